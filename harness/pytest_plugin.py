@@ -1,0 +1,1 @@
+"""The pytest plugin that the entry point `fencepost` registers."""
