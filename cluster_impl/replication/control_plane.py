@@ -1,0 +1,214 @@
+"""The seam between the data plane and a control plane.
+
+The data plane (replicas, client APIs) is shared by all designs; what differs is who decides on leaders, in-sync
+replicas and broker epochs. `ControlPlane` is what the data plane asks of that party, `DataPlane` is what it is told.
+Both sides live on one event loop: nothing here is called from another thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+from uuid import UUID
+
+from cluster_impl.wire.errors import Error
+from cluster_impl.wire.messages import Message
+
+NO_LEADER = -1
+NO_EPOCH = -1
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPartition:
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionAssignment:
+    """The committed state of one partition, of which this broker is a replica.
+
+    `leader_epoch` grows with each change of leader or ISR; `tenure_epoch` is the leader epoch at which the present
+    leader's tenure began, so a change of ISR alone leaves it as it is. `version` is what AlterIsr compares: the leader
+    epoch itself in the `quorum` design, the version of the state's znode in the ZooKeeper designs. `leader` is
+    NO_LEADER while no replica can lead. `config` holds the topic's own settings, not the defaults.
+    """
+
+    topic: str
+    topic_id: UUID
+    partition: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader: int
+    leader_epoch: int
+    tenure_epoch: int
+    version: int
+    config: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionRemoved:
+    """This broker no longer holds the partition: its topic was deleted, or the replica was assigned elsewhere.
+
+    The folder is removed. A restart replays nothing of a topic deleted long ago: a folder whose topic id differs from
+    the assigned one is removed by the data plane on its own.
+    """
+
+    topic: str
+    topic_id: UUID
+    partition: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsrProposal:
+    """A leader asks for a new ISR, given that `leader_epoch` and `version` are still the committed ones."""
+
+    topic: str
+    topic_id: UUID
+    partition: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsrAccepted:
+    """The change is committed. The same state also arrives as a PartitionAssignment, before this reply or after it."""
+
+    isr: tuple[int, ...]
+    leader_epoch: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class IsrRefused:
+    """The change was not made and never will be."""
+
+    error: Error
+
+
+@dataclass(frozen=True, slots=True)
+class IsrUnknown:
+    """No answer arrived: the change may have been made, or may still be made. `reason` is a sentence for the log."""
+
+    reason: str
+
+
+IsrOutcome = IsrAccepted | IsrRefused | IsrUnknown
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerView:
+    """A broker that is alive; `endpoints` are the advertised ones by listener name."""
+
+    broker_id: int
+    endpoints: Mapping[str, Endpoint]
+    rack: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionView:
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader: int
+    leader_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicView:
+    name: str
+    topic_id: UUID
+    partitions: Mapping[int, PartitionView]
+    config: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterView:
+    """The cluster as this broker knows it. Brokers that are not alive (no lease, no session) are absent.
+
+    `controller_id` is a broker id that clients may be sent to for administration, or NO_LEADER if there is none.
+    """
+
+    cluster_id: str
+    controller_id: int
+    brokers: Mapping[int, BrokerView]
+    topics: Mapping[str, TopicView]
+
+
+class ControlPlane(Protocol):
+    """What the data plane asks. Methods that are not awaited answer at once, from what this broker knows."""
+
+    @property
+    def broker_id(self) -> int: ...
+
+    def serving(self) -> bool:
+        """Whether a client's request may be processed at this moment: the broker is active and its lease not over.
+
+        Reads the monotonic clock. It is asked when a request is begun, never remembered: what waited in the socket of
+        a paused process is judged after the pause.
+        """
+        ...
+
+    def broker_epoch(self) -> int:
+        """This process's own broker epoch, NO_EPOCH before one was granted. Followers send it in Fetch."""
+        ...
+
+    def registered_epoch(self, broker_id: int) -> int | None:
+        """The epoch at which a broker is registered as far as this one knows; None if it is not registered."""
+        ...
+
+    def alter_isr(self, proposal: IsrProposal) -> Awaitable[IsrOutcome]:
+        """Ask for a new ISR. Does not raise (cancellation apart): no answer within the deadline is `IsrUnknown`.
+
+        The data plane asks nothing more about the partition until this has an outcome, and repeats the same proposal
+        after `IsrUnknown`.
+        """
+        ...
+
+    def new_producer_id(self) -> int:
+        """A producer id that no broker of this cluster ever gave out, also before a restart.
+
+        Raises `ProducerIdsUnavailable` when none can be given now.
+        """
+        ...
+
+    async def forward(self, request: Message, version: int) -> Message:
+        """Send an administrative request (CreateTopics, DeleteTopics) to whoever decides it, and return the answer.
+
+        Raises ConnectionError or TimeoutError, each with a sentence, when nobody answered.
+        """
+        ...
+
+    def cluster(self) -> ClusterView:
+        """What Metadata, DescribeCluster and DescribeConfigs show, and where followers find their leaders."""
+        ...
+
+
+class ProducerIdsUnavailable(Exception):
+    """No producer id can be given out now; the client should ask again."""
+
+
+class DataPlane(Protocol):
+    """What a control plane tells."""
+
+    def apply(self, changes: Sequence[PartitionAssignment | PartitionRemoved]) -> None:
+        """Adopt committed changes, in order. Only partitions of which this broker is, or was, a replica are passed.
+
+        After a start the whole present state is passed once, as assignments. Passing the same state again, or an older
+        one, changes nothing.
+        """
+        ...
