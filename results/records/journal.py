@@ -1,0 +1,178 @@
+"""The journal of a run: JSON lines, appended by one writer, readable after a crash of that writer."""
+
+import fcntl
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from results.records.events import Event, check_phase
+
+
+class JournalError(Exception):
+    """The journal cannot be written: somebody else writes it, or it is full already."""
+
+
+class JournalWriter:
+    """Appends events to the journal; may be called from any thread.
+
+    Every line is handed to the kernel before `write` returns, so it survives kill -9 of this process.
+    With `durable=True` it is on the disk too: intents are written so, before the world is changed.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.path = path
+        self._monotonic = monotonic
+        self._wall = wall
+        self._lock = threading.Lock()
+        self._file = path.open("ab")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise JournalError(f"{path} is being written by another process; a journal has one writer") from None
+        if os.fstat(self._file.fileno()).st_size > 0:
+            self._file.close()
+            raise JournalError(f"{path} already holds the events of a run; give the new run a folder of its own")
+        self._seq = 0
+        self._began = monotonic()
+
+    def now(self) -> float:
+        """Seconds since the run began: the time that the next event would carry."""
+        return self._monotonic() - self._began
+
+    def write(
+        self,
+        event_type: str,
+        id: str,
+        phase: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        node: str | None = None,
+        durable: bool = False,
+    ) -> Event:
+        """Append one event and return it. Raises UnknownEvent for a type or phase that the journal does not have."""
+        check_phase(event_type, phase)
+        with self._lock:
+            if self._file.closed:
+                raise JournalError(
+                    f"{self.path} is closed; the event {event_type} {id} {phase} came after the run's end"
+                )
+            event = Event(
+                seq=self._seq,
+                t=round(self.now(), 6),
+                wall=round(self._wall(), 6),
+                type=event_type,
+                id=id,
+                phase=phase,
+                node=node,
+                data=data or {},
+            )
+            self._file.write(json.dumps(event.to_json(), separators=(",", ":")).encode() + b"\n")
+            self._file.flush()
+            self._seq += 1
+            if durable:
+                os.fsync(self._file.fileno())
+        return event
+
+    def close(self) -> None:
+        """Put everything on the disk and let go of the journal. May be called twice."""
+        with self._lock:
+            if not self._file.closed:
+                os.fsync(self._file.fileno())
+                self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A line in the middle of a journal that is no event, or that does not follow its predecessor."""
+
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What could be read of a journal.
+
+    `torn` counts a last line that its writer did not finish (0 or 1): the mark of a killed run, and no damage.
+    `damaged` names every other line that is missing or unreadable.
+    """
+
+    events: tuple[Event, ...]
+    torn: int = 0
+    damaged: tuple[Damage, ...] = ()
+
+    def of(self, event_type: str, *phases: str) -> Iterator[Event]:
+        """The events of one type, in order; of the given phases only, when there are any."""
+        for event in self.events:
+            if event.type == event_type and (not phases or event.phase in phases):
+                yield event
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run came to its end."""
+        return any(event.type == "run" and event.phase == "end" for event in reversed(self.events))
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first event to the last."""
+        return self.events[-1].t if self.events else 0.0
+
+
+def read_journal(path: Path) -> Journal:
+    """Read everything that is readable. Raises FileNotFoundError only."""
+    raw = path.read_bytes()
+    lines = raw.split(b"\n")
+    tail = lines.pop()
+    events: list[Event] = []
+    damaged: list[Damage] = []
+    expected = 0
+    for number, line in enumerate(lines, start=1):
+        try:
+            event = Event.from_json(json.loads(line))
+        except (ValueError, KeyError, TypeError) as error:
+            damaged.append(Damage(number, f"not an event ({_reason(error)})"))
+            expected += 1
+            continue
+        if event.seq != expected:
+            damaged.append(Damage(number, f"event {event.seq} stands where event {expected} belongs"))
+        expected = event.seq + 1
+        events.append(event)
+    return Journal(tuple(events), torn=1 if tail else 0, damaged=tuple(damaged))
+
+
+def being_written(path: Path) -> bool:
+    """Whether a living process holds this journal: the run is not over, whatever its folder lacks."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def _reason(error: Exception) -> str:
+    return f"no field {error}" if isinstance(error, KeyError) else str(error)

@@ -1,0 +1,56 @@
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from results.records.folder import FolderError, Manifest, RunFolder
+
+DAY = date(2026, 11, 21)
+
+
+def test_a_folder_is_named_by_day_and_plan_and_never_shared(tmp_path: Path) -> None:
+    names = [RunFolder.create(tmp_path / "runs", "7f3c9a21" + "0" * 56, DAY).name for _ in range(3)]
+    assert names == ["2026-11-21-7f3c9a21", "2026-11-21-7f3c9a21-2", "2026-11-21-7f3c9a21-3"]
+
+
+def test_a_new_run_is_refused_in_a_taken_folder(tmp_path: Path) -> None:
+    RunFolder.create_at(tmp_path / "run")
+    with pytest.raises(FolderError, match="exists"):
+        RunFolder.create_at(tmp_path / "run")
+
+
+def test_only_a_folder_with_a_plan_is_opened(tmp_path: Path) -> None:
+    with pytest.raises(FolderError, match=r"no plan\.yaml"):
+        RunFolder.open(tmp_path)
+    (tmp_path / "plan.yaml").write_text("format: fencepost-plan/1\n")
+    assert RunFolder.open(tmp_path).journal == tmp_path / "journal.jsonl"
+
+
+def manifest() -> Manifest:
+    return Manifest(
+        run="2026-11-21-7f3c9a21",
+        story="cut",
+        target="apache-kafka",
+        target_version="4.3.1",
+        backend="process",
+        seed=1,
+        plan_hash="7f3c9a21",
+        started=1.5,
+        machine={"cpus": "2"},
+    )
+
+
+def test_a_manifest_is_read_back(tmp_path: Path) -> None:
+    manifest().save(tmp_path / "manifest.json")
+    assert Manifest.load(tmp_path / "manifest.json") == manifest()
+    assert [each.name for each in tmp_path.iterdir()] == ["manifest.json"]
+
+
+@pytest.mark.parametrize("change", [{"format": "other/9"}, {"surprise": 1}])
+def test_a_manifest_of_another_shape_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    path = tmp_path / "manifest.json"
+    manifest().save(path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(FolderError, match=r"has the format|unknown fields"):
+        Manifest.load(path)
