@@ -1,0 +1,70 @@
+# `make` alone prints what there is. Both main jobs do all set-up themselves; a second run finds it done.
+PYTHON  ?= python3
+TARGET  ?= quorum
+BACKEND ?= process
+SEED    ?= 1
+RUNS    ?= runs
+ARGS    ?=
+export PYTHON
+
+TOXIPROXY_VERSION := v2.12.0
+BIN  := .venv/bin
+LOCK := requirements.lock
+FENCEPOST := $(BIN)/fencepost
+
+.DEFAULT_GOAL := help
+.PHONY: help conformance test lint types unit integration suite bench doctor lock clean
+
+help: ## print this
+	@echo "make conformance [TARGET=quorum|apache-kafka|apache-kafka:3.9.1] [SEED=1] [ARGS='-k kill']"
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+conformance: .venv/.harness ## start real clusters, break them, say which rules held
+	@$(FENCEPOST) conformance --target $(TARGET) --backend $(BACKEND) --seed $(SEED) --runs $(RUNS) $(ARGS)
+
+test: lint types unit integration suite ## everything: lint, types, unit and integration tests, the suite on the reference cluster
+
+lint: .venv/.all
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: .venv/.all
+	@$(BIN)/mypy
+
+unit: .venv/.all ## the fast tests
+	@$(BIN)/pytest -q -n 2 -m "not integration"
+
+integration: .venv/.all ## the tests that start real processes
+	@$(BIN)/pytest -q -m integration
+
+suite: .venv/.all
+	@$(FENCEPOST) conformance --target quorum --seed $(SEED) --runs $(RUNS)
+
+bench: .venv/.all ## speed and memory beside Apache Kafka, as ratios of one run
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+doctor: .venv/.harness ## what works on this machine, and what is lost without the rest
+	@$(FENCEPOST) doctor
+
+lock: .venv/.all ## resolve the dependencies anew
+	@$(BIN)/uv pip compile -q pyproject.toml --all-extras --python-version 3.11 --universal --no-emit-index-url --no-header -o $(LOCK)
+
+clean: ## remove what set-up made here (runs stay)
+	rm -rf .venv .tools .mypy_cache .ruff_cache .hypothesis *.egg-info build
+
+# Two steps, so that the main job does not wait for Spark.
+.venv/.harness: $(LOCK) pyproject.toml | .tools/bin/toxiproxy-server
+	@.ci/prerequisites
+	@echo "fencepost: installing the harness into .venv"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/pip install -q --disable-pip-version-check -c $(LOCK) -e '.[harness]'
+	@touch $@
+
+.venv/.all: .venv/.harness
+	@echo "fencepost: installing Spark and the tools for development into .venv"
+	@$(BIN)/pip install -q --disable-pip-version-check -c $(LOCK) -e '.[harness,mining,dev]'
+	@touch $@
+
+# Found, or built once.
+.tools/bin/toxiproxy-server:
+	@.ci/prerequisites
+	@.ci/toxiproxy $(TOXIPROXY_VERSION)

@@ -1,0 +1,299 @@
+"""`fencepost doctor`: what works on this machine, how that was found out, what is lost without the rest.
+
+Each mechanism is tried, not guessed: a process is stopped, a file is read through a FUSE mount, a Toxiproxy answers.
+A probe returns what it saw, or raises `Unavailable` with the reason; nothing it starts outlives it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from harness.network.toxiproxy import find_toxiproxy
+
+PROBE_SECONDS = 20.0
+
+
+class Unavailable(Exception):
+    """The mechanism does not work here; the message says what was tried and what came of it."""
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One thing that the harness can use, and the probe that tries it."""
+
+    name: str
+    probe: Callable[[], str]
+    lost: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a probe found. `how` is evidence when available, the reason when not."""
+
+    name: str
+    available: bool
+    how: str
+    lost: str
+    remedy: str
+
+
+def diagnose(mechanism: Mechanism) -> Diagnosis:
+    """Runs one probe; whatever it raises means that the mechanism cannot be used here."""
+    try:
+        return Diagnosis(mechanism.name, True, mechanism.probe(), mechanism.lost, mechanism.remedy)
+    except Unavailable as reason:
+        how = str(reason)
+    except Exception as error:
+        how = f"{type(error).__name__}: {error}"
+    return Diagnosis(mechanism.name, False, how, mechanism.lost, mechanism.remedy)
+
+
+def _output(*command: str) -> str:
+    """What `command` printed on both streams; `Unavailable` when it is absent, fails or hangs."""
+    program = shutil.which(command[0])
+    if program is None:
+        raise Unavailable(f"no {command[0]} on the PATH")
+    done = subprocess.run(
+        [program, *command[1:]], capture_output=True, text=True, timeout=PROBE_SECONDS, stdin=subprocess.DEVNULL
+    )
+    if done.returncode != 0:
+        raise Unavailable(f"{command[0]} ended with exit code {done.returncode}: {(done.stderr or done.stdout)[-120:]}")
+    return done.stdout + done.stderr
+
+
+def toxiproxy() -> str:
+    """Starts the server that runs would use, on a free port, and asks its version."""
+    program = find_toxiproxy()
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        [str(program), "-host", "127.0.0.1", "-port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        deadline = time.monotonic() + PROBE_SECONDS
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/version", timeout=1) as answer:
+                    body = answer.read().decode()
+                break
+            except OSError:
+                if server.poll() is not None or time.monotonic() > deadline:
+                    raise Unavailable(f"{program} was started and did not answer") from None
+                time.sleep(0.02)
+    finally:
+        server.kill()
+        server.wait()
+    version = re.sub(r'[{}"\s]|version:', "", body)
+    return f"{version}, {program}, answered on 127.0.0.1:{port}"
+
+
+def java() -> str:
+    """Java 17 or newer, by its own word."""
+    text = _output("java", "-version")
+    found = re.search(r'version "(\d+)([^"]*)"', text)
+    if found is None or int(found[1]) < 17:
+        raise Unavailable(f"{shutil.which('java')} says {text.splitlines()[0]!r}; 17 or newer is needed")
+    return f"{found[1]}{found[2]}, {shutil.which('java')}"
+
+
+def _spark_jars() -> Path:
+    try:
+        import pyspark
+    except ImportError:
+        raise Unavailable("the package pyspark is not installed") from None
+    return Path(pyspark.__file__).parent / "jars"
+
+
+def resolver() -> str:
+    """Whatever can bring Apache Kafka's jars: KAFKA_HOME, Maven, or the Ivy inside pyspark."""
+    home = os.environ.get("KAFKA_HOME")
+    if home and list(Path(home, "libs").glob("kafka_2.13-*.jar")):
+        return f"KAFKA_HOME={home} holds the jars"
+    try:
+        return _output("mvn", "--version").splitlines()[0]
+    except Unavailable as no_maven:
+        ivy = sorted(_spark_jars().glob("ivy-*.jar"))
+        if not ivy:
+            raise Unavailable(f"{no_maven}, and pyspark carries no Ivy") from None
+        java()
+        return f"Ivy inside pyspark, {ivy[0].name}"
+
+
+def docker_engine() -> str:
+    """An engine that answers, not a client that is installed."""
+    import docker
+
+    try:
+        client = docker.from_env(timeout=5)
+    except docker.errors.DockerException as error:
+        raise Unavailable(f"no engine answered ({os.environ.get('DOCKER_HOST', '/var/run/docker.sock')}): {error}") from None
+    try:
+        return f"engine {client.version()['Version']} answered"
+    finally:
+        client.close()
+
+
+_FUSE_CHILD = """
+import errno, stat, sys
+from mfusepy import FUSE, FuseOSError, Operations
+class OneFile(Operations):
+    def getattr(self, path, fh=None):
+        if path == "/": return {"st_mode": stat.S_IFDIR | 0o755, "st_nlink": 2}
+        if path == "/file": return {"st_mode": stat.S_IFREG | 0o444, "st_nlink": 1, "st_size": 5}
+        raise FuseOSError(errno.ENOENT)
+    def readdir(self, path, fh): return [".", "..", "file"]
+    def read(self, path, size, offset, fh): return b"fence"[offset:offset + size]
+FUSE(OneFile(), sys.argv[1], foreground=True)
+"""
+
+
+def fuse() -> str:
+    """Mounts a file system of one file and reads that file."""
+    if not Path("/dev/fuse").exists():
+        raise Unavailable("no /dev/fuse")
+    unmount = shutil.which("fusermount3") or shutil.which("fusermount")
+    if unmount is None:
+        raise Unavailable("no fusermount3 on the PATH")
+    with tempfile.TemporaryDirectory(prefix="fencepost-doctor-") as folder:
+        child = subprocess.Popen(
+            [sys.executable, "-c", _FUSE_CHILD, folder], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        try:
+            deadline = time.monotonic() + 5
+            while not os.path.ismount(folder):
+                if child.poll() is not None or time.monotonic() > deadline:
+                    child.kill()
+                    reason = child.communicate()[1].decode().strip().splitlines()
+                    raise Unavailable(f"could not mount: {reason[-1] if reason else 'no answer in 5 s'}")
+                time.sleep(0.01)
+            content = Path(folder, "file").read_bytes()
+        finally:
+            subprocess.run([unmount, "-u", "-q", folder], check=False, stderr=subprocess.DEVNULL)
+            child.kill()
+            child.communicate()
+    if content != b"fence":
+        raise Unavailable(f"read {content!r} through the mount")
+    return "mounted and read a file through it"
+
+
+def pause() -> str:
+    """Stops a process of its own and sees state T in the process table."""
+    child = subprocess.Popen(["sleep", "60"])
+    try:
+        child.send_signal(signal.SIGSTOP)
+        os.waitpid(child.pid, os.WUNTRACED)
+        state = Path(f"/proc/{child.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    finally:
+        child.kill()
+        child.wait()
+    if state != "T":
+        raise Unavailable(f"after SIGSTOP the process was in state {state}, not T")
+    return "stopped a process and saw state T"
+
+
+def loopback() -> str:
+    """Binds far-apart addresses of 127.0.0.0/8, as every running cluster does."""
+    for address in ("127.20.0.1", "127.20.199.9", "127.250.201.6"):
+        try:
+            socket.create_server((address, 0)).close()
+        except OSError as error:
+            raise Unavailable(f"cannot listen on {address}: {error.strerror}") from None
+    return "listened on 127.20.0.1, 127.20.199.9 and 127.250.201.6"
+
+
+def socket_tables() -> str:
+    """Finds a connection of its own in the kernel's table, as the audit of links does."""
+    import psutil
+
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        mine = client.getsockname()
+        if not any(c.laddr and tuple(c.laddr) == mine for c in psutil.Process().net_connections("tcp")):
+            raise Unavailable("an open connection was not found in the socket table")
+    return "found a connection of its own by process id"
+
+
+def spark() -> str:
+    """Lets Spark print its version, on the Java that jobs would use."""
+    jars = _spark_jars()
+    text = _output("java", "-cp", f"{jars}/*", "org.apache.spark.deploy.SparkSubmit", "--version")
+    found = re.search(r"version (\d[\d.]*)", text)
+    if found is None:
+        raise Unavailable(f"Spark started and printed no version: {text[-120:]}")
+    return f"{found[1]}, {jars.parent}"
+
+
+MECHANISMS = (
+    Mechanism(
+        "toxiproxy",
+        toxiproxy,
+        "every link fault; no cluster starts without it",
+        "make conformance builds it (needs Go), or set FENCEPOST_TOXIPROXY",
+    ),
+    Mechanism("java", java, "Apache Kafka as a target, trends", "apt-get install openjdk-17-jre-headless"),
+    Mechanism(
+        "kafka jars",
+        resolver,
+        "Apache Kafka as a target, where its jars are not in the cache yet",
+        "apt-get install maven, or pip install 'fencepost[mining]', or set KAFKA_HOME",
+    ),
+    Mechanism(
+        "docker", docker_engine, "the docker backend", "apt-get install docker.io, then start dockerd"
+    ),
+    Mechanism("fuse", fuse, "disk faults", "apt-get install fuse3; a container needs --device /dev/fuse"),
+    Mechanism("sigstop", pause, "the fault pause", "run where processes may be signalled"),
+    Mechanism(
+        "loopback", loopback, "the process backend", "run on Linux; elsewhere add addresses of 127.0.0.0/8 to the loopback"
+    ),
+    Mechanism(
+        "socket tables",
+        socket_tables,
+        "the proof that no connection bypasses its link: every verdict would be infrastructure",
+        "run where /proc can be read",
+    ),
+    Mechanism("spark", spark, "fencepost trends", "pip install 'fencepost[mining]', and Java 17"),
+)
+
+
+def examine() -> list[Diagnosis]:
+    """All mechanisms, tried side by side."""
+    with ThreadPoolExecutor(len(MECHANISMS)) as pool:
+        return list(pool.map(diagnose, MECHANISMS))
+
+
+def main(as_json: bool = False) -> int:
+    """Prints the table. Exit code 0 when runs on the process backend can start, 2 when not."""
+    rows = examine()
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows], indent=2))
+    else:
+        _print_table(rows)
+    needed = {"toxiproxy", "sigstop", "loopback", "socket tables"}
+    return 0 if all(row.available for row in rows if row.name in needed) else 2
+
+
+def _print_table(rows: list[Diagnosis]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("mechanism", "", "how it was found out", "lost without it", "how to get it"):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        mark = "[green]yes[/]" if row.available else "[red]no[/]"
+        table.add_row(row.name, mark, row.how, row.lost if not row.available else "", row.remedy if not row.available else "")
+    Console().print(table)
