@@ -1,0 +1,215 @@
+"""What no schema can see: names that lead nowhere, twice the same name, addresses that clash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from harness.plan.base import PlanModel
+from harness.plan.model import ConsumerSpec, Plan, ProducerSpec
+from harness.plan.steps import Bind, Heal, Hold, InjectDuplicate, Produce, Start, Workload
+
+ROLES = ("controllers", "brokers", "active-controller")
+OF_PARTITION = ("leader", "followers")
+INTERNAL_TOPICS = ("__consumer_offsets",)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """`at` leads to the place in the plan: `("steps", 3, "fault")`."""
+
+    at: tuple[str | int, ...]
+    sentence: str
+
+
+def problems(plan: Plan) -> list[Problem]:
+    """All that is wrong, in the order of the file."""
+    return [*_topology(plan), *_topics(plan), *_clients(plan), *_steps(plan), *_coverage(plan)]
+
+
+def _topology(plan: Plan) -> Iterator[Problem]:
+    nodes = plan.topology.nodes
+    at = ("topology", "nodes")
+    yield from _twice(at, "node", "name", (node.name for node in nodes))
+    yield from _twice(at, "node", "index", (str(node.index) for node in nodes))
+    names = {node.name for node in nodes}
+    owners: dict[int, str] = {}
+    for place, node in enumerate(nodes):
+        if node.duplicate_of is None:
+            if node.id in owners:
+                yield Problem(
+                    (*at, place, "id"),
+                    f"{node.name} has the id {node.id} of {owners[node.id]}; a second process for it names "
+                    f"`duplicate_of: {owners[node.id]}`",
+                )
+            owners.setdefault(node.id, node.name)
+        elif node.duplicate_of not in names:
+            yield Problem((*at, place, "duplicate_of"), _unknown("node", node.duplicate_of, names))
+        elif plan.node(node.duplicate_of).id != node.id:
+            yield Problem((*at, place, "id"), f"{node.name} duplicates {node.duplicate_of} but has another id")
+        if node.directory == "cloned" and node.duplicate_of is None:
+            yield Problem((*at, place, "directory"), f"{node.name} duplicates nobody, so there is nothing to clone")
+
+
+def _topics(plan: Plan) -> Iterator[Problem]:
+    brokers = {node.id for node in plan.topology.nodes if "broker" in node.roles}
+    yield from _twice(("topics",), "topic", "name", (topic.name for topic in plan.topics))
+    for place, topic in enumerate(plan.topics):
+        for partition, replicas in enumerate(topic.assignments):
+            at = ("topics", place, "assignments", partition)
+            for replica in replicas:
+                if replica not in brokers:
+                    yield Problem(at, f"{topic.name}-{partition} is assigned to broker {replica}, which does not exist")
+            if len(set(replicas)) < len(replicas):
+                yield Problem(at, f"{topic.name}-{partition} is assigned twice to one broker")
+
+
+def _clients(plan: Plan) -> Iterator[Problem]:
+    topics, sites = {topic.name for topic in plan.topics}, set(plan.topology.sites)
+    kinds: tuple[tuple[str, tuple[ProducerSpec | ConsumerSpec, ...]], ...] = (
+        ("producers", plan.workload.producers),
+        ("consumers", plan.workload.consumers),
+    )
+    for kind, specs in kinds:
+        yield from _twice(("workload", kind), kind[:-1], "name", [spec.name for spec in specs])
+        for place, spec in enumerate(specs):
+            if spec.topic not in topics:
+                yield Problem(("workload", kind, place, "topic"), _unknown("topic", spec.topic, topics))
+            if spec.site not in sites:
+                yield Problem(("workload", kind, place, "site"), _unknown("site", spec.site, sites))
+
+
+def _steps(plan: Plan) -> Iterator[Problem]:
+    clients = {spec.name for spec in plan.workload.producers} | {spec.name for spec in plan.workload.consumers}
+    seen: set[str] = set()
+    bound: set[str] = set()
+    faults: set[str] = set()
+    for place, step in enumerate(plan.steps):
+        at = ("steps", place)
+        for key, ref in _refs(step):
+            yield from _ref((*at, key), ref, plan, bound)
+        if isinstance(step, Heal) and step.fault not in faults:
+            yield Problem((*at, "fault"), _not_yet("fault", step.fault, faults))
+        if isinstance(step, Workload):
+            for name in step.only:
+                if name not in clients:
+                    yield Problem((*at, "only"), _unknown("producer or consumer", name, clients))
+        if isinstance(step, Produce) and step.idempotent and (step.node is not None or step.acks != "all"):
+            yield Problem((*at, "idempotent"), "an idempotent burst has `acks: all` and no `node`")
+        after = step.after if isinstance(step, Hold) else getattr(getattr(step, "after", None), "event", None)
+        if after is not None:
+            yield from _instant((*at, "after"), after, seen, faults)
+        if isinstance(step, InjectDuplicate):
+            yield from _duplicate((*at, "node"), step.node, plan)
+        if isinstance(step, Start):
+            yield from _later((*at, "nodes"), step, plan)
+        name = plan.step_name(place)
+        if name in seen:
+            yield Problem((*at, "as"), f"a second step is named `{name}`")
+        seen.add(name)
+        if isinstance(step, Bind):
+            bound.add(name)
+        if step.do == "inject":
+            faults.add(name)
+
+
+def _coverage(plan: Plan) -> Iterator[Problem]:
+    names = {plan.step_name(place) for place in range(len(plan.steps))}
+    faults = {plan.step_name(place) for place, step in enumerate(plan.steps) if step.do == "inject"}
+    for place, item in enumerate(plan.coverage):
+        at = ("coverage", place)
+        for key in ("step", "fault"):
+            name = getattr(item, key, None)
+            if name is not None and name not in (faults if key == "fault" else names):
+                yield Problem((*at, key), _unknown(key, name, names))
+        for key in ("after", "before"):
+            instant = getattr(item, key, None)
+            if instant is not None:
+                yield from _instant((*at, key), instant, names, faults)
+
+
+def _refs(step: PlanModel) -> Iterator[tuple[str, str]]:
+    """Every node reference and bound value of a step, with its key in the file."""
+    for key in (
+        "node",
+        "nodes",
+        "from_",
+        "to",
+        "broker",
+        "candidate",
+        "is_",
+        "is_not",
+        "has",
+        "lacks",
+        "isr",
+        "leader",
+    ):
+        value = getattr(step, key, None)
+        for ref in (value,) if isinstance(value, str) else value or ():
+            yield key.rstrip("_"), ref
+    for key in ("value", "broker_epoch", "leader_epoch", "version", "metadata_offset", "epoch"):
+        value = getattr(step, key, None)
+        if isinstance(value, str) and value.startswith("$"):
+            yield key, value
+
+
+def _ref(at: tuple[str | int, ...], ref: str, plan: Plan, bound: set[str]) -> Iterator[Problem]:
+    names = {node.name for node in plan.topology.nodes}
+    if ref in names or ref in ROLES or (ref == "none" and at[-1] in ("is", "leader")):
+        return
+    if ref.startswith("$"):
+        if ref[1:] not in bound:
+            yield Problem(at, _not_yet("bind", ref[1:], bound))
+        return
+    role, colon, partition = ref.partition(":")
+    if colon and role in OF_PARTITION:
+        yield from _partition(at, partition, plan)
+        return
+    yield Problem(at, _unknown("node", ref, names))
+
+
+def _partition(at: tuple[str | int, ...], partition: str, plan: Plan) -> Iterator[Problem]:
+    known = {f"{topic.name}-{index}" for topic in plan.topics for index in range(len(topic.assignments))}
+    if partition not in known and partition.rpartition("-")[0] not in INTERNAL_TOPICS:
+        yield Problem(at, _unknown("partition", partition, known))
+
+
+def _instant(at: tuple[str | int, ...], instant: str, names: set[str], faults: set[str]) -> Iterator[Problem]:
+    name, _, phase = instant.rpartition(".")
+    if name not in names:
+        yield Problem(at, _not_yet("step", name, names))
+    elif phase in ("injected", "proven", "healed") and name not in faults:
+        yield Problem(at, f"`{name}` is no fault, so `{instant}` never comes; a step has `begun` and `ended`")
+
+
+def _duplicate(at: tuple[str | int, ...], ref: str, plan: Plan) -> Iterator[Problem]:
+    spec = next((node for node in plan.topology.nodes if node.name == ref), None)
+    if spec is not None and (spec.duplicate_of is None or spec.start != "later"):
+        yield Problem(
+            at, f"{ref} is no duplicate that waits; its topology entry needs `duplicate_of` and `start: later`"
+        )
+
+
+def _later(at: tuple[str | int, ...], step: Start, plan: Plan) -> Iterator[Problem]:
+    for ref in (step.nodes,) if isinstance(step.nodes, str) else step.nodes:
+        spec = next((node for node in plan.topology.nodes if node.name == ref), None)
+        if spec is not None and spec.start != "later":
+            yield Problem(
+                at, f"{ref} starts with the cluster; only a node with `start: later` can be started by a step"
+            )
+
+
+def _twice(at: tuple[str | int, ...], kind: str, key: str, values: Iterable[str]) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for place, value in enumerate(values):
+        if value in seen:
+            yield Problem((*at, place, key), f"a second {kind} has the {key} `{value}`")
+        seen.add(value)
+
+
+def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    return f"unknown {kind} `{name}`; known: {', '.join(sorted(known)) or 'none'}"
+
+
+def _not_yet(kind: str, name: str, known: Iterable[str]) -> str:
+    return f"no {kind} `{name}` comes before this; so far: {', '.join(sorted(known)) or 'none'}"

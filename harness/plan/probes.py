@@ -1,0 +1,128 @@
+"""Probes: single raw requests to one node, chosen to show whether it keeps a rule."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from harness.plan.base import Acks, After, ExpectOutcome, Milliseconds, Name, NodeRef, NodeRefs, PlanModel, Value
+
+
+class _Probe(PlanModel):
+    """What each probe has: whom it asks, how often, what it claims, and what must not change by it."""
+
+    do: Literal["probe"] = "probe"
+    as_: Name | None = None
+    node: NodeRef
+    timeout_ms: Milliseconds = 1000
+    repeat: Annotated[int, Field(ge=1)] = 1
+    every_ms: Milliseconds = 100
+    after: After | None = None
+    expect: ExpectOutcome | None = None
+    unchanged: tuple[str, ...] = ()
+    """Partitions (`t-0`: leader, epoch, ISR) and `brokers` (registrations): the same before and after."""
+
+
+class _OfPartition(_Probe):
+    topic: str
+    partition: Annotated[int, Field(ge=0)] = 0
+
+
+class ProduceProbe(_OfPartition):
+    """One record, straight to this node. With acks 0 silence is all there is: `unanswered`."""
+
+    request: Literal["produce"] = "produce"
+    acks: Acks = 1
+
+
+class FetchProbe(_OfPartition):
+    """A consumer's fetch. The offset counts from the start of the log."""
+
+    request: Literal["fetch"] = "fetch"
+    offset: Annotated[int, Field(ge=0)] = 0
+
+
+class ReplicaFetchProbe(_OfPartition):
+    """A follower's fetch, from `offset`, in the name of `broker`."""
+
+    request: Literal["replica-fetch"] = "replica-fetch"
+    broker: NodeRef
+    broker_epoch: Value = "current"
+    leader_epoch: Value = "current"
+    offset: Annotated[int, Field(ge=0)] = 0
+
+
+class MetadataProbe(_Probe):
+    request: Literal["metadata"] = "metadata"
+    topic: str | None = None
+
+
+class ListOffsetsProbe(_OfPartition):
+    """Asks for the end that a consumer may see (the high watermark)."""
+
+    request: Literal["list-offsets"] = "list-offsets"
+
+
+class HeartbeatProbe(_Probe):
+    """A broker's heartbeat in the name of `broker`, in the target's dialect.
+
+    `state` is the draft's TargetState; shipped Kafka has flags: `active` wants neither fence nor shutdown.
+    """
+
+    request: Literal["heartbeat"] = "heartbeat"
+    broker: NodeRef
+    broker_epoch: Value = "current"
+    state: Literal["initial", "fenced", "active", "shutdown"] = "active"
+    metadata_offset: Value = "current"
+
+
+class AlterIsrProbe(_OfPartition):
+    """AlterIsr (draft) or AlterPartition (shipped) in the name of `broker`.
+
+    `version` is what the change is compared with: the draft's CurrentIsrVersion, shipped Kafka's partition epoch.
+    """
+
+    request: Literal["alter-isr"] = "alter-isr"
+    broker: NodeRef
+    broker_epoch: Value = "current"
+    leader_epoch: Value = "current"
+    version: Value = "current"
+    isr: NodeRefs | None = None
+    """None: the present one."""
+
+
+class CreateTopicProbe(_Probe):
+    request: Literal["create-topic"] = "create-topic"
+    topic: str
+    partitions: Annotated[int, Field(ge=1)] = 1
+    replicas: Annotated[int, Field(ge=1)] = 3
+
+
+class DescribeQuorumProbe(_Probe):
+    request: Literal["describe-quorum"] = "describe-quorum"
+
+
+class VoteProbe(_Probe):
+    """A candidate's request for a vote. At a higher epoch it deposes the leader: for clusters of its own."""
+
+    request: Literal["vote"] = "vote"
+    candidate: NodeRef
+    epoch: Value = "stale"
+    cluster: str | None = None
+    """None: the cluster's own id."""
+
+
+Probe = Annotated[
+    ProduceProbe
+    | FetchProbe
+    | ReplicaFetchProbe
+    | MetadataProbe
+    | ListOffsetsProbe
+    | HeartbeatProbe
+    | AlterIsrProbe
+    | CreateTopicProbe
+    | DescribeQuorumProbe
+    | VoteProbe,
+    Field(discriminator="request"),
+]

@@ -1,0 +1,157 @@
+"""Steps: what the engine does, in order, while the workload runs beside it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from harness.plan.base import Acks, After, ExpectOutcome, Instant, Milliseconds, Name, NodeRef, NodeRefs, PlanModel
+from harness.plan.conditions import Await
+from harness.plan.probes import Probe
+
+
+class Start(PlanModel):
+    """Start nodes that the topology holds back (`start: later`), and wait until they run."""
+
+    do: Literal["start"] = "start"
+    as_: Name | None = None
+    nodes: NodeRefs
+
+
+class Bind(PlanModel):
+    """Resolve a role or read a value once; later `$name` means what it was then.
+
+    Values: `leader-epoch:t-0`, `isr-version:t-0`, `broker-epoch:node-4`, `controller-epoch`.
+    """
+
+    do: Literal["bind"] = "bind"
+    as_: Name
+    node: NodeRef | None = None
+    value: Annotated[str, Field(pattern=r"^((leader-epoch|isr-version|broker-epoch):.+|controller-epoch)$")] | None = (
+        None
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Bind:
+        if (self.node is None) == (self.value is None):
+            raise ValueError("a bind has either `node` or `value`")
+        return self
+
+
+class Workload(PlanModel):
+    do: Literal["workload"] = "workload"
+    as_: Name | None = None
+    action: Literal["start", "stop"]
+    only: tuple[str, ...] = ()
+    """Producers and consumers by name; none named: all."""
+
+
+class Produce(PlanModel):
+    """A burst: so many records, each waited for. With `node` they go there whoever leads; else to the leader."""
+
+    do: Literal["produce"] = "produce"
+    as_: Name | None = None
+    topic: str
+    partition: Annotated[int, Field(ge=0)] = 0
+    records: Annotated[int, Field(ge=1)] = 1
+    acks: Acks = "all"
+    idempotent: bool = False
+    node: NodeRef | None = None
+    timeout_ms: Milliseconds = 5000
+    after: After | None = None
+    expect: ExpectOutcome | None = None
+    """Judged for each record."""
+
+
+class _Inject(PlanModel):
+    do: Literal["inject"] = "inject"
+    as_: Name
+
+
+class InjectStall(_Inject):
+    """Links from `from` to `to`: bytes wait, and arrive after healing."""
+
+    fault: Literal["stall"] = "stall"
+    from_: NodeRefs
+    to: NodeRefs
+    streams: Literal["both", "requests", "replies"] = "both"
+
+
+class InjectCut(_Inject):
+    """Links from `from` to `to`: open connections end, new ones are refused."""
+
+    fault: Literal["cut"] = "cut"
+    from_: NodeRefs
+    to: NodeRefs
+
+
+class InjectOneWay(_Inject):
+    """Nothing flows from `from` to `to`, whoever opened the connection; the other way all does."""
+
+    fault: Literal["one-way"] = "one-way"
+    from_: NodeRefs
+    to: NodeRefs
+
+
+class InjectIsolate(_Inject):
+    """`nodes` and `from` cannot talk, whoever opens the connection. `how`: see `cut` and `stall`."""
+
+    fault: Literal["isolate"] = "isolate"
+    nodes: NodeRefs
+    from_: NodeRefs
+    how: Literal["cut", "stall"] = "cut"
+
+
+class InjectKill(_Inject):
+    """kill -9. Healed by a restart."""
+
+    fault: Literal["kill"] = "kill"
+    nodes: NodeRefs
+
+
+class InjectPause(_Inject):
+    """SIGSTOP. Healed by SIGCONT. Links to a paused node can only be cut: stall them before."""
+
+    fault: Literal["pause"] = "pause"
+    nodes: NodeRefs
+
+
+class InjectDuplicate(_Inject):
+    """Start the topology's second process for a broker id (`duplicate_of`). Healed by ending it."""
+
+    fault: Literal["duplicate"] = "duplicate"
+    node: NodeRef
+
+
+Inject = Annotated[
+    InjectStall | InjectCut | InjectOneWay | InjectIsolate | InjectKill | InjectPause | InjectDuplicate,
+    Field(discriminator="fault"),
+]
+
+
+class Heal(PlanModel):
+    do: Literal["heal"] = "heal"
+    as_: Name | None = None
+    fault: str
+    """The name that its inject step gave it."""
+
+
+class HealAll(PlanModel):
+    do: Literal["heal-all"] = "heal-all"
+    as_: Name | None = None
+
+
+class Hold(PlanModel):
+    """Go on no earlier than `ms` after an instant: for deadlines that the document states as a time."""
+
+    do: Literal["hold"] = "hold"
+    as_: Name | None = None
+    after: Instant
+    ms: Milliseconds
+
+
+Step = Annotated[
+    Start | Bind | Workload | Produce | Inject | Heal | HealAll | Hold | Await | Probe,
+    Field(discriminator="do"),
+]

@@ -1,0 +1,108 @@
+"""A plan file is refused with the place and the remedy, and survives its round trip."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.plan.file import PlanError, dump_plan, parse_plan
+from harness.plan.hash import plan_hash
+
+PLAN = """\
+format: fencepost-plan/1
+story: broker-cut
+title: A broker cut from its controllers
+document: KIP-631
+seed: 1
+target: quorum
+topology:
+  nodes:
+  - {name: node-1, id: 1, index: 1, roles: [controller]}
+  - {name: node-4, id: 4, index: 4, roles: [broker]}
+  - {name: node-5, id: 5, index: 5, roles: [broker]}
+  - {name: node-4b, id: 4, index: 14, roles: [broker], duplicate_of: node-4, start: later}
+topics:
+- {name: t, assignments: [[5, 4]], config: {min.insync.replicas: "2"}}
+workload: {producers: [{name: p1, topic: t}], consumers: [{name: c1, topic: t}]}
+steps:
+- {do: bind, as: old, node: leader:t-0}
+- {do: inject, as: cut, fault: cut, from: $old, to: controllers}
+- {do: hold, after: cut.proven, ms: 1700}
+- {do: probe, request: produce, topic: t, node: $old, expect: {level: never, outcome: served, requirement: K1}}
+- {do: await, condition: leader, partition: t-0, is_not: $old, within_ms: 5000}
+- {do: inject, as: twin, fault: duplicate, node: node-4b}
+- {do: heal, fault: cut}
+coverage:
+- {that: acknowledged, after: cut.proven}
+"""
+
+
+def test_a_plan_survives_its_round_trip() -> None:
+    plan = parse_plan(PLAN, "plan.yaml")
+    again = parse_plan(dump_plan(plan), "again.yaml")
+    assert again == plan
+    assert dump_plan(again) == dump_plan(plan)
+    assert plan_hash(again) == plan_hash(plan)
+
+
+def test_the_hash_ignores_layout_and_sees_content() -> None:
+    plan = parse_plan(PLAN, "plan.yaml")
+    assert plan_hash(parse_plan("# a comment\n" + PLAN, "plan.yaml")) == plan_hash(plan)
+    assert plan_hash(parse_plan(PLAN.replace("ms: 1700", "ms: 1701"), "plan.yaml")) != plan_hash(plan)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "sentence"),
+    [
+        ("assignments:", "assignment:", "unknown key `assignment` at plan.yaml:14; did you mean `assignments`?"),
+        ("story:", "storry:", "unknown key `storry` at plan.yaml:2; did you mean `story`?"),
+        ("$old, to:", "$old, too:", "unknown key `too` at plan.yaml:18; did you mean `to`?"),
+        ("level: never", "levels: never", "unknown key `levels` at plan.yaml:20; did you mean `level`?"),
+        ("seed: 1", "seed: one", "`seed` at plan.yaml:5: Input should be a valid integer"),
+        ("seed: 1\n", "", "missing key `seed` at plan.yaml:1"),
+        ("fault: cut, from", "fault: kut, from", "at plan.yaml:18: Input tag 'kut'"),
+        ("outcome: served", "outcome: done", "`outcome` at plan.yaml:20: String should match pattern"),
+        ("within_ms: 5000", "within_ms: -1", "`within_ms` at plan.yaml:21: Input should be greater than or equal to 0"),
+        ("seed: 1", "seed: 1\nseed: 2", "found duplicate key"),
+        ("target: quorum", "target: [quorum", "at plan.yaml:"),
+    ],
+)
+def test_a_wrong_file_is_refused_at_its_line(right: str, wrong: str, sentence: str) -> None:
+    assert right in PLAN
+    with pytest.raises(PlanError) as refused:
+        parse_plan(PLAN.replace(right, wrong), "plan.yaml")
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "sentence"),
+    [
+        ("name: node-5", "name: node-4", "a second node has the name `node-4` at plan.yaml:11"),
+        ("index: 5", "index: 4", "a second node has the index `4` at plan.yaml:11"),
+        ("id: 5", "id: 4", "node-5 has the id 4 of node-4"),
+        ("duplicate_of: node-4,", "duplicate_of: node-9,", "unknown node `node-9`; known: node-1"),
+        ("duplicate_of: node-4,", "duplicate_of: node-5,", "node-4b duplicates node-5 but has another id"),
+        ("[[5, 4]]", "[[5, 6]]", "t-0 is assigned to broker 6, which does not exist at plan.yaml:14"),
+        ("[[5, 4]]", "[[5, 5]]", "t-0 is assigned twice to one broker"),
+        ("name: p1, topic: t", "name: p1, topic: u", "unknown topic `u`; known: t at plan.yaml:15"),
+        ("leader:t-0", "leader:t-1", "unknown partition `t-1`; known: t-0 at plan.yaml:17"),
+        ("from: $old", "from: $new", "no bind `new` comes before this; so far: old at plan.yaml:18"),
+        ("node: $old", "node: node-7", "unknown node `node-7`"),
+        ("after: cut.proven, ms", "after: cutt.proven, ms", "no step `cutt` comes before this; so far: cut, old"),
+        ("after: cut.proven, ms", "after: old.proven, ms", "`old` is no fault"),
+        ("as: twin", "as: cut", "a second step is named `cut` at plan.yaml:22"),
+        ("fault: cut}", "fault: gap}", "no fault `gap` comes before this; so far: cut, twin at plan.yaml:23"),
+        ("node: node-4b", "node: node-4", "node-4 is no duplicate that waits"),
+        ("that: acknowledged, after: cut.proven", "that: proven, fault: gap", "unknown fault `gap`"),
+    ],
+)
+def test_a_plan_that_cannot_mean_anything_is_refused(right: str, wrong: str, sentence: str) -> None:
+    assert right in PLAN
+    with pytest.raises(PlanError) as refused:
+        parse_plan(PLAN.replace(right, wrong, 1), "plan.yaml")
+    assert sentence in str(refused.value)
+
+
+def test_all_mistakes_are_named_at_once() -> None:
+    with pytest.raises(PlanError) as refused:
+        parse_plan(PLAN.replace("seed: 1", "seed: one").replace("assignments:", "assignment:"), "plan.yaml")
+    assert len(refused.value.sentences) == 2
