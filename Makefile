@@ -56,12 +56,12 @@ clean: ## remove what set-up made here (runs stay)
 	@.ci/prerequisites
 	@echo "fencepost: installing the harness into .venv"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/pip install -q --disable-pip-version-check -c $(LOCK) -e '.[harness]'
+	@$(BIN)/pip install -q --disable-pip-version-check --use-pep517 -c $(LOCK) -e '.[harness]'
 	@touch $@
 
 .venv/.all: .venv/.harness
 	@echo "fencepost: installing Spark and the tools for development into .venv"
-	@$(BIN)/pip install -q --disable-pip-version-check -c $(LOCK) -e '.[harness,mining,dev]'
+	@$(BIN)/pip install -q --disable-pip-version-check --use-pep517 -c $(LOCK) -e '.[harness,mining,dev]'
 	@touch $@
 
 # Found, or built once.
