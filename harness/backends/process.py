@@ -1,0 +1,207 @@
+"""Nodes as processes of this machine, each the leader of a session and process group of its own.
+
+Nothing here is believed because a call returned: a kill is over when the process table no longer has the group, a
+pause when the kernel shows every thread as stopped.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from harness.errors import InfrastructureError
+from harness.processes import table
+from harness.processes.records import TOKEN, ProcessRecords
+from harness.processes.table import Identity
+
+SETTLE = 5.0
+"""Seconds that a signal may take to show in the process table."""
+LOG_TAIL = 15
+
+
+@dataclass(frozen=True)
+class Command:
+    """How to start one process. `environment` is added to that of the harness."""
+
+    argv: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+class State(StrEnum):
+    ABSENT = "absent"
+    """Never started."""
+    RUNNING = "running"
+    PAUSED = "paused"
+    EXITED = "exited"
+
+
+@dataclass(frozen=True)
+class Status:
+    """What the process table says about a node."""
+
+    state: State
+    identity: Identity | None = None
+    exit_code: int | None = None
+    """Negative for a signal, as in subprocess."""
+
+
+class _Child:
+    """A started process, with a thread that waits for its end, so that its exit is seen when it happens."""
+
+    def __init__(self, process: subprocess.Popen[bytes], on_exit: Callable[[int], None]) -> None:
+        self.exit_code: int | None = None
+        self.asked_to_end = False
+        self.exited = threading.Event()
+        self.pid = process.pid
+        self.identity = table.identify(process.pid)
+        """None for a process that had ended before it could be looked at."""
+        self._process = process
+        self._on_exit = on_exit
+        threading.Thread(target=self._wait, name=f"wait-{process.pid}", daemon=True).start()
+
+    def _wait(self) -> None:
+        self.exit_code = self._process.wait()
+        self.exited.set()
+        if not self.asked_to_end:
+            self._on_exit(self.exit_code)
+
+
+class ProcessBackend:
+    """Starts, ends, stops and continues the processes of one run.
+
+    `on_exit(name, exit_code)` is called, from another thread, when a process ends that nobody here ended.
+    """
+
+    def __init__(self, records: Path, logs: Path, on_exit: Callable[[str, int], None] = lambda name, code: None) -> None:
+        self._records = ProcessRecords(records)
+        self._logs = logs
+        self._on_exit = on_exit
+        self._children: dict[str, _Child] = {}
+
+    def start(self, name: str, command: Command) -> Identity:
+        """Start a process; its output is appended to its log. Raises InfrastructureError if it cannot be started."""
+        if self.status(name).state in (State.RUNNING, State.PAUSED):
+            raise InfrastructureError(f"{name} runs already: end it before starting it again")
+        stamp = self._records.intend(name, command.argv)
+        try:
+            with self.log(name).open("ab") as log:
+                process = subprocess.Popen(
+                    command.argv,
+                    env={**os.environ, **command.environment, **stamp},
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise InfrastructureError(f"{name} could not be started: {error}") from error
+        child = self._children[name] = _Child(process, lambda code: self._on_exit(name, code))
+        if child.identity is None:
+            raise InfrastructureError(self.obituary(name))
+        self._records.started(stamp[TOKEN], child.identity)
+        return child.identity
+
+    def kill(self, name: str) -> None:
+        """SIGKILL to the whole process group; returns when the process table no longer has it."""
+        child = self._living(name)
+        child.asked_to_end = True
+        _signal_group(child.pid, signal.SIGKILL)
+        if not child.exited.wait(SETTLE) or not _within(SETTLE, lambda: not _group_exists(child.pid)):
+            raise InfrastructureError(f"{name} (pid {child.pid}) is still there {SETTLE:g} s after SIGKILL")
+
+    def pause(self, name: str) -> None:
+        """SIGSTOP to the whole process group; returns when every thread is stopped."""
+        child = self._living(name)
+        _signal_group(child.pid, signal.SIGSTOP)
+        if not _within(SETTLE, lambda: self.status(name).state is State.PAUSED):
+            raise InfrastructureError(
+                f"{name} (pid {child.pid}) has threads that still run {SETTLE:g} s after SIGSTOP: "
+                f"states {table.thread_states(child.pid) or 'none, it is gone'}"
+            )
+
+    def resume(self, name: str) -> None:
+        """SIGCONT to the whole process group; returns when no thread is stopped any more."""
+        child = self._living(name)
+        _signal_group(child.pid, signal.SIGCONT)
+        if not _within(SETTLE, lambda: "T" not in table.thread_states(child.pid)):
+            raise InfrastructureError(f"{name} (pid {child.pid}) is still stopped {SETTLE:g} s after SIGCONT")
+
+    def status(self, name: str) -> Status:
+        child = self._children.get(name)
+        if child is None:
+            return Status(State.ABSENT)
+        states = table.thread_states(child.pid)
+        if child.exited.is_set() or not states:
+            return Status(State.EXITED, child.identity, child.exit_code)
+        paused = all(state == "T" for state in states)
+        return Status(State.PAUSED if paused else State.RUNNING, child.identity)
+
+    def log(self, name: str) -> Path:
+        return self._logs / f"{name}.log"
+
+    def obituary(self, name: str) -> str:
+        """A sentence about how a process ended, with the last lines of its log."""
+        child = self._children[name]
+        child.exited.wait(SETTLE)
+        with self.log(name).open(errors="replace") as log:
+            tail = "".join(f"\n  | {line.rstrip()}" for line in log.readlines()[-LOG_TAIL:])
+        return f"{name} ended with {_describe(child.exit_code)}; the last lines of {self.log(name)}:{tail or ' (empty)'}"
+
+    def stop_all(self) -> None:
+        """End everything that was started here, the last first. Paused processes, too."""
+        errors = []
+        for name in reversed(self._children):
+            if self.status(name).state in (State.RUNNING, State.PAUSED):
+                try:
+                    self.kill(name)
+                except InfrastructureError as error:
+                    errors.append(str(error))
+        self._records.close()
+        if errors:
+            raise InfrastructureError("; ".join(errors))
+
+    def _living(self, name: str) -> _Child:
+        status = self.status(name)
+        if status.state in (State.ABSENT, State.EXITED):
+            raise InfrastructureError(f"{name} is not running, it is {status.state}: start it first")
+        return self._children[name]
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, number)
+
+
+def _group_exists(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + seconds
+    pause = 0.0002
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(pause)
+        pause = min(pause * 2, 0.05)
+    return True
+
+
+def _describe(exit_code: int | None) -> str:
+    if exit_code is None:
+        return "an unknown exit code"
+    if exit_code < 0:
+        return f"signal {signal.Signals(-exit_code).name}"
+    return f"exit code {exit_code}"

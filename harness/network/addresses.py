@@ -1,0 +1,63 @@
+"""The addresses of one running cluster in 127.0.0.0/8, as a pure function of the number `k` that it leased.
+
+=====================  ======================  ===========================================================
+address                port                    what listens there
+=====================  ======================  ===========================================================
+127.k.0.n              9090, brokers also 9092 node of index n itself
+127.k.{100+a}.b        9090                    the link from node a to node b
+127.k.{200+s}.b        9090 or 9092            the link from client site s to node b
+127.k.0.250            8474                    the API of the cluster's own Toxiproxy
+=====================  ======================  ===========================================================
+
+The ports are the same everywhere and below 32768, where the kernel never takes one for an outgoing connection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+PEER_PORT = 9090
+"""CONTROLLER listener of a controller, INTERNAL listener of a broker."""
+CLIENT_PORT = 9092
+TOXIPROXY_PORT = 8474
+
+FIRST_K, LAST_K = 20, 250
+HIGHEST_INDEX = 99
+HIGHEST_SITE = 54
+
+
+class Endpoint(NamedTuple):
+    """A TCP address; `str` gives `host:port`."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Addresses:
+    k: int
+
+    def node(self, index: int) -> str:
+        return f"127.{self.k}.0.{_index(index)}"
+
+    def link(self, source: int, destination: int) -> str:
+        return f"127.{self.k}.{100 + _index(source)}.{_index(destination)}"
+
+    def site(self, site: int, destination: int) -> str:
+        if not 0 <= site <= HIGHEST_SITE:
+            raise ValueError(f"client site {site} has no address: sites are numbered 0 to {HIGHEST_SITE}")
+        return f"127.{self.k}.{200 + site}.{_index(destination)}"
+
+    @property
+    def toxiproxy(self) -> Endpoint:
+        return Endpoint(f"127.{self.k}.0.250", TOXIPROXY_PORT)
+
+
+def _index(index: int) -> int:
+    if not 1 <= index <= HIGHEST_INDEX:
+        raise ValueError(f"node index {index} has no address: indexes are 1 to {HIGHEST_INDEX}")
+    return index

@@ -1,0 +1,147 @@
+"""Who is where: the nodes of a plan, and every link between them, laid out on the addresses of one cluster.
+
+A value, computed from the plan and the lease. Each node gets a name table (hosts file) of its own, in which its own
+name is its own address and a peer's name is the address of the link to that peer: names and ports are the same
+everywhere, and still each directed pair of nodes has a path that can be broken alone.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.errors import UsageError
+from harness.network.addresses import CLIENT_PORT, PEER_PORT, Addresses, Endpoint
+
+MAIN_SITE = "main"
+"""The client site whose addresses brokers advertise."""
+PROBE_SITE = "probe"
+"""The client site that raw probes use; it reaches controllers, too."""
+
+
+class Role(StrEnum):
+    CONTROLLER = "controller"
+    BROKER = "broker"
+
+
+@dataclass(frozen=True)
+class Node:
+    name: str
+    id: int
+    index: int
+    roles: frozenset[Role]
+    address: str
+    duplicate_of: str | None = None
+    cloned: bool = False
+    """Starts on a copy of the elder's directory; otherwise on an empty one."""
+
+    @property
+    def is_controller(self) -> bool:
+        return Role.CONTROLLER in self.roles
+
+    @property
+    def is_broker(self) -> bool:
+        return Role.BROKER in self.roles
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        return (PEER_PORT, CLIENT_PORT) if self.is_broker else (PEER_PORT,)
+
+    @property
+    def listeners(self) -> tuple[Endpoint, ...]:
+        return tuple(Endpoint(self.address, port) for port in self.ports)
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """One Toxiproxy proxy: what connects to `listen` ends at `upstream`."""
+
+    name: str
+    listen: Endpoint
+    upstream: Endpoint
+
+
+@dataclass(frozen=True)
+class Layout:
+    addresses: Addresses
+    nodes: tuple[Node, ...]
+    sites: tuple[str, ...]
+    """Client sites in the order of their numbers: main, probe, then the others of the plan."""
+
+    def node(self, name: str) -> Node:
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise UsageError(f"there is no node {name!r}: the nodes are {', '.join(node.name for node in self.nodes)}")
+
+    @property
+    def controllers(self) -> tuple[Node, ...]:
+        return tuple(node for node in self.nodes if node.is_controller)
+
+    @property
+    def brokers(self) -> tuple[Node, ...]:
+        return tuple(node for node in self.nodes if node.is_broker)
+
+    def link(self, source: str, destination: str) -> Proxy:
+        """The link from a node, or from a client site, to a node."""
+        to = self.node(destination)
+        if source in self.sites:
+            port = CLIENT_PORT if to.is_broker else PEER_PORT
+            return self._site_proxy(source, to, port)
+        origin = self.node(source)
+        if origin == to:
+            raise UsageError(f"{source} has no link to itself")
+        listen = Endpoint(self.addresses.link(origin.index, to.index), PEER_PORT)
+        return Proxy(link_name(source, destination), listen, Endpoint(to.address, PEER_PORT))
+
+    def links(self) -> Iterator[Proxy]:
+        """Every link there is: of each ordered pair of nodes, and from each site to each broker (from the probe site
+        to controllers as well)."""
+        for source in self.nodes:
+            for destination in self.nodes:
+                if source != destination:
+                    yield self.link(source.name, destination.name)
+        for site in self.sites:
+            for node in self.nodes:
+                if node.is_broker or site == PROBE_SITE:
+                    yield self.link(site, node.name)
+
+    def listeners(self) -> Iterator[Endpoint]:
+        """Every address that must be free before this cluster starts."""
+        yield self.addresses.toxiproxy
+        for node in self.nodes:
+            yield from node.listeners
+        for proxy in self.links():
+            yield proxy.listen
+
+    def hosts_of(self, node: Node) -> dict[str, str]:
+        """The name table of one node. The machine's own name is in it since a JVM looks itself up."""
+        table = {"localhost": "127.0.0.1", socket.gethostname(): "127.0.0.1", node.name: node.address}
+        for peer in self.nodes:
+            if peer != node:
+                table[peer.name] = self.addresses.link(node.index, peer.index)
+        return table
+
+    def bootstrap(self, site: str = MAIN_SITE) -> str:
+        """`host:port,…` of the brokers as clients at this site reach them; duplicates are left out."""
+        brokers = (node for node in self.brokers if node.duplicate_of is None)
+        return ",".join(str(self.link(site, node.name).listen) for node in brokers)
+
+    def _site_proxy(self, site: str, node: Node, port: int) -> Proxy:
+        listen = Endpoint(self.addresses.site(self.sites.index(site), node.index), port)
+        return Proxy(f"site-{site}-{node.name}", listen, Endpoint(node.address, port))
+
+
+def link_name(source: str, destination: str) -> str:
+    return f"link-{source}-{destination}"
+
+
+def site_names(planned: Sequence[str]) -> tuple[str, ...]:
+    """Client sites in the order of their numbers, whatever order the plan has them in."""
+    return (MAIN_SITE, PROBE_SITE, *(site for site in planned if site not in (MAIN_SITE, PROBE_SITE)))
+
+
+def hosts_file(table: dict[str, str]) -> str:
+    return "".join(f"{address} {name}\n" for name, address in table.items())

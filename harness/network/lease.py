@@ -1,0 +1,154 @@
+"""Which running cluster owns which `127.k.*`: one lease file for each k, held by flock for as long as the run lives.
+
+The kernel drops the lock when the harness dies, however it dies. Its nodes may live on, though, so the file names the
+run folder, and a lease whose run still has living processes is passed over until `fencepost clean` has ended them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import tempfile
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from harness.errors import InfrastructureError
+from harness.network.addresses import FIRST_K, LAST_K, Addresses, Endpoint
+from harness.processes.records import living, read_records
+
+RECORDS = "processes.jsonl"
+
+
+def state_folder() -> Path:
+    """Where the leases of this user live: gone after a reboot, as are the processes they speak of."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    folder = Path(runtime) / "fencepost" if runtime else Path(tempfile.gettempdir()) / f"fencepost-{os.getuid()}"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+@dataclass(frozen=True)
+class LeaseFile:
+    """A lease as it is found on disk, held by somebody or left behind."""
+
+    path: Path
+    run: Path | None
+    """The run folder it was taken for; None if it was given back."""
+
+    @property
+    def k(self) -> int:
+        return int(self.path.stem)
+
+
+class Lease:
+    """The right to every address of 127.k.*, until `release` or the end of this process."""
+
+    def __init__(self, addresses: Addresses, descriptor: int) -> None:
+        self.addresses = addresses
+        self._descriptor: int | None = descriptor
+
+    @classmethod
+    def acquire(cls, run: Path, listeners: Callable[[Addresses], Iterable[Endpoint]]) -> Self:
+        """Lease the first k that nobody holds and whose `listeners` can all be bound.
+
+        The search starts at a k that depends on this process, so that runs started together do not queue up behind
+        each other. Raises InfrastructureError if every k is taken.
+        """
+        span = LAST_K - FIRST_K + 1
+        start = os.getpid() * 7 % span
+        for step in range(span):
+            addresses = Addresses(FIRST_K + (start + step) % span)
+            descriptor = _take(_path(addresses.k), run, listeners(addresses))
+            if descriptor is not None:
+                return cls(addresses, descriptor)
+        raise InfrastructureError(
+            f"all {span} address ranges 127.{FIRST_K}.* to 127.{LAST_K}.* are taken, held or left behind by runs "
+            f"(leases in {state_folder()}): run `fencepost clean`"
+        )
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.ftruncate(self._descriptor, 0)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.release()
+
+
+def leases() -> list[LeaseFile]:
+    """Every lease that names a run, held or left behind."""
+    found = (LeaseFile(path, _read(path)) for path in sorted(state_folder().glob("*.lease")))
+    return [lease for lease in found if lease.run is not None]
+
+
+def forget(lease: LeaseFile) -> bool:
+    """Give back a lease that a dead run left behind. False if its run lives and holds it."""
+    descriptor = _lock(lease.path)
+    if descriptor is None:
+        return False
+    os.ftruncate(descriptor, 0)
+    os.close(descriptor)
+    return True
+
+
+def is_held(lease: LeaseFile) -> bool:
+    """Whether the harness that took this lease is alive."""
+    descriptor = _lock(lease.path)
+    if descriptor is None:
+        return True
+    os.close(descriptor)
+    return False
+
+
+def _take(path: Path, run: Path, listeners: Iterable[Endpoint]) -> int | None:
+    descriptor = _lock(path)
+    if descriptor is None:
+        return None
+    earlier = _read(path)
+    if (earlier is not None and living(read_records(earlier / RECORDS))) or not all(map(_is_free, listeners)):
+        os.close(descriptor)
+        return None
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, json.dumps({"run": str(run.resolve()), "pid": os.getpid()}).encode(), 0)
+    return descriptor
+
+
+def _lock(path: Path) -> int | None:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _read(path: Path) -> Path | None:
+    try:
+        return Path(json.loads(path.read_text())["run"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _is_free(endpoint: Endpoint) -> bool:
+    with closing(socket.socket()) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(endpoint)
+        except OSError:
+            return False
+    return True
+
+
+def _path(k: int) -> Path:
+    return state_folder() / f"{k}.lease"

@@ -1,0 +1,107 @@
+"""`processes.jsonl` of a run: which processes it started, so that a crashed run can be cleaned up exactly.
+
+Starting takes two lines. The intent is on disk before the process exists, with a token that goes into the child's
+environment; pid and start time follow once they are known. Whatever instant the harness dies at, the process can be
+found: by pid and start time, or by its token.
+
+    {"phase": "intent",  "token": "9f3c…", "node": "node-4", "boot": "…", "argv": ["…"]}
+    {"phase": "started", "token": "9f3c…", "pid": 4711, "start_time": 123456}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.processes import table
+from harness.processes.table import Identity
+
+TOKEN = "FENCEPOST_TOKEN"
+RUN = "FENCEPOST_RUN"
+NODE = "FENCEPOST_NODE"
+
+
+@dataclass(frozen=True)
+class Started:
+    """A process that a run meant to start. Without an identity the harness died before it could note one down."""
+
+    token: str
+    node: str
+    boot: str
+    identity: Identity | None = None
+
+
+class ProcessRecords:
+    """Writer of one run's `processes.jsonl`; safe to use from several threads."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", encoding="utf-8")
+        self._run = path.parent.resolve()
+        self._lock = threading.Lock()
+        self._boot = table.boot_id()
+
+    def intend(self, node: str, argv: Sequence[str]) -> dict[str, str]:
+        """Note a start down before it happens; gives what belongs into the child's environment."""
+        token = uuid.uuid4().hex
+        self._write({"phase": "intent", "token": token, "node": node, "boot": self._boot, "argv": list(argv)})
+        return {TOKEN: token, RUN: str(self._run), NODE: node}
+
+    def started(self, token: str, identity: Identity) -> None:
+        self._write({"phase": "started", "token": token, "pid": identity.pid, "start_time": identity.start_time})
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _write(self, line: dict[str, Any]) -> None:
+        with self._lock:
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+
+def read_records(path: Path) -> list[Started]:
+    """What a run started, in order. A last line torn by a crash is skipped: its process was not started yet, or is
+    found by its token."""
+    records: dict[str, Started] = {}
+    for line in _lines(path):
+        token = line["token"]
+        if line["phase"] == "intent":
+            records[token] = Started(token, line["node"], line["boot"])
+        elif line["phase"] == "started":
+            records[token] = replace(records[token], identity=Identity(line["pid"], line["start_time"]))
+    return list(records.values())
+
+
+def living(records: Sequence[Started]) -> list[tuple[Started, Identity]]:
+    """The processes of these records that are alive now, children that inherited a token included."""
+    boot = table.boot_id()
+    open_records = {record.token: record for record in records if record.boot == boot}
+    if not open_records:
+        return []
+    found = {
+        identity: record
+        for record in open_records.values()
+        if (identity := record.identity) is not None and table.is_alive(identity)
+    }
+    for identity in table.all_processes():
+        if identity not in found and (record := open_records.get(table.environment(identity.pid).get(TOKEN, ""))):
+            found[identity] = record
+    return [(record, identity) for identity, record in found.items()]
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return
+    for line in text.splitlines():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            continue

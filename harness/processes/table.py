@@ -1,0 +1,103 @@
+"""The process table of this machine, read from /proc: who a pid really is, and ending exactly that process.
+
+A pid alone names nobody, since the kernel hands it out again. A pid together with its start time (clock ticks since
+boot, field 22 of /proc/PID/stat) does; unlike a wall-clock time it does not move when the clock is set.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One process, for all time of this boot."""
+
+    pid: int
+    start_time: int
+    """Clock ticks since boot."""
+
+
+def identify(pid: int) -> Identity | None:
+    """Who has this pid now; None if nobody, or only a zombie that waits to be reaped."""
+    fields = _stat(PROC / str(pid) / "stat")
+    if fields is None or fields[0] in "ZX":
+        return None
+    return Identity(pid, int(fields[19]))
+
+
+def is_alive(identity: Identity) -> bool:
+    return identify(identity.pid) == identity
+
+
+def thread_states(pid: int) -> str:
+    """One letter of /proc for each thread of a process (`T` is stopped); empty if it does not exist."""
+    states = (_stat(task / "stat") for task in _entries(PROC / str(pid) / "task"))
+    return "".join(fields[0] for fields in states if fields is not None)
+
+
+def boot_id() -> str:
+    """Start times compare only within one boot of the machine."""
+    return (PROC / "sys/kernel/random/boot_id").read_text().strip()
+
+
+def environment(pid: int) -> dict[str, str]:
+    """The environment a process was started with; empty if it is gone or belongs to somebody else."""
+    try:
+        block = (PROC / str(pid) / "environ").read_bytes()
+    except OSError:
+        return {}
+    pairs = (entry.partition(b"=") for entry in block.split(b"\0") if b"=" in entry)
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def all_processes() -> Iterator[Identity]:
+    for entry in _entries(PROC):
+        if entry.name.isdigit() and (identity := identify(int(entry.name))) is not None:
+            yield identity
+
+
+def end(identity: Identity, timeout: float = 5.0) -> bool:
+    """SIGKILL this very process and wait until it is gone. False if it had gone already.
+
+    A pidfd holds on to the process between the check and the signal, so a recycled pid can never be hit. Raises
+    TimeoutError if the kernel does not let go of it (for example in uninterruptible disk sleep).
+    """
+    try:
+        descriptor = os.pidfd_open(identity.pid)
+    except ProcessLookupError:
+        return False
+    try:
+        if not is_alive(identity):
+            return False
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        readable, _, _ = select.select([descriptor], [], [], timeout)
+    except ProcessLookupError:
+        return False
+    finally:
+        os.close(descriptor)
+    if not readable:
+        raise TimeoutError(f"process {identity.pid} is still there {timeout:g} s after SIGKILL")
+    return True
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _stat(path: Path) -> list[str] | None:
+    """The fields of a stat file after the command name, which may itself hold spaces and brackets."""
+    try:
+        return path.read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None

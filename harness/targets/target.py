@@ -1,0 +1,162 @@
+"""A target: a Kafka-like server that stories can be run against, described by a file and driven by a small class."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from harness.backends.process import Command
+from harness.errors import UsageError
+from harness.network.layout import Layout, Node
+from harness.plan.model import Timing
+
+FILES = Path(__file__).parent
+
+
+class Dialect(StrEnum):
+    """Which control-plane requests a target speaks."""
+
+    KIP_631 = "kip-631"
+    """Those of the draft, KIP-631 v28."""
+    KRAFT = "kraft"
+    """Those that Apache Kafka ships."""
+
+
+class Capability(StrEnum):
+    """What can be done to a target; only faults it is capable of are planned."""
+
+    LINKS = "links"
+    KILL = "kill"
+    PAUSE = "pause"
+    DUPLICATE = "duplicate"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Difference(_Part):
+    """Where a target is known not to follow a document. One that no longer shows is a violation, too."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Z]{2}-[0-9]{2}$")]
+    requirement: str
+    sentence: str
+    reason: str
+
+
+class Settings(_Part):
+    """Configuration of nodes by role, besides what the harness itself sets (ids, listeners, directories)."""
+
+    all: dict[str, str] = {}
+    controller: dict[str, str] = {}
+    broker: dict[str, str] = {}
+
+
+class TargetFile(_Part):
+    """`harness/targets/NAME.yaml`."""
+
+    name: str
+    title: str
+    driver: Annotated[str, Field(pattern=r"^[a-z_.]+:[A-Za-z]+$")]
+    """`module:class` of the class that configures and starts its nodes."""
+    version: str
+    """The one to run if nobody asks for another."""
+    dialect: Dialect
+    capabilities: frozenset[Capability]
+    timing: dict[str, tuple[str, ...]]
+    """Which configuration keys of a node each timeout of a plan sets."""
+    settings: Settings = Settings()
+    differences: tuple[Difference, ...] = ()
+
+    def properties(self, node: Node, timing: Timing) -> dict[str, str]:
+        """The node's settings of this file, with the plan's timeouts."""
+        properties = dict(self.settings.all)
+        if node.is_controller:
+            properties |= self.settings.controller
+        if node.is_broker:
+            properties |= self.settings.broker
+        for name, keys in self.timing.items():
+            properties |= dict.fromkeys(keys, str(getattr(timing, name)))
+        return properties
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Where the nodes of one cluster live on disk, and what they have in common."""
+
+    layout: Layout
+    timing: Timing
+    cluster_id: str
+    nodes: Path
+
+    def home(self, node: Node) -> Path:
+        return self.nodes / node.name
+
+    def data(self, node: Node) -> Path:
+        return self.home(node) / "data"
+
+    def properties(self, node: Node) -> Path:
+        return self.home(node) / "node.properties"
+
+    def hosts(self, node: Node) -> Path:
+        return self.home(node) / "hosts"
+
+
+class Target(Protocol):
+    file: TargetFile
+    version: str
+
+    def prepare(self) -> None:
+        """Fetch or build what every node needs. May take minutes the first time, nothing later."""
+
+    def properties(self, node: Node, installation: Installation) -> dict[str, str]:
+        """The whole configuration of one node."""
+
+    def format(self, node: Node, installation: Installation) -> None:
+        """Make the new, empty data directory of a node ready for its first start."""
+
+    def command(self, node: Node, installation: Installation) -> Command:
+        """How to start a node, which has its files already."""
+
+    def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
+        """Ask these nodes, just started, whether they serve: a sentence about the first that does not, or None."""
+
+
+class UnknownTarget(UsageError):
+    """There is no such target."""
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in FILES.glob("*.yaml"))
+
+
+def load_file(name: str) -> TargetFile:
+    """Read and check `NAME.yaml`. Raises UnknownTarget, or UsageError for a file that is not right."""
+    path = FILES / f"{name}.yaml"
+    if not path.is_file():
+        raise UnknownTarget(f"there is no target {name!r}: the targets are {', '.join(names())}")
+    try:
+        return TargetFile.model_validate(YAML(typ="safe").load(path))
+    except (ValidationError, YAMLError) as error:
+        raise UsageError(f"the target file {path} is not right: {error}") from error
+
+
+def load(reference: str) -> Target:
+    """The target that `quorum`, or with a version `apache-kafka:3.9.1`, stands for."""
+    name, _, version = reference.partition(":")
+    file = load_file(name)
+    module, _, driver = file.driver.partition(":")
+    made: Target = getattr(import_module(module), driver)(file, version or file.version)
+    return made
+
+
+def write_properties(path: Path, properties: Mapping[str, str]) -> None:
+    path.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
