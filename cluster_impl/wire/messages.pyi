@@ -1,0 +1,2213 @@
+# Written by `python -m cluster_impl.wire.stubs` from definitions/*.json. Do not edit.
+from uuid import UUID
+
+from cluster_impl.wire.codec import Buffer, Message, Tags
+from cluster_impl.wire.codec import Struct as _Struct
+from cluster_impl.wire.schema import Definition
+
+DEFINITIONS: list[Definition]
+
+class AlterIsrRequest(Message):
+    class PartitionData(_Struct):
+        partition_index: int
+        leader_epoch: int
+        new_isr: list[int]
+        current_isr_version: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            leader_epoch: int = ...,
+            new_isr: list[int] = ...,
+            current_isr_version: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        name: str
+        partitions: list[AlterIsrRequest.PartitionData]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[AlterIsrRequest.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    broker_id: int
+    broker_epoch: int
+    topics: list[AlterIsrRequest.TopicData]
+    def __init__(
+        self,
+        *,
+        broker_id: int = ...,
+        broker_epoch: int = ...,
+        topics: list[AlterIsrRequest.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class AlterIsrResponse(Message):
+    class PartitionData(_Struct):
+        partition_index: int
+        error_code: int
+        leader_id: int
+        leader_epoch: int
+        isr: list[int]
+        current_isr_version: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            error_code: int = ...,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            isr: list[int] = ...,
+            current_isr_version: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        name: str
+        partitions: list[AlterIsrResponse.PartitionData]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[AlterIsrResponse.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    topics: list[AlterIsrResponse.TopicData]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        topics: list[AlterIsrResponse.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ApiVersionsRequest(Message):
+    client_software_name: str
+    client_software_version: str
+    def __init__(
+        self,
+        *,
+        client_software_name: str = ...,
+        client_software_version: str = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ApiVersionsResponse(Message):
+    class ApiVersion(_Struct):
+        api_key: int
+        min_version: int
+        max_version: int
+        def __init__(
+            self,
+            *,
+            api_key: int = ...,
+            min_version: int = ...,
+            max_version: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class SupportedFeatureKey(_Struct):
+        name: str
+        min_version: int
+        max_version: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            min_version: int = ...,
+            max_version: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class FinalizedFeatureKey(_Struct):
+        name: str
+        max_version_level: int
+        min_version_level: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            max_version_level: int = ...,
+            min_version_level: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    error_code: int
+    api_keys: list[ApiVersionsResponse.ApiVersion]
+    throttle_time_ms: int
+    supported_features: list[ApiVersionsResponse.SupportedFeatureKey]
+    finalized_features_epoch: int
+    finalized_features: list[ApiVersionsResponse.FinalizedFeatureKey]
+    zk_migration_ready: bool
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        api_keys: list[ApiVersionsResponse.ApiVersion] = ...,
+        throttle_time_ms: int = ...,
+        supported_features: list[ApiVersionsResponse.SupportedFeatureKey] = ...,
+        finalized_features_epoch: int = ...,
+        finalized_features: list[ApiVersionsResponse.FinalizedFeatureKey] = ...,
+        zk_migration_ready: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class BeginQuorumEpochRequest(Message):
+    class PartitionData(_Struct):
+        partition_index: int
+        leader_id: int
+        leader_epoch: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        topic_name: str
+        partitions: list[BeginQuorumEpochRequest.PartitionData]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partitions: list[BeginQuorumEpochRequest.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    cluster_id: str | None
+    topics: list[BeginQuorumEpochRequest.TopicData]
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = ...,
+        topics: list[BeginQuorumEpochRequest.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class BeginQuorumEpochResponse(Message):
+    class PartitionData(_Struct):
+        partition_index: int
+        error_code: int
+        leader_id: int
+        leader_epoch: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            error_code: int = ...,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        topic_name: str
+        partitions: list[BeginQuorumEpochResponse.PartitionData]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partitions: list[BeginQuorumEpochResponse.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    error_code: int
+    topics: list[BeginQuorumEpochResponse.TopicData]
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        topics: list[BeginQuorumEpochResponse.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class BrokerHeartbeatRequest(Message):
+    class Listener(_Struct):
+        name: str
+        host: str
+        port: int
+        security_protocol: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            host: str = ...,
+            port: int = ...,
+            security_protocol: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    target_state: int
+    broker_id: int
+    broker_epoch: int
+    lease_start_time_ms: int
+    cur_metadata_offset: int
+    listeners: list[BrokerHeartbeatRequest.Listener]
+    def __init__(
+        self,
+        *,
+        target_state: int = ...,
+        broker_id: int = ...,
+        broker_epoch: int = ...,
+        lease_start_time_ms: int = ...,
+        cur_metadata_offset: int = ...,
+        listeners: list[BrokerHeartbeatRequest.Listener] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class BrokerHeartbeatResponse(Message):
+    throttle_time_ms: int
+    error_code: int
+    active_controller_id: int
+    next_state: int
+    broker_epoch: int
+    lease_end_time_ms: int
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        active_controller_id: int = ...,
+        next_state: int = ...,
+        broker_epoch: int = ...,
+        lease_end_time_ms: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class BrokerRecord(Message):
+    class BrokerEndpoint(_Struct):
+        name: str
+        host: str
+        port: int
+        security_protocol: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            host: str = ...,
+            port: int = ...,
+            security_protocol: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    broker_id: int
+    broker_epoch: int
+    end_points: list[BrokerRecord.BrokerEndpoint]
+    rack: str | None
+    def __init__(
+        self,
+        *,
+        broker_id: int = ...,
+        broker_epoch: int = ...,
+        end_points: list[BrokerRecord.BrokerEndpoint] = ...,
+        rack: str | None = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ConfigRecord(Message):
+    resource_type: int
+    resource_name: str
+    name: str
+    value: str
+    def __init__(
+        self,
+        *,
+        resource_type: int = ...,
+        resource_name: str = ...,
+        name: str = ...,
+        value: str = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ControllerHeartbeatRequest(Message):
+    controller_id: int
+    last_snapshot_offset: int
+    def __init__(
+        self,
+        *,
+        controller_id: int = ...,
+        last_snapshot_offset: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ControllerHeartbeatResponse(Message):
+    throttle_time_ms: int
+    error_code: int
+    start_snapshot: bool
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        start_snapshot: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class CreatePartitionsRequest(Message):
+    class CreatePartitionsAssignment(_Struct):
+        broker_ids: list[int]
+        def __init__(
+            self,
+            *,
+            broker_ids: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class CreatePartitionsTopic(_Struct):
+        name: str
+        count: int
+        assignments: list[CreatePartitionsRequest.CreatePartitionsAssignment] | None
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            count: int = ...,
+            assignments: list[CreatePartitionsRequest.CreatePartitionsAssignment] | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    topics: list[CreatePartitionsRequest.CreatePartitionsTopic]
+    timeout_ms: int
+    validate_only: bool
+    def __init__(
+        self,
+        *,
+        topics: list[CreatePartitionsRequest.CreatePartitionsTopic] = ...,
+        timeout_ms: int = ...,
+        validate_only: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class CreatePartitionsResponse(Message):
+    class CreatePartitionsTopicResult(_Struct):
+        name: str
+        error_code: int
+        error_message: str | None
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    results: list[CreatePartitionsResponse.CreatePartitionsTopicResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        results: list[CreatePartitionsResponse.CreatePartitionsTopicResult] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class CreateTopicsRequest(Message):
+    class CreatableReplicaAssignment(_Struct):
+        partition_index: int
+        broker_ids: list[int]
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            broker_ids: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class CreatableTopicConfig(_Struct):
+        name: str
+        value: str | None
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            value: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class CreatableTopic(_Struct):
+        name: str
+        num_partitions: int
+        replication_factor: int
+        assignments: list[CreateTopicsRequest.CreatableReplicaAssignment]
+        configs: list[CreateTopicsRequest.CreatableTopicConfig]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            num_partitions: int = ...,
+            replication_factor: int = ...,
+            assignments: list[CreateTopicsRequest.CreatableReplicaAssignment] = ...,
+            configs: list[CreateTopicsRequest.CreatableTopicConfig] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    topics: list[CreateTopicsRequest.CreatableTopic]
+    timeout_ms: int
+    validate_only: bool
+    def __init__(
+        self,
+        *,
+        topics: list[CreateTopicsRequest.CreatableTopic] = ...,
+        timeout_ms: int = ...,
+        validate_only: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class CreateTopicsResponse(Message):
+    class CreatableTopicConfigs(_Struct):
+        name: str
+        value: str | None
+        read_only: bool
+        config_source: int
+        is_sensitive: bool
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            value: str | None = ...,
+            read_only: bool = ...,
+            config_source: int = ...,
+            is_sensitive: bool = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class CreatableTopicResult(_Struct):
+        name: str
+        topic_id: UUID
+        error_code: int
+        error_message: str | None
+        topic_config_error_code: int
+        num_partitions: int
+        replication_factor: int
+        configs: list[CreateTopicsResponse.CreatableTopicConfigs] | None
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            topic_id: UUID = ...,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            topic_config_error_code: int = ...,
+            num_partitions: int = ...,
+            replication_factor: int = ...,
+            configs: list[CreateTopicsResponse.CreatableTopicConfigs] | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    topics: list[CreateTopicsResponse.CreatableTopicResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        topics: list[CreateTopicsResponse.CreatableTopicResult] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DeleteBrokerRecord(Message):
+    id: int
+    def __init__(
+        self,
+        *,
+        id: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DeleteTopicRecord(Message):
+    name: UUID
+    def __init__(
+        self,
+        *,
+        name: UUID = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DeleteTopicsRequest(Message):
+    class DeleteTopicState(_Struct):
+        name: str | None
+        topic_id: UUID
+        def __init__(
+            self,
+            *,
+            name: str | None = ...,
+            topic_id: UUID = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    topics: list[DeleteTopicsRequest.DeleteTopicState]
+    topic_names: list[str]
+    timeout_ms: int
+    def __init__(
+        self,
+        *,
+        topics: list[DeleteTopicsRequest.DeleteTopicState] = ...,
+        topic_names: list[str] = ...,
+        timeout_ms: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DeleteTopicsResponse(Message):
+    class DeletableTopicResult(_Struct):
+        name: str | None
+        topic_id: UUID
+        error_code: int
+        error_message: str | None
+        def __init__(
+            self,
+            *,
+            name: str | None = ...,
+            topic_id: UUID = ...,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    responses: list[DeleteTopicsResponse.DeletableTopicResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        responses: list[DeleteTopicsResponse.DeletableTopicResult] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeClusterRequest(Message):
+    include_cluster_authorized_operations: bool
+    endpoint_type: int
+    include_fenced_brokers: bool
+    def __init__(
+        self,
+        *,
+        include_cluster_authorized_operations: bool = ...,
+        endpoint_type: int = ...,
+        include_fenced_brokers: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeClusterResponse(Message):
+    class DescribeClusterBroker(_Struct):
+        broker_id: int
+        host: str
+        port: int
+        rack: str | None
+        is_fenced: bool
+        def __init__(
+            self,
+            *,
+            broker_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
+            is_fenced: bool = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    endpoint_type: int
+    cluster_id: str
+    controller_id: int
+    brokers: list[DescribeClusterResponse.DescribeClusterBroker]
+    cluster_authorized_operations: int
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        error_message: str | None = ...,
+        endpoint_type: int = ...,
+        cluster_id: str = ...,
+        controller_id: int = ...,
+        brokers: list[DescribeClusterResponse.DescribeClusterBroker] = ...,
+        cluster_authorized_operations: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeConfigsRequest(Message):
+    class DescribeConfigsResource(_Struct):
+        resource_type: int
+        resource_name: str
+        configuration_keys: list[str] | None
+        def __init__(
+            self,
+            *,
+            resource_type: int = ...,
+            resource_name: str = ...,
+            configuration_keys: list[str] | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    resources: list[DescribeConfigsRequest.DescribeConfigsResource]
+    include_synonyms: bool
+    include_documentation: bool
+    def __init__(
+        self,
+        *,
+        resources: list[DescribeConfigsRequest.DescribeConfigsResource] = ...,
+        include_synonyms: bool = ...,
+        include_documentation: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeConfigsResponse(Message):
+    class DescribeConfigsSynonym(_Struct):
+        name: str
+        value: str | None
+        source: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            value: str | None = ...,
+            source: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class DescribeConfigsResourceResult(_Struct):
+        name: str
+        value: str | None
+        read_only: bool
+        config_source: int
+        is_sensitive: bool
+        synonyms: list[DescribeConfigsResponse.DescribeConfigsSynonym]
+        config_type: int
+        documentation: str | None
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            value: str | None = ...,
+            read_only: bool = ...,
+            config_source: int = ...,
+            is_sensitive: bool = ...,
+            synonyms: list[DescribeConfigsResponse.DescribeConfigsSynonym] = ...,
+            config_type: int = ...,
+            documentation: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class DescribeConfigsResult(_Struct):
+        error_code: int
+        error_message: str | None
+        resource_type: int
+        resource_name: str
+        configs: list[DescribeConfigsResponse.DescribeConfigsResourceResult]
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            resource_type: int = ...,
+            resource_name: str = ...,
+            configs: list[DescribeConfigsResponse.DescribeConfigsResourceResult] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    results: list[DescribeConfigsResponse.DescribeConfigsResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        results: list[DescribeConfigsResponse.DescribeConfigsResult] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeGroupsRequest(Message):
+    groups: list[str]
+    include_authorized_operations: bool
+    def __init__(
+        self,
+        *,
+        groups: list[str] = ...,
+        include_authorized_operations: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeGroupsResponse(Message):
+    class DescribedGroupMember(_Struct):
+        member_id: str
+        group_instance_id: str | None
+        client_id: str
+        client_host: str
+        member_metadata: bytes
+        member_assignment: bytes
+        def __init__(
+            self,
+            *,
+            member_id: str = ...,
+            group_instance_id: str | None = ...,
+            client_id: str = ...,
+            client_host: str = ...,
+            member_metadata: bytes = ...,
+            member_assignment: bytes = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class DescribedGroup(_Struct):
+        error_code: int
+        group_id: str
+        group_state: str
+        protocol_type: str
+        protocol_data: str
+        members: list[DescribeGroupsResponse.DescribedGroupMember]
+        authorized_operations: int
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            group_id: str = ...,
+            group_state: str = ...,
+            protocol_type: str = ...,
+            protocol_data: str = ...,
+            members: list[DescribeGroupsResponse.DescribedGroupMember] = ...,
+            authorized_operations: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    groups: list[DescribeGroupsResponse.DescribedGroup]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        groups: list[DescribeGroupsResponse.DescribedGroup] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeQuorumRequest(Message):
+    class PartitionData(_Struct):
+        partition_index: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        topic_name: str
+        partitions: list[DescribeQuorumRequest.PartitionData]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partitions: list[DescribeQuorumRequest.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    topics: list[DescribeQuorumRequest.TopicData]
+    def __init__(
+        self,
+        *,
+        topics: list[DescribeQuorumRequest.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeQuorumResponse(Message):
+    class ReplicaState(_Struct):
+        replica_id: int
+        log_end_offset: int
+        last_fetch_timestamp: int
+        last_caught_up_timestamp: int
+        def __init__(
+            self,
+            *,
+            replica_id: int = ...,
+            log_end_offset: int = ...,
+            last_fetch_timestamp: int = ...,
+            last_caught_up_timestamp: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class PartitionData(_Struct):
+        partition_index: int
+        error_code: int
+        leader_id: int
+        leader_epoch: int
+        high_watermark: int
+        current_voters: list[DescribeQuorumResponse.ReplicaState]
+        observers: list[DescribeQuorumResponse.ReplicaState]
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            error_code: int = ...,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            high_watermark: int = ...,
+            current_voters: list[DescribeQuorumResponse.ReplicaState] = ...,
+            observers: list[DescribeQuorumResponse.ReplicaState] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        topic_name: str
+        partitions: list[DescribeQuorumResponse.PartitionData]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partitions: list[DescribeQuorumResponse.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    error_code: int
+    topics: list[DescribeQuorumResponse.TopicData]
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        topics: list[DescribeQuorumResponse.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class EndQuorumEpochRequest(Message):
+    class PartitionData(_Struct):
+        partition_index: int
+        leader_id: int
+        leader_epoch: int
+        preferred_successors: list[int]
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            preferred_successors: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        topic_name: str
+        partitions: list[EndQuorumEpochRequest.PartitionData]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partitions: list[EndQuorumEpochRequest.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    cluster_id: str | None
+    topics: list[EndQuorumEpochRequest.TopicData]
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = ...,
+        topics: list[EndQuorumEpochRequest.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class EndQuorumEpochResponse(Message):
+    class PartitionData(_Struct):
+        partition_index: int
+        error_code: int
+        leader_id: int
+        leader_epoch: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            error_code: int = ...,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        topic_name: str
+        partitions: list[EndQuorumEpochResponse.PartitionData]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partitions: list[EndQuorumEpochResponse.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    error_code: int
+    topics: list[EndQuorumEpochResponse.TopicData]
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        topics: list[EndQuorumEpochResponse.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class FetchRequest(Message):
+    class ReplicaState(_Struct):
+        replica_id: int
+        replica_epoch: int
+        def __init__(
+            self,
+            *,
+            replica_id: int = ...,
+            replica_epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class FetchPartition(_Struct):
+        partition: int
+        current_leader_epoch: int
+        fetch_offset: int
+        last_fetched_epoch: int
+        log_start_offset: int
+        partition_max_bytes: int
+        replica_directory_id: UUID
+        def __init__(
+            self,
+            *,
+            partition: int = ...,
+            current_leader_epoch: int = ...,
+            fetch_offset: int = ...,
+            last_fetched_epoch: int = ...,
+            log_start_offset: int = ...,
+            partition_max_bytes: int = ...,
+            replica_directory_id: UUID = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class FetchTopic(_Struct):
+        topic: str
+        topic_id: UUID
+        partitions: list[FetchRequest.FetchPartition]
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            topic_id: UUID = ...,
+            partitions: list[FetchRequest.FetchPartition] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class ForgottenTopic(_Struct):
+        topic: str
+        topic_id: UUID
+        partitions: list[int]
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            topic_id: UUID = ...,
+            partitions: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    cluster_id: str | None
+    replica_id: int
+    replica_state: FetchRequest.ReplicaState | None
+    max_wait_ms: int
+    min_bytes: int
+    max_bytes: int
+    isolation_level: int
+    session_id: int
+    session_epoch: int
+    topics: list[FetchRequest.FetchTopic]
+    forgotten_topics_data: list[FetchRequest.ForgottenTopic]
+    rack_id: str
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = ...,
+        replica_id: int = ...,
+        replica_state: FetchRequest.ReplicaState | None = ...,
+        max_wait_ms: int = ...,
+        min_bytes: int = ...,
+        max_bytes: int = ...,
+        isolation_level: int = ...,
+        session_id: int = ...,
+        session_epoch: int = ...,
+        topics: list[FetchRequest.FetchTopic] = ...,
+        forgotten_topics_data: list[FetchRequest.ForgottenTopic] = ...,
+        rack_id: str = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class FetchResponse(Message):
+    class EpochEndOffset(_Struct):
+        epoch: int
+        end_offset: int
+        def __init__(
+            self,
+            *,
+            epoch: int = ...,
+            end_offset: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class LeaderIdAndEpoch(_Struct):
+        leader_id: int
+        leader_epoch: int
+        def __init__(
+            self,
+            *,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class SnapshotId(_Struct):
+        end_offset: int
+        epoch: int
+        def __init__(
+            self,
+            *,
+            end_offset: int = ...,
+            epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class AbortedTransaction(_Struct):
+        producer_id: int
+        first_offset: int
+        def __init__(
+            self,
+            *,
+            producer_id: int = ...,
+            first_offset: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class PartitionData(_Struct):
+        partition_index: int
+        error_code: int
+        high_watermark: int
+        last_stable_offset: int
+        log_start_offset: int
+        diverging_epoch: FetchResponse.EpochEndOffset | None
+        current_leader: FetchResponse.LeaderIdAndEpoch | None
+        snapshot_id: FetchResponse.SnapshotId | None
+        aborted_transactions: list[FetchResponse.AbortedTransaction] | None
+        preferred_read_replica: int
+        records: Buffer | None
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            error_code: int = ...,
+            high_watermark: int = ...,
+            last_stable_offset: int = ...,
+            log_start_offset: int = ...,
+            diverging_epoch: FetchResponse.EpochEndOffset | None = ...,
+            current_leader: FetchResponse.LeaderIdAndEpoch | None = ...,
+            snapshot_id: FetchResponse.SnapshotId | None = ...,
+            aborted_transactions: list[FetchResponse.AbortedTransaction] | None = ...,
+            preferred_read_replica: int = ...,
+            records: Buffer | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class FetchableTopicResponse(_Struct):
+        topic: str
+        topic_id: UUID
+        partitions: list[FetchResponse.PartitionData]
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            topic_id: UUID = ...,
+            partitions: list[FetchResponse.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class NodeEndpoint(_Struct):
+        node_id: int
+        host: str
+        port: int
+        rack: str | None
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    session_id: int
+    responses: list[FetchResponse.FetchableTopicResponse]
+    node_endpoints: list[FetchResponse.NodeEndpoint]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        session_id: int = ...,
+        responses: list[FetchResponse.FetchableTopicResponse] = ...,
+        node_endpoints: list[FetchResponse.NodeEndpoint] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class FindCoordinatorRequest(Message):
+    key: str
+    key_type: int
+    coordinator_keys: list[str]
+    def __init__(
+        self,
+        *,
+        key: str = ...,
+        key_type: int = ...,
+        coordinator_keys: list[str] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class FindCoordinatorResponse(Message):
+    class Coordinator(_Struct):
+        key: str
+        node_id: int
+        host: str
+        port: int
+        error_code: int
+        error_message: str | None
+        def __init__(
+            self,
+            *,
+            key: str = ...,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    node_id: int
+    host: str
+    port: int
+    coordinators: list[FindCoordinatorResponse.Coordinator]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        error_message: str | None = ...,
+        node_id: int = ...,
+        host: str = ...,
+        port: int = ...,
+        coordinators: list[FindCoordinatorResponse.Coordinator] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class HeartbeatRequest(Message):
+    group_id: str
+    generation_id: int
+    member_id: str
+    group_instance_id: str | None
+    def __init__(
+        self,
+        *,
+        group_id: str = ...,
+        generation_id: int = ...,
+        member_id: str = ...,
+        group_instance_id: str | None = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class HeartbeatResponse(Message):
+    throttle_time_ms: int
+    error_code: int
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class InitProducerIdRequest(Message):
+    transactional_id: str | None
+    transaction_timeout_ms: int
+    producer_id: int
+    producer_epoch: int
+    def __init__(
+        self,
+        *,
+        transactional_id: str | None = ...,
+        transaction_timeout_ms: int = ...,
+        producer_id: int = ...,
+        producer_epoch: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class InitProducerIdResponse(Message):
+    throttle_time_ms: int
+    error_code: int
+    producer_id: int
+    producer_epoch: int
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        producer_id: int = ...,
+        producer_epoch: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class IsrChangeRecord(Message):
+    partition_id: int
+    topic_id: UUID
+    isr: list[int]
+    leader: int
+    leader_epoch: int
+    def __init__(
+        self,
+        *,
+        partition_id: int = ...,
+        topic_id: UUID = ...,
+        isr: list[int] = ...,
+        leader: int = ...,
+        leader_epoch: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class JoinGroupRequest(Message):
+    class JoinGroupRequestProtocol(_Struct):
+        name: str
+        metadata: bytes
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            metadata: bytes = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    group_id: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    member_id: str
+    group_instance_id: str | None
+    protocol_type: str
+    protocols: list[JoinGroupRequest.JoinGroupRequestProtocol]
+    reason: str | None
+    def __init__(
+        self,
+        *,
+        group_id: str = ...,
+        session_timeout_ms: int = ...,
+        rebalance_timeout_ms: int = ...,
+        member_id: str = ...,
+        group_instance_id: str | None = ...,
+        protocol_type: str = ...,
+        protocols: list[JoinGroupRequest.JoinGroupRequestProtocol] = ...,
+        reason: str | None = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class JoinGroupResponse(Message):
+    class JoinGroupResponseMember(_Struct):
+        member_id: str
+        group_instance_id: str | None
+        metadata: bytes
+        def __init__(
+            self,
+            *,
+            member_id: str = ...,
+            group_instance_id: str | None = ...,
+            metadata: bytes = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    generation_id: int
+    protocol_type: str | None
+    protocol_name: str | None
+    leader: str
+    skip_assignment: bool
+    member_id: str
+    members: list[JoinGroupResponse.JoinGroupResponseMember]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        generation_id: int = ...,
+        protocol_type: str | None = ...,
+        protocol_name: str | None = ...,
+        leader: str = ...,
+        skip_assignment: bool = ...,
+        member_id: str = ...,
+        members: list[JoinGroupResponse.JoinGroupResponseMember] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class LeaderChangeMessage(Message):
+    class Voter(_Struct):
+        voter_id: int
+        def __init__(
+            self,
+            *,
+            voter_id: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    version: int
+    leader_id: int
+    voters: list[LeaderChangeMessage.Voter]
+    granting_voters: list[LeaderChangeMessage.Voter]
+    def __init__(
+        self,
+        *,
+        version: int = ...,
+        leader_id: int = ...,
+        voters: list[LeaderChangeMessage.Voter] = ...,
+        granting_voters: list[LeaderChangeMessage.Voter] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class LeaveGroupRequest(Message):
+    class MemberIdentity(_Struct):
+        member_id: str
+        group_instance_id: str | None
+        reason: str | None
+        def __init__(
+            self,
+            *,
+            member_id: str = ...,
+            group_instance_id: str | None = ...,
+            reason: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    group_id: str
+    member_id: str
+    members: list[LeaveGroupRequest.MemberIdentity]
+    def __init__(
+        self,
+        *,
+        group_id: str = ...,
+        member_id: str = ...,
+        members: list[LeaveGroupRequest.MemberIdentity] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class LeaveGroupResponse(Message):
+    class MemberResponse(_Struct):
+        member_id: str
+        group_instance_id: str | None
+        error_code: int
+        def __init__(
+            self,
+            *,
+            member_id: str = ...,
+            group_instance_id: str | None = ...,
+            error_code: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    members: list[LeaveGroupResponse.MemberResponse]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        members: list[LeaveGroupResponse.MemberResponse] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ListGroupsRequest(Message):
+    states_filter: list[str]
+    def __init__(
+        self,
+        *,
+        states_filter: list[str] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ListGroupsResponse(Message):
+    class ListedGroup(_Struct):
+        group_id: str
+        protocol_type: str
+        group_state: str
+        def __init__(
+            self,
+            *,
+            group_id: str = ...,
+            protocol_type: str = ...,
+            group_state: str = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    groups: list[ListGroupsResponse.ListedGroup]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        groups: list[ListGroupsResponse.ListedGroup] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ListOffsetsRequest(Message):
+    class ListOffsetsPartition(_Struct):
+        partition_index: int
+        current_leader_epoch: int
+        timestamp: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            current_leader_epoch: int = ...,
+            timestamp: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class ListOffsetsTopic(_Struct):
+        name: str
+        partitions: list[ListOffsetsRequest.ListOffsetsPartition]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[ListOffsetsRequest.ListOffsetsPartition] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    replica_id: int
+    isolation_level: int
+    topics: list[ListOffsetsRequest.ListOffsetsTopic]
+    def __init__(
+        self,
+        *,
+        replica_id: int = ...,
+        isolation_level: int = ...,
+        topics: list[ListOffsetsRequest.ListOffsetsTopic] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ListOffsetsResponse(Message):
+    class ListOffsetsPartitionResponse(_Struct):
+        partition_index: int
+        error_code: int
+        timestamp: int
+        offset: int
+        leader_epoch: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            error_code: int = ...,
+            timestamp: int = ...,
+            offset: int = ...,
+            leader_epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class ListOffsetsTopicResponse(_Struct):
+        name: str
+        partitions: list[ListOffsetsResponse.ListOffsetsPartitionResponse]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[ListOffsetsResponse.ListOffsetsPartitionResponse] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    topics: list[ListOffsetsResponse.ListOffsetsTopicResponse]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        topics: list[ListOffsetsResponse.ListOffsetsTopicResponse] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class MetadataRequest(Message):
+    class MetadataRequestTopic(_Struct):
+        topic_id: UUID
+        name: str | None
+        def __init__(
+            self,
+            *,
+            topic_id: UUID = ...,
+            name: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    topics: list[MetadataRequest.MetadataRequestTopic] | None
+    allow_auto_topic_creation: bool
+    include_cluster_authorized_operations: bool
+    include_topic_authorized_operations: bool
+    def __init__(
+        self,
+        *,
+        topics: list[MetadataRequest.MetadataRequestTopic] | None = ...,
+        allow_auto_topic_creation: bool = ...,
+        include_cluster_authorized_operations: bool = ...,
+        include_topic_authorized_operations: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class MetadataResponse(Message):
+    class MetadataResponseBroker(_Struct):
+        node_id: int
+        host: str
+        port: int
+        rack: str | None
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class MetadataResponsePartition(_Struct):
+        error_code: int
+        partition_index: int
+        leader_id: int
+        leader_epoch: int
+        replica_nodes: list[int]
+        isr_nodes: list[int]
+        offline_replicas: list[int]
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            partition_index: int = ...,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            replica_nodes: list[int] = ...,
+            isr_nodes: list[int] = ...,
+            offline_replicas: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class MetadataResponseTopic(_Struct):
+        error_code: int
+        name: str | None
+        topic_id: UUID
+        is_internal: bool
+        partitions: list[MetadataResponse.MetadataResponsePartition]
+        topic_authorized_operations: int
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            name: str | None = ...,
+            topic_id: UUID = ...,
+            is_internal: bool = ...,
+            partitions: list[MetadataResponse.MetadataResponsePartition] = ...,
+            topic_authorized_operations: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    brokers: list[MetadataResponse.MetadataResponseBroker]
+    cluster_id: str | None
+    controller_id: int
+    topics: list[MetadataResponse.MetadataResponseTopic]
+    cluster_authorized_operations: int
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        brokers: list[MetadataResponse.MetadataResponseBroker] = ...,
+        cluster_id: str | None = ...,
+        controller_id: int = ...,
+        topics: list[MetadataResponse.MetadataResponseTopic] = ...,
+        cluster_authorized_operations: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class OffsetCommitRequest(Message):
+    class OffsetCommitRequestPartition(_Struct):
+        partition_index: int
+        committed_offset: int
+        committed_leader_epoch: int
+        committed_metadata: str | None
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            committed_offset: int = ...,
+            committed_leader_epoch: int = ...,
+            committed_metadata: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetCommitRequestTopic(_Struct):
+        name: str
+        partitions: list[OffsetCommitRequest.OffsetCommitRequestPartition]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[OffsetCommitRequest.OffsetCommitRequestPartition] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    group_id: str
+    generation_id_or_member_epoch: int
+    member_id: str
+    group_instance_id: str | None
+    retention_time_ms: int
+    topics: list[OffsetCommitRequest.OffsetCommitRequestTopic]
+    def __init__(
+        self,
+        *,
+        group_id: str = ...,
+        generation_id_or_member_epoch: int = ...,
+        member_id: str = ...,
+        group_instance_id: str | None = ...,
+        retention_time_ms: int = ...,
+        topics: list[OffsetCommitRequest.OffsetCommitRequestTopic] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class OffsetCommitResponse(Message):
+    class OffsetCommitResponsePartition(_Struct):
+        partition_index: int
+        error_code: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            error_code: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetCommitResponseTopic(_Struct):
+        name: str
+        partitions: list[OffsetCommitResponse.OffsetCommitResponsePartition]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[OffsetCommitResponse.OffsetCommitResponsePartition] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    topics: list[OffsetCommitResponse.OffsetCommitResponseTopic]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        topics: list[OffsetCommitResponse.OffsetCommitResponseTopic] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class OffsetFetchRequest(Message):
+    class OffsetFetchRequestTopic(_Struct):
+        name: str
+        partition_indexes: list[int]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partition_indexes: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetFetchRequestTopics(_Struct):
+        name: str
+        partition_indexes: list[int]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partition_indexes: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetFetchRequestGroup(_Struct):
+        group_id: str
+        member_id: str | None
+        member_epoch: int
+        topics: list[OffsetFetchRequest.OffsetFetchRequestTopics] | None
+        def __init__(
+            self,
+            *,
+            group_id: str = ...,
+            member_id: str | None = ...,
+            member_epoch: int = ...,
+            topics: list[OffsetFetchRequest.OffsetFetchRequestTopics] | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    group_id: str
+    topics: list[OffsetFetchRequest.OffsetFetchRequestTopic] | None
+    groups: list[OffsetFetchRequest.OffsetFetchRequestGroup]
+    require_stable: bool
+    def __init__(
+        self,
+        *,
+        group_id: str = ...,
+        topics: list[OffsetFetchRequest.OffsetFetchRequestTopic] | None = ...,
+        groups: list[OffsetFetchRequest.OffsetFetchRequestGroup] = ...,
+        require_stable: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class OffsetFetchResponse(Message):
+    class OffsetFetchResponsePartition(_Struct):
+        partition_index: int
+        committed_offset: int
+        committed_leader_epoch: int
+        metadata: str | None
+        error_code: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            committed_offset: int = ...,
+            committed_leader_epoch: int = ...,
+            metadata: str | None = ...,
+            error_code: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetFetchResponseTopic(_Struct):
+        name: str
+        partitions: list[OffsetFetchResponse.OffsetFetchResponsePartition]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[OffsetFetchResponse.OffsetFetchResponsePartition] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetFetchResponsePartitions(_Struct):
+        partition_index: int
+        committed_offset: int
+        committed_leader_epoch: int
+        metadata: str | None
+        error_code: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            committed_offset: int = ...,
+            committed_leader_epoch: int = ...,
+            metadata: str | None = ...,
+            error_code: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetFetchResponseTopics(_Struct):
+        name: str
+        partitions: list[OffsetFetchResponse.OffsetFetchResponsePartitions]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[OffsetFetchResponse.OffsetFetchResponsePartitions] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetFetchResponseGroup(_Struct):
+        group_id: str
+        topics: list[OffsetFetchResponse.OffsetFetchResponseTopics]
+        error_code: int
+        def __init__(
+            self,
+            *,
+            group_id: str = ...,
+            topics: list[OffsetFetchResponse.OffsetFetchResponseTopics] = ...,
+            error_code: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    topics: list[OffsetFetchResponse.OffsetFetchResponseTopic]
+    error_code: int
+    groups: list[OffsetFetchResponse.OffsetFetchResponseGroup]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        topics: list[OffsetFetchResponse.OffsetFetchResponseTopic] = ...,
+        error_code: int = ...,
+        groups: list[OffsetFetchResponse.OffsetFetchResponseGroup] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class OffsetForLeaderEpochRequest(Message):
+    class OffsetForLeaderPartition(_Struct):
+        partition: int
+        current_leader_epoch: int
+        leader_epoch: int
+        def __init__(
+            self,
+            *,
+            partition: int = ...,
+            current_leader_epoch: int = ...,
+            leader_epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetForLeaderTopic(_Struct):
+        topic: str
+        partitions: list[OffsetForLeaderEpochRequest.OffsetForLeaderPartition]
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            partitions: list[OffsetForLeaderEpochRequest.OffsetForLeaderPartition] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    replica_id: int
+    topics: list[OffsetForLeaderEpochRequest.OffsetForLeaderTopic]
+    def __init__(
+        self,
+        *,
+        replica_id: int = ...,
+        topics: list[OffsetForLeaderEpochRequest.OffsetForLeaderTopic] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class OffsetForLeaderEpochResponse(Message):
+    class EpochEndOffset(_Struct):
+        error_code: int
+        partition: int
+        leader_epoch: int
+        end_offset: int
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            partition: int = ...,
+            leader_epoch: int = ...,
+            end_offset: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetForLeaderTopicResult(_Struct):
+        topic: str
+        partitions: list[OffsetForLeaderEpochResponse.EpochEndOffset]
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            partitions: list[OffsetForLeaderEpochResponse.EpochEndOffset] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    topics: list[OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        topics: list[OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class PartitionRecord(Message):
+    partition_id: int
+    topic_id: UUID
+    replicas: list[int]
+    isr: list[int]
+    removing_replicas: list[int]
+    adding_replicas: list[int]
+    leader: int
+    leader_epoch: int
+    def __init__(
+        self,
+        *,
+        partition_id: int = ...,
+        topic_id: UUID = ...,
+        replicas: list[int] = ...,
+        isr: list[int] = ...,
+        removing_replicas: list[int] = ...,
+        adding_replicas: list[int] = ...,
+        leader: int = ...,
+        leader_epoch: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ProduceRequest(Message):
+    class PartitionProduceData(_Struct):
+        index: int
+        records: Buffer | None
+        def __init__(
+            self,
+            *,
+            index: int = ...,
+            records: Buffer | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicProduceData(_Struct):
+        name: str
+        partition_data: list[ProduceRequest.PartitionProduceData]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partition_data: list[ProduceRequest.PartitionProduceData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    transactional_id: str | None
+    acks: int
+    timeout_ms: int
+    topic_data: list[ProduceRequest.TopicProduceData]
+    def __init__(
+        self,
+        *,
+        transactional_id: str | None = ...,
+        acks: int = ...,
+        timeout_ms: int = ...,
+        topic_data: list[ProduceRequest.TopicProduceData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ProduceResponse(Message):
+    class BatchIndexAndErrorMessage(_Struct):
+        batch_index: int
+        batch_index_error_message: str | None
+        def __init__(
+            self,
+            *,
+            batch_index: int = ...,
+            batch_index_error_message: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class LeaderIdAndEpoch(_Struct):
+        leader_id: int
+        leader_epoch: int
+        def __init__(
+            self,
+            *,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class PartitionProduceResponse(_Struct):
+        index: int
+        error_code: int
+        base_offset: int
+        log_append_time_ms: int
+        log_start_offset: int
+        record_errors: list[ProduceResponse.BatchIndexAndErrorMessage]
+        error_message: str | None
+        current_leader: ProduceResponse.LeaderIdAndEpoch | None
+        def __init__(
+            self,
+            *,
+            index: int = ...,
+            error_code: int = ...,
+            base_offset: int = ...,
+            log_append_time_ms: int = ...,
+            log_start_offset: int = ...,
+            record_errors: list[ProduceResponse.BatchIndexAndErrorMessage] = ...,
+            error_message: str | None = ...,
+            current_leader: ProduceResponse.LeaderIdAndEpoch | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicProduceResponse(_Struct):
+        name: str
+        partition_responses: list[ProduceResponse.PartitionProduceResponse]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partition_responses: list[ProduceResponse.PartitionProduceResponse] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class NodeEndpoint(_Struct):
+        node_id: int
+        host: str
+        port: int
+        rack: str | None
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    responses: list[ProduceResponse.TopicProduceResponse]
+    throttle_time_ms: int
+    node_endpoints: list[ProduceResponse.NodeEndpoint]
+    def __init__(
+        self,
+        *,
+        responses: list[ProduceResponse.TopicProduceResponse] = ...,
+        throttle_time_ms: int = ...,
+        node_endpoints: list[ProduceResponse.NodeEndpoint] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class SyncGroupRequest(Message):
+    class SyncGroupRequestAssignment(_Struct):
+        member_id: str
+        assignment: bytes
+        def __init__(
+            self,
+            *,
+            member_id: str = ...,
+            assignment: bytes = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    group_id: str
+    generation_id: int
+    member_id: str
+    group_instance_id: str | None
+    protocol_type: str | None
+    protocol_name: str | None
+    assignments: list[SyncGroupRequest.SyncGroupRequestAssignment]
+    def __init__(
+        self,
+        *,
+        group_id: str = ...,
+        generation_id: int = ...,
+        member_id: str = ...,
+        group_instance_id: str | None = ...,
+        protocol_type: str | None = ...,
+        protocol_name: str | None = ...,
+        assignments: list[SyncGroupRequest.SyncGroupRequestAssignment] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class SyncGroupResponse(Message):
+    throttle_time_ms: int
+    error_code: int
+    protocol_type: str | None
+    protocol_name: str | None
+    assignment: bytes
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        protocol_type: str | None = ...,
+        protocol_name: str | None = ...,
+        assignment: bytes = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class TopicRecord(Message):
+    name: str
+    topic_id: UUID
+    deleting: bool
+    def __init__(
+        self,
+        *,
+        name: str = ...,
+        topic_id: UUID = ...,
+        deleting: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class VoteRequest(Message):
+    class PartitionData(_Struct):
+        partition_index: int
+        candidate_epoch: int
+        candidate_id: int
+        last_offset_epoch: int
+        last_offset: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            candidate_epoch: int = ...,
+            candidate_id: int = ...,
+            last_offset_epoch: int = ...,
+            last_offset: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        topic_name: str
+        partitions: list[VoteRequest.PartitionData]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partitions: list[VoteRequest.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    cluster_id: str | None
+    topics: list[VoteRequest.TopicData]
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = ...,
+        topics: list[VoteRequest.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class VoteResponse(Message):
+    class PartitionData(_Struct):
+        partition_index: int
+        error_code: int
+        leader_id: int
+        leader_epoch: int
+        vote_granted: bool
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            error_code: int = ...,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            vote_granted: bool = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        topic_name: str
+        partitions: list[VoteResponse.PartitionData]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partitions: list[VoteResponse.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    error_code: int
+    topics: list[VoteResponse.TopicData]
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        topics: list[VoteResponse.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
