@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
+from cluster_impl.wire.codec import Message
 from cluster_impl.wire.errors import Error
-from cluster_impl.wire.messages import Message
 
 NO_LEADER = -1
 NO_EPOCH = -1
@@ -208,7 +208,8 @@ class DataPlane(Protocol):
     def apply(self, changes: Sequence[PartitionAssignment | PartitionRemoved]) -> None:
         """Adopt committed changes, in order. Only partitions of which this broker is, or was, a replica are passed.
 
-        After a start the whole present state is passed once, as assignments. Passing the same state again, or an older
-        one, changes nothing.
+        After a start the whole present state is passed once, as assignments, and not before it contains this process's
+        own registration: an older state may name this broker a leader, which its previous incarnation was. Passing the
+        same state again, or an older one, changes nothing.
         """
         ...

@@ -1,0 +1,198 @@
+"""The decisions of one replica of a partition: role, high watermark, ISR and acknowledgement.
+
+Pure: it is told the end of the log and the time, and returns what to do. The log, sockets and timers are in `replica`
+and `manager`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum, auto
+from typing import Final
+from uuid import UUID
+
+from cluster_impl.replication.control_plane import (
+    NO_LEADER,
+    IsrOutcome,
+    IsrProposal,
+    PartitionAssignment,
+    TopicPartition,
+)
+from cluster_impl.replication.follower import FollowerFetch, FollowerProgress, credits, may_join
+from cluster_impl.replication.in_sync import InSyncReplicas
+from cluster_impl.wire.errors import Error
+
+ANY_EPOCH: Final = -1
+"""A CurrentLeaderEpoch that a client leaves out."""
+
+
+class Role(Enum):
+    LEADER = auto()
+    FOLLOWER = auto()
+    OFFLINE = auto()
+    """No replica can lead at present."""
+
+
+class Transition(Enum):
+    """What an assignment changed, for whoever has to act on it."""
+
+    NOTHING = auto()
+    LEADS = auto()
+    LEADS_ON = auto()
+    """The same tenure with another ISR."""
+    FOLLOWS = auto()
+    FOLLOWS_ON = auto()
+    """The same tenure at a newer leader epoch."""
+    WENT_OFFLINE = auto()
+
+
+class Partition:
+    """One replica. Offsets are record offsets; times are seconds on a monotonic clock."""
+
+    def __init__(
+        self, broker_id: int, name: TopicPartition, topic_id: UUID, *, high_watermark: int, lag_limit: float
+    ) -> None:
+        self.broker_id = broker_id
+        self.name = name
+        self.topic_id = topic_id
+        self.role = Role.OFFLINE
+        self.leader = NO_LEADER
+        self.tenure_epoch = -1
+        self.tenure_start = 0
+        self.replicas: tuple[int, ...] = ()
+        self.isr = InSyncReplicas(retry_after=lag_limit / 4)
+        self.log_end_offset = 0
+        self.high_watermark = high_watermark
+        self.config: Mapping[str, str] = {}
+        self._min_isr = 1
+        self._lag_limit = lag_limit
+        self._followers: dict[int, FollowerProgress] = {}
+
+    @property
+    def leader_epoch(self) -> int:
+        return self.isr.leader_epoch
+
+    @property
+    def followers(self) -> Mapping[int, FollowerProgress]:
+        return self._followers
+
+    @property
+    def min_isr(self) -> int:
+        """How many in-sync replicas acks=all needs: the setting, but never more than there are replicas."""
+        return min(self._min_isr, len(self.replicas))
+
+    def assign(self, to: PartitionAssignment, *, log_end_offset: int, min_isr: int, now: float) -> Transition:
+        """Adopt a committed state, unless it is older than the present one (KAFKA-1188)."""
+        if (to.leader_epoch, to.version) < (self.isr.leader_epoch, self.isr.version):
+            return Transition.NOTHING
+        self.config, self._min_isr, self.log_end_offset = to.config, min_isr, log_end_offset
+        if (to.leader_epoch, to.version) == (self.isr.leader_epoch, self.isr.version):
+            return Transition.NOTHING
+        same_tenure = to.tenure_epoch == self.tenure_epoch and to.leader == self.leader
+        self.leader, self.tenure_epoch, self.replicas = to.leader, to.tenure_epoch, to.replicas
+        self.isr.adopt(frozenset(to.isr), to.leader_epoch, to.version)
+        if to.leader == self.broker_id:
+            return self._lead(same_tenure, now)
+        self._followers = {}
+        if to.leader == NO_LEADER:
+            self.role = Role.OFFLINE
+            return Transition.WENT_OFFLINE
+        follows_on = same_tenure and self.role is Role.FOLLOWER
+        self.role = Role.FOLLOWER
+        return Transition.FOLLOWS_ON if follows_on else Transition.FOLLOWS
+
+    def _lead(self, same_tenure: bool, now: float) -> Transition:
+        leads_on = same_tenure and self.role is Role.LEADER
+        known = self._followers if leads_on else {}
+        self._followers = {
+            replica: known.get(replica) or FollowerProgress(last_caught_up=now)
+            for replica in self.replicas
+            if replica != self.broker_id
+        }
+        self.role = Role.LEADER
+        if not leads_on:
+            self.tenure_start = self.log_end_offset
+        self._advance_high_watermark()
+        return Transition.LEADS_ON if leads_on else Transition.LEADS
+
+    def check_leader(self, current_leader_epoch: int) -> Error:
+        """Whether a request that names `current_leader_epoch` (or ANY_EPOCH) may be answered by this replica."""
+        if current_leader_epoch != ANY_EPOCH:
+            if current_leader_epoch < self.leader_epoch:
+                return Error.FENCED_LEADER_EPOCH
+            if current_leader_epoch > self.leader_epoch:
+                return Error.UNKNOWN_LEADER_EPOCH
+        return Error.NONE if self.role is Role.LEADER else Error.NOT_LEADER_OR_FOLLOWER
+
+    def check_follower(self, fetch: FollowerFetch, registered_epoch: int | None) -> Error:
+        """Whether a follower's fetch may be served and credited. Nothing is credited here."""
+        if error := self.check_leader(fetch.leader_epoch):
+            return error
+        if fetch.replica_id not in self._followers:
+            return Error.UNKNOWN_LEADER_EPOCH
+        return credits(fetch, registered_epoch)
+
+    def credit(self, fetch: FollowerFetch, now: float) -> bool:
+        """Count a checked fetch as progress; True if the high watermark moved."""
+        progress = self._followers[fetch.replica_id]
+        progress.fetched(fetch.offset, fetch.broker_epoch, self.log_end_offset, now)
+        return self._advance_high_watermark()
+
+    def appended(self, log_end_offset: int) -> bool:
+        """The log has grown; True if the high watermark of a leader moved."""
+        self.log_end_offset = log_end_offset
+        return self.role is Role.LEADER and self._advance_high_watermark()
+
+    def truncated(self, log_end_offset: int) -> None:
+        """The log was cut: nothing above its end can be committed here (KAFKA-9491)."""
+        self.log_end_offset = log_end_offset
+        self.high_watermark = min(self.high_watermark, log_end_offset)
+
+    def told_high_watermark(self, of_leader: int) -> bool:
+        """A follower learns the leader's high watermark; True if its own moved. It never goes back."""
+        known = min(of_leader, self.log_end_offset)
+        moved = known > self.high_watermark
+        self.high_watermark = max(known, self.high_watermark)
+        return moved
+
+    def _advance_high_watermark(self) -> bool:
+        """Raise the high watermark to what all who may be in sync have, if they are enough (KAFKA-15583)."""
+        if len(self.isr.committed) < self.min_isr:
+            return False
+        ends = [self._followers[replica].log_end_offset for replica in self.isr.maximal if replica in self._followers]
+        committed = min([self.log_end_offset, *ends])
+        moved = committed > self.high_watermark
+        self.high_watermark = max(committed, self.high_watermark)
+        return moved
+
+    def may_append(self, acks: int) -> Error:
+        """Whether a leader takes records: with acks=all only while enough replicas are in sync."""
+        if acks == -1 and len(self.isr.committed) < self.min_isr:
+            return Error.NOT_ENOUGH_REPLICAS
+        return Error.NONE
+
+    def acknowledges(self, required_offset: int, tenure_epoch: int) -> Error | None:
+        """The answer to an acks=all produce that ends at `required_offset`, or None while it has to wait."""
+        if self.role is not Role.LEADER or self.tenure_epoch != tenure_epoch:
+            return Error.NOT_LEADER_OR_FOLLOWER
+        if self.high_watermark >= required_offset:
+            return Error.NONE
+        return Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND if len(self.isr.committed) < self.min_isr else None
+
+    def next_isr(self, registered_epoch: Callable[[int], int | None], now: float) -> IsrProposal | None:
+        """The ISR change to ask for now, if any: without those who lag, with those who have caught up."""
+        if self.role is not Role.LEADER:
+            return None
+        wish = {self.broker_id}
+        for replica, progress in self._followers.items():
+            if replica in self.isr.committed:
+                if not progress.lags(self.log_end_offset, now, self._lag_limit):
+                    wish.add(replica)
+            elif may_join(progress, registered_epoch(replica), self.high_watermark, self.tenure_start):
+                wish.add(replica)
+        return self.isr.propose(self.name, self.topic_id, frozenset(wish), now)
+
+    def isr_answered(self, proposal: IsrProposal, outcome: IsrOutcome, now: float) -> bool:
+        """Learn the outcome of a proposal; True if the high watermark moved."""
+        self.isr.settle(proposal, outcome, now)
+        return self.role is Role.LEADER and self._advance_high_watermark()

@@ -1,0 +1,62 @@
+"""A follower's log becomes a prefix of its leader's, whatever both have lived through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cluster_impl.replication.truncation import UNDEFINED_EPOCH, truncation_point
+
+
+@dataclass
+class Epochs:
+    """The epochs of a log, one for each record."""
+
+    log: list[int]
+
+    def end_offset_for(self, epoch: int) -> tuple[int, int]:
+        known = [e for e in self.log if e <= epoch]
+        return (max(known), len(known)) if known else (UNDEFINED_EPOCH, -1)
+
+
+def truncated(follower: list[int], leader: list[int]) -> tuple[list[int], int]:
+    """The follower's log after as many questions as it needs, and how many those were."""
+    log, questions = list(follower), 0
+    while log:
+        questions += 1
+        answer = Epochs(leader).end_offset_for(log[-1])
+        point = truncation_point(*answer, Epochs(log), len(log))
+        log = log[: point.offset]
+        if point.complete:
+            break
+    return log, questions
+
+
+def test_what_the_leader_never_had_is_cut_and_what_it_has_is_kept() -> None:
+    assert truncated([0, 0, 1, 1, 1], [0, 0, 1, 2]) == ([0, 0, 1], 1)
+    assert truncated([0, 0], [0, 0, 0, 3]) == ([0, 0], 1)
+
+
+def test_an_epoch_the_follower_lacks_takes_another_question() -> None:
+    """KIP-279: fast failovers leave each side with epochs that the other does not know."""
+    assert truncated([0, 0, 2, 2], [0, 1, 1, 3]) == ([0], 2)
+
+
+def test_nothing_in_common_leaves_nothing() -> None:
+    assert truncated([1, 1], [2, 2]) == ([], 1)
+    assert truncated([1, 1], []) == ([], 1)
+
+
+@given(st.data())
+def test_the_follower_ends_as_a_prefix_of_the_leader_and_loses_nothing_they_share(data: st.DataObject) -> None:
+    """Logs fork at some offset; each side then takes records of epochs that only it has, as in real tenures."""
+    shared = sorted(data.draw(st.lists(st.integers(0, 3), max_size=6)))
+    later = st.integers(4, 12)
+    owner = data.draw(st.lists(st.booleans(), min_size=13, max_size=13))
+    mine = sorted(e for e in data.draw(st.lists(later, max_size=6)) if owner[e])
+    theirs = sorted(e for e in data.draw(st.lists(later, max_size=6)) if not owner[e])
+    log, questions = truncated(shared + mine, shared + theirs)
+    assert log == shared
+    assert questions <= len({*mine, *theirs}) + 1
