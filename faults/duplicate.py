@@ -1,0 +1,57 @@
+"""A second process claims the id of a broker that runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import ClassVar
+
+from faults.capabilities import Capability, CapabilityError, Cluster, Evidence, Running
+from faults.processes import READY_PATIENCE, ProcessFault, measured
+
+
+class Duplicate(ProcessFault):
+    """Start the process that the topology holds ready for the id, with addresses and links of its own.
+
+    Models a copied configuration, or an orchestrator that starts a replacement too early. Its directory is empty, or a
+    clone of the elder's (a copied volume). Proven when it runs and has a connection to another node: whether it is let
+    in is what the story asks. Healed by ending it.
+    """
+
+    name: ClassVar[str] = "duplicate"
+    capability: ClassVar[Capability] = Capability.DUPLICATE
+
+    def __init__(self, cluster: Cluster, *, node: str) -> None:
+        super().__init__(cluster, (node,))
+
+    @property
+    def node(self) -> str:
+        return self.names[0]
+
+    def set_up(self) -> None:
+        status = self.cluster.processes.status(self.node)
+        if status.running in (Running.RUNNING, Running.PAUSED):
+            raise CapabilityError(f"{self.node} is {status.running.value} already")
+
+    def inject(self) -> None:
+        self.cluster.duplicates.start_duplicate(self.node)
+
+    def verify(self) -> Evidence:
+        deadline = time.monotonic() + READY_PATIENCE
+        while True:
+            status = self.cluster.processes.status(self.node)
+            peers = self.cluster.processes.peers(self.node) if status.running is Running.RUNNING else frozenset()
+            over = status.running is Running.EXITED or time.monotonic() > deadline
+            if peers or over:
+                found: Mapping[str, object] = {**measured({self.node: status}), "peers": sorted(peers)}
+                return Evidence(bool(peers), "the process table and its open connections to other nodes", found)
+            time.sleep(0.02)
+
+    def recover(self) -> None:
+        if self.cluster.processes.status(self.node).running in (Running.RUNNING, Running.PAUSED):
+            self.cluster.duplicates.stop_duplicate(self.node)
+
+    def verify_healed(self) -> Evidence:
+        return self.await_status(
+            lambda status: status.running in (Running.EXITED, Running.NEVER_STARTED), "the process table: it is gone"
+        )

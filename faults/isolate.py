@@ -1,0 +1,26 @@
+"""Two groups of nodes lose each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from faults.capabilities import Cluster
+from faults.links import BOTH, Effect, LinkFault, pairs
+
+
+class Isolate(LinkFault):
+    """`nodes` and `from` cannot talk, whoever opens the connection: both links of each pair, cut or stalled.
+
+    Models a partition that rejects (`how="cut"`) or that swallows (`how="stall"`). Members of a group still reach each
+    other, and clients reach everybody whose site is not named.
+    Source: Toxiproxy, as in `cut` and `stall`.
+    """
+
+    name: ClassVar[str] = "isolate"
+
+    def __init__(self, cluster: Cluster, *, nodes: Sequence[str], from_: Sequence[str], how: str = "cut") -> None:
+        super().__init__(cluster)
+        held = {"cut": None, "stall": BOTH}[how]
+        both_ways = dict.fromkeys([*pairs(nodes, from_), *pairs(from_, nodes)])
+        self.effects = tuple(Effect(*pair, held=held) for pair in both_ways if not pair[1].startswith("site:"))

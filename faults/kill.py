@@ -1,0 +1,45 @@
+"""Processes die without a word."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from typing import ClassVar
+
+from faults.capabilities import Capability, Cluster, Evidence, Running
+from faults.processes import ProcessFault, await_ready
+
+
+class Kill(ProcessFault):
+    """SIGKILL to each node's process group, all before any is looked at. Healed by a restart on the same directory.
+
+    Models a crash of the process. Does not model a crash of the machine: the kernel still writes what was handed to it,
+    so nothing here says that fsync was called; and its connections end (FIN through the link), they do not go silent.
+    """
+
+    name: ClassVar[str] = "kill"
+    capability: ClassVar[Capability] = Capability.KILL
+
+    def __init__(self, cluster: Cluster, *, nodes: Sequence[str]) -> None:
+        super().__init__(cluster, tuple(nodes))
+
+    def set_up(self) -> None:
+        self.require_running("kill")
+
+    def inject(self) -> None:
+        for name in self.names:
+            self.cluster.processes.kill(name)
+
+    def verify(self) -> Evidence:
+        return self.await_status(
+            lambda status: status.running is Running.EXITED and status.exit_code == -signal.SIGKILL,
+            "the process table: each is gone, ended by SIGKILL",
+        )
+
+    def recover(self) -> None:
+        for name in self.names:
+            if self.cluster.processes.status(name).running is Running.EXITED:
+                self.cluster.processes.start(name)
+
+    def verify_healed(self) -> Evidence:
+        return await_ready(self.cluster, self.names)

@@ -1,0 +1,174 @@
+"""What all faults of links share: effects on single links, and their proof by round trips through those links.
+
+Sources: Toxiproxy's `bandwidth` toxic at rate 0 holds bytes and delivers them when it is removed; a disabled proxy
+ends its connections and refuses new ones. Adding or removing a toxic on a link to a stopped process under load answers
+503 after 25 s and takes effect later, so that is refused; disabling is not affected.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from faults.capabilities import (
+    Capability,
+    CapabilityError,
+    Cluster,
+    Evidence,
+    LinkState,
+    Reach,
+    Running,
+    Stream,
+)
+
+Pair = tuple[str, str]
+
+BOTH = frozenset(Stream)
+SILENT_AFTER = 0.4
+"""Seconds without an answer that count as silence. A healthy round trip takes about a millisecond."""
+PATIENCE = 20.0
+"""Seconds until a link has to be as wanted. Healing may have to wait for a node that is still starting."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What happens to one link: these streams are held, or (None) it is cut."""
+
+    source: str
+    destination: str
+    held: frozenset[Stream] | None
+
+    @property
+    def pair(self) -> Pair:
+        return self.source, self.destination
+
+    def shows(self, state: LinkState) -> bool:
+        """Whether the proxy reports this effect and no other."""
+        return not state.enabled if self.held is None else state.enabled and state.stalled == self.held
+
+
+def pairs(sources: Iterable[str], destinations: Iterable[str]) -> list[Pair]:
+    """Every link from one to the other, none from a node to itself."""
+    return [(source, destination) for source in sources for destination in destinations if source != destination]
+
+
+@dataclass
+class LinkFault:
+    """A fault made of effects on links. Subclasses say which."""
+
+    cluster: Cluster
+    effects: tuple[Effect, ...] = field(init=False)
+    before: dict[Pair, Reach] = field(init=False, default_factory=dict)
+
+    name: ClassVar[str]
+    capability: ClassVar[Capability] = Capability.LINKS
+
+    def targets(self) -> Mapping[str, object]:
+        return {
+            "links": [
+                {
+                    "from": effect.source,
+                    "to": effect.destination,
+                    "held": "cut" if effect.held is None else sorted(stream.value for stream in effect.held),
+                }
+                for effect in self.effects
+            ]
+        }
+
+    def nodes(self) -> frozenset[str]:
+        return frozenset()
+
+    def links(self) -> frozenset[Pair]:
+        return frozenset(effect.pair for effect in self.effects)
+
+    def set_up(self) -> None:
+        if not self.effects:
+            raise CapabilityError(f"{self.name} is aimed at no link; name two different nodes or groups of nodes")
+        for effect in self.effects:
+            if effect.held is not None:
+                self._refuse_paused(effect, "hold back")
+        self.before = self._reach()
+
+    def inject(self) -> None:
+        for effect in self.effects:
+            if effect.held is None:
+                self.cluster.links.cut(*effect.pair)
+            else:
+                self.cluster.links.stall(*effect.pair, effect.held)
+
+    def verify(self) -> Evidence:
+        """Each link refuses (cut) or swallows (stalled) a round trip that it answered before.
+
+        A link that was not answered before, its destination being down, is believed from its proxy's own report.
+        """
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            after, states = self._reach(), self._states()
+            wrong = [effect for effect in self.effects if not self._proves(effect, after, states)]
+            if not wrong or time.monotonic() > deadline:
+                return Evidence(not wrong, self._how(wrong, "still answer"), self._measured(after))
+
+    def recover(self) -> None:
+        for effect in self.effects:
+            if self.cluster.links.state(*effect.pair).stalled:
+                self._refuse_paused(effect, "release")
+            self.cluster.links.restore(*effect.pair)
+
+    def verify_healed(self) -> Evidence:
+        """Each link answers a round trip again, unless its destination is down or was not answering before."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            after, states = self._reach(), self._states()
+            wrong = [effect for effect in self.effects if not self._healed(effect, after, states)]
+            if not wrong or time.monotonic() > deadline:
+                return Evidence(not wrong, self._how(wrong, "do not answer"), self._measured(after))
+
+    def _refuse_paused(self, effect: Effect, verb: str) -> None:
+        for node in effect.pair:
+            if not node.startswith("site:") and self.cluster.processes.status(node).running is Running.PAUSED:
+                raise CapabilityError(
+                    f"cannot {verb} bytes between {effect.source} and {effect.destination} while {node} is paused: "
+                    "set and heal stalls before the pause or after it; only `cut` works in between"
+                )
+
+    def _proves(self, effect: Effect, after: Mapping[Pair, Reach], states: Mapping[Pair, LinkState]) -> bool:
+        if not effect.shows(states[effect.pair]):
+            return False
+        if effect.held is None:
+            return after[effect.pair] is Reach.REFUSED
+        return after[effect.pair] is Reach.SILENT or self.before[effect.pair] is not Reach.ANSWERED
+
+    def _healed(self, effect: Effect, after: Mapping[Pair, Reach], states: Mapping[Pair, LinkState]) -> bool:
+        if states[effect.pair] != LinkState(enabled=True):
+            return False
+        if after[effect.pair] is Reach.ANSWERED:
+            return True
+        down = self.cluster.processes.status(effect.destination).running is not Running.RUNNING
+        return down or after[effect.pair] is self.before.get(effect.pair)
+
+    def _reach(self) -> dict[Pair, Reach]:
+        links = self.cluster.links
+        with ThreadPoolExecutor(max_workers=min(8, len(self.effects))) as pool:
+            found = pool.map(lambda effect: links.reach(effect.source, effect.destination, SILENT_AFTER), self.effects)
+            return {effect.pair: reach for effect, reach in zip(self.effects, found, strict=True)}
+
+    def _states(self) -> dict[Pair, LinkState]:
+        return {effect.pair: self.cluster.links.state(*effect.pair) for effect in self.effects}
+
+    def _how(self, wrong: list[Effect], what: str) -> str:
+        if not wrong:
+            return f"one round trip through each of {len(self.effects)} links"
+        names = ", ".join(f"{effect.source} to {effect.destination}" for effect in wrong)
+        return f"{len(wrong)} of {len(self.effects)} links {what} after {PATIENCE:g} s: {names}"
+
+    def _measured(self, after: Mapping[Pair, Reach]) -> dict[str, object]:
+        return {
+            f"{source} to {destination}": {
+                "before": self.before[source, destination].value if (source, destination) in self.before else None,
+                "now": reach.value,
+            }
+            for (source, destination), reach in after.items()
+        }

@@ -1,0 +1,74 @@
+"""What the faults of processes share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from faults.capabilities import CapabilityError, Cluster, Evidence, ProcessStatus, Running
+
+PATIENCE = 10.0
+"""Seconds until the process table has to show what was done."""
+READY_PATIENCE = 60.0
+"""Seconds for a node to answer again: a JVM on a busy machine takes ten."""
+
+
+@dataclass
+class ProcessFault:
+    """A fault of whole processes, proven from the process table."""
+
+    cluster: Cluster
+    names: tuple[str, ...]
+
+    def targets(self) -> Mapping[str, object]:
+        return {"nodes": list(self.names)}
+
+    def nodes(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    def links(self) -> frozenset[tuple[str, str]]:
+        return frozenset()
+
+    def require_running(self, what: str) -> None:
+        """CapabilityError unless each of the nodes runs: one that is gone already proves nothing."""
+        if not self.names:
+            raise CapabilityError(f"nobody to {what}: the plan's reference led to no node")
+        for name in self.names:
+            status = self.cluster.processes.status(name)
+            if status.running is not Running.RUNNING:
+                raise CapabilityError(f"cannot {what} {name}: it is {status.running.value}, not running")
+
+    def await_status(self, wanted: Callable[[ProcessStatus], bool], how: str) -> Evidence:
+        """Poll the process table until all nodes are as wanted."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            found = {name: self.cluster.processes.status(name) for name in self.names}
+            proven = all(map(wanted, found.values()))
+            if proven or time.monotonic() > deadline:
+                return Evidence(proven, how, measured(found))
+            time.sleep(0.01)
+
+
+def await_ready(cluster: Cluster, names: Sequence[str]) -> Evidence:
+    """Wait until each answers requests; the first that does not is the evidence against."""
+    deadline = time.monotonic() + READY_PATIENCE
+    for name in names:
+        try:
+            cluster.processes.await_ready(name, max(0.1, deadline - time.monotonic()))
+        except CapabilityError as error:
+            return Evidence(False, str(error), measured({name: cluster.processes.status(name)}))
+    return Evidence(True, "each answered a request", measured({n: cluster.processes.status(n) for n in names}))
+
+
+def measured(found: Mapping[str, ProcessStatus]) -> dict[str, object]:
+    """For the journal."""
+    return {
+        name: {
+            "running": status.running.value,
+            "pid": status.pid,
+            "started": status.started,
+            "exit_code": status.exit_code,
+        }
+        for name, status in found.items()
+    }

@@ -1,0 +1,167 @@
+"""Faults do what they say, prove it by measurement, and undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import faults.links
+import faults.processes
+from faults.capabilities import CapabilityError, LinkState, Running, Stream
+from faults.registry import FAULTS, UnknownFault, build
+from tests.faults.fake import HEALTHY, FakeCluster, cluster_of
+
+PARAMS: dict[str, dict[str, Any]] = {
+    "stall": {"from": ["node-4"], "to": ["node-1", "node-2"]},
+    "cut": {"from": ["node-4"], "to": ["node-1", "node-2"]},
+    "one-way": {"from": ["node-4"], "to": ["node-1", "node-2"]},
+    "isolate": {"nodes": ["node-4"], "from": ["node-1", "node-2"]},
+    "kill": {"nodes": ["node-4", "node-5"]},
+    "pause": {"nodes": ["node-4", "node-5"]},
+    "duplicate": {"node": "node-4b"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (faults.links, faults.processes):
+        monkeypatch.setattr(module, "PATIENCE", 0.0)
+    monkeypatch.setattr("faults.duplicate.READY_PATIENCE", 0.0)
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    return cluster_of("node-1", "node-2", "node-4", "node-5")
+
+
+def test_every_fault_is_tested_here() -> None:
+    assert set(PARAMS) == set(FAULTS)
+
+
+@pytest.mark.parametrize(("name", "params"), PARAMS.items())
+def test_a_fault_is_proven_and_its_healing_too(name: str, params: Mapping[str, Any], cluster: FakeCluster) -> None:
+    fault = build(name, cluster, params)
+    fault.set_up()
+    fault.inject()
+    assert fault.verify().proven
+    fault.recover()
+    fault.recover()
+    assert fault.verify_healed().proven
+    assert set(cluster.states.values()) <= {HEALTHY}
+
+
+@pytest.mark.parametrize(("name", "params"), PARAMS.items())
+def test_a_fault_that_had_no_effect_is_not_proven(name: str, params: Mapping[str, Any], cluster: FakeCluster) -> None:
+    fault = build(name, cluster, params)
+    fault.set_up()
+    cluster.deaf = True
+    fault.inject()
+    assert not fault.verify().proven
+
+
+@pytest.mark.parametrize(("name", "params"), PARAMS.items())
+def test_healing_that_had_no_effect_is_not_proven(name: str, params: Mapping[str, Any], cluster: FakeCluster) -> None:
+    fault = build(name, cluster, params)
+    fault.set_up()
+    fault.inject()
+    cluster.deaf = cluster.never_ready = True
+    fault.recover()
+    assert not fault.verify_healed().proven
+
+
+def test_one_way_holds_requests_there_and_replies_back(cluster: FakeCluster) -> None:
+    build("one-way", cluster, {"from": ["node-4"], "to": ["node-1"]}).inject()
+    assert cluster.states == {
+        ("node-4", "node-1"): LinkState(True, frozenset({Stream.REQUESTS})),
+        ("node-1", "node-4"): LinkState(True, frozenset({Stream.REPLIES})),
+    }
+
+
+def test_a_stall_of_replies_leaves_the_requests_alone(cluster: FakeCluster) -> None:
+    build("stall", cluster, {"from": ["node-4"], "to": ["node-1"], "streams": "replies"}).inject()
+    assert cluster.states == {("node-4", "node-1"): LinkState(True, frozenset({Stream.REPLIES}))}
+
+
+def test_isolation_cuts_both_directions_and_spares_the_rest(cluster: FakeCluster) -> None:
+    fault = build("isolate", cluster, {"nodes": ["node-4", "node-5"], "from": ["node-1"]})
+    assert fault.links() == {
+        ("node-4", "node-1"),
+        ("node-5", "node-1"),
+        ("node-1", "node-4"),
+        ("node-1", "node-5"),
+    }
+
+
+@pytest.mark.parametrize("name", ["stall", "one-way"])
+def test_bytes_are_not_held_on_links_of_a_paused_node(name: str, cluster: FakeCluster) -> None:
+    cluster.pause("node-1")
+    with pytest.raises(CapabilityError, match="node-1 is paused: set and heal stalls before the pause"):
+        build(name, cluster, {"from": ["node-4"], "to": ["node-1"]}).set_up()
+
+
+def test_a_link_of_a_paused_node_can_be_cut(cluster: FakeCluster) -> None:
+    cluster.pause("node-1")
+    fault = build("cut", cluster, {"from": ["node-4"], "to": ["node-1"]})
+    fault.set_up()
+    fault.inject()
+    assert fault.verify().proven
+
+
+def test_a_stall_is_not_released_while_its_node_is_paused(cluster: FakeCluster) -> None:
+    fault = build("stall", cluster, {"from": ["node-4"], "to": ["node-1"]})
+    fault.inject()
+    cluster.pause("node-4")
+    with pytest.raises(CapabilityError, match="cannot release"):
+        fault.recover()
+
+
+def test_links_to_a_node_that_died_meanwhile_count_as_healed(cluster: FakeCluster) -> None:
+    fault = build("cut", cluster, {"from": ["node-4"], "to": ["node-1"]})
+    fault.set_up()
+    fault.inject()
+    cluster.kill("node-1")
+    fault.recover()
+    assert fault.verify_healed().proven
+
+
+@pytest.mark.parametrize("name", ["kill", "pause"])
+def test_a_node_that_does_not_run_cannot_be_broken(name: str, cluster: FakeCluster) -> None:
+    cluster.kill("node-5")
+    with pytest.raises(CapabilityError, match=f"cannot {name} node-5: it is exited"):
+        build(name, cluster, {"nodes": ["node-4", "node-5"]}).set_up()
+
+
+def test_a_duplicate_that_exits_at_once_is_not_proven(cluster: FakeCluster) -> None:
+    fault = build("duplicate", cluster, {"node": "node-4b"})
+    fault.inject()
+    cluster.kill("node-4b")
+    assert not fault.verify().proven
+
+
+def test_healing_starts_only_what_is_down(cluster: FakeCluster) -> None:
+    fault = build("kill", cluster, {"nodes": ["node-4", "node-5"]})
+    fault.inject()
+    cluster.start("node-4")
+    cluster.calls.clear()
+    fault.recover()
+    assert cluster.calls == ["start node-5"]
+    assert cluster.status("node-5").running is Running.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "sentence"),
+    [
+        ("stal", {}, "did you mean `stall`?"),
+        ("explode", {}, "there are: stall, cut"),
+        ("cut", {"from": [], "too": []}, "the fault `cut` has no parameter `too`; did you mean `to`?"),
+        ("cut", {"from": []}, "the fault `cut` lacks a parameter"),
+    ],
+)
+def test_a_wrong_name_or_parameter_is_refused(
+    name: str, params: Mapping[str, Any], sentence: str, cluster: FakeCluster
+) -> None:
+    with pytest.raises(UnknownFault) as refused:
+        build(name, cluster, params)
+    assert sentence in str(refused.value)
