@@ -47,25 +47,36 @@ class Basis(Enum):
     FAULT = "fault"
 
 
+Row = tuple[Any, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Counterexample:
     """Rows that show a violation. `rows` is bounded; `total` counts all there were.
 
-    Rows from `gap` on are the last ones of the whole, those before are its first.
+    Rows from `gap` on are the last ones of the whole, those before are its first. `context` are rows just before the
+    first one, which are as they should be. Cells are what JSON knows.
     """
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[Row, ...]
     total: int
     gap: int
+    context: tuple[Row, ...] = ()
 
     @classmethod
     def of(
-        cls, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, head: int = 10, tail: int = 2
+        cls,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        *,
+        context: Sequence[Sequence[Any]] = (),
+        head: int = 10,
+        tail: int = 2,
     ) -> "Counterexample":
         """Keep the first `head` and the last `tail` rows."""
         kept = rows if len(rows) <= head + tail else [*rows[:head], *rows[len(rows) - tail :]]
-        return cls(tuple(columns), tuple(tuple(row) for row in kept), len(rows), min(head, len(rows)))
+        return cls(tuple(columns), _rows(kept), len(rows), min(head, len(rows)), _rows(context))
 
     @property
     def omitted(self) -> int:
@@ -77,11 +88,16 @@ class Counterexample:
             "rows": [list(row) for row in self.rows],
             "total": self.total,
             "gap": self.gap,
+            "context": [list(row) for row in self.context],
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Counterexample":
-        return cls(tuple(value["columns"]), tuple(tuple(row) for row in value["rows"]), value["total"], value["gap"])
+        return cls(tuple(value["columns"]), _rows(value["rows"]), value["total"], value["gap"], _rows(value["context"]))
+
+
+def _rows(rows: Iterable[Sequence[Any]]) -> tuple[Row, ...]:
+    return tuple(tuple(row) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,98 @@
+"""How one consumer moves through one partition: back (nonmonotonic) or over records that are there (skip).
+
+Both inside one poll and from one poll to the next. After an assignment, a seek or a rebalance nothing is expected of
+the next record, so the step from the poll before is not judged. A hole in the offsets is a skip only if a record is
+known to stand in it: acknowledged at acks=all, or read by anybody.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from harness.checkers.check import Check
+from harness.checkers.control import TopicPartition
+from harness.checkers.history import History, Poll, Read
+from results.records.verdict import Basis, Finding
+
+BACK = Check("nonmonotonic-poll", "A consumer went back", "ACK-07", Basis.PRESENCE)
+SKIP = Check("poll-skip", "A consumer skipped records", "ACK-07", Basis.PRESENCE)
+_COLUMNS = ("consumer", "partition", "where", "at", "from offset", "to offset", "records between")
+
+
+class Move(NamedTuple):
+    """From one record to the next that the same consumer was given of a partition."""
+
+    before: Read
+    after: Read
+    poll: Poll
+    inside: bool
+
+
+def nonmonotonic_poll(history: History) -> Finding:
+    """Linear in the records read."""
+    moves = list(_moves(history))
+    wrong = [move for move in moves if move.after.offset <= move.before.offset]
+    if not wrong:
+        return BACK.held(len(moves), f"Consumers went forward in each of {len(moves)} steps.")
+    return BACK.broken(
+        len(moves),
+        f"A consumer was given an offset at or below the one before, {len(wrong)} times.",
+        _COLUMNS,
+        [_row(move, 0) for move in wrong],
+        at=min(move.poll.t for move in wrong),
+    )
+
+
+def poll_skip(history: History) -> Finding:
+    """Linear in the records read, after sorting what is known to exist."""
+    moves = list(_moves(history))
+    known = _known(history)
+    wrong = []
+    for move in moves:
+        offsets = known[move.after.at]
+        between = bisect_right(offsets, move.after.offset - 1) - bisect_right(offsets, move.before.offset)
+        if between > 0:
+            wrong.append((move, between))
+    if not wrong:
+        return SKIP.held(len(moves), f"Consumers skipped nothing in {len(moves)} steps.")
+    return SKIP.broken(
+        len(moves),
+        f"Consumers skipped {sum(between for _, between in wrong)} records that were there, in {len(wrong)} steps.",
+        _COLUMNS,
+        [_row(move, between) for move, between in wrong],
+        at=min(move.poll.t for move, _ in wrong),
+    )
+
+
+def _moves(history: History) -> Iterator[Move]:
+    last: dict[tuple[str, TopicPartition], Read] = {}
+    for poll in history.polls:
+        if poll.reset:
+            last = {key: read for key, read in last.items() if key[0] != poll.process}
+        inside: set[TopicPartition] = set()
+        for read in poll.records:
+            if before := last.get((poll.process, read.at)):
+                yield Move(before, read, poll, read.at in inside)
+            last[poll.process, read.at] = read
+            inside.add(read.at)
+
+
+def _known(history: History) -> Mapping[TopicPartition, list[int]]:
+    known = {at: set(offsets) for at, offsets in history.reads.items()}
+    for promise in history.promises:
+        known.setdefault(promise.at, set()).add(promise.offset)
+    return {at: sorted(offsets) for at, offsets in known.items()}
+
+
+def _row(move: Move, between: int) -> tuple[Any, ...]:
+    topic, number = move.after.at
+    where = "inside a poll" if move.inside else "between polls"
+    return (
+        move.poll.process,
+        f"{topic}-{number}",
+        where,
+        f"{move.poll.t:.2f} s",
+        move.before.offset,
+        move.after.offset,
+        between,
+    )

@@ -1,0 +1,39 @@
+"""Inconsistent offsets: one offset of a partition held several values, of those read and those acknowledged.
+
+Only acks=all counts as acknowledged: what was taken with acks=1 may be truncated and its offset used again.
+"""
+
+from collections import defaultdict
+
+from harness.checkers.check import Check
+from harness.checkers.control import TopicPartition
+from harness.checkers.history import History
+from results.records.verdict import Basis, Finding
+
+CHECK = Check("inconsistent-offsets", "One offset held several records", "ACK-04", Basis.PRESENCE)
+
+
+def inconsistent_offsets(history: History) -> Finding:
+    """Linear in sends and reads."""
+    seen: dict[tuple[TopicPartition, int], dict[str, tuple[float, str]]] = defaultdict(dict)
+    for promise in history.promises:
+        if promise.offset >= 0:
+            how = f"acknowledged to {promise.process} at {promise.acknowledged:.2f} s"
+            seen[promise.at, promise.offset].setdefault(promise.value, (promise.acknowledged, how))
+    for (at, offset, value), poll in history.first_reads.items():
+        seen[at, offset].setdefault(value, (poll.t, f"read by {poll.process} at {poll.t:.2f} s"))
+    wrong = {place: values for place, values in seen.items() if len(values) > 1}
+    if not wrong:
+        return CHECK.held(len(seen), f"Each of {len(seen)} offsets acknowledged or read held one record.")
+    return CHECK.broken(
+        len(seen),
+        f"{len(wrong)} offsets held more than one record.",
+        ("partition", "offset", "record", "seen"),
+        [
+            (f"{topic}-{number}", offset, value, how)
+            for ((topic, number), offset), values in sorted(wrong.items())
+            for value, (_, how) in values.items()
+        ],
+        at=min(sorted(t for t, _ in values.values())[1] for values in wrong.values()),
+        offsets=len(wrong),
+    )

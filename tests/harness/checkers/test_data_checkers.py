@@ -1,0 +1,296 @@
+"""Each checker of the data plane against a history that is as it should be, and the smallest that is not."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.checkers import DATA_CHECKERS
+from harness.checkers.aborted_read import aborted_read
+from harness.checkers.consumer_order import nonmonotonic_poll, poll_skip
+from harness.checkers.duplicate import duplicate
+from harness.checkers.history import History, Outcome
+from harness.checkers.inconsistent_offsets import inconsistent_offsets
+from harness.checkers.lost_write import lost_write
+from harness.checkers.nonmonotonic_send import nonmonotonic_send
+from harness.checkers.unseen import unseen
+from harness.checkers.vanished import consumed_then_vanished
+from results.records.verdict import Finding, Verdict
+from tests.harness.checkers.story import Story
+
+Checker = Callable[[History], Finding]
+
+
+def verdict(checker: Checker, story: Story) -> Verdict:
+    return checker(story.history()).verdict
+
+
+def good() -> Story:
+    return (
+        Story()
+        .send("p-0", 0)
+        .send("p-1", 1)
+        .send("p-2", outcome="fail", error="NOT_ENOUGH_REPLICAS")
+        .send("p-3", outcome="info", error="_MSG_TIMED_OUT")
+        .poll((0, "p-0"), (1, "p-1"))
+        .poll((2, "p-3"))
+        .final((0, "p-0"), (1, "p-1"), (2, "p-3"))
+    )
+
+
+@pytest.mark.parametrize("checker", DATA_CHECKERS)
+def test_a_history_as_it_should_be_passes(checker: Checker) -> None:
+    finding = checker(good().history())
+    assert finding.verdict is Verdict.PASS
+    assert finding.evidence["judged"] > 0
+    assert finding.counterexample is None
+
+
+@pytest.mark.parametrize("checker", DATA_CHECKERS)
+def test_an_empty_history_is_judged_over_nothing(checker: Checker) -> None:
+    finding = checker(Story().history())
+    assert finding.evidence["judged"] == 0
+    assert finding.verdict is Verdict.PASS
+
+
+# lost write
+
+
+def test_an_acknowledged_record_below_what_was_read_and_never_read_is_lost() -> None:
+    story = Story().send("p-0", 0).send("p-1", 1).send("p-2", 2).poll((0, "p-0"), (2, "p-2"))
+    finding = lost_write(story.history())
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.requirement == "ACK-01"
+    assert finding.counterexample is not None
+    assert [row[1:3] for row in finding.counterexample.rows] == [(1, "p-1")]
+    assert [row[1:3] for row in finding.counterexample.context] == [(0, "p-0")]
+
+
+def test_nothing_above_the_highest_offset_read_is_called_lost() -> None:
+    finding = lost_write(Story().send("p-0", 0).send("p-1", 1).poll((0, "p-0")).history())
+    assert finding.verdict is Verdict.PASS
+    assert finding.evidence == {"judged": 1, "above_bound": 1}
+
+
+@pytest.mark.parametrize("acks", ["1", "0"])
+def test_what_was_not_acknowledged_by_all_may_be_lost(acks: str) -> None:
+    story = Story().send("p-0", 0, acks=acks).send("p-1", 1).final((1, "p-1"))
+    assert verdict(lost_write, story) is Verdict.PASS
+    assert verdict(unseen, story) is Verdict.PASS
+
+
+def test_a_lost_record_is_shown_with_the_isr_of_the_time() -> None:
+    story = Story().partition(6, 1, [6, 4]).send("p-0", 0).partition(4, 2, [4]).send("p-1", 1).final((1, "p-1"))
+    table = lost_write(story.history()).counterexample
+    assert table is not None
+    assert dict(zip(table.columns, table.rows[0], strict=True)) == {
+        "partition": "t-0",
+        "offset": 0,
+        "record": "p-0",
+        "producer": "p",
+        "acknowledged": "0.30 s",
+        "leader then": "6 (epoch 1)",
+        "ISR then": "6, 4",
+        "final read": "absent",
+    }
+
+
+# unseen
+
+
+def test_an_acknowledged_record_beyond_the_end_of_the_log_is_gone() -> None:
+    finding = unseen(Story().send("p-0", 0).send("p-1", 1).final((0, "p-0")).history())
+    assert finding.verdict is Verdict.VIOLATION
+    assert "1 record (t-0 offset 1)" in finding.sentence
+
+
+def test_a_log_that_came_back_empty_has_lost_its_records() -> None:
+    assert verdict(unseen, Story().send("p-0", 0).final()) is Verdict.VIOLATION
+
+
+def test_without_a_final_read_to_the_end_nothing_is_said_of_the_tail() -> None:
+    finding = unseen(Story().send("p-0", 0).send("p-1", 1).poll((0, "p-0")).history())
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert "t-0" in finding.sentence
+
+
+def test_each_missing_record_is_reported_by_one_checker_alone() -> None:
+    story = Story().send("p-0", 0).send("p-1", 1).send("p-2", 2).final((1, "p-1"))
+    assert lost_write(story.history()).evidence["wrong"] == 1
+    assert unseen(story.history()).evidence["wrong"] == 1
+
+
+@given(st.integers(1, 40).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)))))
+def test_every_acknowledged_record_missing_from_a_full_read_is_reported_once(world: tuple[int, set[int]]) -> None:
+    size, missing = world
+    story = Story()
+    for n in range(size):
+        story.send(f"p-{n}", n)
+    history = story.final(*((n, f"p-{n}") for n in range(size) if n not in missing)).history()
+    reported = [checker(history).evidence.get("wrong", 0) for checker in (lost_write, unseen)]
+    assert sum(reported) == len(missing)
+
+
+# consumed, then vanished
+
+
+def test_a_record_that_a_consumer_saw_and_the_final_read_does_not_find_has_vanished() -> None:
+    story = Story().send("p-0", 0, acks="1").poll((0, "p-0")).final()
+    finding = consumed_then_vanished(story.history())
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.counterexample is not None
+    assert finding.counterexample.rows[0][-1] == "absent"
+
+
+def test_a_record_replaced_by_another_has_vanished() -> None:
+    assert verdict(consumed_then_vanished, Story().poll((0, "p-0")).final((0, "q-0"))) is Verdict.VIOLATION
+
+
+def test_a_record_below_the_start_of_the_log_was_deleted() -> None:
+    assert verdict(consumed_then_vanished, Story().poll((0, "p-0")).final((1, "p-1"), start=1)) is Verdict.PASS
+
+
+# inconsistent offsets
+
+
+def test_two_values_read_at_one_offset_are_inconsistent() -> None:
+    assert verdict(inconsistent_offsets, Story().poll((0, "a")).poll((0, "b"), process="d")) is Verdict.VIOLATION
+
+
+def test_a_value_acknowledged_and_another_read_at_its_offset_are_inconsistent() -> None:
+    assert verdict(inconsistent_offsets, Story().send("a", 0).poll((0, "b"))) is Verdict.VIOLATION
+
+
+def test_the_offset_of_a_truncated_acks_1_record_may_be_used_again() -> None:
+    assert verdict(inconsistent_offsets, Story().send("a", 0, acks="1").poll((0, "b"))) is Verdict.PASS
+
+
+def test_the_same_offset_of_two_partitions_is_two_places() -> None:
+    assert verdict(inconsistent_offsets, Story().poll((0, "a")).poll((0, "b"), partition=1)) is Verdict.PASS
+
+
+# duplicate
+
+
+def test_an_idempotent_record_at_two_offsets_is_a_duplicate() -> None:
+    assert verdict(duplicate, Story().send("a", 0).poll((0, "a"), (1, "a"))) is Verdict.VIOLATION
+
+
+def test_a_duplicate_of_a_producer_without_idempotence_is_counted() -> None:
+    finding = duplicate(Story().send("a", 0, idempotent=False).poll((0, "a"), (1, "a")).history())
+    assert finding.verdict is Verdict.PASS
+    assert finding.evidence["duplicates_without_idempotence"] == 1
+
+
+def test_reading_a_record_twice_makes_no_duplicate() -> None:
+    assert verdict(duplicate, Story().send("a", 0).poll((0, "a")).poll((0, "a"), process="d")) is Verdict.PASS
+
+
+# aborted read
+
+
+def test_a_refused_record_that_is_read_is_an_aborted_read() -> None:
+    story = Story().send("a", outcome="fail", error="NOT_ENOUGH_REPLICAS").poll((0, "a"))
+    finding = aborted_read(story.history())
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.counterexample is not None
+    assert "NOT_ENOUGH_REPLICAS" in finding.counterexample.rows[0]
+
+
+@pytest.mark.parametrize("outcome", ["info", None])
+def test_a_record_of_unknown_outcome_may_be_read(outcome: str | None) -> None:
+    assert verdict(aborted_read, Story().send("a", outcome=outcome).poll((0, "a"))) is Verdict.PASS
+
+
+# order of polls
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        Story().poll((0, "a"), (1, "b")).poll((1, "b")),
+        Story().poll((1, "b"), (0, "a")),
+        Story().poll((0, "a"), (0, "a")),
+    ],
+)
+def test_a_consumer_that_goes_back_is_seen_between_polls_and_inside_one(story: Story) -> None:
+    assert verdict(nonmonotonic_poll, story) is Verdict.VIOLATION
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        Story().poll((1, "b")).poll((0, "a"), process="d"),
+        Story().poll((1, "b")).poll((0, "a"), partition=1),
+        Story().poll((1, "b")).poll((0, "a"), reset=True),
+    ],
+)
+def test_another_consumer_another_partition_or_a_reset_may_start_lower(story: Story) -> None:
+    assert verdict(nonmonotonic_poll, story) is Verdict.PASS
+
+
+def test_going_back_inside_a_poll_is_judged_after_a_reset_too() -> None:
+    assert verdict(nonmonotonic_poll, Story().poll((1, "b"), (0, "a"), reset=True)) is Verdict.VIOLATION
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        Story().send("b", 1).poll((0, "a"), (2, "c")),
+        Story().send("b", 1).poll((0, "a")).poll((2, "c")),
+        Story().poll((0, "a"), (1, "b"), (2, "c")).poll((0, "a"), (2, "c"), process="d"),
+    ],
+)
+def test_jumping_over_a_record_known_to_be_there_is_a_skip(story: Story) -> None:
+    assert verdict(poll_skip, story) is Verdict.VIOLATION
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        Story().poll((0, "a"), (2, "c")),
+        Story().send("b", 1, acks="1").poll((0, "a"), (2, "c")),
+        Story().send("b", 1).poll((0, "a")).poll((2, "c"), reset=True),
+    ],
+)
+def test_a_hole_where_no_record_is_known_or_a_reset_is_no_skip(story: Story) -> None:
+    assert verdict(poll_skip, story) is Verdict.PASS
+
+
+# order of sends
+
+
+def test_an_idempotent_producer_whose_offsets_go_back_is_seen() -> None:
+    assert verdict(nonmonotonic_send, Story().send("a", 1).send("b", 0)) is Verdict.VIOLATION
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        Story().send("a", 1).send("b", 0, process="q"),
+        Story().send("a", 1).send("b", 0, partition=1),
+        Story().send("a", 1, idempotent=False).send("b", 0, idempotent=False),
+        Story().send("a", 1, acks="1", idempotent=False).send("b", 0, acks="1", idempotent=False),
+    ],
+)
+def test_other_producers_partitions_and_retries_without_idempotence_are_not_compared(story: Story) -> None:
+    assert verdict(nonmonotonic_send, story) is Verdict.PASS
+
+
+# the history itself
+
+
+def test_a_send_without_an_answer_has_an_unknown_outcome() -> None:
+    history = Story().send("a", outcome=None).history()
+    assert [send.outcome for send in history.sends] == [Outcome.INFO]
+
+
+def test_only_acknowledgements_by_all_are_promises() -> None:
+    story = Story().send("a", 0).send("b", 1, acks="1").send("c", 2, outcome="info").send("d", outcome="fail")
+    assert [promise.value for promise in story.history().promises] == ["a"]
+
+
+def test_of_several_final_reads_the_last_counts() -> None:
+    history = Story().final((0, "a"), (1, "b")).final((0, "a")).history()
+    assert history.final["t", 0].values == {0: "a"}

@@ -1,0 +1,77 @@
+from harness.checkers.control import read_control
+from harness.checkers.leadership import lawful_isr, leader_epochs_grow, one_controller, one_leader
+from results.records.verdict import Verdict
+from tests.harness.checkers.story import Story
+
+ASSIGNED = {("t", 0): (4, 5, 6)}
+
+
+def test_lawful_leadership_passes_and_says_over_what() -> None:
+    story = Story().partition(4, 1, [4, 5, 6]).partition(-1, 2, [4]).partition(5, 3, [5]).controller(1, 1)
+    control = read_control(story.controller(2, 2).controller(-1, 2).journal())
+    findings = [
+        one_leader(control),
+        leader_epochs_grow(control),
+        lawful_isr(control, ASSIGNED),
+        one_controller(control),
+    ]
+    assert {finding.verdict for finding in findings} == {Verdict.PASS}
+    assert [finding.evidence["judged"] for finding in findings] == [2, 3, 3, 2]
+
+
+def test_two_leaders_in_one_epoch_are_seen_across_nodes() -> None:
+    story = Story().partition(4, 1, [4]).partition(5, 1, [5], seen_by="node-5")
+    finding = one_leader(read_control(story.journal()))
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.counterexample is not None
+    assert finding.counterexample.rows == (("t-0", 1, 4, "node-4", "0.10 s", 5, "node-5", "0.20 s"),)
+
+
+def test_two_leaders_at_one_time_in_two_epochs_are_lawful() -> None:
+    story = Story().partition(4, 1, [4]).partition(5, 2, [5], seen_by="node-5").partition(4, 1, [4])
+    assert one_leader(read_control(story.journal())).verdict is Verdict.PASS
+
+
+def test_a_leader_epoch_that_goes_back_in_one_nodes_sight_is_seen() -> None:
+    story = Story().partition(4, 2, [4]).partition(4, 1, [4])
+    assert leader_epochs_grow(read_control(story.journal())).verdict is Verdict.VIOLATION
+
+
+def test_a_lagging_node_or_a_restarted_one_may_name_an_older_epoch() -> None:
+    lagging = Story().partition(4, 2, [4]).partition(4, 1, [4], seen_by="node-5")
+    restarted = Story().partition(4, 2, [4]).event("node", "node-4", "started", {"pid": 7}, "node-4")
+    assert leader_epochs_grow(read_control(lagging.journal())).verdict is Verdict.PASS
+    assert leader_epochs_grow(read_control(restarted.partition(4, 1, [4]).journal())).verdict is Verdict.PASS
+
+
+def test_an_isr_with_a_stranger_is_seen() -> None:
+    finding = lawful_isr(read_control(Story().partition(4, 1, [4, 7]).journal()), ASSIGNED)
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.counterexample is not None
+    assert "7 not assigned" in finding.counterexample.rows[0]
+
+
+def test_the_assignment_that_a_view_itself_tells_goes_first() -> None:
+    story = Story().partition(4, 1, [4, 7], replicas=[4, 7])
+    assert lawful_isr(read_control(story.journal()), ASSIGNED).verdict is Verdict.PASS
+
+
+def test_an_isr_without_its_leader_is_seen() -> None:
+    assert lawful_isr(read_control(Story().partition(4, 1, [5]).journal()), ASSIGNED).verdict is Verdict.VIOLATION
+
+
+def test_two_active_controllers_in_one_epoch_are_seen() -> None:
+    story = Story().controller(1, 7).controller(2, 7, seen_by="node-2")
+    assert one_controller(read_control(story.journal())).verdict is Verdict.VIOLATION
+
+
+def test_the_view_of_the_newest_epoch_is_what_the_cluster_had_decided() -> None:
+    story = Story().partition(4, 1, [4, 5]).partition(5, 2, [5], seen_by="node-5").partition(4, 1, [4])
+    views = read_control(story.journal()).newest()
+    newest = views.at(("t", 0), 1.0)
+    earlier = views.at(("t", 0), 0.15)
+    assert newest is not None
+    assert newest.leader == 5
+    assert earlier is not None
+    assert earlier.isr == (4, 5)
+    assert views.at(("t", 0), 0.05) is None
