@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.network.toxiproxy import find_toxiproxy
+from harness.network.server import find_toxiproxy
 
 PROBE_SECONDS = 20.0
 

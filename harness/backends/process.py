@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
+from faults.capabilities import ProcessStatus, Running
 from harness.errors import InfrastructureError
 from harness.processes import table
 from harness.processes.records import TOKEN, ProcessRecords
@@ -33,24 +33,6 @@ class Command:
 
     argv: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
-
-
-class State(StrEnum):
-    ABSENT = "absent"
-    """Never started."""
-    RUNNING = "running"
-    PAUSED = "paused"
-    EXITED = "exited"
-
-
-@dataclass(frozen=True)
-class Status:
-    """What the process table says about a node."""
-
-    state: State
-    identity: Identity | None = None
-    exit_code: int | None = None
-    """Negative for a signal, as in subprocess."""
 
 
 class _Child:
@@ -80,7 +62,9 @@ class ProcessBackend:
     `on_exit(name, exit_code)` is called, from another thread, when a process ends that nobody here ended.
     """
 
-    def __init__(self, records: Path, logs: Path, on_exit: Callable[[str, int], None] = lambda name, code: None) -> None:
+    def __init__(
+        self, records: Path, logs: Path, on_exit: Callable[[str, int], None] = lambda name, code: None
+    ) -> None:
         self._records = ProcessRecords(records)
         self._logs = logs
         self._on_exit = on_exit
@@ -88,7 +72,7 @@ class ProcessBackend:
 
     def start(self, name: str, command: Command) -> Identity:
         """Start a process; its output is appended to its log. Raises InfrastructureError if it cannot be started."""
-        if self.status(name).state in (State.RUNNING, State.PAUSED):
+        if self.status(name).running in (Running.RUNNING, Running.PAUSED):
             raise InfrastructureError(f"{name} runs already: end it before starting it again")
         stamp = self._records.intend(name, command.argv)
         try:
@@ -121,7 +105,7 @@ class ProcessBackend:
         """SIGSTOP to the whole process group; returns when every thread is stopped."""
         child = self._living(name)
         _signal_group(child.pid, signal.SIGSTOP)
-        if not _within(SETTLE, lambda: self.status(name).state is State.PAUSED):
+        if not _within(SETTLE, lambda: self.status(name).running is Running.PAUSED):
             raise InfrastructureError(
                 f"{name} (pid {child.pid}) has threads that still run {SETTLE:g} s after SIGSTOP: "
                 f"states {table.thread_states(child.pid) or 'none, it is gone'}"
@@ -134,15 +118,16 @@ class ProcessBackend:
         if not _within(SETTLE, lambda: "T" not in table.thread_states(child.pid)):
             raise InfrastructureError(f"{name} (pid {child.pid}) is still stopped {SETTLE:g} s after SIGCONT")
 
-    def status(self, name: str) -> Status:
+    def status(self, name: str) -> ProcessStatus:
         child = self._children.get(name)
         if child is None:
-            return Status(State.ABSENT)
+            return ProcessStatus(Running.NEVER_STARTED)
+        started = table.started(child.identity) if child.identity else None
         states = table.thread_states(child.pid)
         if child.exited.is_set() or not states:
-            return Status(State.EXITED, child.identity, child.exit_code)
+            return ProcessStatus(Running.EXITED, child.pid, started, child.exit_code)
         paused = all(state == "T" for state in states)
-        return Status(State.PAUSED if paused else State.RUNNING, child.identity)
+        return ProcessStatus(Running.PAUSED if paused else Running.RUNNING, child.pid, started)
 
     def log(self, name: str) -> Path:
         return self._logs / f"{name}.log"
@@ -153,13 +138,15 @@ class ProcessBackend:
         child.exited.wait(SETTLE)
         with self.log(name).open(errors="replace") as log:
             tail = "".join(f"\n  | {line.rstrip()}" for line in log.readlines()[-LOG_TAIL:])
-        return f"{name} ended with {_describe(child.exit_code)}; the last lines of {self.log(name)}:{tail or ' (empty)'}"
+        return (
+            f"{name} ended with {_describe(child.exit_code)}; the last lines of {self.log(name)}:{tail or ' (empty)'}"
+        )
 
     def stop_all(self) -> None:
         """End everything that was started here, the last first. Paused processes, too."""
         errors = []
         for name in reversed(self._children):
-            if self.status(name).state in (State.RUNNING, State.PAUSED):
+            if self.status(name).running in (Running.RUNNING, Running.PAUSED):
                 try:
                     self.kill(name)
                 except InfrastructureError as error:
@@ -170,8 +157,8 @@ class ProcessBackend:
 
     def _living(self, name: str) -> _Child:
         status = self.status(name)
-        if status.state in (State.ABSENT, State.EXITED):
-            raise InfrastructureError(f"{name} is not running, it is {status.state}: start it first")
+        if status.running in (Running.NEVER_STARTED, Running.EXITED):
+            raise InfrastructureError(f"{name} is not running, {status.running.value}: start it first")
         return self._children[name]
 
 

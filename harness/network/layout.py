@@ -19,6 +19,8 @@ MAIN_SITE = "main"
 """The client site whose addresses brokers advertise."""
 PROBE_SITE = "probe"
 """The client site that raw probes use; it reaches controllers, too."""
+SITE_PREFIX = "site:"
+"""`site:main` is a client site where a node could stand as well."""
 
 
 class Role(StrEnum):
@@ -85,20 +87,19 @@ class Layout:
         return tuple(node for node in self.nodes if node.is_broker)
 
     def link(self, source: str, destination: str) -> Proxy:
-        """The link from a node, or from a client site, to a node."""
+        """The link from a node, or from a client site (`site:main`), to a node."""
         to = self.node(destination)
-        if source in self.sites:
-            port = CLIENT_PORT if to.is_broker else PEER_PORT
-            return self._site_proxy(source, to, port)
+        if source.startswith(SITE_PREFIX):
+            return self._site_link(source.removeprefix(SITE_PREFIX), to)
         origin = self.node(source)
         if origin == to:
             raise UsageError(f"{source} has no link to itself")
         listen = Endpoint(self.addresses.link(origin.index, to.index), PEER_PORT)
-        return Proxy(link_name(source, destination), listen, Endpoint(to.address, PEER_PORT))
+        return Proxy(f"link-{source}-{destination}", listen, Endpoint(to.address, PEER_PORT))
 
     def links(self) -> Iterator[Proxy]:
         """Every link there is: of each ordered pair of nodes, and from each site to each broker (from the probe site
-        to controllers as well)."""
+        to controllers, and to each listener, as well)."""
         for source in self.nodes:
             for destination in self.nodes:
                 if source != destination:
@@ -106,7 +107,20 @@ class Layout:
         for site in self.sites:
             for node in self.nodes:
                 if node.is_broker or site == PROBE_SITE:
-                    yield self.link(site, node.name)
+                    yield self._site_link(site, node)
+        for broker in self.brokers:
+            yield self.probe_link(broker.name, PEER_PORT)
+
+    def probe_link(self, destination: str, port: int) -> Proxy:
+        """The link from the probe site to one listener of a node: to a broker's INTERNAL one as well."""
+        node = self.node(destination)
+        client = self._site_link(PROBE_SITE, node)
+        if port == client.upstream.port:
+            return client
+        if port not in node.ports:
+            raise UsageError(f"{destination} does not listen on port {port}: it does on {node.ports}")
+        listen = Endpoint(client.listen.host, port)
+        return Proxy(f"{client.name}-internal", listen, Endpoint(node.address, port))
 
     def listeners(self) -> Iterator[Endpoint]:
         """Every address that must be free before this cluster starts."""
@@ -127,15 +141,14 @@ class Layout:
     def bootstrap(self, site: str = MAIN_SITE) -> str:
         """`host:port,…` of the brokers as clients at this site reach them; duplicates are left out."""
         brokers = (node for node in self.brokers if node.duplicate_of is None)
-        return ",".join(str(self.link(site, node.name).listen) for node in brokers)
+        return ",".join(str(self._site_link(site, node).listen) for node in brokers)
 
-    def _site_proxy(self, site: str, node: Node, port: int) -> Proxy:
+    def _site_link(self, site: str, node: Node) -> Proxy:
+        if site not in self.sites:
+            raise UsageError(f"there is no client site {site!r}: the sites are {', '.join(self.sites)}")
+        port = CLIENT_PORT if node.is_broker else PEER_PORT
         listen = Endpoint(self.addresses.site(self.sites.index(site), node.index), port)
         return Proxy(f"site-{site}-{node.name}", listen, Endpoint(node.address, port))
-
-
-def link_name(source: str, destination: str) -> str:
-    return f"link-{source}-{destination}"
 
 
 def site_names(planned: Sequence[str]) -> tuple[str, ...]:

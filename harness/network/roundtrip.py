@@ -9,8 +9,8 @@ import socket
 import struct
 import time
 from dataclasses import dataclass
-from enum import StrEnum
 
+from faults.capabilities import Reach
 from harness.network.addresses import Endpoint
 
 CORRELATION_ID = 0x66656E63
@@ -18,30 +18,20 @@ _BODY = struct.pack(">hhih", 18, 0, CORRELATION_ID, -1)
 API_VERSIONS = struct.pack(">i", len(_BODY)) + _BODY
 
 
-class Answer(StrEnum):
-    ANSWERED = "answered"
-    REFUSED = "refused"
-    """Nobody listens."""
-    CLOSED = "closed"
-    """The connection was accepted and then ended, as by a proxy whose upstream is dead."""
-    SILENT = "silent"
-    """The connection stands, and nothing came back in time."""
-
-
 @dataclass(frozen=True)
 class RoundTrip:
-    answer: Answer
+    reach: Reach
     elapsed_ms: float
 
 
 def round_trip(endpoint: Endpoint, timeout: float) -> RoundTrip:
     """Ask `endpoint` for its API versions; `timeout` in seconds bounds the whole."""
     began = time.monotonic()
-    answer = _ask(endpoint, began + timeout)
-    return RoundTrip(answer, round((time.monotonic() - began) * 1000, 2))
+    reach = _ask(endpoint, began + timeout)
+    return RoundTrip(reach, round((time.monotonic() - began) * 1000, 2))
 
 
-def _ask(endpoint: Endpoint, deadline: float) -> Answer:
+def _ask(endpoint: Endpoint, deadline: float) -> Reach:
     try:
         with socket.create_connection(endpoint, _left(deadline)) as connection:
             connection.sendall(API_VERSIONS)
@@ -50,16 +40,16 @@ def _ask(endpoint: Endpoint, deadline: float) -> Answer:
                 connection.settimeout(_left(deadline))
                 part = connection.recv(4096)
                 if not part:
-                    return Answer.CLOSED
+                    return Reach.CLOSED
                 received += part
     except ConnectionRefusedError:
-        return Answer.REFUSED
+        return Reach.REFUSED
     except TimeoutError:
-        return Answer.SILENT
+        return Reach.SILENT
     except ConnectionError:
-        return Answer.CLOSED
+        return Reach.CLOSED
     _, correlation_id = struct.unpack_from(">ii", received)
-    return Answer.ANSWERED if correlation_id == CORRELATION_ID else Answer.CLOSED
+    return Reach.ANSWERED if correlation_id == CORRELATION_ID else Reach.CLOSED
 
 
 def _left(deadline: float) -> float:

@@ -10,30 +10,14 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
+from faults.capabilities import LinkState, Stream
 from harness.errors import InfrastructureError
 from harness.network.addresses import Endpoint
 from harness.network.layout import Proxy
 
-
-class Stream(StrEnum):
-    """One of the two byte streams through a proxy, as Toxiproxy names them."""
-
-    UPSTREAM = "upstream"
-    """From the one who connected to the one who is connected to: requests."""
-    DOWNSTREAM = "downstream"
-    """The way back: responses."""
-
-
-@dataclass(frozen=True)
-class ProxyState:
-    """What Toxiproxy says a proxy does now."""
-
-    enabled: bool
-    stalled: frozenset[Stream]
+TOXIPROXY_NAMES = {Stream.REQUESTS: "upstream", Stream.REPLIES: "downstream"}
 
 
 class Toxiproxy:
@@ -70,19 +54,25 @@ class Toxiproxy:
     def stall(self, name: str, stream: Stream) -> None:
         """Hold every byte of one stream back, on open and on new connections; nothing is lost, `flow` delivers it.
 
-        Harmless if it is stalled already. Hangs for 25 s, and then happens late, if the receiver is paused (SIGSTOP) under load.
+        Harmless if it is stalled already. Hangs for 25 s, and then happens late, if the receiver is paused
+        (SIGSTOP) under load.
         """
-        toxic = {"name": _toxic(stream), "type": "bandwidth", "stream": stream, "attributes": {"rate": 0}}
+        toxic = {
+            "name": _toxic(stream),
+            "type": "bandwidth",
+            "stream": TOXIPROXY_NAMES[stream],
+            "attributes": {"rate": 0},
+        }
         self._call("POST", f"/proxies/{name}/toxics", toxic, also=http.client.CONFLICT)
 
     def flow(self, name: str, stream: Stream) -> None:
         """Undo `stall`: what was held back is delivered. Harmless if nothing was stalled."""
         self._call("DELETE", f"/proxies/{name}/toxics/{_toxic(stream)}", also=http.client.NOT_FOUND)
 
-    def state(self, name: str) -> ProxyState:
+    def state(self, name: str) -> LinkState:
         found = self._call("GET", f"/proxies/{name}")
         names = {toxic["name"] for toxic in found["toxics"]}
-        return ProxyState(found["enabled"], frozenset(stream for stream in Stream if _toxic(stream) in names))
+        return LinkState(found["enabled"], frozenset(stream for stream in Stream if _toxic(stream) in names))
 
     def _call(self, method: str, path: str, body: object = None, *, also: int = 200) -> Any:
         """The decoded answer; `also` is a status besides 2xx that is as good."""
@@ -106,4 +96,4 @@ class Toxiproxy:
 
 
 def _toxic(stream: Stream) -> str:
-    return f"stall-{stream}"
+    return f"stall-{stream.value}"

@@ -37,6 +37,12 @@ def is_alive(identity: Identity) -> bool:
     return identify(identity.pid) == identity
 
 
+def started(identity: Identity) -> float:
+    """When the process was started, in unix seconds, as far as the clock was not set since."""
+    boot = next(line for line in (PROC / "stat").read_text().splitlines() if line.startswith("btime "))
+    return int(boot.split()[1]) + identity.start_time / os.sysconf("SC_CLK_TCK")
+
+
 def thread_states(pid: int) -> str:
     """One letter of /proc for each thread of a process (`T` is stopped); empty if it does not exist."""
     states = (_stat(task / "stat") for task in _entries(PROC / str(pid) / "task"))

@@ -119,8 +119,10 @@ def _ivy(wanted: Sequence[Coordinates], scratch: Path) -> str | None:
     pattern = f"{scratch / 'libs'}/[artifact]-[revision].[ext]"
     for group, name, version in wanted:
         problem = _run(
-            [java, "-jar", str(ivy), "-cache", str(scratch / "ivy"), "-dependency", group, name, version]
-            + ["-confs", "runtime", "-types", "jar", "bundle", "-retrieve", pattern],
+            [
+                *(java, "-jar", str(ivy), "-cache", str(scratch / "ivy"), "-dependency", group, name, version),
+                *("-confs", "runtime", "-types", "jar", "bundle", "-retrieve", pattern),
+            ],
             scratch,
         )
         if problem is not None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import shutil
 import subprocess
 import tempfile
-import uuid
 from collections.abc import Collection
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from harness.network.layout import Layout, Node
 from harness.targets import listeners
 from harness.targets.jars import cache_folder, kafka_jars, locked, major_minor
 from harness.targets.readiness import unready
-from harness.targets.target import FILES, Installation, TargetFile, write_properties
+from harness.targets.target import FILES, Installation, TargetFile, new_uuid, write_properties
 
 METADATA_TOPIC = "__cluster_metadata"
 CONTROLLERS_ADVERTISE = (3, 9)
@@ -117,11 +115,3 @@ class ApacheKafka:
                     f"{(done.stderr or done.stdout).strip()[-2000:]}"
                 )
             data.rename(folder)
-
-
-def new_uuid() -> str:
-    """A random id as Kafka writes them. None starts with a dash: its tools take that for an option."""
-    while True:
-        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        if not text.startswith("-"):
-            return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.network.addresses import CLIENT_PORT, PEER_PORT
-from harness.network.layout import MAIN_SITE, Layout, Node
+from harness.network.layout import MAIN_SITE, SITE_PREFIX, Layout, Node
 
 SECURITY = "CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT"
 
@@ -20,7 +20,7 @@ def advertised_listeners(node: Node, layout: Layout) -> str:
     address of the link to it."""
     if not node.is_broker:
         return f"CONTROLLER://{node.name}:{PEER_PORT}"
-    return f"INTERNAL://{node.name}:{PEER_PORT},CLIENT://{layout.link(MAIN_SITE, node.name).listen}"
+    return f"INTERNAL://{node.name}:{PEER_PORT},CLIENT://{layout.link(SITE_PREFIX + MAIN_SITE, node.name).listen}"
 
 
 def voters(layout: Layout) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from faults.capabilities import Capability
 from harness.backends.process import Command
 from harness.errors import UsageError
 from harness.network.layout import Layout, Node
@@ -28,15 +31,6 @@ class Dialect(StrEnum):
     """Those of the draft, KIP-631 v28."""
     KRAFT = "kraft"
     """Those that Apache Kafka ships."""
-
-
-class Capability(StrEnum):
-    """What can be done to a target; only faults it is capable of are planned."""
-
-    LINKS = "links"
-    KILL = "kill"
-    PAUSE = "pause"
-    DUPLICATE = "duplicate"
 
 
 class _Part(BaseModel):
@@ -160,3 +154,11 @@ def load(reference: str) -> Target:
 
 def write_properties(path: Path, properties: Mapping[str, str]) -> None:
     path.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+
+
+def new_uuid() -> str:
+    """A random id as Kafka writes them. None starts with a dash: its tools take that for an option."""
+    while True:
+        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        if not text.startswith("-"):
+            return text
