@@ -14,7 +14,7 @@ from harness.backends.process import ProcessBackend
 from harness.errors import InfrastructureError
 from harness.network import sockets
 from harness.network.addresses import PEER_PORT, Addresses, Endpoint
-from harness.network.layout import MAIN_SITE, Layout, Node, Role, hosts_file, site_names
+from harness.network.layout import MAIN_SITE, Layout, Listener, Node, Role, hosts_file, site_names
 from harness.network.lease import Lease
 from harness.network.links import ToxiproxyLinks
 from harness.network.roundtrip import round_trip
@@ -99,9 +99,9 @@ class Cluster:
         """`host:port,…` for the clients of a site."""
         return self.layout.bootstrap(site)
 
-    def probe_address(self, node: str, port: int) -> Endpoint:
+    def probe_address(self, node: str, listener: Listener) -> Endpoint:
         """Where a raw probe dials to reach one listener of a node, past every link that a fault may break."""
-        return self.layout.probe_link(node, port).listen
+        return self.layout.probe_link(node, listener).listen
 
     def start(self, names: Collection[str], timeout: float = READY_WITHIN) -> None:
         """Start nodes, together, and wait until they serve. A duplicate may be refused for good, so it need only run.

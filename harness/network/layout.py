@@ -28,6 +28,18 @@ class Role(StrEnum):
     BROKER = "broker"
 
 
+class Listener(StrEnum):
+    """A node's listeners by Kafka's names: CONTROLLER of a controller, the others of a broker."""
+
+    CONTROLLER = "CONTROLLER"
+    INTERNAL = "INTERNAL"
+    CLIENT = "CLIENT"
+
+    @property
+    def port(self) -> int:
+        return CLIENT_PORT if self is Listener.CLIENT else PEER_PORT
+
+
 @dataclass(frozen=True)
 class Node:
     name: str
@@ -48,12 +60,12 @@ class Node:
         return Role.BROKER in self.roles
 
     @property
-    def ports(self) -> tuple[int, ...]:
-        return (PEER_PORT, CLIENT_PORT) if self.is_broker else (PEER_PORT,)
+    def listeners(self) -> tuple[Listener, ...]:
+        broker = (Listener.INTERNAL, Listener.CLIENT) if self.is_broker else ()
+        return (Listener.CONTROLLER, *broker) if self.is_controller else broker
 
-    @property
-    def listeners(self) -> tuple[Endpoint, ...]:
-        return tuple(Endpoint(self.address, port) for port in self.ports)
+    def endpoint(self, listener: Listener) -> Endpoint:
+        return Endpoint(self.address, listener.port)
 
 
 @dataclass(frozen=True)
@@ -109,24 +121,23 @@ class Layout:
                 if node.is_broker or site == PROBE_SITE:
                     yield self._site_link(site, node)
         for broker in self.brokers:
-            yield self.probe_link(broker.name, PEER_PORT)
+            yield self.probe_link(broker.name, Listener.INTERNAL)
 
-    def probe_link(self, destination: str, port: int) -> Proxy:
+    def probe_link(self, destination: str, listener: Listener) -> Proxy:
         """The link from the probe site to one listener of a node: to a broker's INTERNAL one as well."""
         node = self.node(destination)
-        client = self._site_link(PROBE_SITE, node)
-        if port == client.upstream.port:
-            return client
-        if port not in node.ports:
-            raise UsageError(f"{destination} does not listen on port {port}: it does on {node.ports}")
-        listen = Endpoint(client.listen.host, port)
-        return Proxy(f"{client.name}-internal", listen, Endpoint(node.address, port))
+        if listener not in node.listeners:
+            raise UsageError(f"{destination} has no listener {listener}: it has {', '.join(node.listeners)}")
+        usual = self._site_link(PROBE_SITE, node)
+        if listener.port == usual.upstream.port:
+            return usual
+        return Proxy(f"{usual.name}-internal", Endpoint(usual.listen.host, listener.port), node.endpoint(listener))
 
     def listeners(self) -> Iterator[Endpoint]:
         """Every address that must be free before this cluster starts."""
         yield self.addresses.toxiproxy
         for node in self.nodes:
-            yield from node.listeners
+            yield from {node.endpoint(listener) for listener in node.listeners}
         for proxy in self.links():
             yield proxy.listen
 
