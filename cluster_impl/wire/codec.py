@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 from uuid import UUID
 
 Buffer = bytes | bytearray | memoryview
@@ -87,6 +87,15 @@ class Message(Struct):
         """
         message: Self = cls._codec.decode(buffer, version, offset)
         return message
+
+
+R = TypeVar("R", bound=Message)
+
+
+class RequestMessage(Message, Generic[R]):
+    """A request; R is its response."""
+
+    __slots__ = ()
 
 
 class Codec:

@@ -15,7 +15,17 @@ from typing import Any
 from uuid import UUID
 
 from cluster_impl.wire import codec
-from cluster_impl.wire.codec import Buffer, Codec, Malformed, Message, Put, Struct, Unencodable, UnsupportedVersion
+from cluster_impl.wire.codec import (
+    Buffer,
+    Codec,
+    Malformed,
+    Message,
+    Put,
+    RequestMessage,
+    Struct,
+    Unencodable,
+    UnsupportedVersion,
+)
 from cluster_impl.wire.generator import DecoderSource, EncoderSource, Source, default_expression
 from cluster_impl.wire.schema import Definition, Versions
 from cluster_impl.wire.schema import Struct as StructDefinition
@@ -44,7 +54,7 @@ def compile_message(definition: Definition, module: str) -> type[Message]:
         definition.root,
         definition.name,
         module,
-        Message,
+        RequestMessage if definition.kind == "request" else Message,
         API_KEY=definition.api_key,
         MIN_VERSION=definition.versions.low,
         MAX_VERSION=definition.versions.high,

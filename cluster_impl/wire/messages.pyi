@@ -1,13 +1,13 @@
 # Written by `python -m cluster_impl.wire.stubs` from definitions/*.json. Do not edit.
 from uuid import UUID
 
-from cluster_impl.wire.codec import Buffer, Message, Tags
+from cluster_impl.wire.codec import Buffer, Message, RequestMessage, Tags
 from cluster_impl.wire.codec import Struct as _Struct
 from cluster_impl.wire.schema import Definition
 
 DEFINITIONS: list[Definition]
 
-class AlterIsrRequest(Message):
+class AlterIsrRequest(RequestMessage[AlterIsrResponse]):
     class PartitionData(_Struct):
         partition_index: int
         leader_epoch: int
@@ -89,7 +89,7 @@ class AlterIsrResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class ApiVersionsRequest(Message):
+class ApiVersionsRequest(RequestMessage[ApiVersionsResponse]):
     client_software_name: str
     client_software_version: str
     def __init__(
@@ -160,7 +160,7 @@ class ApiVersionsResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class BeginQuorumEpochRequest(Message):
+class BeginQuorumEpochRequest(RequestMessage[BeginQuorumEpochResponse]):
     class PartitionData(_Struct):
         partition_index: int
         leader_id: int
@@ -232,7 +232,7 @@ class BeginQuorumEpochResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class BrokerHeartbeatRequest(Message):
+class BrokerHeartbeatRequest(RequestMessage[BrokerHeartbeatResponse]):
     class Listener(_Struct):
         name: str
         host: str
@@ -330,7 +330,7 @@ class ConfigRecord(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class ControllerHeartbeatRequest(Message):
+class ControllerHeartbeatRequest(RequestMessage[ControllerHeartbeatResponse]):
     controller_id: int
     last_snapshot_offset: int
     def __init__(
@@ -354,7 +354,7 @@ class ControllerHeartbeatResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class CreatePartitionsRequest(Message):
+class CreatePartitionsRequest(RequestMessage[CreatePartitionsResponse]):
     class CreatePartitionsAssignment(_Struct):
         broker_ids: list[int]
         def __init__(
@@ -413,7 +413,7 @@ class CreatePartitionsResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class CreateTopicsRequest(Message):
+class CreateTopicsRequest(RequestMessage[CreateTopicsResponse]):
     class CreatableReplicaAssignment(_Struct):
         partition_index: int
         broker_ids: list[int]
@@ -534,7 +534,7 @@ class DeleteTopicRecord(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class DeleteTopicsRequest(Message):
+class DeleteTopicsRequest(RequestMessage[DeleteTopicsResponse]):
     class DeleteTopicState(_Struct):
         name: str | None
         topic_id: UUID
@@ -584,7 +584,7 @@ class DeleteTopicsResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class DescribeClusterRequest(Message):
+class DescribeClusterRequest(RequestMessage[DescribeClusterResponse]):
     include_cluster_authorized_operations: bool
     endpoint_type: int
     include_fenced_brokers: bool
@@ -637,7 +637,7 @@ class DescribeClusterResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class DescribeConfigsRequest(Message):
+class DescribeConfigsRequest(RequestMessage[DescribeConfigsResponse]):
     class DescribeConfigsResource(_Struct):
         resource_type: int
         resource_name: str
@@ -727,7 +727,7 @@ class DescribeConfigsResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class DescribeGroupsRequest(Message):
+class DescribeGroupsRequest(RequestMessage[DescribeGroupsResponse]):
     groups: list[str]
     include_authorized_operations: bool
     def __init__(
@@ -789,7 +789,7 @@ class DescribeGroupsResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class DescribeQuorumRequest(Message):
+class DescribeQuorumRequest(RequestMessage[DescribeQuorumResponse]):
     class PartitionData(_Struct):
         partition_index: int
         def __init__(
@@ -876,7 +876,7 @@ class DescribeQuorumResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class EndQuorumEpochRequest(Message):
+class EndQuorumEpochRequest(RequestMessage[EndQuorumEpochResponse]):
     class PartitionData(_Struct):
         partition_index: int
         leader_id: int
@@ -950,7 +950,7 @@ class EndQuorumEpochResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class FetchRequest(Message):
+class FetchRequest(RequestMessage[FetchResponse]):
     class ReplicaState(_Struct):
         replica_id: int
         replica_epoch: int
@@ -1157,7 +1157,7 @@ class FetchResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class FindCoordinatorRequest(Message):
+class FindCoordinatorRequest(RequestMessage[FindCoordinatorResponse]):
     key: str
     key_type: int
     coordinator_keys: list[str]
@@ -1210,7 +1210,7 @@ class FindCoordinatorResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class HeartbeatRequest(Message):
+class HeartbeatRequest(RequestMessage[HeartbeatResponse]):
     group_id: str
     generation_id: int
     member_id: str
@@ -1236,7 +1236,7 @@ class HeartbeatResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class InitProducerIdRequest(Message):
+class InitProducerIdRequest(RequestMessage[InitProducerIdResponse]):
     transactional_id: str | None
     transaction_timeout_ms: int
     producer_id: int
@@ -1283,7 +1283,7 @@ class IsrChangeRecord(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class JoinGroupRequest(Message):
+class JoinGroupRequest(RequestMessage[JoinGroupResponse]):
     class JoinGroupRequestProtocol(_Struct):
         name: str
         metadata: bytes
@@ -1379,7 +1379,7 @@ class LeaderChangeMessage(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class LeaveGroupRequest(Message):
+class LeaveGroupRequest(RequestMessage[LeaveGroupResponse]):
     class MemberIdentity(_Struct):
         member_id: str
         group_instance_id: str | None
@@ -1431,7 +1431,7 @@ class LeaveGroupResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class ListGroupsRequest(Message):
+class ListGroupsRequest(RequestMessage[ListGroupsResponse]):
     states_filter: list[str]
     def __init__(
         self,
@@ -1466,7 +1466,7 @@ class ListGroupsResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class ListOffsetsRequest(Message):
+class ListOffsetsRequest(RequestMessage[ListOffsetsResponse]):
     class ListOffsetsPartition(_Struct):
         partition_index: int
         current_leader_epoch: int
@@ -1542,7 +1542,7 @@ class ListOffsetsResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class MetadataRequest(Message):
+class MetadataRequest(RequestMessage[MetadataResponse]):
     class MetadataRequestTopic(_Struct):
         topic_id: UUID
         name: str | None
@@ -1642,7 +1642,7 @@ class MetadataResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class OffsetCommitRequest(Message):
+class OffsetCommitRequest(RequestMessage[OffsetCommitResponse]):
     class OffsetCommitRequestPartition(_Struct):
         partition_index: int
         committed_offset: int
@@ -1720,7 +1720,7 @@ class OffsetCommitResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class OffsetFetchRequest(Message):
+class OffsetFetchRequest(RequestMessage[OffsetFetchResponse]):
     class OffsetFetchRequestTopic(_Struct):
         name: str
         partition_indexes: list[int]
@@ -1856,7 +1856,7 @@ class OffsetFetchResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class OffsetForLeaderEpochRequest(Message):
+class OffsetForLeaderEpochRequest(RequestMessage[OffsetForLeaderEpochResponse]):
     class OffsetForLeaderPartition(_Struct):
         partition: int
         current_leader_epoch: int
@@ -1951,7 +1951,7 @@ class PartitionRecord(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class ProduceRequest(Message):
+class ProduceRequest(RequestMessage[ProduceResponse]):
     class PartitionProduceData(_Struct):
         index: int
         records: Buffer | None
@@ -2072,7 +2072,7 @@ class ProduceResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class SyncGroupRequest(Message):
+class SyncGroupRequest(RequestMessage[SyncGroupResponse]):
     class SyncGroupRequestAssignment(_Struct):
         member_id: str
         assignment: bytes
@@ -2134,7 +2134,7 @@ class TopicRecord(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
-class VoteRequest(Message):
+class VoteRequest(RequestMessage[VoteResponse]):
     class PartitionData(_Struct):
         partition_index: int
         candidate_epoch: int

@@ -12,7 +12,7 @@ PATH = Path(__file__).with_name("messages.pyi")
 _HEADER = """# Written by `python -m cluster_impl.wire.stubs` from definitions/*.json. Do not edit.
 from uuid import UUID
 
-from cluster_impl.wire.codec import Buffer, Message, Tags
+from cluster_impl.wire.codec import Buffer, Message, RequestMessage, Tags
 from cluster_impl.wire.codec import Struct as _Struct
 from cluster_impl.wire.schema import Definition
 
@@ -27,7 +27,9 @@ def render() -> str:
 
 
 def _message(definition: Definition) -> str:
-    lines = ["", f"class {definition.name}(Message):"]
+    response = definition.name.removesuffix("Request") + "Response"
+    base = f"RequestMessage[{response}]" if definition.kind == "request" else "Message"
+    lines = ["", f"class {definition.name}({base}):"]
     for struct in definition.structs:
         lines.append(f"    class {struct.name}(_Struct):")
         lines += ["        " + line for line in _body(struct, definition)]

@@ -1,0 +1,93 @@
+"""Which APIs a listener speaks, and in which versions.
+
+One registry for each dialect: draft messages use keys that shipped Kafka has since given to others (50, 51, 56), so
+they live on controller listeners only and are never advertised to ordinary clients.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import Message
+
+
+@dataclass(frozen=True)
+class Api:
+    """`min_version` to `max_version` is what is advertised; less may be defined (see Produce)."""
+
+    key: int
+    name: str
+    request: type[Message]
+    response: type[Message]
+    min_version: int
+    max_version: int
+
+    def request_is_flexible(self, version: int) -> bool:
+        return version >= self.request.FLEXIBLE_FROM
+
+    def response_header_is_flexible(self, version: int) -> bool:
+        """ApiVersions responses keep the old header in every version, so that any client can read them."""
+        return version >= self.response.FLEXIBLE_FROM and self.key != API_VERSIONS
+
+
+Registry = Mapping[int, Api]
+
+API_VERSIONS = 18
+
+
+def _api(request: type[Message], response: type[Message], advertised_from: int | None = None) -> Api:
+    name = request.__name__.removesuffix("Request")
+    low = request.MIN_VERSION if advertised_from is None else advertised_from
+    return Api(request.API_KEY, name, request, response, low, request.MAX_VERSION)
+
+
+def _registry(*apis: Api) -> Registry:
+    return MappingProxyType({api.key: api for api in sorted(apis, key=lambda api: api.key)})
+
+
+_API_VERSIONS = _api(m.ApiVersionsRequest, m.ApiVersionsResponse)
+_FETCH = _api(m.FetchRequest, m.FetchResponse)
+_CREATE_TOPICS = _api(m.CreateTopicsRequest, m.CreateTopicsResponse)
+_DELETE_TOPICS = _api(m.DeleteTopicsRequest, m.DeleteTopicsResponse)
+
+KAFKA = _registry(
+    # From version 0, although only 3 and later are served: librdkafka before 2.5 takes a higher minimum for a broker
+    # that cannot read gzip, snappy and lz4, and silently sends uncompressed.
+    _api(m.ProduceRequest, m.ProduceResponse, advertised_from=0),
+    _FETCH,
+    _api(m.ListOffsetsRequest, m.ListOffsetsResponse),
+    _api(m.MetadataRequest, m.MetadataResponse),
+    _api(m.OffsetCommitRequest, m.OffsetCommitResponse),
+    _api(m.OffsetFetchRequest, m.OffsetFetchResponse),
+    _api(m.FindCoordinatorRequest, m.FindCoordinatorResponse),
+    _api(m.JoinGroupRequest, m.JoinGroupResponse),
+    _api(m.HeartbeatRequest, m.HeartbeatResponse),
+    _api(m.LeaveGroupRequest, m.LeaveGroupResponse),
+    _api(m.SyncGroupRequest, m.SyncGroupResponse),
+    _api(m.DescribeGroupsRequest, m.DescribeGroupsResponse),
+    _api(m.ListGroupsRequest, m.ListGroupsResponse),
+    _API_VERSIONS,
+    _CREATE_TOPICS,
+    _DELETE_TOPICS,
+    _api(m.InitProducerIdRequest, m.InitProducerIdResponse),
+    _api(m.OffsetForLeaderEpochRequest, m.OffsetForLeaderEpochResponse),
+    _api(m.DescribeConfigsRequest, m.DescribeConfigsResponse),
+    _api(m.DescribeClusterRequest, m.DescribeClusterResponse),
+)
+"""Brokers' listeners, CLIENT and INTERNAL."""
+
+QUORUM_CONTROLLER = _registry(
+    _FETCH,
+    _API_VERSIONS,
+    _CREATE_TOPICS,
+    _DELETE_TOPICS,
+    _api(m.VoteRequest, m.VoteResponse),
+    _api(m.BeginQuorumEpochRequest, m.BeginQuorumEpochResponse),
+    _api(m.EndQuorumEpochRequest, m.EndQuorumEpochResponse),
+    _api(m.DescribeQuorumRequest, m.DescribeQuorumResponse),
+    _api(m.BrokerHeartbeatRequest, m.BrokerHeartbeatResponse),
+    _api(m.ControllerHeartbeatRequest, m.ControllerHeartbeatResponse),
+    _api(m.AlterIsrRequest, m.AlterIsrResponse),
+)
+"""Controllers' listeners of the `quorum` design."""

@@ -1,0 +1,311 @@
+"""A server for framed requests: no thread, and no task unless a handler answers later.
+
+Handlers are called in the order in which requests arrive, answers that come later may overtake each other inside,
+and responses are written in the order of the requests. A connection is not read while too much of what it sent is
+unanswered, or while it does not read its responses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import Malformed, Message
+from cluster_impl.wire.errors import Error
+from cluster_impl.wire.framing import (
+    DEFAULT_MAX_FRAME_BYTES,
+    FramedProtocol,
+    decode_request_header,
+    encode_response,
+    peek_api,
+)
+from cluster_impl.wire.registry import API_VERSIONS, Api, Registry
+
+log = logging.getLogger(__name__)
+
+DEFAULT_MAX_UNACKNOWLEDGED_BYTES = 16 * 1024 * 1024
+
+_REQUEST_OVERHEAD_BYTES = 16 * 1024
+"""What a waiting request counts for beside its bytes, so that many small ones are bounded as well."""
+
+_CLOSE_GRACE_SECONDS = 1.0
+
+
+class CloseConnection(Exception):
+    """Raised by a handler that will not answer: the connection is closed, with one log line that says why."""
+
+
+@dataclass(slots=True)
+class Request:
+    api: Api
+    version: int
+    correlation_id: int
+    client_id: str | None
+    body: Message
+    connection: ServerConnection
+    received_at: float
+    """Seconds, `time.monotonic()`."""
+    listener: str
+
+
+Handler = Callable[[Request], "Message | Awaitable[Message | None] | None"]
+"""The response, now or later; None sends nothing (Produce with acks=0)."""
+
+
+class Server:
+    """Serves the APIs of a registry that have a handler, and ApiVersions by itself."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        handlers: Mapping[int, Handler],
+        *,
+        max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
+        max_unacknowledged_bytes: int = DEFAULT_MAX_UNACKNOWLEDGED_BYTES,
+    ) -> None:
+        self.handlers: dict[int, Handler] = {**handlers, API_VERSIONS: self._api_versions}
+        self.apis = {key: api for key, api in registry.items() if key in self.handlers}
+        self.max_frame_bytes = max_frame_bytes
+        self.max_unacknowledged_bytes = max_unacknowledged_bytes
+        self.connections: set[ServerConnection] = set()
+        self.waiting: set[asyncio.Future[Message | None]] = set()
+        """Answers that are to come; a handler goes on when its client has left, and ends with the server."""
+        self._listeners: list[asyncio.Server] = []
+
+    async def listen(self, host: str, port: int, listener_name: str) -> int:
+        """Starts to accept; returns the port (of use when 0 was asked for). Raises OSError with a sentence."""
+        listening = _bound_socket(host, port, listener_name)
+        loop = asyncio.get_running_loop()
+        self._listeners.append(
+            await loop.create_server(lambda: ServerConnection(self, listener_name), sock=listening, backlog=1024)
+        )
+        bound: int = listening.getsockname()[1]
+        return bound
+
+    async def close(self) -> None:
+        """Stops listening, cancels the answers that are to come, and closes every connection."""
+        for listener in self._listeners:
+            listener.close()
+        for answer in list(self.waiting):
+            answer.cancel()
+        closed = [connection.close() for connection in list(self.connections)]
+        if closed:
+            _, open_still = await asyncio.wait(closed, timeout=_CLOSE_GRACE_SECONDS)
+            if open_still:
+                for connection in list(self.connections):
+                    connection.abort()
+                await asyncio.wait(closed)
+
+    def api_versions(self, error: Error = Error.NONE) -> m.ApiVersionsResponse:
+        return m.ApiVersionsResponse(
+            error_code=error,
+            api_keys=[
+                m.ApiVersionsResponse.ApiVersion(
+                    api_key=api.key, min_version=api.min_version, max_version=api.max_version
+                )
+                for api in self.apis.values()
+            ],
+        )
+
+    def _api_versions(self, request: Request) -> Message:
+        return self.api_versions()
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A place in the order of responses."""
+
+    request: Request
+    answer: asyncio.Future[Message | None]
+    cost: int
+
+
+class ServerConnection(FramedProtocol):
+    def __init__(self, server: Server, listener: str) -> None:
+        super().__init__(server.max_frame_bytes)
+        self.listener = listener
+        self.peer = "?"
+        """Address and port of the client."""
+        self._server = server
+        self._slots: deque[_Slot] = deque()
+        self._unacknowledged = 0
+        self._writing_paused = False
+        self._reading_paused = False
+        self._closing = False
+        self._transport: asyncio.Transport
+        self._lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        peer = transport.get_extra_info("peername")
+        self.peer = f"{peer[0]}:{peer[1]}" if peer else "?"
+        self._server.connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._closing = True
+        self._slots.clear()
+        self._server.connections.discard(self)
+        if not self._lost.done():
+            self._lost.set_result(None)
+
+    @property
+    def closed(self) -> bool:
+        return self._closing
+
+    def close(self) -> asyncio.Future[None]:
+        """Closes once what was written is sent; the future is done when the connection is gone."""
+        self._closing = True
+        self.stop_receiving()
+        self._transport.close()
+        return self._lost
+
+    def abort(self) -> None:
+        self._transport.abort()
+
+    def frame_refused(self, reason: str) -> None:
+        self._give_up(reason)
+
+    def frame_received(self, frame: bytearray) -> None:
+        try:
+            request = self._parse(frame)
+        except Malformed as error:
+            self._give_up(str(error))
+            return
+        if request is None:
+            return
+        try:
+            answer = self._server.handlers[request.api.key](request)
+        except CloseConnection as error:
+            self._give_up(str(error))
+        except Exception:
+            self._failed(request)
+        else:
+            self._answer(request, answer, len(frame))
+
+    def _parse(self, frame: bytearray) -> Request | None:
+        """None if the frame is dealt with already. Raises Malformed."""
+        key, version, correlation_id = peek_api(frame)
+        api = self._server.apis.get(key)
+        if api is None:
+            raise Malformed(f"API key {key} is not served here")
+        if not max(api.min_version, api.request.MIN_VERSION) <= version <= api.max_version:
+            if key != API_VERSIONS:
+                raise Malformed(f"{api.name} is not served in version {version}")
+            # KIP-511: whatever was asked, version 0 of the body is what every client can read.
+            self._write(api, 0, correlation_id, self._server.api_versions(Error.UNSUPPORTED_VERSION))
+            return None
+        header = decode_request_header(frame, api.request_is_flexible(version))
+        body = api.request.decode(frame, version, header.body_offset)
+        return Request(api, version, correlation_id, header.client_id, body, self, time.monotonic(), self.listener)
+
+    def _answer(self, request: Request, answer: Message | Awaitable[Message | None] | None, size: int) -> None:
+        if answer is None:
+            return
+        if isinstance(answer, Message):
+            if not self._slots:
+                self._respond(request, answer)
+                return
+            future: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+            future.set_result(answer)
+        else:
+            future = asyncio.ensure_future(answer)
+            self._server.waiting.add(future)
+            future.add_done_callback(self._server.waiting.discard)
+        slot = _Slot(request, future, size + _REQUEST_OVERHEAD_BYTES)
+        self._slots.append(slot)
+        self._unacknowledged += slot.cost
+        future.add_done_callback(self._advance)
+        self._pace()
+
+    def _advance(self, _: object) -> None:
+        """Writes the responses that are next in order."""
+        while self._slots and self._slots[0].answer.done():
+            slot = self._slots.popleft()
+            self._unacknowledged -= slot.cost
+            try:
+                response = slot.answer.result()
+            except CloseConnection as error:
+                self._give_up(str(error))
+            except asyncio.CancelledError:
+                self.close()
+            except Exception:
+                self._failed(slot.request)
+            else:
+                if response is not None:
+                    self._respond(slot.request, response)
+        self._pace()
+
+    def _respond(self, request: Request, response: Message) -> None:
+        try:
+            self._write(request.api, request.version, request.correlation_id, response)
+        except Exception:
+            self._failed(request)
+
+    def _write(self, api: Api, version: int, correlation_id: int, response: Message) -> None:
+        pieces = encode_response(api, version, correlation_id, response)
+        if not self._closing:
+            self._transport.writelines(pieces)
+
+    def pause_writing(self) -> None:
+        self._writing_paused = True
+        self._pace()
+
+    def resume_writing(self) -> None:
+        self._writing_paused = False
+        self._pace()
+
+    def _pace(self) -> None:
+        """Back-pressure: reads only while the client takes its responses and few enough requests wait."""
+        pause = self._writing_paused or self._unacknowledged > self._server.max_unacknowledged_bytes
+        if pause == self._reading_paused or self._closing:
+            return
+        self._reading_paused = pause
+        if pause:
+            self._transport.pause_reading()
+        else:
+            self._transport.resume_reading()
+
+    def _failed(self, request: Request) -> None:
+        """One log line, with the traceback of the exception that is being handled."""
+        name = f"{request.api.name} v{request.version}"
+        log.exception("closed the connection from %s on %s: its %s failed here", self.peer, self.listener, name)
+        self._finish()
+
+    def _give_up(self, reason: str) -> None:
+        if not self._closing:
+            log.warning("closed the connection from %s on %s: %s", self.peer, self.listener, reason)
+        self._finish()
+
+    def _finish(self) -> None:
+        self._slots.clear()
+        self.close()
+
+
+def _bound_socket(host: str, port: int, listener: str) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise OSError(f"listener {listener}: the host {host} is unknown: {error.strerror}") from error
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        listening.close()
+        where = f"{host}:{port}"
+        sentence = {
+            errno.EADDRINUSE: f"{where} is in use by another process; choose another port for listener {listener}",
+            errno.EADDRNOTAVAIL: f"{host} is not an address of this machine; correct listener {listener}",
+            errno.EACCES: f"{where} may not be bound by this user; choose a port above 1023 for listener {listener}",
+        }.get(error.errno or 0, f"listener {listener} cannot bind {where}: {error.strerror}")
+        raise OSError(sentence) from error
+    listening.setblocking(False)
+    return listening
