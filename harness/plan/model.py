@@ -126,6 +126,26 @@ Coverage = Annotated[
 ]
 
 
+class KnownDifference(PlanModel):
+    """A guarantee about data that this target is known to break in this story. That has to show, and is no alarm."""
+
+    requirement: str
+    difference: str
+    """The id in the target's file, which gives the reason."""
+
+
+class Deviation(PlanModel):
+    """A listed difference of the target that shows as a broken guarantee of the whole run, such as a lost record.
+
+    Steps have their own `difference`; this is for the checkers that no step belongs to.
+    """
+
+    difference: str
+    requirement: str
+    level: Literal["must", "may"] = "must"
+    """`must`: not seeing it is a violation, the list is out of date. `may`: a consequence that can show."""
+
+
 class Plan(PlanModel):
     """A whole plan; `harness.plan.check.problems` finds what no schema can."""
 
@@ -145,8 +165,11 @@ class Plan(PlanModel):
     topics: tuple[TopicSpec, ...] = ()
     workload: WorkloadSpec = WorkloadSpec()
     steps: tuple[Step, ...] = ()
+    differences: tuple[KnownDifference, ...] = ()
     coverage: tuple[Coverage, ...] = ()
     """What must be true of the journal for the verdict to mean anything; else inconclusive."""
+    deviations: tuple[Deviation, ...] = ()
+    """What checkers of the whole run are to find on this target in place of what the document promises."""
 
     def node(self, name: str) -> NodeSpec:
         """The node of that name; KeyError if there is none."""
