@@ -83,6 +83,14 @@ class NodeExited(_Await):
     node: NodeRef
 
 
+class Connected(_Await):
+    """The process has an open connection to `to` through its link; which replicas it fetches shows in this alone."""
+
+    condition: Literal["connected"] = "connected"
+    node: NodeRef
+    to: NodeRef
+
+
 class TopicCreatedThrough(_Await):
     """A new topic can be created by asking this broker; asked again until it works."""
 
@@ -127,6 +135,7 @@ Await = Annotated[
     | IsrIs
     | ActiveController
     | NodeExited
+    | Connected
     | TopicCreatedThrough
     | WorkloadAcks
     | MetadataFrom

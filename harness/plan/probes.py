@@ -18,6 +18,8 @@ class _Probe(PlanModel):
     timeout_ms: Milliseconds = 1000
     repeat: Annotated[int, Field(ge=1)] = 1
     every_ms: Milliseconds = 100
+    background: bool = False
+    """Go on with the next step at once; the answers are judged when they are there, or the time is over."""
     after: After | None = None
     expect: ExpectOutcome | None = None
     unchanged: tuple[str, ...] = ()

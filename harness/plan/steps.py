@@ -12,11 +12,13 @@ from harness.plan.probes import Probe
 
 
 class Start(PlanModel):
-    """Start nodes that the topology holds back (`start: later`), and wait until they run."""
+    """Start nodes that the topology holds back (`start: later`)."""
 
     do: Literal["start"] = "start"
     as_: Name | None = None
     nodes: NodeRefs
+    until: Literal["running", "ready"] = "ready"
+    """`running`: go on when the process runs, for one that cannot answer yet; `ready`: when it answers requests."""
 
 
 class Bind(PlanModel):
@@ -108,6 +110,8 @@ class InjectKill(_Inject):
 
     fault: Literal["kill"] = "kill"
     nodes: NodeRefs
+    back: Literal["running", "ready"] = "ready"
+    """When the restart counts as healed: once the new process runs, or once it answers requests."""
 
 
 class InjectPause(_Inject):
