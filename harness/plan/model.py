@@ -126,14 +126,6 @@ Coverage = Annotated[
 ]
 
 
-class KnownDifference(PlanModel):
-    """A guarantee about data that this target is known to break in this story. That has to show, and is no alarm."""
-
-    requirement: str
-    difference: str
-    """The id in the target's file, which gives the reason."""
-
-
 class Deviation(PlanModel):
     """A listed difference of the target that shows as a broken guarantee of the whole run, such as a lost record.
 
@@ -165,7 +157,6 @@ class Plan(PlanModel):
     topics: tuple[TopicSpec, ...] = ()
     workload: WorkloadSpec = WorkloadSpec()
     steps: tuple[Step, ...] = ()
-    differences: tuple[KnownDifference, ...] = ()
     coverage: tuple[Coverage, ...] = ()
     """What must be true of the journal for the verdict to mean anything; else inconclusive."""
     deviations: tuple[Deviation, ...] = ()
