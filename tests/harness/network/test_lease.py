@@ -1,0 +1,59 @@
+"""Two clusters on one machine never have the same addresses."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InfrastructureError
+from harness.network import lease as leasing
+from harness.network.addresses import Addresses, Endpoint
+from harness.network.lease import Lease, leases
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+
+
+def _acquire(run: Path) -> Lease:
+    return Lease.acquire(run, lambda addresses: [addresses.toxiproxy])
+
+
+def test_two_leases_at_a_time_are_of_different_addresses(tmp_path: Path) -> None:
+    with _acquire(tmp_path) as one, _acquire(tmp_path) as other:
+        assert one.addresses != other.addresses
+
+
+def test_a_lease_names_its_run_until_it_is_given_back(tmp_path: Path) -> None:
+    with _acquire(tmp_path) as lease:
+        assert [(each.k, each.run) for each in leases()] == [(lease.addresses.k, tmp_path)]
+    assert leases() == []
+
+
+def test_addresses_that_something_else_listens_on_are_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leasing, "FIRST_K", 60)
+    monkeypatch.setattr(leasing, "LAST_K", 61)
+    with socket.create_server(Addresses(60).toxiproxy), _acquire(tmp_path) as lease:
+        assert lease.addresses == Addresses(61)
+
+
+def test_when_all_addresses_are_taken_the_error_names_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leasing, "FIRST_K", 62)
+    monkeypatch.setattr(leasing, "LAST_K", 62)
+    with _acquire(tmp_path), pytest.raises(InfrastructureError, match="fencepost clean"):
+        _acquire(tmp_path)
+
+
+def test_every_listener_is_tried_before_a_lease_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leasing, "FIRST_K", 63)
+    monkeypatch.setattr(leasing, "LAST_K", 64)
+    with (
+        socket.create_server(("127.63.0.4", 9090)),
+        Lease.acquire(tmp_path, lambda addresses: [Endpoint(addresses.node(4), 9090)]) as lease,
+    ):
+        assert lease.addresses.k == 64
