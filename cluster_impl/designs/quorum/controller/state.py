@@ -1,0 +1,41 @@
+"""What the operations of an active controller see, and what they give back.
+
+An operation is a function `(state, request, now) -> Outcome`. It changes no metadata: the records of its outcome are
+appended to the Raft log and then replayed, and only that changes the image. It may change the leases, which are soft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from cluster_impl.designs.quorum.controller.leases import Leases
+from cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
+from cluster_impl.wire.codec import Message
+
+Reply = TypeVar("Reply", bound=Message, covariant=True)
+
+
+@dataclass(slots=True)
+class ControllerState:
+    """The state of an active controller, uncommitted records included (KIP-631, Persistence and Visibility).
+
+    `end_offset` is the offset that the next record will get; `stable_offset` that of the last committed record.
+    `controller_ids` are the ids that no broker may use.
+    """
+
+    controller_id: int
+    controller_ids: frozenset[int]
+    image: MetadataImage
+    leases: Leases
+    end_offset: int
+    stable_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[Reply]):
+    """Records to append as one atomic batch, and the reply to give once what it was decided from is committed."""
+
+    reply: Reply
+    records: Sequence[MetadataRecord] = ()

@@ -1,0 +1,79 @@
+"""What must never happen in any history of a quorum, checked as it unfolds: Raft's safety properties, and two of ours."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+class GuaranteeBroken(AssertionError):
+    """A sentence that names the guarantee and who broke it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A batch in a simulated log. `chain` names this batch together with all that come before it."""
+
+    base_offset: int
+    next_offset: int
+    epoch: int
+    value: int
+    chain: int
+
+
+class Oracle:
+    """Sees every simulated node at once. `moment` counts events: an order finer than the simulated time."""
+
+    def __init__(self, voters: int) -> None:
+        self.moment = 0
+        self.committed: list[Entry] = []
+        self._majority = voters // 2 + 1
+        self._votes: dict[tuple[int, int], int] = {}
+        self._supporters: dict[tuple[int, int], set[int]] = {}
+        self._elected_at: dict[int, int] = {}
+        self._leaders: dict[int, int] = {}
+        self._chains: dict[tuple[int, int], int] = {}
+
+    def voted(self, node: int, epoch: int, candidate: int) -> None:
+        """A vote left a node. Once a majority of them exists, its candidate counts as elected."""
+        if self._votes.setdefault((node, epoch), candidate) != candidate:
+            raise GuaranteeBroken(f"one vote an epoch: {node} voted twice in epoch {epoch}")
+        supporters = self._supporters.setdefault((epoch, candidate), set())
+        supporters.add(node)
+        if len(supporters) >= self._majority:
+            self._elected_at.setdefault(epoch, self.moment)
+
+    def leads(self, node: int, epoch: int, log: Sequence[Entry]) -> None:
+        if self._leaders.setdefault(epoch, node) != node:
+            raise GuaranteeBroken(f"election safety: {self._leaders[epoch]} and {node} both lead epoch {epoch}")
+        last = len(self.committed)
+        if last and (len(log) < last or log[last - 1].chain != self.committed[-1].chain):
+            raise GuaranteeBroken(f"leader completeness: {node} leads epoch {epoch} without all committed batches")
+
+    def appended(self, node: int, entry: Entry) -> None:
+        if self._chains.setdefault((entry.base_offset, entry.epoch), entry.chain) != entry.chain:
+            raise GuaranteeBroken(
+                f"log matching: {node} has another log up to offset {entry.base_offset}, epoch {entry.epoch}"
+            )
+
+    def committed_at(self, node: int, index: int, entry: Entry) -> None:
+        """A node takes a batch for committed."""
+        if index == len(self.committed):
+            self.committed.append(entry)
+        elif self.committed[index].chain != entry.chain:
+            raise GuaranteeBroken(f"state machine safety: {node} commits another batch at {entry.base_offset}")
+
+    def durable(self, entry: Entry, index: int, disks: Iterable[Sequence[Entry]]) -> None:
+        """A leader commits: a majority must hold the batch in a way that outlives a crash."""
+        copies = sum(len(disk) > index and disk[index].chain == entry.chain for disk in disks)
+        if copies < self._majority:
+            raise GuaranteeBroken(f"durability: the batch at {entry.base_offset} is committed with {copies} copies")
+
+    def observed(self, offset: int) -> None:
+        """An observer was served everything below an offset."""
+        end = self.committed[-1].next_offset if self.committed else 0
+        if offset > end:
+            raise GuaranteeBroken(f"observers see committed records only: served {offset}, committed {end}")
+
+    def confirmed(self, node: int, epoch: int, asked_at: int) -> None:
+        for later, elected_at in self._elected_at.items():
+            if later > epoch and elected_at < asked_at:
+                raise GuaranteeBroken(f"confirmation: {node} confirmed epoch {epoch} after epoch {later} was elected")
