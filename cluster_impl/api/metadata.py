@@ -1,0 +1,113 @@
+"""Metadata and DescribeCluster: who is there, who leads what, and how to reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cluster_impl.api.config import ApiConfig
+from cluster_impl.api.topics import Administration
+from cluster_impl.replication.control_plane import (
+    NO_LEADER,
+    ClusterView,
+    ControlPlane,
+    Endpoint,
+    PartitionView,
+    TopicView,
+)
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.errors import Error
+from cluster_impl.wire.server import Request
+
+INTERNAL_TOPICS = frozenset({"__consumer_offsets"})
+
+_ALL_TOPICS_BY_EMPTY_LIST = 0
+"""The version of Metadata in which an empty list, not a null one, asks for every topic."""
+
+
+class ClusterDescription:
+    """Answers from the control plane's view. Brokers that are not alive, or lack the asking listener, are absent."""
+
+    def __init__(self, control: ControlPlane, administration: Administration, config: ApiConfig) -> None:
+        self._control = control
+        self._administration = administration
+        self._config = config
+
+    def metadata(self, body: m.MetadataRequest, request: Request) -> m.MetadataResponse:
+        cluster = self._control.cluster()
+        return m.MetadataResponse(
+            brokers=[
+                m.MetadataResponse.MetadataResponseBroker(node_id=broker, host=at.host, port=at.port, rack=rack)
+                for broker, at, rack in reachable(cluster, request.listener)
+            ],
+            cluster_id=cluster.cluster_id,
+            controller_id=cluster.controller_id,
+            topics=list(self._topics(body, request, cluster)),
+        )
+
+    def _topics(
+        self, body: m.MetadataRequest, request: Request, cluster: ClusterView
+    ) -> Iterable[m.MetadataResponse.MetadataResponseTopic]:
+        live = {broker for broker, _, _ in reachable(cluster, request.listener)}
+        if body.topics is None or (not body.topics and request.version == _ALL_TOPICS_BY_EMPTY_LIST):
+            yield from (_topic(topic, live) for topic in cluster.topics.values())
+            return
+        by_id = {topic.topic_id: topic for topic in cluster.topics.values()} if request.version >= 10 else {}
+        for asked in body.topics:
+            known = by_id.get(asked.topic_id) if asked.name is None else cluster.topics.get(asked.name)
+            yield _topic(known, live) if known else self._unknown(asked, body.allow_auto_topic_creation)
+
+    def _unknown(
+        self, asked: m.MetadataRequest.MetadataRequestTopic, may_create: bool
+    ) -> m.MetadataResponse.MetadataResponseTopic:
+        if asked.name is None:
+            error = Error.UNKNOWN_TOPIC_ID
+        elif may_create and self._config.auto_create_topics:
+            error = Error.LEADER_NOT_AVAILABLE
+            self._administration.want_topic(
+                asked.name, self._config.num_partitions, self._config.default_replication_factor
+            )
+        else:
+            error = Error.UNKNOWN_TOPIC_OR_PARTITION
+        return m.MetadataResponse.MetadataResponseTopic(error_code=error, name=asked.name, topic_id=asked.topic_id)
+
+    def describe_cluster(self, body: m.DescribeClusterRequest, request: Request) -> m.DescribeClusterResponse:
+        cluster = self._control.cluster()
+        return m.DescribeClusterResponse(
+            cluster_id=cluster.cluster_id,
+            controller_id=cluster.controller_id,
+            brokers=[
+                m.DescribeClusterResponse.DescribeClusterBroker(broker_id=broker, host=at.host, port=at.port, rack=rack)
+                for broker, at, rack in reachable(cluster, request.listener)
+            ],
+        )
+
+
+def reachable(cluster: ClusterView, listener: str) -> list[tuple[int, Endpoint, str | None]]:
+    """Live brokers with their endpoint and rack, as clients of `listener` reach them."""
+    return [
+        (broker.broker_id, broker.endpoints[listener], broker.rack)
+        for broker in cluster.brokers.values()
+        if listener in broker.endpoints
+    ]
+
+
+def _topic(topic: TopicView, live: set[int]) -> m.MetadataResponse.MetadataResponseTopic:
+    return m.MetadataResponse.MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=topic.name in INTERNAL_TOPICS,
+        partitions=[_partition(index, state, live) for index, state in sorted(topic.partitions.items())],
+    )
+
+
+def _partition(index: int, state: PartitionView, live: set[int]) -> m.MetadataResponse.MetadataResponsePartition:
+    leader = state.leader if state.leader in live else NO_LEADER
+    return m.MetadataResponse.MetadataResponsePartition(
+        error_code=Error.LEADER_NOT_AVAILABLE if leader == NO_LEADER else Error.NONE,
+        partition_index=index,
+        leader_id=leader,
+        leader_epoch=state.leader_epoch,
+        replica_nodes=list(state.replicas),
+        isr_nodes=list(state.isr),
+        offline_replicas=[replica for replica in state.replicas if replica not in live],
+    )

@@ -1,0 +1,84 @@
+"""CreateTopics and DeleteTopics, which are decided elsewhere, and topics that this broker itself asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from cluster_impl.replication.control_plane import ControlPlane
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import Message
+from cluster_impl.wire.errors import Error
+from cluster_impl.wire.server import Request
+
+log = logging.getLogger(__name__)
+
+_CREATE_TOPICS_VERSION = 7
+
+
+class Administration:
+    """Passes requests on to whoever administers the cluster, and answers for it when nobody does."""
+
+    def __init__(self, control: ControlPlane) -> None:
+        self._control = control
+        self._wanted: dict[str, asyncio.Task[None]] = {}
+
+    async def create_topics(self, body: m.CreateTopicsRequest, request: Request) -> Message:
+        try:
+            return await self._control.forward(body, request.version)
+        except (ConnectionError, TimeoutError) as error:
+            return refused_create_topics(body, Error.REQUEST_TIMED_OUT, str(error))
+
+    async def delete_topics(self, body: m.DeleteTopicsRequest, request: Request) -> Message:
+        try:
+            return await self._control.forward(body, request.version)
+        except (ConnectionError, TimeoutError) as error:
+            return refused_delete_topics(body, Error.REQUEST_TIMED_OUT, str(error))
+
+    def want_topic(self, name: str, partitions: int, replication_factor: int) -> None:
+        """Have a topic created, without waiting for it. Asking again while that is under way changes nothing."""
+        if name not in self._wanted:
+            self._wanted[name] = asyncio.create_task(self._create(name, partitions, replication_factor))
+
+    async def _create(self, name: str, partitions: int, replication_factor: int) -> None:
+        topic = m.CreateTopicsRequest.CreatableTopic(
+            name=name, num_partitions=partitions, replication_factor=replication_factor
+        )
+        try:
+            response = await self._control.forward(m.CreateTopicsRequest(topics=[topic]), _CREATE_TOPICS_VERSION)
+            assert isinstance(response, m.CreateTopicsResponse)
+            for result in response.topics:
+                if result.error_code not in (Error.NONE, Error.TOPIC_ALREADY_EXISTS):
+                    log.warning("topic %s was not created: %s", name, result.error_message or Error(result.error_code))
+        except (ConnectionError, TimeoutError) as error:
+            log.warning("topic %s was not created: %s", name, error)
+        finally:
+            del self._wanted[name]
+
+    def close(self) -> None:
+        for task in self._wanted.values():
+            task.cancel()
+
+
+def refused_create_topics(
+    body: m.CreateTopicsRequest, error: Error, message: str | None = None
+) -> m.CreateTopicsResponse:
+    return m.CreateTopicsResponse(
+        topics=[
+            m.CreateTopicsResponse.CreatableTopicResult(name=topic.name, error_code=error, error_message=message)
+            for topic in body.topics
+        ]
+    )
+
+
+def refused_delete_topics(
+    body: m.DeleteTopicsRequest, error: Error, message: str | None = None
+) -> m.DeleteTopicsResponse:
+    """Topics are named by name up to version 5, and by name or id from version 6 on."""
+    result = m.DeleteTopicsResponse.DeletableTopicResult
+    by_name = [result(name=name, error_code=error, error_message=message) for name in body.topic_names]
+    by_state = [
+        result(name=topic.name, topic_id=topic.topic_id, error_code=error, error_message=message)
+        for topic in body.topics
+    ]
+    return m.DeleteTopicsResponse(responses=by_name + by_state)

@@ -1,0 +1,26 @@
+"""What of a node's configuration concerns its replicas. Times are seconds, sizes bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicationConfig:
+    """Defaults are Kafka's; the names in comments are those of the configuration file."""
+
+    inter_broker_listener: str = "INTERNAL"
+    lag_limit: float = 30.0  # replica.lag.time.max.ms
+    fetch_wait: float = 0.5  # replica.fetch.wait.max.ms
+    fetch_max_bytes: int = 1024 * 1024  # replica.fetch.max.bytes, for each partition
+    fetch_response_max_bytes: int = 10 * 1024 * 1024
+    min_isr: int = 1  # min.insync.replicas
+    message_max_bytes: int = 1024 * 1024 + 12  # message.max.bytes
+    segment_bytes: int = 1024 * 1024 * 1024  # log.segment.bytes
+    checkpoint_interval: float = 5.0  # replica.high.watermark.checkpoint.interval.ms
+    connect_timeout: float = 2.0
+
+    @property
+    def fetch_timeout(self) -> float:
+        """When a follower gives up on a fetch and connects anew: it has left the ISR by then."""
+        return self.fetch_wait + self.lag_limit

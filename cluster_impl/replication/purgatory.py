@@ -1,0 +1,116 @@
+"""Requests that wait for the log to grow or to be committed.
+
+Nothing here is a task: a waiting request is a future, one timer of the event loop, and an entry at each partition that
+it waits for. What happens at a partition touches only those entries that it decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from cluster_impl.wire.errors import Error
+
+Response = TypeVar("Response")
+
+
+@dataclass(order=True, slots=True)
+class Acknowledgement:
+    """An append of one partition that waits for the high watermark to reach `required_offset`."""
+
+    required_offset: int
+    tenure_epoch: int
+    order: int
+    decided: Callable[[Error], None] = field(compare=False)
+
+
+class Acknowledgements:
+    """The waiting appends of one partition. Those with the lowest offset are decided first."""
+
+    def __init__(self) -> None:
+        self._heap: list[Acknowledgement] = []
+        self._order = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def wait(self, required_offset: int, tenure_epoch: int, decided: Callable[[Error], None]) -> Acknowledgement:
+        self._order += 1
+        waiting = Acknowledgement(required_offset, tenure_epoch, self._order, decided)
+        heapq.heappush(self._heap, waiting)
+        return waiting
+
+    def decide(self, decision: Callable[[int, int], Error | None]) -> None:
+        """Answer all that `decision(required_offset, tenure_epoch)` has an answer for; the first None ends it."""
+        while self._heap:
+            error = decision(self._heap[0].required_offset, self._heap[0].tenure_epoch)
+            if error is None:
+                return
+            heapq.heappop(self._heap).decided(error)
+
+    def forget(self, waiting: Acknowledgement) -> None:
+        """Drop an entry whose request gave up."""
+        if waiting in self._heap:
+            self._heap.remove(waiting)
+            heapq.heapify(self._heap)
+
+
+class DelayedFetch(Generic[Response]):
+    """A fetch that has too little to answer yet.
+
+    `attempt(last)` reads again and returns the response, or None if that is still too little; at the last attempt, when
+    the time is over, it has to return one. Growth of several partitions in one turn of the event loop is one attempt.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        watched: Sequence[Watched],
+        max_wait: float,
+        attempt: Callable[[bool], Response | None],
+    ) -> None:
+        self.future: asyncio.Future[Response] = loop.create_future()
+        self._loop = loop
+        self._watched = watched
+        self._attempt = attempt
+        self._woken = False
+        for partition in watched:
+            partition.watchers.add(self)
+        self._timer = loop.call_later(max_wait, self._try, True)
+        self.future.add_done_callback(self._leave)
+
+    def wake(self) -> None:
+        """Something that the fetch may wait for has happened."""
+        if not self._woken:
+            self._woken = True
+            self._loop.call_soon(self._try, False)
+
+    def _try(self, last: bool) -> None:
+        self._woken = False
+        if self.future.done():
+            return
+        try:
+            response = self._attempt(last)
+        except Exception as error:
+            self.future.set_exception(error)
+            return
+        if response is not None:
+            self.future.set_result(response)
+
+    def _leave(self, _: asyncio.Future[Response]) -> None:
+        self._timer.cancel()
+        for partition in self._watched:
+            partition.watchers.discard(self)
+
+
+class Wakeable(Protocol):
+    def wake(self) -> None: ...
+
+
+class Watched(Protocol):
+    """A partition whose growth wakes the fetches in `watchers`."""
+
+    watchers: set[Wakeable]
