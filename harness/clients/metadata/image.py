@@ -1,0 +1,123 @@
+"""What the facts of the metadata log amount to."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from harness.clients.metadata.records import (
+    BrokerFencing,
+    BrokerGone,
+    BrokerRegistered,
+    Fact,
+    PartitionChanged,
+    PartitionSeen,
+    TopicGone,
+    TopicSeen,
+)
+
+
+@dataclass(frozen=True)
+class BrokerEntry:
+    """`state` is `active`, `fenced` or `gone`; a broker that is gone keeps the epoch it last had. `offset` is that of
+    the record that made it so."""
+
+    id: int
+    epoch: int
+    state: str
+    offset: int
+
+
+@dataclass(frozen=True)
+class PartitionEntry:
+    """Leader -1 is no leader. `version` is what an ISR change is compared with."""
+
+    topic: str
+    partition: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader: int
+    leader_epoch: int
+    version: int
+    offset: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True)
+class Image:
+    """A value: `apply` gives the next one. `offset` is that of the last record applied, -1 before the first."""
+
+    brokers: Mapping[int, BrokerEntry] = field(default_factory=dict)
+    partitions: Mapping[str, PartitionEntry] = field(default_factory=dict)
+    topics: Mapping[uuid.UUID, str] = field(default_factory=dict)
+    offset: int = -1
+
+    def apply(self, offset: int, fact: Fact | None) -> Image:
+        """The image after the record at `offset`. KeyError if it is about something never seen: the log has a hole."""
+        after = replace(self, offset=offset)
+        match fact:
+            case None:
+                return after
+            case BrokerRegistered(broker, epoch, fenced):
+                return after._with_broker(BrokerEntry(broker, epoch, "fenced" if fenced else "active", offset))
+            case BrokerFencing(broker, fenced):
+                state = "fenced" if fenced else "active"
+                return after._with_broker(replace(self.brokers[broker], state=state, offset=offset))
+            case BrokerGone(broker):
+                return after._with_broker(replace(self.brokers[broker], state="gone", offset=offset))
+            case TopicSeen(topic, name):
+                return replace(after, topics={**self.topics, topic: name})
+            case TopicGone(topic):
+                return after._without_topic(topic)
+            case PartitionSeen():
+                return after._with_partition(
+                    PartitionEntry(
+                        self.topics[fact.topic],
+                        fact.partition,
+                        fact.replicas,
+                        fact.isr,
+                        fact.leader,
+                        fact.leader_epoch,
+                        fact.version,
+                        offset,
+                    )
+                )
+            case PartitionChanged():
+                return after._with_partition(self._changed(offset, fact))
+
+    def topic_id(self, name: str) -> uuid.UUID | None:
+        return next((topic for topic, known in self.topics.items() if known == name), None)
+
+    def _changed(self, offset: int, change: PartitionChanged) -> PartitionEntry:
+        known = self.partitions[f"{self.topics[change.topic]}-{change.partition}"]
+        if change.leader_epoch is not None:
+            leader_epoch = version = change.leader_epoch
+        else:
+            leader_epoch = known.leader_epoch + (change.leader is not None)
+            version = known.version + 1
+        return replace(
+            known,
+            isr=known.isr if change.isr is None else change.isr,
+            leader=known.leader if change.leader is None else change.leader,
+            leader_epoch=leader_epoch,
+            version=version,
+            offset=offset,
+        )
+
+    def _with_broker(self, entry: BrokerEntry) -> Image:
+        return replace(self, brokers={**self.brokers, entry.id: entry})
+
+    def _with_partition(self, entry: PartitionEntry) -> Image:
+        return replace(self, partitions={**self.partitions, entry.name: entry})
+
+    def _without_topic(self, topic: uuid.UUID) -> Image:
+        name = self.topics[topic]
+        return replace(
+            self,
+            topics={known: each for known, each in self.topics.items() if known != topic},
+            partitions={key: entry for key, entry in self.partitions.items() if entry.topic != name},
+        )

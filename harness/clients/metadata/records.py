@@ -1,0 +1,186 @@
+"""What the metadata log says, in words that both dialects have, and how each writes it.
+
+KIP-631 v28 frames a record as uvarint type, uvarint version, payload (not flexible at version 0). Apache Kafka puts
+one more uvarint before it, the version of the frame, and all its payloads are flexible. Records that say nothing about
+brokers, leaders and ISRs decode to None.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from harness.clients.metadata.cursor import Cursor
+
+
+@dataclass(frozen=True)
+class BrokerRegistered:
+    """The id belongs to this incarnation from now on. In the draft it may serve at once; Kafka starts it fenced."""
+
+    broker: int
+    epoch: int
+    fenced: bool
+
+
+@dataclass(frozen=True)
+class BrokerFencing:
+    """Fenced or unfenced, at the epoch it has."""
+
+    broker: int
+    fenced: bool
+
+
+@dataclass(frozen=True)
+class BrokerGone:
+    """In the draft a lease that ended; it leaves every ISR."""
+
+    broker: int
+
+
+@dataclass(frozen=True)
+class TopicSeen:
+    id: uuid.UUID
+    name: str
+
+
+@dataclass(frozen=True)
+class TopicGone:
+    id: uuid.UUID
+
+
+@dataclass(frozen=True)
+class PartitionSeen:
+    """A partition as a whole. `version` is Kafka's partition epoch; in the draft the leader epoch is the version."""
+
+    topic: uuid.UUID
+    partition: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader: int
+    leader_epoch: int
+    version: int
+
+
+@dataclass(frozen=True)
+class PartitionChanged:
+    """None: as it was. A leader that is named, even the same, raises Kafka's leader epoch by one."""
+
+    topic: uuid.UUID
+    partition: int
+    isr: tuple[int, ...] | None
+    leader: int | None
+    leader_epoch: int | None = None
+
+
+Fact = BrokerRegistered | BrokerFencing | BrokerGone | TopicSeen | TopicGone | PartitionSeen | PartitionChanged
+
+Decoders = Mapping[int, Callable[[Cursor, int], Fact | None]]
+
+
+def decode_draft(value: bytes) -> Fact | None:
+    """A record of KIP-631 v28, Record Formats."""
+    cursor = Cursor(value, flexible=False)
+    return _decode(cursor, _DRAFT)
+
+
+def decode_kraft(value: bytes) -> Fact | None:
+    """A record of Apache Kafka's metadata log, versions 3.3 to 4.3."""
+    cursor = Cursor(value, flexible=True)
+    cursor.uvarint()
+    return _decode(cursor, _KRAFT)
+
+
+def _decode(cursor: Cursor, decoders: Decoders) -> Fact | None:
+    kind, version = cursor.uvarint(), cursor.uvarint()
+    decoder = decoders.get(kind)
+    return None if decoder is None else decoder(cursor, version)
+
+
+def _draft_broker(cursor: Cursor, version: int) -> Fact:
+    return BrokerRegistered(cursor.int32(), cursor.int64(), fenced=False)
+
+
+def _draft_topic(cursor: Cursor, version: int) -> Fact:
+    name, topic = cursor.string(), cursor.uuid()
+    return TopicGone(topic) if cursor.boolean() else TopicSeen(topic, name or "")
+
+
+def _draft_partition(cursor: Cursor, version: int) -> Fact:
+    partition, topic = cursor.int32(), cursor.uuid()
+    replicas, isr, _, _ = (tuple(cursor.array(cursor.int32)) for _ in range(4))
+    leader, epoch = cursor.int32(), cursor.int32()
+    return PartitionSeen(topic, partition, replicas, isr, leader, epoch, version=epoch)
+
+
+def _draft_isr_change(cursor: Cursor, version: int) -> Fact:
+    partition, topic = cursor.int32(), cursor.uuid()
+    isr = tuple(cursor.array(cursor.int32))
+    return PartitionChanged(topic, partition, isr, leader=cursor.int32(), leader_epoch=cursor.int32())
+
+
+_DRAFT: Decoders = {
+    0: _draft_broker,
+    1: _draft_topic,
+    2: _draft_partition,
+    4: _draft_isr_change,
+    6: lambda cursor, version: BrokerGone(cursor.int32()),
+    7: lambda cursor, version: TopicGone(cursor.uuid()),
+}
+
+
+def _kraft_register(cursor: Cursor, version: int) -> Fact:
+    broker = cursor.int32()
+    if version >= 2:
+        cursor.boolean()  # isMigratingZkBroker
+    cursor.uuid()  # incarnation
+    epoch = cursor.int64()
+    cursor.array(lambda: (cursor.string(), cursor.string(), cursor.int16(), cursor.int16(), cursor.tags()))
+    cursor.array(lambda: (cursor.string(), cursor.int16(), cursor.int16(), cursor.tags()))
+    cursor.string()  # rack
+    return BrokerRegistered(broker, epoch, fenced=cursor.boolean())
+
+
+def _kraft_registration_change(cursor: Cursor, version: int) -> Fact | None:
+    broker, _ = cursor.int32(), cursor.int64()
+    fenced = cursor.tags().get(0)
+    change = 0 if fenced is None else Cursor(fenced, flexible=True).int8()
+    return None if change == 0 else BrokerFencing(broker, fenced=change > 0)
+
+
+def _kraft_topic(cursor: Cursor, version: int) -> Fact:
+    name = cursor.string()
+    return TopicSeen(cursor.uuid(), name or "")
+
+
+def _kraft_partition(cursor: Cursor, version: int) -> Fact:
+    partition, topic = cursor.int32(), cursor.uuid()
+    replicas, isr, _, _ = (tuple(cursor.array(cursor.int32)) for _ in range(4))
+    return PartitionSeen(
+        topic, partition, replicas, isr, leader=cursor.int32(), leader_epoch=cursor.int32(), version=cursor.int32()
+    )
+
+
+def _kraft_partition_change(cursor: Cursor, version: int) -> Fact:
+    partition, topic, tags = cursor.int32(), cursor.uuid(), cursor.tags()
+    isr, leader = tags.get(0), tags.get(1)
+    inside = Cursor(isr or b"\x00", flexible=True)
+    return PartitionChanged(
+        topic,
+        partition,
+        isr=None if isr is None else tuple(inside.array(inside.int32)),
+        leader=None if leader is None else Cursor(leader, flexible=True).int32(),
+    )
+
+
+_KRAFT: Decoders = {
+    0: _kraft_register,
+    1: lambda cursor, version: BrokerGone(cursor.int32()),
+    2: _kraft_topic,
+    3: _kraft_partition,
+    5: _kraft_partition_change,
+    7: lambda cursor, version: BrokerFencing(cursor.int32(), fenced=True),
+    8: lambda cursor, version: BrokerFencing(cursor.int32(), fenced=False),
+    9: lambda cursor, version: TopicGone(cursor.uuid()),
+    17: _kraft_registration_change,
+}
