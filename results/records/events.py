@@ -18,6 +18,9 @@ PHASES: Final[Mapping[str, frozenset[str]]] = {
     "note": frozenset({"seen"}),
 }
 
+TROUBLE: Final = "infrastructure"
+"""`data.what` of a note by which the harness says that a run is worth nothing; `data.sentence` says why."""
+
 
 class UnknownEvent(ValueError):
     """A type or phase that no reader of the journal would understand."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from results.records.events import Event, check_phase
+from results.records.events import TROUBLE, Event, check_phase
 
 
 class JournalError(Exception):
@@ -85,6 +85,10 @@ class JournalWriter:
             if durable:
                 os.fsync(self._file.fileno())
         return event
+
+    def trouble(self, sentence: str) -> Event:
+        """Note that the machinery around the cluster failed: no fault of this run was what it seemed."""
+        return self.write("note", "trouble", "seen", {"what": TROUBLE, "sentence": sentence})
 
     def close(self) -> None:
         """Put everything on the disk and let go of the journal. May be called twice."""

@@ -1,0 +1,210 @@
+"""The verdict of a run, from its plan and its journal alone. The same two give the same verdict, at any time.
+
+What may be held against the target when something else went wrong:
+
+- A violation stands above everything: it is the verdict whatever else was infrastructure or inconclusive.
+- But it must deserve to stand. One that rests on a fault (its time, its effect) is withdrawn when faults are in doubt:
+  after the harness or the machinery under it failed, and after a fault that was not proven or not proven healed.
+- One that rests on something missing is withdrawn when lines of the journal are missing.
+- One made of events that contradict each other stands always. So does a lost record in a whole journal, whatever the
+  links did: acks=all promises to keep it under any fault.
+- What is withdrawn becomes inconclusive and is still shown.
+"""
+
+import importlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from math import inf
+
+from harness.checkers import DATA_CHECKERS
+from harness.checkers.check import Check
+from harness.checkers.control import TopicPartition, read_control
+from harness.checkers.coverage import check_coverage
+from harness.checkers.history import History, read_history
+from harness.checkers.leadership import lawful_isr, leader_epochs_grow, one_controller, one_leader
+from harness.plan.file import load_plan
+from harness.plan.hash import plan_hash
+from harness.plan.model import Plan
+from results.records.events import TROUBLE
+from results.records.folder import RunFolder
+from results.records.journal import Journal, read_journal
+from results.records.verdict import Basis, Finding, RunVerdict, Verdict
+
+_PRODUCED = Check("produced", "Something was acknowledged", "ACK-01", Basis.ABSENCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Violations of these bases that showed at `since` or later are not held against the target."""
+
+    reason: str
+    bases: frozenset[Basis]
+    since: float = -inf
+
+    def covers(self, finding: Finding) -> bool:
+        late = finding.at is None or finding.at >= self.since
+        return finding.verdict is Verdict.VIOLATION and finding.basis in self.bases and late
+
+
+def judge_folder(folder: RunFolder) -> RunVerdict:
+    """Judge a run from its files and write `verdict.json`."""
+    verdict = judge(load_plan(folder.plan), read_journal(folder.journal))
+    verdict.save(folder.verdict)
+    return verdict
+
+
+def judge(plan: Plan, journal: Journal) -> RunVerdict:
+    """All checkers, expectations and coverage together. Linear in the journal."""
+    troubles = list(_troubles(journal))
+    history = read_history(journal)
+    claims = [
+        *(checker(history) for checker in DATA_CHECKERS),
+        *_leadership(plan, journal),
+        *_expectations(plan, journal),
+    ]
+    coverage = [*check_coverage(plan, journal), *_produced(plan, history)]
+    claims += _out_of_date(plan, claims, coverage)
+    doubts = list(_doubts(journal, troubles))
+    claims = [_held_back(_as_listed(plan, finding), doubts) for finding in claims]
+    findings = (*troubles, *claims, *_unproven(journal), *coverage)
+    verdict = Verdict.worst(finding.verdict for finding in findings)
+    return RunVerdict(
+        verdict=verdict,
+        headline=_headline(plan, verdict, findings),
+        story=plan.story,
+        target=plan.target,
+        plan_hash=plan_hash(plan),
+        duration=journal.duration,
+        events=len(journal.events),
+        torn=journal.torn,
+        findings=findings,
+    )
+
+
+def _expectations(plan: Plan, journal: Journal) -> list[Finding]:
+    module = importlib.import_module("harness.checkers.expectations")
+    findings: list[Finding] = module.check(plan, journal)
+    return findings
+
+
+def _leadership(plan: Plan, journal: Journal) -> list[Finding]:
+    control = read_control(journal)
+    assigned: dict[TopicPartition, tuple[int, ...]] = {
+        (topic.name, number): replicas for topic in plan.topics for number, replicas in enumerate(topic.assignments)
+    }
+    return [
+        one_leader(control),
+        leader_epochs_grow(control),
+        lawful_isr(control, assigned),
+        one_controller(control),
+    ]
+
+
+def _troubles(journal: Journal) -> Iterator[Finding]:
+    """What makes the run worth nothing, or part of it."""
+    if journal.damaged:
+        lines = "; ".join(map(str, journal.damaged[:5]))
+        yield _infrastructure("journal", f"{len(journal.damaged)} lines of the journal are damaged: {lines}.")
+    if not journal.finished:
+        last = f"event {journal.events[-1].seq} at {journal.duration:.1f} s" if journal.events else "nothing"
+        yield _infrastructure("unfinished", f"The run did not come to its end; the last it recorded is {last}.")
+    for event in journal.of("note"):
+        if event.data.get("what") == TROUBLE:
+            yield replace(_infrastructure("harness", event.data["sentence"]), at=event.t)
+
+
+def _infrastructure(check: str, sentence: str) -> Finding:
+    title = {
+        "journal": "The journal is damaged",
+        "unfinished": "The run was cut short",
+        "harness": "The harness failed",
+    }[check]
+    return Finding(Verdict.INFRASTRUCTURE, check, title, sentence)
+
+
+def _unproven(journal: Journal) -> Iterator[Finding]:
+    for event in journal.of("fault", "unproven", "unhealed"):
+        effect = "take effect" if event.phase == "unproven" else "heal"
+        yield Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            check="faults",
+            title="A fault was not what the plan asked for",
+            sentence=f"The fault {event.id} could not be shown to {effect}: {event.data.get('how', 'no measurement')}.",
+            at=event.t,
+        )
+
+
+def _doubts(journal: Journal, troubles: list[Finding]) -> Iterator[Doubt]:
+    for trouble in troubles:
+        lost_lines = trouble.check == "journal"
+        bases = {Basis.FAULT, Basis.ABSENCE} if lost_lines else {Basis.FAULT}
+        yield Doubt(trouble.sentence, frozenset(bases))
+    begun = {"unproven": "intent", "unhealed": "recovering"}
+    for event in journal.of("fault", *begun):
+        starts = [
+            each.t for each in journal.of("fault", begun[event.phase]) if each.id == event.id and each.t <= event.t
+        ]
+        state = "working" if event.phase == "unproven" else "healed"
+        reason = f"the fault {event.id} was not proven {state}."
+        yield Doubt(reason, frozenset({Basis.FAULT}), since=max(starts, default=event.t))
+
+
+def _held_back(finding: Finding, doubts: list[Doubt]) -> Finding:
+    for doubt in doubts:
+        if doubt.covers(finding):
+            return finding.withdrawn(doubt.reason)
+    return finding
+
+
+def _as_listed(plan: Plan, finding: Finding) -> Finding:
+    """A violation that the plan's target is listed for is what was expected, and stays visible as that."""
+    for deviation in plan.deviations:
+        if (
+            finding.verdict is Verdict.VIOLATION
+            and finding.requirement == deviation.requirement
+            and finding.difference is None
+        ):
+            sentence = f"{finding.sentence} Known of {plan.target}: {deviation.difference}."
+            return replace(finding, verdict=Verdict.PASS, difference=deviation.difference, sentence=sentence)
+    return finding
+
+
+def _out_of_date(plan: Plan, claims: Iterable[Finding], coverage: Iterable[Finding]) -> list[Finding]:
+    """A listed difference that does not show is a violation too, if the run gave it the chance to."""
+    open_ = {finding.requirement for finding in claims if finding.verdict in (Verdict.VIOLATION, Verdict.INCONCLUSIVE)}
+    covered = all(finding.verdict is Verdict.PASS for finding in coverage)
+    return [
+        Finding(
+            verdict=Verdict.VIOLATION if covered else Verdict.INCONCLUSIVE,
+            check="deviation",
+            title="A listed difference no longer shows",
+            sentence=f"{plan.target} is listed to break {each.requirement} here ({each.difference}), and did not.",
+            requirement=each.requirement,
+            level="must",
+            difference=each.difference,
+        )
+        for each in plan.deviations
+        if each.level == "must" and each.requirement not in open_
+    ]
+
+
+def _produced(plan: Plan, history: History) -> Iterable[Finding]:
+    """A workload that was to be acknowledged and never was says nothing about acknowledged records."""
+    wanted = [producer.name for producer in plan.workload.producers if producer.acks == "all"]
+    if not wanted:
+        return ()
+    if not history.promises:
+        return (_PRODUCED.unjudged(f"Nothing that {', '.join(wanted)} sent was acknowledged: no promise to judge."),)
+    return (_PRODUCED.held(len(history.promises), f"{len(history.promises)} records were acknowledged at acks=all."),)
+
+
+def _headline(plan: Plan, verdict: Verdict, findings: Iterable[Finding]) -> str:
+    """The first finding that made the verdict what it is; of a pass, what was judged."""
+    findings = list(findings)
+    if verdict is not Verdict.PASS:
+        return next(finding.sentence for finding in findings if finding.verdict is verdict)
+    shown = [finding for finding in findings if finding.difference and finding.counterexample]
+    if shown:
+        return shown[0].sentence
+    requirements = {finding.requirement for finding in findings if finding.requirement}
+    return f"All {len(requirements)} rules that this run could judge held."
