@@ -1,0 +1,138 @@
+"""The life of a broker process, step by step (KIP-631, The Broker State Machine)."""
+
+from __future__ import annotations
+
+import pytest
+
+from cluster_impl.designs.quorum.broker.lifecycle import Answer, Lifecycle, Loss
+from cluster_impl.designs.quorum.states import BrokerState
+from cluster_impl.wire.errors import Error
+
+INITIAL, FENCED, ACTIVE, SHUTDOWN = BrokerState.INITIAL, BrokerState.FENCED, BrokerState.ACTIVE, BrokerState.SHUTDOWN
+LEASE = 10.0
+
+
+def leased(state: BrokerState, epoch: int, lease: float = LEASE) -> Answer:
+    return Answer(Error.NONE, state, epoch, lease)
+
+
+def refused(error: Error) -> Answer:
+    return Answer(error, FENCED, -1, 0.0)
+
+
+def beat(broker: Lifecycle, answer: Answer, sent: float, arrived: float | None = None) -> tuple[BrokerState, int]:
+    """Send a heartbeat and take in its answer; the state and epoch that it carried."""
+    heartbeat = broker.next_heartbeat(sent)
+    broker.answered(heartbeat, answer, sent if arrived is None else arrived)
+    return heartbeat.target_state, heartbeat.broker_epoch
+
+
+@pytest.fixture
+def active() -> Lifecycle:
+    """A broker told at time 0 that it is active, with epoch 7."""
+    broker = Lifecycle()
+    beat(broker, leased(FENCED, 7), 0)
+    beat(broker, leased(ACTIVE, 7), 0)
+    assert broker.serving(0)
+    return broker
+
+
+def test_a_broker_starts_without_serving_and_says_initial_without_an_epoch() -> None:
+    broker = Lifecycle()
+    assert broker.state is INITIAL
+    assert not broker.serving(0)
+    assert beat(broker, refused(Error.NOT_CONTROLLER), 0) == (INITIAL, -1)
+    assert broker.state is INITIAL
+
+
+def test_a_granted_epoch_alone_leaves_it_fenced() -> None:
+    broker = Lifecycle()
+    beat(broker, leased(FENCED, 7), 0)
+    assert (broker.state, broker.epoch) == (FENCED, 7)
+    assert not broker.serving(0)
+    assert beat(broker, leased(ACTIVE, 7), 1) == (ACTIVE, 7)
+    assert broker.serving(1)
+
+
+def test_the_lease_counts_from_the_sending_of_the_heartbeat_that_was_answered(active: Lifecycle) -> None:
+    beat(active, leased(ACTIVE, 7), sent=5, arrived=9)
+    assert active.serving(14.999)
+    assert not active.serving(15)
+
+
+def test_a_process_that_slept_through_its_lease_is_fenced_before_any_timer_runs(active: Lifecycle) -> None:
+    assert not active.serving(LEASE)
+    assert active.state is ACTIVE
+
+
+def test_after_its_lease_ran_out_it_says_fenced_with_the_old_epoch_until_it_gets_a_new_one(active: Lifecycle) -> None:
+    assert beat(active, refused(Error.NOT_CONTROLLER), LEASE) == (FENCED, 7)
+    assert (active.state, active.loss) == (FENCED, Loss.RAN_OUT)
+    assert beat(active, leased(FENCED, 20), LEASE + 1) == (FENCED, 7)
+    assert (active.epoch, active.serving(LEASE + 1)) == (20, False)
+    assert beat(active, leased(ACTIVE, 20), LEASE + 2) == (ACTIVE, 20)
+    assert active.serving(LEASE + 2)
+
+
+def test_a_renewal_that_arrives_after_the_lease_ran_out_does_not_bring_the_old_epoch_back(active: Lifecycle) -> None:
+    beat(active, leased(ACTIVE, 7), sent=LEASE - 1, arrived=LEASE)
+    assert not active.serving(LEASE)
+    assert active.next_heartbeat(LEASE).target_state is FENCED
+
+
+def test_a_grant_whose_lease_is_over_when_it_arrives_gives_an_epoch_and_no_lease(active: Lifecycle) -> None:
+    beat(active, leased(FENCED, 20), sent=LEASE, arrived=2 * LEASE)
+    assert (active.epoch, active.lease_ends_at) == (20, None)
+    assert beat(active, leased(FENCED, 30), 2 * LEASE) == (FENCED, 20)
+
+
+def test_told_that_its_epoch_is_stale_it_stops_at_once_and_keeps_the_stale_epoch(active: Lifecycle) -> None:
+    beat(active, refused(Error.STALE_BROKER_EPOCH), 1)
+    assert not active.serving(1)
+    assert (active.state, active.loss, active.epoch) == (FENCED, Loss.ANOTHER_PROCESS, 7)
+    assert beat(active, leased(FENCED, 20), 2) == (FENCED, 7)
+    assert active.epoch == 20
+
+
+def test_a_revoked_lease_stops_it_at_once(active: Lifecycle) -> None:
+    beat(active, leased(FENCED, 7, lease=0), 1)
+    assert not active.serving(1)
+    assert active.next_heartbeat(2).target_state is FENCED
+
+
+@pytest.mark.parametrize("error", [Error.NOT_CONTROLLER, Error.INVALID_REQUEST, Error.UNKNOWN_SERVER_ERROR])
+def test_other_errors_neither_extend_the_lease_nor_end_it(active: Lifecycle, error: Error) -> None:
+    beat(active, refused(error), 5)
+    assert active.serving(LEASE - 0.001)
+    assert not active.serving(LEASE)
+
+
+def test_the_answer_to_a_heartbeat_that_was_given_up_is_ignored(active: Lifecycle) -> None:
+    old = active.next_heartbeat(1)
+    new = active.next_heartbeat(2)
+    active.answered(old, leased(ACTIVE, 7), 3)
+    active.answered(old, refused(Error.STALE_BROKER_EPOCH), 3)
+    assert active.serving(LEASE - 0.001)
+    assert not active.serving(LEASE)
+    active.answered(new, leased(ACTIVE, 7), 3)
+    assert active.serving(LEASE)
+
+
+def test_an_answer_is_taken_in_once(active: Lifecycle) -> None:
+    heartbeat = active.next_heartbeat(1)
+    active.gave_up(heartbeat)
+    active.answered(heartbeat, leased(ACTIVE, 7), 2)
+    assert not active.serving(LEASE)
+
+
+def test_it_serves_on_while_leaders_move_and_stops_when_shutdown_is_granted(active: Lifecycle) -> None:
+    active.stop()
+    assert beat(active, leased(ACTIVE, 7), 1) == (SHUTDOWN, 7)
+    assert active.serving(1)
+    assert beat(active, leased(SHUTDOWN, 7, lease=0), 2) == (SHUTDOWN, 7)
+    assert (active.state, active.serving(2)) == (SHUTDOWN, False)
+
+
+def test_a_state_that_is_not_known_counts_as_fenced(active: Lifecycle) -> None:
+    beat(active, leased(BrokerState(9), 7), 1)
+    assert not active.serving(1)

@@ -1,0 +1,132 @@
+"""AlterIsr: what is refused, in which order, and what an accepted change writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import pytest
+
+from cluster_impl.designs.quorum.states import BrokerState
+from cluster_impl.wire.errors import Error
+from tests.cluster_impl.designs.quorum.world import LEASE, World
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request to shrink the ISR of `t` to [4, 6]; right as it stands."""
+
+    broker: int = 4
+    broker_epoch_off_by: int = 0
+    topic: str = "t"
+    leader_epoch: int = 2
+    isr: tuple[int, ...] = (4, 6)
+    version: int = 2
+
+    def send(self, world: World) -> Error:
+        epoch = world.epoch(self.broker) + self.broker_epoch_off_by
+        reply = world.alter_isr(self.broker, epoch, self.topic, self.leader_epoch, list(self.isr), self.version)
+        return Error(reply.error_code or reply.topics[0].partitions[0].error_code)
+
+
+WRONG: list[tuple[Error, dict[str, object]]] = [
+    (Error.STALE_BROKER_EPOCH, {"broker_epoch_off_by": -1}),
+    (Error.UNKNOWN_TOPIC_OR_PARTITION, {"topic": "absent"}),
+    (Error.NOT_CONTROLLER, {"leader_epoch": 3}),
+    (Error.FENCED_LEADER_EPOCH, {"leader_epoch": 0}),
+    (Error.INVALID_REQUEST, {"broker": 6}),
+    (Error.INVALID_UPDATE_VERSION, {"version": 1}),
+    (Error.INVALID_REQUEST, {"isr": (6,)}),
+]
+"""One thing wrong each, in the order in which they are looked for."""
+
+
+@pytest.fixture
+def world() -> World:
+    """`t` has the replicas 5, 4, 6, all in sync; 4 leads it since leader epoch 1, and the leader epoch is 2."""
+    world = World()
+    world.join(4, 5, 6)
+    world.topic("t", 5, 4, 6)
+    world.join(5)
+    assert Ask(leader_epoch=1, isr=(4, 5, 6), version=1).send(world) == Error.NONE
+    partition = world.partition("t")
+    assert (partition.isr, partition.leader, partition.leader_epoch, partition.tenure_epoch) == ((5, 4, 6), 4, 2, 1)
+    return world
+
+
+def test_an_accepted_change_is_one_record_and_its_leader_epoch_is_the_new_version(world: World) -> None:
+    reply = world.alter_isr(4, world.epoch(4), "t", 2, [4, 6], 2)
+    answer = reply.topics[0].partitions[0]
+    assert (answer.error_code, answer.leader_id, answer.leader_epoch, answer.current_isr_version) == (0, 4, 3, 3)
+    assert answer.isr == [4, 6]
+    partition = world.partition("t")
+    assert (partition.isr, partition.leader, partition.leader_epoch, partition.tenure_epoch) == ((4, 6), 4, 3, 1)
+
+
+def test_within_a_tenure_an_older_leader_epoch_is_accepted_if_the_version_is_current(world: World) -> None:
+    assert Ask(leader_epoch=1).send(world) == Error.NONE
+
+
+@pytest.mark.parametrize(("error", "wrong"), WRONG)
+def test_each_guard_refuses_with_its_error_and_changes_nothing(
+    world: World, error: Error, wrong: dict[str, object]
+) -> None:
+    written = len(world.log)
+    assert replace(Ask(), **wrong).send(world) == error  # type: ignore[arg-type]  # fields by name
+    assert len(world.log) == written
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [pair for pair in combinations(WRONG, 2) if not pair[0][1].keys() & pair[1][1].keys()],
+    ids=lambda case: f"{case[0].name}-{next(iter(case[1]))}",
+)
+def test_a_request_that_is_wrong_twice_gets_the_error_of_the_earlier_guard(
+    world: World, earlier: tuple[Error, dict[str, object]], later: tuple[Error, dict[str, object]]
+) -> None:
+    assert replace(Ask(), **earlier[1], **later[1]).send(world) == earlier[0]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("isr", [(), (5, 6), (4, 4, 5), (4, 9)], ids=["empty", "no leader", "twice", "no replica"])
+def test_an_isr_that_this_partition_cannot_have_is_refused(world: World, isr: tuple[int, ...]) -> None:
+    assert Ask(isr=isr).send(world) == Error.INVALID_REQUEST
+
+
+def test_a_version_ahead_of_this_controller_is_refused_as_not_the_controller(world: World) -> None:
+    assert Ask(version=3).send(world) == Error.NOT_CONTROLLER
+
+
+def test_an_unknown_broker_is_refused_as_a_stale_epoch_whatever_it_asks(world: World) -> None:
+    assert world.alter_isr(9, 0, "absent", 0, [], 0).error_code == Error.STALE_BROKER_EPOCH
+
+
+def test_who_is_registered_but_not_active_may_not_join(world: World) -> None:
+    assert Ask().send(world) == Error.NONE
+    epoch = world.heartbeat(5, BrokerState.INITIAL).broker_epoch
+    back = Ask(leader_epoch=3, isr=(4, 5, 6), version=3)
+    assert back.send(world) == Error.INELIGIBLE_REPLICA
+    world.heartbeat(5, BrokerState.ACTIVE, epoch)
+    assert back.send(world) == Error.NONE
+
+
+def test_who_is_stopping_may_not_join(world: World) -> None:
+    assert Ask(isr=(4,)).send(world) == Error.NONE
+    world.topic("u", 5, 6)
+    world.heartbeat(5, BrokerState.SHUTDOWN, world.epoch(5))
+    assert 5 in world.image.brokers
+    assert Ask(leader_epoch=3, isr=(4, 5), version=3).send(world) == Error.INELIGIBLE_REPLICA
+
+
+def test_whose_lease_has_ended_may_not_join(world: World) -> None:
+    assert Ask().send(world) == Error.NONE
+    world.now += LEASE / 2
+    for broker in (4, 6):
+        world.heartbeat(broker, BrokerState.ACTIVE, world.epoch(broker))
+    world.now += LEASE / 2
+    assert Ask(leader_epoch=3, isr=(4, 5, 6), version=3).send(world) == Error.INELIGIBLE_REPLICA
+
+
+def test_an_ineligible_member_is_looked_for_last(world: World) -> None:
+    assert Ask().send(world) == Error.NONE
+    world.heartbeat(5, BrokerState.INITIAL)
+    assert Ask(leader_epoch=3, isr=(5, 6), version=3).send(world) == Error.INVALID_REQUEST

@@ -1,0 +1,105 @@
+"""An active controller without Raft: operations are run and their records replayed, as if each were appended at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from cluster_impl.designs.quorum.controller import heartbeats
+from cluster_impl.designs.quorum.controller.alter_isr import alter_isr
+from cluster_impl.designs.quorum.controller.leases import Leases
+from cluster_impl.designs.quorum.controller.state import ControllerState, Outcome, Reply
+from cluster_impl.designs.quorum.controller.topics import TopicDefaults, create_topics
+from cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord, Partition
+from cluster_impl.designs.quorum.states import BrokerState
+from cluster_impl.wire import messages as m
+
+LEASE = 10.0
+LEASE_START_MS = 5_000_000
+FAR = 1 << 40
+"""A metadata offset ahead of everything: a broker that has caught up."""
+
+
+class World:
+    """Controllers 1 to 3, lease LEASE seconds, the time in `now`."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.state = ControllerState(1, frozenset({1, 2, 3}), MetadataImage(), Leases(LEASE), 0, -1)
+        self.log: list[MetadataRecord] = []
+        self._topics = 0
+
+    @property
+    def image(self) -> MetadataImage:
+        return self.state.image
+
+    def append(self, records: Sequence[MetadataRecord]) -> None:
+        for record in records:
+            self.state.image.replay(record, self.state.end_offset)
+            self.state.stable_offset = self.state.end_offset
+            self.state.end_offset += 1
+            self.log.append(record)
+
+    def run(self, outcome: Outcome[Reply]) -> Reply:
+        self.append(outcome.records)
+        return outcome.reply
+
+    def heartbeat(
+        self, broker: int, target: BrokerState | int, epoch: int = -1, reached: int = FAR
+    ) -> m.BrokerHeartbeatResponse:
+        """Send one heartbeat now; leases that are over are ended first."""
+        self.end_leases()
+        request = m.BrokerHeartbeatRequest(
+            target_state=target,
+            broker_id=broker,
+            broker_epoch=epoch,
+            lease_start_time_ms=LEASE_START_MS,
+            cur_metadata_offset=reached,
+            listeners=[m.BrokerHeartbeatRequest.Listener(name="INTERNAL", host=f"node-{broker}", port=9090)],
+        )
+        return self.run(heartbeats.heartbeat(self.state, request, self.now))
+
+    def end_leases(self) -> None:
+        for broker in self.state.leases.over(self.now):
+            self.append(heartbeats.end_lease(self.state, broker, self.now))
+
+    def join(self, *brokers: int) -> None:
+        """Let brokers register, catch up and become active."""
+        for broker in brokers:
+            epoch = self.heartbeat(broker, BrokerState.INITIAL).broker_epoch
+            assert self.heartbeat(broker, BrokerState.ACTIVE, epoch).next_state == BrokerState.ACTIVE
+
+    def epoch(self, broker: int) -> int:
+        return self.image.brokers[broker].epoch
+
+    def create(self, topic: m.CreateTopicsRequest.CreatableTopic, validate_only: bool = False) -> int:
+        """Create a topic; its error code."""
+        self._topics += 1
+        request = m.CreateTopicsRequest(topics=[topic], validate_only=validate_only)
+        defaults = TopicDefaults(partitions=1, replication_factor=1)
+        reply = self.run(create_topics(self.state, request, self.now, defaults, lambda: UUID(int=self._topics)))
+        return reply.topics[0].error_code
+
+    def topic(self, name: str, *replicas: int) -> Partition:
+        """A topic with one partition, assigned by hand."""
+        assignment = m.CreateTopicsRequest.CreatableReplicaAssignment(partition_index=0, broker_ids=list(replicas))
+        topic = m.CreateTopicsRequest.CreatableTopic(
+            name=name, num_partitions=-1, replication_factor=-1, assignments=[assignment]
+        )
+        assert self.create(topic) == 0
+        return self.partition(name)
+
+    def partition(self, name: str) -> Partition:
+        partition = self.image.partition(name, 0)
+        assert partition is not None
+        return partition
+
+    def alter_isr(
+        self, broker: int, epoch: int, topic: str, leader_epoch: int, isr: list[int], version: int
+    ) -> m.AlterIsrResponse:
+        partition = m.AlterIsrRequest.PartitionData(
+            partition_index=0, leader_epoch=leader_epoch, new_isr=isr, current_isr_version=version
+        )
+        topics = [m.AlterIsrRequest.TopicData(name=topic, partitions=[partition])]
+        request = m.AlterIsrRequest(broker_id=broker, broker_epoch=epoch, topics=topics)
+        return self.run(alter_isr(self.state, request, self.now))
