@@ -43,8 +43,7 @@ class _Child:
         self.asked_to_end = False
         self.exited = threading.Event()
         self.pid = process.pid
-        self.identity = table.identify(process.pid)
-        """None for a process that had ended before it could be looked at."""
+        self.identity = table.identify_child(process.pid)
         self._process = process
         self._on_exit = on_exit
         threading.Thread(target=self._wait, name=f"wait-{process.pid}", daemon=True).start()
@@ -88,8 +87,6 @@ class ProcessBackend:
         except OSError as error:
             raise InfrastructureError(f"{name} could not be started: {error}") from error
         child = self._children[name] = _Child(process, lambda code: self._on_exit(name, code))
-        if child.identity is None:
-            raise InfrastructureError(self.obituary(name))
         self._records.started(stamp[TOKEN], child.identity)
         return child.identity
 
@@ -98,7 +95,7 @@ class ProcessBackend:
         child = self._living(name)
         child.asked_to_end = True
         _signal_group(child.pid, signal.SIGKILL)
-        if not child.exited.wait(SETTLE) or not _within(SETTLE, lambda: not _group_exists(child.pid)):
+        if not child.exited.wait(SETTLE) or not _within(SETTLE, lambda: not _group_lives(child.pid)):
             raise InfrastructureError(f"{name} (pid {child.pid}) is still there {SETTLE:g} s after SIGKILL")
 
     def pause(self, name: str) -> None:
@@ -122,7 +119,7 @@ class ProcessBackend:
         child = self._children.get(name)
         if child is None:
             return ProcessStatus(Running.NEVER_STARTED)
-        started = table.started(child.identity) if child.identity else None
+        started = table.started(child.identity)
         states = table.thread_states(child.pid)
         if child.exited.is_set() or not states:
             return ProcessStatus(Running.EXITED, child.pid, started, child.exit_code)
@@ -167,12 +164,13 @@ def _signal_group(group: int, number: signal.Signals) -> None:
         os.killpg(group, number)
 
 
-def _group_exists(group: int) -> bool:
+def _group_lives(group: int) -> bool:
+    """Whether anything but zombies is left of it: an orphan stays in the table until init has reaped it."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
         return False
-    return True
+    return bool(table.group(group))
 
 
 def _within(seconds: float, condition: Callable[[], bool]) -> bool:

@@ -33,6 +33,14 @@ def identify(pid: int) -> Identity | None:
     return Identity(pid, int(fields[19]))
 
 
+def identify_child(pid: int) -> Identity:
+    """Who a child of this process is that was not waited for yet: it cannot vanish, even if it has ended."""
+    fields = _stat(PROC / str(pid) / "stat")
+    if fields is None:
+        raise ProcessLookupError(f"process {pid} is not in the process table: it is no child, or was waited for")
+    return Identity(pid, int(fields[19]))
+
+
 def is_alive(identity: Identity) -> bool:
     return identify(identity.pid) == identity
 
@@ -70,6 +78,11 @@ def all_processes() -> Iterator[Identity]:
             yield identity
 
 
+def group(number: int) -> list[Identity]:
+    """The living processes of a process group."""
+    return [each for each in all_processes() if _group_of(each.pid) == number]
+
+
 def end(identity: Identity, timeout: float = 5.0) -> bool:
     """SIGKILL this very process and wait until it is gone. False if it had gone already.
 
@@ -92,6 +105,11 @@ def end(identity: Identity, timeout: float = 5.0) -> bool:
     if not readable:
         raise TimeoutError(f"process {identity.pid} is still there {timeout:g} s after SIGKILL")
     return True
+
+
+def _group_of(pid: int) -> int | None:
+    fields = _stat(PROC / str(pid) / "stat")
+    return None if fields is None else int(fields[2])
 
 
 def _entries(folder: Path) -> list[Path]:

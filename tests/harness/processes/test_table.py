@@ -39,7 +39,10 @@ def test_a_zombie_is_nobody() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     assert table.identify(process.pid) is None
+    assert table.identify_child(process.pid).pid == process.pid
     process.wait()
+    with pytest.raises(ProcessLookupError, match="not in the process table"):
+        table.identify_child(process.pid)
 
 
 def test_end_spares_a_process_that_got_a_recycled_pid(sleeper: subprocess.Popen[bytes]) -> None:

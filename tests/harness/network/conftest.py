@@ -1,0 +1,61 @@
+"""A Toxiproxy of one's own, and servers that answer ApiVersions."""
+
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.network.addresses import Addresses
+from harness.network.lease import Lease
+from harness.network.server import await_version, server_command
+from harness.network.toxiproxy import Toxiproxy
+
+
+@pytest.fixture
+def addresses(tmp_path: Path) -> Iterator[Addresses]:
+    with Lease.acquire(tmp_path, lambda addresses: [addresses.toxiproxy]) as lease:
+        yield lease.addresses
+
+
+@pytest.fixture
+def toxiproxy(addresses: Addresses) -> Iterator[Toxiproxy]:
+    client = Toxiproxy(addresses.toxiproxy, timeout=5)
+    with subprocess.Popen(server_command(client.api).argv, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as it:
+        try:
+            await_version(client)
+            yield client
+        finally:
+            it.kill()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[str, int], None]]:
+    """Start a server that answers each request with its correlation id and nothing else."""
+    listeners: list[socket.socket] = []
+
+    def answer(connection: socket.socket) -> None:
+        with connection:
+            while request := connection.recv(4096):
+                connection.sendall(struct.pack(">i", 4) + request[8:12])
+
+    def accept(listener: socket.socket) -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=answer, args=[connection], daemon=True).start()
+
+    def start(host: str, port: int) -> None:
+        listener = socket.create_server((host, port))
+        listeners.append(listener)
+        threading.Thread(target=accept, args=[listener], daemon=True).start()
+
+    yield start
+    for listener in listeners:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()

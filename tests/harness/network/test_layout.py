@@ -1,0 +1,99 @@
+"""Where everything of a cluster is: a pure function of the plan and one number."""
+
+from itertools import pairwise
+
+import pytest
+
+from harness.errors import UsageError
+from harness.network.addresses import Addresses, Endpoint
+from harness.network.layout import Layout, Listener, Node, Role, hosts_file, site_names
+
+ADDRESSES = Addresses(20)
+
+
+def _node(name: str, index: int, role: Role, duplicate_of: str | None = None) -> Node:
+    return Node(name, index % 10, index, frozenset({role}), ADDRESSES.node(index), duplicate_of)
+
+
+LAYOUT = Layout(
+    ADDRESSES,
+    (
+        _node("node-1", 1, Role.CONTROLLER),
+        _node("node-4", 4, Role.BROKER),
+        _node("node-5", 5, Role.BROKER),
+        _node("node-4b", 14, Role.BROKER, duplicate_of="node-4"),
+    ),
+    site_names(["main", "away"]),
+)
+
+
+def test_every_directed_pair_of_nodes_has_a_link_of_its_own() -> None:
+    pairs = [proxy for proxy in LAYOUT.links() if proxy.name.startswith("link-")]
+    assert len({proxy.listen for proxy in pairs}) == len(pairs) == 4 * 3
+
+
+def test_a_link_leads_from_the_source_s_address_for_it_to_the_destination_itself() -> None:
+    link = LAYOUT.link("node-4", "node-1")
+    assert (link.listen, link.upstream) == (Endpoint("127.20.104.1", 9090), Endpoint("127.20.0.1", 9090))
+    assert LAYOUT.link("node-4b", "node-1").listen == Endpoint("127.20.114.1", 9090)
+
+
+def test_no_two_things_listen_at_one_address() -> None:
+    listeners = sorted(LAYOUT.listeners())
+    assert all(one != other for one, other in pairwise(listeners))
+
+
+def test_a_node_s_name_table_leads_peers_through_its_own_links() -> None:
+    table = LAYOUT.hosts_of(LAYOUT.node("node-4"))
+    assert table["node-4"] == "127.20.0.4"
+    assert table["node-1"] == "127.20.104.1"
+    assert table["node-4b"] == "127.20.104.14"
+    assert "127.20.104.1 node-1\n" in hosts_file(table)
+
+
+def test_sites_are_numbered_main_and_probe_first() -> None:
+    assert LAYOUT.sites == ("main", "probe", "away")
+    assert LAYOUT.link("site:main", "node-4").listen == Endpoint("127.20.200.4", 9092)
+    assert LAYOUT.link("site:away", "node-5").listen == Endpoint("127.20.202.5", 9092)
+
+
+def test_only_probes_reach_controllers_and_internal_listeners() -> None:
+    names = {proxy.name for proxy in LAYOUT.links()}
+    assert "site-probe-node-1" in names
+    assert "site-main-node-1" not in names
+    assert LAYOUT.probe_link("node-1", Listener.CONTROLLER).upstream == Endpoint("127.20.0.1", 9090)
+    assert LAYOUT.probe_link("node-4", Listener.CLIENT).upstream == Endpoint("127.20.0.4", 9092)
+    assert LAYOUT.probe_link("node-4", Listener.INTERNAL).upstream == Endpoint("127.20.0.4", 9090)
+
+
+def test_clients_are_not_pointed_at_duplicates() -> None:
+    assert LAYOUT.bootstrap() == "127.20.200.4:9092,127.20.200.5:9092"
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "sentence"),
+    [
+        ("node-9", "node-1", "there is no node 'node-9'"),
+        ("node-1", "node-1", "no link to itself"),
+        ("site:moon", "node-4", "there is no client site 'moon'"),
+    ],
+)
+def test_a_link_that_cannot_be_is_refused_with_a_sentence(source: str, destination: str, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        LAYOUT.link(source, destination)
+
+
+def test_a_listener_that_a_node_lacks_is_refused() -> None:
+    with pytest.raises(UsageError, match="no listener CLIENT"):
+        LAYOUT.probe_link("node-1", Listener.CLIENT)
+
+
+@pytest.mark.parametrize("index", [0, 100])
+def test_an_index_without_an_address_is_refused(index: int) -> None:
+    with pytest.raises(ValueError, match="has no address"):
+        ADDRESSES.node(index)
+
+
+def test_a_site_without_an_address_is_refused() -> None:
+    with pytest.raises(ValueError, match="has no address"):
+        ADDRESSES.site(55, 1)

@@ -1,0 +1,125 @@
+"""Links between real sockets through a real Toxiproxy: broken as asked, measured, and healed."""
+
+import socket
+from collections.abc import Callable
+
+import pytest
+
+from faults.capabilities import CapabilityError, LinkState, Reach, Stream
+from harness.errors import InfrastructureError
+from harness.network.addresses import PEER_PORT, Addresses
+from harness.network.layout import Layout, Node, Role, site_names
+from harness.network.links import ToxiproxyLinks
+from harness.network.roundtrip import API_VERSIONS
+from harness.network.toxiproxy import Toxiproxy
+
+pytestmark = pytest.mark.integration
+
+A, B = "node-1", "node-2"
+BOTH = frozenset(Stream)
+SOON, AT_ONCE = 5.0, 0.15
+
+
+@pytest.fixture
+def paused() -> set[str]:
+    return set()
+
+
+@pytest.fixture
+def layout(addresses: Addresses) -> Layout:
+    nodes = tuple(
+        Node(f"node-{index}", index, index, frozenset({Role.CONTROLLER}), addresses.node(index)) for index in (1, 2)
+    )
+    return Layout(addresses, nodes, site_names([]))
+
+
+@pytest.fixture
+def links(layout: Layout, toxiproxy: Toxiproxy, serve: Callable[[str, int], None], paused: set[str]) -> ToxiproxyLinks:
+    for node in layout.nodes:
+        serve(node.address, PEER_PORT)
+    toxiproxy.populate(layout.links())
+    return ToxiproxyLinks(layout, toxiproxy, paused.__contains__)
+
+
+def test_a_healthy_link_answers(links: ToxiproxyLinks) -> None:
+    assert links.reach(A, B, SOON) is Reach.ANSWERED
+    assert links.reach("site:probe", B, SOON) is Reach.ANSWERED
+    assert links.state(A, B) == LinkState(enabled=True)
+
+
+@pytest.mark.parametrize("streams", [BOTH, frozenset({Stream.REQUESTS}), frozenset({Stream.REPLIES})])
+def test_a_stalled_link_is_silent_one_way_only_and_other_links_live(
+    links: ToxiproxyLinks, streams: frozenset[Stream]
+) -> None:
+    links.stall(A, B, streams)
+    assert links.reach(A, B, AT_ONCE) is Reach.SILENT
+    assert links.state(A, B) == LinkState(enabled=True, stalled=streams)
+    assert links.reach(B, A, SOON) is Reach.ANSWERED
+    links.restore(A, B)
+    assert links.reach(A, B, SOON) is Reach.ANSWERED
+
+
+@pytest.mark.parametrize("stream", list(Stream))
+def test_bytes_held_by_a_stall_arrive_after_healing(links: ToxiproxyLinks, layout: Layout, stream: Stream) -> None:
+    links.stall(A, B, frozenset({stream}))
+    with socket.create_connection(layout.link(A, B).listen, SOON) as connection:
+        connection.settimeout(AT_ONCE)
+        connection.sendall(API_VERSIONS)
+        with pytest.raises(TimeoutError):
+            connection.recv(100)
+        links.restore(A, B)
+        connection.settimeout(SOON)
+        assert len(connection.recv(100)) == 8
+
+
+def test_a_cut_ends_open_connections_and_refuses_new_ones(links: ToxiproxyLinks, layout: Layout) -> None:
+    with socket.create_connection(layout.link(A, B).listen, SOON) as connection:
+        links.cut(A, B)
+        connection.settimeout(SOON)
+        assert connection.recv(100) == b""
+    assert links.reach(A, B, SOON) is Reach.REFUSED
+    links.restore(A, B)
+    assert links.reach(A, B, SOON) is Reach.ANSWERED
+
+
+def test_breaking_and_healing_may_be_repeated(links: ToxiproxyLinks) -> None:
+    for _ in range(2):
+        links.stall(A, B, BOTH)
+        links.cut(A, B)
+    for _ in range(2):
+        links.restore(A, B)
+    assert links.state(A, B) == LinkState(enabled=True)
+
+
+def test_a_paused_peer_s_link_is_cut_but_not_stalled(links: ToxiproxyLinks, paused: set[str]) -> None:
+    paused.add(B)
+    with pytest.raises(CapabilityError, match="while node-2 is paused"):
+        links.stall(A, B, BOTH)
+    links.cut(A, B)
+    assert links.reach(A, B, SOON) is Reach.REFUSED
+
+
+def test_a_link_to_nobody_is_closed(layout: Layout, toxiproxy: Toxiproxy) -> None:
+    toxiproxy.populate(layout.links())
+    assert ToxiproxyLinks(layout, toxiproxy, lambda node: False).reach(A, B, SOON) is Reach.CLOSED
+
+
+def test_a_proxy_whose_address_is_taken_is_an_error_with_a_sentence(layout: Layout, toxiproxy: Toxiproxy) -> None:
+    with (
+        socket.create_server(layout.link(A, B).listen),
+        pytest.raises(InfrastructureError, match=str(layout.link(A, B).listen)),
+    ):
+        toxiproxy.populate(layout.links())
+
+
+def test_a_toxiproxy_that_is_gone_is_an_error_with_a_sentence(addresses: Addresses) -> None:
+    with pytest.raises(InfrastructureError, match="did not answer GET /version"):
+        Toxiproxy(addresses.toxiproxy).version()
+
+
+def test_a_toxiproxy_that_hangs_is_not_waited_for(addresses: Addresses) -> None:
+    with (
+        socket.create_server(addresses.toxiproxy),
+        pytest.raises(InfrastructureError, match=r"within 0\.1 s"),
+    ):
+        Toxiproxy(addresses.toxiproxy, timeout=0.1).version()

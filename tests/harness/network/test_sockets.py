@@ -1,0 +1,86 @@
+"""A connection that goes past the links cannot hide from the socket tables."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from harness.network.addresses import PEER_PORT, Addresses, Endpoint
+from harness.network.layout import Layout, Node, Role, site_names
+from harness.network.sockets import Bypass, bypasses, peers
+
+pytestmark = pytest.mark.integration
+
+DIALLER = """
+import json, socket, sys
+family, listen, dial = json.loads(sys.argv[1])
+listener = socket.create_server(tuple(listen)) if listen else None
+if family == 6:
+    connection = socket.socket(socket.AF_INET6)
+    connection.connect(("::ffff:" + dial[0], dial[1]))
+else:
+    connection = socket.create_connection(tuple(dial))
+accepted = listener.accept() if listener else None
+print("connected", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def layout(addresses: Addresses) -> Layout:
+    nodes = tuple(
+        Node(f"node-{index}", index, index, frozenset({Role.BROKER}), addresses.node(index)) for index in (1, 2)
+    )
+    return Layout(addresses, nodes, site_names([]))
+
+
+@contextmanager
+def _node_that_dials(dial: Endpoint, *, listen: Endpoint | None = None, family: int = 4) -> Iterator[int]:
+    argv = [sys.executable, "-c", DIALLER, json.dumps([family, listen, dial])]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "connected\n"
+            yield process.pid
+        finally:
+            process.kill()
+
+
+def test_connections_through_links_are_in_order(layout: Layout, serve: Callable[[str, int], None]) -> None:
+    link = layout.link("node-1", "node-2").listen
+    serve(*link)
+    with _node_that_dials(link) as pid:
+        assert bypasses(layout, {"node-1": pid}) == []
+        assert peers(layout, "node-1", pid) == {"node-2"}
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_a_planted_bypass_is_seen_and_named(layout: Layout, serve: Callable[[str, int], None], family: int) -> None:
+    direct = Endpoint(layout.node("node-2").address, PEER_PORT)
+    serve(*direct)
+    with _node_that_dials(direct, family=family) as pid:
+        assert bypasses(layout, {"node-1": pid}) == [Bypass("node-1", direct, "node-2")]
+        assert "the address of node-2 itself" in str(bypasses(layout, {"node-1": pid})[0])
+
+
+def test_another_node_s_link_and_a_client_s_site_are_bypasses_too(
+    layout: Layout, serve: Callable[[str, int], None]
+) -> None:
+    for wrong in (layout.link("node-2", "node-1").listen, layout.link("site:main", "node-2").listen):
+        serve(*wrong)
+        with _node_that_dials(wrong) as pid:
+            assert [found.remote for found in bypasses(layout, {"node-1": pid})] == [wrong]
+
+
+def test_accepted_connections_are_nobody_s_bypass(layout: Layout) -> None:
+    own = Endpoint(layout.node("node-1").address, PEER_PORT)
+    with ExitStack() as stack:
+        pid = stack.enter_context(_node_that_dials(own, listen=own))
+        assert bypasses(layout, {"node-1": pid}) == []
+
+
+def test_a_process_that_is_gone_has_no_connections(layout: Layout) -> None:
+    assert bypasses(layout, {"node-1": 2**22 + 1}) == []

@@ -1,0 +1,207 @@
+"""A cluster of small stand-in nodes: started through links, broken, audited, and gone afterwards."""
+
+import sys
+import time
+from collections.abc import Collection, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from faults.capabilities import Reach, Running
+from harness.backends.process import Command
+from harness.cluster import Cluster
+from harness.errors import InfrastructureError, UsageError
+from harness.network.layout import Layout, Listener, Node
+from harness.network.lease import leases
+from harness.network.roundtrip import round_trip
+from harness.plan.model import NodeSpec, Plan, Topology
+from harness.processes import table
+from harness.processes.records import living, read_records
+from harness.processes.table import Identity
+from harness.targets.target import Installation, TargetFile, load_file
+from results.records.folder import RunFolder
+from results.records.journal import JournalWriter, read_journal
+
+pytestmark = pytest.mark.integration
+
+PROGRAM = Path(__file__).with_name("sample_node.py")
+NODES = (
+    NodeSpec(name="node-1", id=1, index=1, roles=("controller",)),
+    NodeSpec(name="node-2", id=2, index=2, roles=("broker",)),
+    NodeSpec(name="node-3", id=3, index=3, roles=("broker",)),
+    NodeSpec(name="node-3b", id=3, index=13, roles=("broker",), start="later", duplicate_of="node-3"),
+)
+FIRST = ["node-1", "node-2", "node-3"]
+
+
+class SampleTarget:
+    """Implements `harness.targets.target.Target`. What a node does is decided by the sets of names."""
+
+    version = "1"
+
+    def __init__(self) -> None:
+        self.file: TargetFile = load_file("quorum")
+        self.dying: set[str] = set()
+        self.past_links: set[str] = set()
+
+    def prepare(self) -> None: ...
+
+    def properties(self, node: Node, installation: Installation) -> dict[str, str]:
+        return {"id": str(node.id)}
+
+    def format(self, node: Node, installation: Installation) -> None:
+        installation.data(node).mkdir()
+        (installation.data(node) / "formatted").write_text(node.name)
+
+    def command(self, node: Node, installation: Installation) -> Command:
+        table = dict(line.split()[::-1] for line in installation.hosts(node).read_text().splitlines())
+        if node.name in self.past_links:
+            table |= {peer.name: peer.address for peer in installation.layout.nodes if peer != node}
+        peers = ",".join(f"{table[peer.name]}:9090" for peer in installation.layout.nodes if peer != node)
+        ports = ",".join(str(listener.port) for listener in node.listeners)
+        mode = "die" if node.name in self.dying else "serve"
+        return Command([sys.executable, str(PROGRAM), node.address, ports, peers, mode])
+
+    def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
+        for node in nodes:
+            if round_trip(node.endpoint(node.listeners[0]), 0.5).reach is not Reach.ANSWERED:
+                return f"{node.name} does not answer"
+        return None
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+
+
+@pytest.fixture
+def target() -> SampleTarget:
+    return SampleTarget()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder.create_at(tmp_path / "run")
+
+
+def _plan(directory: str = "empty") -> Plan:
+    nodes = tuple(node.model_copy(update={"directory": directory}) for node in NODES)
+    return Plan(story="s", title="s", document="d", seed=1, target="quorum", topology=Topology(nodes=nodes))
+
+
+@pytest.fixture
+def cluster(folder: RunFolder, target: SampleTarget) -> Iterator[Cluster]:
+    with closing(JournalWriter(folder.journal)) as journal, Cluster(_plan(), folder, journal, target) as cluster:
+        yield cluster
+
+
+def _phases(folder: RunFolder, node: str) -> list[str]:
+    return [event.phase for event in read_journal(folder.journal).of("node") if event.node == node]
+
+
+def test_started_nodes_serve_are_journalled_and_talk_through_links_only(cluster: Cluster, folder: RunFolder) -> None:
+    cluster.start(FIRST)
+    assert _phases(folder, "node-2") == ["intent", "started", "ready"]
+    assert cluster.links.reach("node-1", "node-2", 1) is Reach.ANSWERED
+    assert cluster.links.reach("site:main", "node-3", 1) is Reach.ANSWERED
+    assert cluster.processes.peers("node-1") >= {"node-2", "node-3"}
+    assert cluster.problems() == []
+    for listener in (Listener.CLIENT, Listener.INTERNAL):
+        assert round_trip(cluster.probe_address("node-2", listener), 1).reach is Reach.ANSWERED
+
+
+def test_nodes_that_dial_peers_directly_are_named_by_the_audit(cluster: Cluster, target: SampleTarget) -> None:
+    target.past_links.add("node-2")
+    cluster.start(FIRST)
+    assert {(found.node, found.towards) for found in cluster.socket_audit()} == {
+        ("node-2", "node-1"),
+        ("node-2", "node-3"),
+    }
+    assert "none of its links" in cluster.problems()[0]
+
+
+def test_a_node_that_dies_while_starting_is_reported_with_its_last_words(
+    cluster: Cluster, target: SampleTarget
+) -> None:
+    target.dying.add("node-2")
+    with pytest.raises(InfrastructureError, match=r"(?s)node-2 ended with exit code 1.*this node was told to die"):
+        cluster.start(FIRST)
+
+
+def test_a_node_that_never_serves_is_given_up_at_the_deadline(cluster: Cluster, target: SampleTarget) -> None:
+    with pytest.raises(InfrastructureError, match=r"after 0\.2 s: node-2 does not answer"):
+        cluster.await_serving(["node-2"], timeout=0.2)
+
+
+def test_kill_pause_resume_and_restart_are_journalled_and_keep_the_directory(
+    cluster: Cluster, folder: RunFolder
+) -> None:
+    cluster.start(FIRST)
+    cluster.processes.pause("node-2")
+    assert cluster.processes.status("node-2").running is Running.PAUSED
+    cluster.processes.resume("node-2")
+    cluster.processes.kill("node-2")
+    (folder.nodes / "node-2" / "data" / "segment").write_text("kept")
+    cluster.processes.start("node-2")
+    cluster.processes.await_ready("node-2", 10)
+    assert (folder.nodes / "node-2" / "data" / "segment").read_text() == "kept"
+    assert _phases(folder, "node-2")[3:] == ["paused", "resumed", "killed", "intent", "started", "ready"]
+
+
+@pytest.mark.parametrize(("directory", "origin"), [("empty", "node-3b"), ("cloned", "node-3")])
+def test_a_duplicate_starts_on_an_empty_or_on_a_cloned_directory(
+    folder: RunFolder, target: SampleTarget, directory: str, origin: str
+) -> None:
+    with (
+        closing(JournalWriter(folder.journal)) as journal,
+        Cluster(_plan(directory), folder, journal, target) as cluster,
+    ):
+        cluster.start(FIRST)
+        cluster.duplicates.start_duplicate("node-3b")
+        assert (folder.nodes / "node-3b" / "data" / "formatted").read_text() == origin
+        cluster.duplicates.stop_duplicate("node-3b")
+        assert cluster.processes.status("node-3b").running is Running.EXITED
+
+
+def test_a_toxiproxy_that_dies_makes_the_run_worthless(cluster: Cluster) -> None:
+    (toxiproxy,) = _alive(cluster.folder)
+    table.end(toxiproxy)
+    deadline = time.monotonic() + 5
+    while not cluster.problems():
+        assert time.monotonic() < deadline
+    assert "toxiproxy ended with signal SIGKILL" in cluster.problems()[0]
+
+
+def test_nothing_is_left_of_a_cluster_whatever_ends_it(folder: RunFolder, target: SampleTarget) -> None:
+    with (
+        pytest.raises(KeyboardInterrupt),
+        closing(JournalWriter(folder.journal)) as journal,
+        Cluster(_plan(), folder, journal, target) as cluster,
+    ):
+        cluster.start(FIRST)
+        cluster.processes.pause("node-3")
+        raise KeyboardInterrupt
+    assert _alive(folder) == []
+    assert leases() == []
+
+
+def test_a_cluster_that_cannot_get_its_toxiproxy_leaves_nothing_behind(
+    folder: RunFolder, target: SampleTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FENCEPOST_TOXIPROXY", "/no/such/program")
+    with (
+        closing(JournalWriter(folder.journal)) as journal,
+        pytest.raises(InfrastructureError, match="FENCEPOST_TOXIPROXY=/no/such/program"),
+    ):
+        Cluster(_plan(), folder, journal, target).__enter__()
+    assert leases() == []
+
+
+def test_a_node_that_the_plan_lacks_is_refused_by_name(cluster: Cluster) -> None:
+    with pytest.raises(UsageError, match="there is no node 'node-9'"):
+        cluster.processes.start("node-9")
+
+
+def _alive(folder: RunFolder) -> list[Identity]:
+    return [identity for _, identity in living(read_records(folder.processes))]
