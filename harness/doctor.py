@@ -64,7 +64,7 @@ def diagnose(mechanism: Mechanism) -> Diagnosis:
 
 
 def _output(*command: str) -> str:
-    """What `command` printed on both streams; `Unavailable` when it is absent, fails or hangs."""
+    """What `command` printed on both streams, without colours; `Unavailable` when it is absent, fails or hangs."""
     program = shutil.which(command[0])
     if program is None:
         raise Unavailable(f"no {command[0]} on the PATH")
@@ -73,7 +73,7 @@ def _output(*command: str) -> str:
     )
     if done.returncode != 0:
         raise Unavailable(f"{command[0]} ended with exit code {done.returncode}: {(done.stderr or done.stdout)[-120:]}")
-    return done.stdout + done.stderr
+    return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
 
 
 def toxiproxy() -> str:
@@ -98,8 +98,7 @@ def toxiproxy() -> str:
     finally:
         server.kill()
         server.wait()
-    version = re.sub(r'[{}"\s]|version:', "", body)
-    return f"{version}, {program}, answered on 127.0.0.1:{port}"
+    return f"{json.loads(body)['version']}, {program}, answered on 127.0.0.1:{port}"
 
 
 def java() -> str:
@@ -141,7 +140,8 @@ def docker_engine() -> str:
     try:
         client = docker.from_env(timeout=5)
     except docker.errors.DockerException as error:
-        raise Unavailable(f"no engine answered ({os.environ.get('DOCKER_HOST', '/var/run/docker.sock')}): {error}") from None
+        where = os.environ.get("DOCKER_HOST", "/var/run/docker.sock")
+        raise Unavailable(f"no engine answered at {where}: {error}") from None
     try:
         return f"engine {client.version()['Version']} answered"
     finally:
@@ -251,13 +251,14 @@ MECHANISMS = (
         "Apache Kafka as a target, where its jars are not in the cache yet",
         "apt-get install maven, or pip install 'fencepost[mining]', or set KAFKA_HOME",
     ),
-    Mechanism(
-        "docker", docker_engine, "the docker backend", "apt-get install docker.io, then start dockerd"
-    ),
+    Mechanism("docker", docker_engine, "the docker backend", "apt-get install docker.io, then start dockerd"),
     Mechanism("fuse", fuse, "disk faults", "apt-get install fuse3; a container needs --device /dev/fuse"),
     Mechanism("sigstop", pause, "the fault pause", "run where processes may be signalled"),
     Mechanism(
-        "loopback", loopback, "the process backend", "run on Linux; elsewhere add addresses of 127.0.0.0/8 to the loopback"
+        "loopback",
+        loopback,
+        "the process backend",
+        "run on Linux; elsewhere add addresses of 127.0.0.0/8 to the loopback",
     ),
     Mechanism(
         "socket tables",
@@ -290,10 +291,13 @@ def _print_table(rows: list[Diagnosis]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("mechanism", "", "how it was found out", "lost without it", "how to get it"):
-        table.add_column(heading, overflow="fold")
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for row in rows:
-        mark = "[green]yes[/]" if row.available else "[red]no[/]"
-        table.add_row(row.name, mark, row.how, row.lost if not row.available else "", row.remedy if not row.available else "")
-    Console().print(table)
+        if row.available:
+            table.add_row(row.name, "[green]yes[/]", row.how)
+        else:
+            table.add_row(row.name, "[red]no[/]", f"{row.how}\n[dim]lost:[/] {row.lost}\n[dim]get it:[/] {row.remedy}")
+    Console(highlight=False).print(table)

@@ -1,0 +1,76 @@
+"""The cluster that is measured: three controllers and three brokers of a target, links and settings of the suite."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # its stubs do not export NewTopic
+
+from harness.cluster import Cluster
+from harness.plan.model import NodeSpec, Plan, Timing, Topology
+from harness.targets.target import load
+from results.records.folder import RunFolder
+from results.records.journal import JournalWriter
+
+TOPIC = "bench"
+TIMING = Timing()
+TOPIC_WITHIN = 60.0
+
+
+@dataclass(frozen=True)
+class Started:
+    """A cluster that serves one topic; `seconds` from the first process until that topic was created."""
+
+    cluster: Cluster
+    bootstrap: str
+    seconds: float
+
+
+def plan(target: str) -> Plan:
+    """Six nodes and nothing else: the measurements bring their own load."""
+    controllers = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("controller",)) for n in (1, 2, 3)]
+    brokers = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("broker",)) for n in (4, 5, 6)]
+    return Plan(
+        story="bench",
+        title="A cluster to measure",
+        document="none",
+        seed=1,
+        target=target,
+        timing=TIMING,
+        topology=Topology(nodes=(*controllers, *brokers)),
+    )
+
+
+@contextmanager
+def started(target: str) -> Iterator[Started]:
+    """A fresh cluster with one topic of three partitions and three replicas; broker 4 leads partition 0."""
+    with TemporaryDirectory(prefix="fencepost-bench-") as scratch:
+        what = plan(target)
+        folder = RunFolder.create_at(Path(scratch, "run"))
+        with JournalWriter(folder.journal) as journal, Cluster(what, folder, journal, load(target)) as cluster:
+            begun = time.monotonic()
+            cluster.start([node.name for node in what.topology.nodes])
+            bootstrap = cluster.bootstrap()
+            create_topic(bootstrap)
+            yield Started(cluster, bootstrap, time.monotonic() - begun)
+
+
+def create_topic(bootstrap: str) -> None:
+    """Creates the topic, asking again while the cluster has too few brokers; raises what the last attempt said."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    topic = NewTopic(TOPIC, replica_assignment=[[4, 5, 6], [5, 6, 4], [6, 4, 5]], config={"min.insync.replicas": "2"})
+    deadline = time.monotonic() + TOPIC_WITHIN
+    while True:
+        try:
+            admin.create_topics([topic], request_timeout=10)[TOPIC].result()
+            return
+        except KafkaException:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)

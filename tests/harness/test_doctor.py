@@ -1,0 +1,55 @@
+"""The doctor tries what it reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness import doctor
+from harness.doctor import Mechanism, Unavailable, diagnose
+
+
+def test_a_probe_that_raises_means_not_available_and_says_why() -> None:
+    def refuse() -> str:
+        raise Unavailable("no such thing here")
+
+    def break_down() -> str:
+        raise OSError(13, "Permission denied")
+
+    assert diagnose(Mechanism("x", refuse, "a", "b")).how == "no such thing here"
+    row = diagnose(Mechanism("x", break_down, "a", "b"))
+    assert not row.available
+    assert "Permission denied" in row.how
+
+
+def test_a_program_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    row = diagnose(Mechanism("java", doctor.java, "lost", "remedy"))
+    assert (row.available, row.how) == (False, "no java on the PATH")
+
+
+def test_an_old_java_does_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "java"
+    program.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    row = diagnose(Mechanism("java", doctor.java, "lost", "remedy"))
+    assert not row.available
+    assert "17 or newer is needed" in row.how
+
+
+def test_an_engine_that_does_not_answer_is_not_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/absent.sock")
+    row = diagnose(Mechanism("docker", doctor.docker_engine, "lost", "remedy"))
+    assert not row.available
+    assert f"no engine answered at unix://{tmp_path}/absent.sock" in row.how
+
+
+@pytest.mark.integration
+def test_this_machine_can_run_the_process_backend(capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctor.main(as_json=True) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["toxiproxy"]["available"]
+    assert "answered on" in rows["toxiproxy"]["how"]
