@@ -64,7 +64,9 @@ def started(target: str) -> Iterator[Started]:
 def create_topic(bootstrap: str) -> None:
     """Creates the topic, asking again while the cluster has too few brokers; raises what the last attempt said."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    topic = NewTopic(TOPIC, replica_assignment=[[4, 5, 6], [5, 6, 4], [6, 4, 5]], config={"min.insync.replicas": "2"})
+    topic = NewTopic(
+        TOPIC, 3, replica_assignment=[[4, 5, 6], [5, 6, 4], [6, 4, 5]], config={"min.insync.replicas": "2"}
+    )
     deadline = time.monotonic() + TOPIC_WITHIN
     while True:
         try:

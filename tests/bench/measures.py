@@ -29,6 +29,7 @@ def producer(started: Started, **settings: Any) -> Producer:
             "retry.backoff.max.ms": 100,
             "topic.metadata.refresh.fast.interval.ms": 50,
             "message.timeout.ms": 60_000,
+            "log_level": 0,
             **settings,
         }
     )
