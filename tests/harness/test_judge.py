@@ -17,7 +17,7 @@ def expectations(monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     """What the steps' expectations are found to be; empty unless a test adds something."""
     found: list[Finding] = []
     monkeypatch.setitem(
-        sys.modules, "harness.checkers.expectations", SimpleNamespace(check=lambda plan, journal: list(found))
+        sys.modules, "harness.checkers.expectations", SimpleNamespace(__spec__=True, check=lambda plan, journal: list(found))
     )
     return found
 

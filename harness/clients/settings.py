@@ -1,0 +1,60 @@
+"""How confluent-kafka's clients are set up: patient enough for a failover, too impatient to sit out a fault.
+
+The timeouts follow the plan's own protocol timeouts, so that a story at another scale has clients at that scale.
+"""
+
+from typing import Any
+
+from harness.plan.model import Timing
+
+Settings = dict[str, Any]
+
+
+def common(bootstrap: str, timing: Timing, client_id: str) -> Settings:
+    patience = max(1000, timing.lease_ms)
+    return {
+        "bootstrap.servers": bootstrap,
+        "client.id": client_id,
+        "log_level": 0,
+        "log.connection.close": False,
+        "broker.address.family": "v4",
+        "socket.timeout.ms": patience,
+        "socket.connection.setup.timeout.ms": patience,
+        "reconnect.backoff.ms": 20,
+        "reconnect.backoff.max.ms": 200,
+        "retry.backoff.ms": 50,
+        "retry.backoff.max.ms": 200,
+        "topic.metadata.refresh.interval.ms": 1000,
+        "topic.metadata.refresh.fast.interval.ms": 50,
+    }
+
+
+def producer(
+    bootstrap: str, timing: Timing, name: str, *, acks: str, idempotent: bool, retry: bool, timeout_ms: int
+) -> Settings:
+    """`timeout_ms` bounds a record from `produce` to its report. Without `retry` its one attempt tells its fate."""
+    settings = common(bootstrap, timing, name) | {
+        "acks": acks,
+        "enable.idempotence": idempotent,
+        "linger.ms": 2,
+        "message.timeout.ms": timeout_ms,
+        "request.timeout.ms": max(1000, timing.lease_ms),
+    }
+    return settings if retry else settings | {"retries": 0}
+
+
+def workload_timeout_ms(timing: Timing) -> int:
+    """How long a record of the workload may wait: through a lease that ends, an election, and a retry."""
+    return 4 * timing.lease_ms + 2 * timing.election_ms + 2000
+
+
+def consumer(bootstrap: str, timing: Timing, name: str) -> Settings:
+    """A consumer that is told when its position is gone, in place of being moved in silence."""
+    return common(bootstrap, timing, name) | {
+        "group.id": f"fencepost-{name}",
+        "enable.auto.commit": False,
+        "enable.auto.offset.store": False,
+        "auto.offset.reset": "error",
+        "fetch.wait.max.ms": 100,
+        "fetch.error.backoff.ms": 50,
+    }
