@@ -1,0 +1,189 @@
+"""What the stories have in common: the cluster of six, its work, the claims, and how a story begins and ends."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from harness.plan.base import After, Expect, ExpectOutcome, Level
+from harness.plan.conditions import Converged, LeaderIs, WorkloadAcks
+from harness.plan.model import (
+    ConsumerSpec,
+    Coverage,
+    Deviation,
+    NodeSpec,
+    Plan,
+    ProducerSpec,
+    Timing,
+    TopicSpec,
+    Topology,
+    WorkloadSpec,
+)
+from harness.plan.probes import FetchProbe, MetadataProbe, ProduceProbe
+from harness.plan.steps import HealAll, Step, Workload
+from suites.kip_631.story import DOCUMENT, Story, TargetFacts
+
+CONTROLLER_IDS = (1, 2, 3)
+BROKER_IDS = (4, 5, 6)
+DUPLICATE_INDEX = 10
+"""Added to the index of a node for its duplicate's own addresses."""
+
+LIVELY_MS = 30_000
+"""For what must happen sooner or later: far above what any machine needs, so a missed bound is no matter of speed."""
+SETTLED_MS = 60_000
+"""For the story to begin. Nothing was broken yet, so a cluster that needs longer proves nothing."""
+
+PRODUCER = ProducerSpec(name="p1", topic="t", rate=100)
+CONSUMER = ConsumerSpec(name="c1", topic="t")
+WORK = WorkloadSpec(producers=(PRODUCER,), consumers=(CONSUMER,))
+"""The standard work: an idempotent producer at acks=all, and a consumer that follows it."""
+
+
+def node(broker: int) -> str:
+    return f"node-{broker}"
+
+
+def cast(story: Story, seed: int) -> list[str]:
+    """The brokers in the order of the topic's replicas, the leader first: all that a seed decides."""
+    brokers = [node(broker) for broker in BROKER_IDS]
+    random.Random(f"{seed}/{story.slug}").shuffle(brokers)
+    return brokers
+
+
+def topic(replicas: Sequence[str], *, name: str = "t", min_isr: int = 2) -> TopicSpec:
+    """One partition on these brokers; the first leads."""
+    ids = tuple(int(replica.removeprefix("node-")) for replica in replicas)
+    return TopicSpec(name=name, assignments=(ids,), config={"min.insync.replicas": str(min_isr)})
+
+
+def six(*, held_back: Iterable[str] = (), more: Iterable[NodeSpec] = ()) -> Topology:
+    """Three controllers and three brokers; those held back wait for a start step."""
+    later = set(held_back)
+    controllers = (NodeSpec(name=node(each), id=each, index=each, roles=("controller",)) for each in CONTROLLER_IDS)
+    brokers = (
+        NodeSpec(
+            name=node(each), id=each, index=each, roles=("broker",), start="later" if node(each) in later else "now"
+        )
+        for each in BROKER_IDS
+    )
+    return Topology(nodes=(*controllers, *brokers, *more))
+
+
+def duplicate_of(elder: str, directory: Literal["empty", "cloned"]) -> NodeSpec:
+    """The second process for the elder's id, with a name, addresses and links of its own; it waits to be started."""
+    broker = int(elder.removeprefix("node-"))
+    return NodeSpec(
+        name=f"{elder}b",
+        id=broker,
+        index=DUPLICATE_INDEX + broker,
+        roles=("broker",),
+        start="later",
+        duplicate_of=elder,
+        directory=directory,
+    )
+
+
+def must(requirement: str) -> Expect:
+    """What is waited for has to happen in time."""
+    return Expect(level=Level.MUST, requirement=requirement)
+
+
+def never(requirement: str) -> Expect:
+    """What is waited for may not happen for as long as the step waits."""
+    return Expect(level=Level.NEVER, requirement=requirement)
+
+
+def answers(requirement: str, outcome: str) -> ExpectOutcome:
+    """Each answer has to be this one."""
+    return ExpectOutcome(level=Level.MUST, requirement=requirement, outcome=outcome)
+
+
+def may_answer(requirement: str, outcome: str) -> ExpectOutcome:
+    """This answer and any other is fine; what came is recorded."""
+    return ExpectOutcome(level=Level.MAY, requirement=requirement, outcome=outcome)
+
+
+def never_serves(requirement: str) -> ExpectOutcome:
+    """Refused, closed, unanswered: anything but served."""
+    return ExpectOutcome(level=Level.NEVER, requirement=requirement, outcome="served")
+
+
+def ask(
+    name: str, broker: str, expect: ExpectOutcome | None, *, after: After | None = None, repeat: int = 2
+) -> list[Step]:
+    """The three requests that only a serving broker answers, straight to it (DV-03)."""
+    return [
+        MetadataProbe(
+            as_=f"{name}-metadata", node=broker, topic="t", repeat=repeat, timeout_ms=500, after=after, expect=expect
+        ),
+        FetchProbe(
+            as_=f"{name}-fetch", node=broker, topic="t", repeat=repeat, timeout_ms=500, after=after, expect=expect
+        ),
+        ProduceProbe(
+            as_=f"{name}-produce",
+            node=broker,
+            topic="t",
+            acks=1,
+            repeat=repeat,
+            timeout_ms=500,
+            after=after,
+            expect=expect,
+        ),
+    ]
+
+
+def opening(leader: str, *, partition: str = "t-0", work: bool = True) -> list[Step]:
+    """The cluster is whole, the cast is right, and work is under way."""
+    begin: list[Step] = [
+        Converged(as_="settled", within_ms=SETTLED_MS),
+        LeaderIs(as_="cast", within_ms=LIVELY_MS, partition=partition, is_=leader),
+    ]
+    if work:
+        begin += [Workload(as_="work", action="start"), WorkloadAcks(as_="working", more=20, within_ms=LIVELY_MS)]
+    return begin
+
+
+def closing(*, work: bool = True) -> list[Step]:
+    """Everything is healed: the cluster becomes whole again, and work goes on."""
+    end: list[Step] = [
+        HealAll(as_="heal"),
+        Converged(as_="whole", within_ms=LIVELY_MS, expect=must("LIVE-01")),
+    ]
+    if work:
+        end += [
+            WorkloadAcks(as_="progress", more=20, within_ms=LIVELY_MS, expect=must("LIVE-03")),
+            Workload(as_="rest", action="stop"),
+        ]
+    return end
+
+
+def compose(
+    story: Story,
+    target: TargetFacts,
+    seed: int,
+    *,
+    steps: Sequence[Step],
+    coverage: Sequence[Coverage],
+    topics: Sequence[TopicSpec],
+    deviations: Sequence[Deviation] = (),
+    topology: Topology | None = None,
+    workload: WorkloadSpec = WORK,
+    timing: Timing | None = None,
+) -> Plan:
+    """The plan of a story: its own parts in the frame that all stories share."""
+    return Plan(
+        story=story.slug,
+        title=story.title,
+        document=DOCUMENT,
+        seed=seed,
+        target=target.reference,
+        requirements=story.requirements,
+        timing=timing or Timing(),
+        topology=topology or six(),
+        topics=tuple(topics),
+        workload=workload,
+        steps=tuple(steps),
+        coverage=tuple(coverage),
+        deviations=tuple(deviations),
+    )

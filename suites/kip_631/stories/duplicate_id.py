@@ -1,0 +1,124 @@
+"""Story 5: two processes claim one broker id."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+from faults.capabilities import Capability
+from harness.plan.base import After
+from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs
+from harness.plan.model import Acknowledged, Coverage, FaultProven, Plan, StepDone, Timing
+from harness.plan.probes import MetadataProbe
+from harness.plan.steps import Bind, Heal, Hold, InjectDuplicate, Step
+from suites.kip_631.building import (
+    LIVELY_MS,
+    answers,
+    ask,
+    cast,
+    closing,
+    compose,
+    duplicate_of,
+    must,
+    never,
+    never_serves,
+    opening,
+    six,
+    topic,
+)
+from suites.kip_631.story import Story, TargetFacts
+
+Directory = Literal["empty", "cloned"]
+
+
+def build(directory: Directory, story: Story, target: TargetFacts, seed: int) -> Plan:
+    elder, *others = cast(story, seed)
+    newcomer = duplicate_of(elder, directory)
+    told = newcomer_is_refused if target.differs("AK-01") else newcomer_wins
+    middle, coverage = told(elder, newcomer.name)
+    steps = [
+        *opening(elder),
+        Bind(as_="elder-epoch", value=f"broker-epoch:{elder}"),
+        InjectDuplicate(as_="duplicate", node=newcomer.name),
+        *middle,
+        *closing(),
+    ]
+    return compose(
+        story,
+        target,
+        seed,
+        topology=six(more=[newcomer]),
+        topics=[topic([elder, *others])],
+        steps=steps,
+        coverage=[
+            FaultProven(fault="duplicate"),
+            *coverage,
+            Acknowledged(by="p1", acks="all", after="duplicate.proven"),
+        ],
+    )
+
+
+def newcomer_wins(elder: str, newcomer: str) -> tuple[list[Step], list[Coverage]]:
+    """As the document has it. Once the newcomer dies its lease has to run out before the elder is heard again."""
+    timing = Timing()
+    calm = 2 * timing.lease_ms
+    silent = never_serves("D631-13")
+    steps: list[Step] = [
+        BrokerEpochAbove(as_="won", node=elder, value="$elder-epoch", within_ms=LIVELY_MS, expect=must("K631-39")),
+        Hold(as_="lease-over", after="won.ended", ms=timing.lease_ms),
+        *ask("elder", elder, silent, after=After(event="won.ended", plus_ms=timing.lease_ms)),
+        BrokerActive(as_="serves", node=newcomer, within_ms=LIVELY_MS, expect=must("K631-39")),
+        IsrIs(as_="replicates", partition="t-0", has=elder, within_ms=LIVELY_MS, expect=must("ISR-06")),
+        Bind(as_="newcomer-epoch", value=f"broker-epoch:{elder}"),
+        BrokerEpochAbove(as_="ousted", node=elder, value="$newcomer-epoch", within_ms=calm, expect=never("D631-15")),
+        *ask("still", elder, silent, repeat=1),
+        Heal(as_="newcomer-dies", fault="duplicate"),
+        BrokerEpochAbove(
+            as_="elder-back", node=elder, value="$newcomer-epoch", within_ms=LIVELY_MS, expect=must("D631-14")
+        ),
+        BrokerActive(as_="elder-serves", node=elder, within_ms=LIVELY_MS, expect=must("D631-14")),
+    ]
+    return steps, [StepDone(step="elder-produce"), StepDone(step="still-produce"), StepDone(step="elder-serves")]
+
+
+def newcomer_is_refused(elder: str, newcomer: str) -> tuple[list[Step], list[Coverage]]:
+    """As shipped Kafka has it: the elder keeps id and epoch, and serves."""
+    keeps = answers("K631-39", "served").model_copy(update={"difference": "AK-01"})
+    stays = never("K631-39").model_copy(update={"difference": "AK-01"})
+    steps: list[Step] = [
+        BrokerEpochAbove(as_="refused", node=elder, value="$elder-epoch", within_ms=6000, expect=stays),
+        *ask("elder", elder, keeps),
+        MetadataProbe(as_="newcomer", node=newcomer, topic="t", timeout_ms=500, expect=never_serves("K631-38")),
+        Heal(as_="newcomer-dies", fault="duplicate"),
+    ]
+    return steps, [StepDone(step="elder-produce"), StepDone(step="newcomer")]
+
+
+def _story(directory: Directory, title: str) -> Story:
+    return Story(
+        slug=f"duplicate-id-{directory}",
+        title=title,
+        requirements=(
+            "K631-28",
+            "K631-38",
+            "K631-39",
+            "K631-40",
+            "D631-12",
+            "D631-13",
+            "D631-14",
+            "D631-15",
+            "ISR-06",
+            "LIVE-01",
+            "LIVE-03",
+            "ACK-01",
+        ),
+        needs=frozenset({Capability.DUPLICATE}),
+        seconds=13,
+        build=partial(build, directory),
+    )
+
+
+STORIES = (
+    _story("empty", "Of two processes with one broker id the newcomer wins and the elder falls silent"),
+    _story("cloned", "The same with a copy of the elder's directory: the newcomer wins and the elder falls silent"),
+)

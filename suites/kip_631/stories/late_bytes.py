@@ -1,0 +1,89 @@
+"""Story 8: requests of a dead process arrive after its successor started."""
+
+from __future__ import annotations
+
+from faults.capabilities import Capability
+from harness.plan.conditions import BrokerActive, BrokerEpochAbove, LeaderIs
+from harness.plan.model import Acknowledged, Attempted, FaultProven, Plan, StepDone, Timing
+from harness.plan.probes import HeartbeatProbe
+from harness.plan.steps import Bind, Heal, Hold, InjectKill, InjectStall
+from suites.kip_631.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, topic
+from suites.kip_631.story import Story, TargetFacts
+
+TIMING = Timing(lag_ms=600)
+"""Well below the lease: the leader finds its followers slow and asks for a smaller ISR while its links are stalled."""
+
+
+def build(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """The proxies hold what the leader sends: heartbeats, fetches of its own, an ISR change, replies to followers.
+
+    The process dies, its successor starts behind the same stalled links, and only then do the bytes arrive.
+    """
+    leader, *followers = cast(story, seed)
+    everyone = ("controllers", *followers)
+    steps = [
+        *opening(leader),
+        Bind(as_="epoch", value=f"broker-epoch:{leader}"),
+        InjectStall(as_="stall-out", from_=leader, to=everyone, streams="requests"),
+        InjectStall(as_="stall-in", from_=tuple(followers), to=leader),
+        Hold(as_="queued", after="stall-in.proven", ms=2 * TIMING.lag_ms),
+        InjectKill(as_="kill", nodes=leader, back="running"),
+        LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("D631-07")),
+        Heal(as_="restart", fault="kill"),
+        Heal(as_="release-out", fault="stall-out"),
+        Heal(as_="release-in", fault="stall-in"),
+        BrokerActive(as_="successor", node=leader, within_ms=LIVELY_MS, expect=must("K631-39")),
+        BrokerEpochAbove(as_="registered", node=leader, value="$epoch", within_ms=LIVELY_MS, expect=must("D631-08")),
+        Bind(as_="successor-epoch", value=f"broker-epoch:{leader}"),
+        BrokerEpochAbove(
+            as_="ousted", node=leader, value="$successor-epoch", within_ms=TIMING.lease_ms, expect=never("D631-15")
+        ),
+        HeartbeatProbe(
+            as_="predecessor",
+            node="active-controller",
+            broker=leader,
+            broker_epoch="$epoch",
+            expect=answers("D631-19", "error:77"),
+            unchanged=("brokers",),
+        ),
+        *closing(),
+    ]
+    return compose(
+        story,
+        target,
+        seed,
+        timing=TIMING,
+        topics=[topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            FaultProven(fault="stall-out"),
+            FaultProven(fault="stall-in"),
+            FaultProven(fault="kill"),
+            Attempted(by="p1", after="stall-in.proven", before="kill.injected"),
+            Acknowledged(by="p1", acks="all", after="release-out.ended"),
+            StepDone(step="predecessor"),
+        ],
+    )
+
+
+STORIES = (
+    Story(
+        slug="late-bytes",
+        title="What a dead incarnation had sent arrives late and is refused",
+        requirements=(
+            "K631-39",
+            "D631-07",
+            "D631-08",
+            "D631-15",
+            "D631-19",
+            "DV-08",
+            "ISR-04",
+            "LIVE-01",
+            "LIVE-03",
+            "ACK-01",
+        ),
+        needs=frozenset({Capability.LINKS, Capability.KILL}),
+        seconds=9,
+        build=build,
+    ),
+)

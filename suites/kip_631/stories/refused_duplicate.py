@@ -1,0 +1,195 @@
+"""Story 6: a process that holds no lease must not count as a replica, whatever id it fetches in.
+
+The partition has two replicas: the leader, and the broker whose id two processes claim. Once one of the two is cut
+from the leader and the other keeps fetching, everything hangs on whom the leader credits.
+"""
+
+from __future__ import annotations
+
+from faults.capabilities import Capability
+from harness.plan.base import After, ExpectOutcome
+from harness.plan.conditions import BrokerEpochAbove, Connected, IsrIs, LeaderIs
+from harness.plan.model import (
+    Acknowledged,
+    Deviation,
+    FaultProven,
+    Plan,
+    StepDone,
+    Timing,
+    TopicSpec,
+    WorkloadSpec,
+)
+from harness.plan.probes import ProduceProbe, ReplicaFetchProbe
+from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectDuplicate, InjectKill, Produce, Step
+from suites.kip_631.building import (
+    LIVELY_MS,
+    answers,
+    cast,
+    closing,
+    compose,
+    duplicate_of,
+    must,
+    opening,
+    six,
+    topic,
+)
+from suites.kip_631.story import Story, TargetFacts
+
+BEFORE, DURING = 100, 220
+NO_WORK = WorkloadSpec()
+TIMING = Timing()
+
+
+def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """The elder is cut from the leader while the newcomer runs; then newcomer and leader die.
+
+    Where the newcomer wins it is a replica by right, and what it acknowledged dies with it and waits with the leader:
+    the elder, which has none of it, may not be elected. Where the newcomer is refused (AK-01) and credited all the same
+    (AK-07), acknowledged records are lost.
+    """
+    leader, elder, _ = cast(story, seed)
+    newcomer = duplicate_of(elder, "empty")
+    steps = [
+        *opening(leader, partition="u-0", work=False),
+        Produce(as_="before", topic="u", records=BEFORE, expect=answers("LIVE-03", "served")),
+        *_joined(target, leader, elder, newcomer.name),
+        InjectCut(as_="cut", from_=elder, to=leader),
+        Hold(as_="lagging", after="cut.proven", ms=2 * TIMING.lag_ms),
+        *_credited(target, elder),
+        Produce(as_="during", topic="u", records=DURING),
+        Heal(as_="newcomer-dies", fault="duplicate"),
+        InjectKill(as_="leader-dies", nodes=leader),
+        *_elected(target, elder),
+        *closing(work=False),
+        Produce(as_="afterwards", topic="u", records=10, expect=answers("LIVE-03", "served")),
+    ]
+    lost = [Deviation(difference="AK-07", requirement="ACK-01")] if target.differs("AK-07") else []
+    return compose(
+        story,
+        target,
+        seed,
+        topology=six(more=[newcomer]),
+        topics=[_pair(leader, elder)],
+        workload=NO_WORK,
+        steps=steps,
+        deviations=lost,
+        coverage=[
+            FaultProven(fault="duplicate"),
+            FaultProven(fault="cut"),
+            FaultProven(fault="leader-dies"),
+            Acknowledged(by="before", acks="all", at_least=BEFORE),
+            Acknowledged(by="during", acks="all", at_least=DURING, after="cut.proven", before="leader-dies.injected"),
+        ],
+    )
+
+
+def _joined(target: TargetFacts, leader: str, elder: str, newcomer: str) -> list[Step]:
+    """The newcomer runs and fetches from the leader, let in or not."""
+    start: list[Step] = [
+        Bind(as_="elder-epoch", value=f"broker-epoch:{elder}"),
+        InjectDuplicate(as_="duplicate", node=newcomer),
+    ]
+    if not target.differs("AK-01"):
+        start.append(
+            BrokerEpochAbove(as_="won", node=elder, value="$elder-epoch", within_ms=LIVELY_MS, expect=must("K631-39"))
+        )
+    return [
+        *start,
+        Connected(as_="fetching", node=newcomer, to=leader, within_ms=LIVELY_MS),
+        IsrIs(as_="in-sync", partition="u-0", has=(leader, elder), within_ms=LIVELY_MS),
+    ]
+
+
+def _credited(target: TargetFacts, elder: str) -> list[Step]:
+    """After twice the lag time: the id is in the ISR by the newcomer's fetches alone."""
+    held = must("ISR-07").model_copy(update={"difference": "AK-07"}) if target.differs("AK-07") else None
+    return [IsrIs(as_="credited", partition="u-0", has=elder, within_ms=1000, expect=held)]
+
+
+def _elected(target: TargetFacts, elder: str) -> list[Step]:
+    """Time enough for the controller to give up both, and to elect whoever it would elect."""
+    if target.differs("AK-07"):
+        elected = must("ISR-07").model_copy(update={"difference": "AK-07"})
+        return [LeaderIs(as_="elected", partition="u-0", is_=elder, within_ms=LIVELY_MS, expect=elected)]
+    return [Hold(as_="given-up", after="leader-dies.proven", ms=2 * TIMING.lease_ms)]
+
+
+def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """A follower is cut from the leader; raw fetches in its name, at the end of the log, go on for the lag time."""
+    leader, follower, _ = cast(story, seed)
+    nobody = target.unless("AK-07", answers("D631-16", "refused"), answers("D631-16", "served"))
+    steps = [
+        *opening(leader, partition="u-0", work=False),
+        Produce(as_="before", topic="u", records=BEFORE, expect=answers("LIVE-03", "served")),
+        InjectCut(as_="cut", from_=follower, to=leader),
+        *_fetches("nobody", leader, follower, -1, nobody),
+        *_fetches("stale", leader, follower, "stale", answers("D631-16", "refused")),
+        IsrIs(as_="alone", partition="u-0", is_=leader, within_ms=LIVELY_MS, expect=must("ISR-05")),
+        ProduceProbe(
+            as_="too-few",
+            node=leader,
+            topic="u",
+            acks="all",
+            repeat=2,
+            after=After(event="alone.ended"),
+            expect=answers("ISR-08", "error:19"),
+        ),
+        Heal(as_="mend", fault="cut"),
+        IsrIs(as_="rejoined", partition="u-0", has=follower, within_ms=LIVELY_MS, expect=must("ISR-06")),
+        Produce(as_="afterwards", topic="u", records=10, expect=answers("LIVE-03", "served")),
+        *closing(work=False),
+    ]
+    return compose(
+        story,
+        target,
+        seed,
+        topics=[_pair(leader, follower)],
+        workload=NO_WORK,
+        steps=steps,
+        coverage=[
+            FaultProven(fault="cut"),
+            StepDone(step="fetch-nobody"),
+            StepDone(step="fetch-stale"),
+            Acknowledged(by="before", acks="all", at_least=BEFORE),
+        ],
+    )
+
+
+def _fetches(name: str, leader: str, follower: str, epoch: int | str, expect: ExpectOutcome) -> list[Step]:
+    """As if the follower had everything, often enough to stay in the ISR if they counted."""
+    return [
+        ReplicaFetchProbe(
+            as_=f"fetch-{name}",
+            node=leader,
+            topic="u",
+            broker=follower,
+            broker_epoch=epoch,
+            offset=BEFORE,
+            repeat=8,
+            expect=expect,
+        )
+    ]
+
+
+def _pair(leader: str, elder: str) -> TopicSpec:
+    return topic([leader, elder], name="u")
+
+
+STORIES = (
+    Story(
+        slug="refused-duplicate",
+        title="A refused duplicate must not count as a replica",
+        requirements=("ACK-01", "ACK-02", "ISR-07", "D631-16", "K631-39", "LIVE-01", "LIVE-03"),
+        needs=frozenset({Capability.DUPLICATE, Capability.LINKS, Capability.KILL}),
+        seconds=14,
+        build=elder_cut,
+    ),
+    Story(
+        slug="foreign-fetches",
+        title="Fetches without the registered epoch keep nobody in the ISR",
+        requirements=("D631-16", "ISR-05", "ISR-06", "ISR-07", "ISR-08", "LIVE-01", "LIVE-03", "ACK-01"),
+        needs=frozenset({Capability.LINKS}),
+        seconds=8,
+        build=foreign_fetches,
+    ),
+)

@@ -1,0 +1,102 @@
+"""Stories 4 and 15: kill -9 of a broker, and of everything, and a new start."""
+
+from __future__ import annotations
+
+from faults.capabilities import Capability
+from harness.plan.conditions import BrokerActive, BrokerEpochAbove
+from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing
+from harness.plan.probes import HeartbeatProbe
+from harness.plan.steps import Bind, Heal, InjectKill, Step
+from suites.kip_631.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, topic
+from suites.kip_631.story import Story, TargetFacts
+
+LONG_LEASE_MS = 12_000
+"""Long enough for a process to be back well inside the lease of its predecessor."""
+INSIDE_MS = 8_000
+"""After the restart this time passes inside the predecessor's lease."""
+
+
+def inside_the_lease(story: Story, target: TargetFacts, seed: int) -> Plan:
+    leader, *followers = cast(story, seed)
+    steps = [
+        *opening(leader),
+        Bind(as_="epoch", value=f"broker-epoch:{leader}"),
+        InjectKill(as_="kill", nodes=leader),
+        Heal(as_="restart", fault="kill"),
+        *_reclaimed(target, leader),
+        BrokerActive(as_="active", node=leader, within_ms=LIVELY_MS, expect=must("K631-41")),
+        HeartbeatProbe(
+            as_="predecessor",
+            node="active-controller",
+            broker=leader,
+            broker_epoch="$epoch",
+            expect=answers("D631-19", "error:77"),
+            unchanged=("brokers",),
+        ),
+        *closing(),
+    ]
+    return compose(
+        story,
+        target,
+        seed,
+        timing=Timing(lease_ms=LONG_LEASE_MS),
+        topics=[topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            FaultProven(fault="kill"),
+            StepDone(step="predecessor"),
+            Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+def _reclaimed(target: TargetFacts, broker: str) -> list[Step]:
+    def above(name: str, within_ms: int) -> BrokerEpochAbove:
+        return BrokerEpochAbove(as_=name, node=broker, value="$epoch", within_ms=within_ms, expect=must("K631-41"))
+
+    if not target.differs("AK-02"):
+        return [above("reclaimed", INSIDE_MS)]
+    waits = never("K631-41").model_copy(update={"difference": "AK-02"})
+    return [above("waits", INSIDE_MS).model_copy(update={"expect": waits}), above("reclaimed", LIVELY_MS)]
+
+
+def everything(story: Story, target: TargetFacts, seed: int) -> Plan:
+    leader, *followers = cast(story, seed)
+    steps = [
+        *opening(leader),
+        InjectKill(as_="kill", nodes=("controllers", "brokers")),
+        Heal(as_="restart", fault="kill"),
+        *closing(),
+    ]
+    return compose(
+        story,
+        target,
+        seed,
+        topics=[topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            FaultProven(fault="kill"),
+            Acknowledged(by="p1", acks="all", before="kill.injected"),
+            Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+STORIES = (
+    Story(
+        slug="restart-inside-the-lease",
+        title="A broker killed with kill -9 reclaims its id at once",
+        requirements=("K631-39", "K631-41", "D631-08", "D631-12", "D631-19", "LIVE-01", "LIVE-03", "ACK-01"),
+        needs=frozenset({Capability.KILL}),
+        seconds=5,
+        build=inside_the_lease,
+    ),
+    Story(
+        slug="everything-killed",
+        title="All nodes are killed at once and start again with everything that was acknowledged",
+        requirements=("K631-11", "K631-15", "LIVE-01", "LIVE-03", "ACK-01", "ACK-02", "ISR-02"),
+        needs=frozenset({Capability.KILL}),
+        seconds=7,
+        build=everything,
+    ),
+)

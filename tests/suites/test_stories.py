@@ -1,0 +1,97 @@
+"""Every story becomes a sound plan, the same one each time, for each target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from harness.plan.check import problems
+from harness.plan.file import dump_plan, parse_plan
+from harness.plan.hash import plan_hash
+from harness.plan.model import Plan
+from harness.targets.target import load_file
+from suites.kip_631.stories import STORIES
+from suites.kip_631.story import Story, TargetFacts
+from suites.requirements import load
+
+TARGETS = ("quorum", "apache-kafka")
+CATALOGUE = load()
+
+every_plan = pytest.mark.parametrize(
+    ("story", "target"),
+    [pytest.param(story, target, id=f"{story.slug}-{target}") for story in STORIES for target in TARGETS],
+)
+
+
+def claims(plan: Plan) -> Iterator[tuple[str, str | None]]:
+    """The requirement of each expectation, with the difference that it follows."""
+    for step in plan.steps:
+        expect = getattr(step, "expect", None)
+        if expect is not None:
+            yield expect.requirement, expect.difference
+    for deviation in plan.deviations:
+        yield deviation.requirement, deviation.difference
+
+
+def test_no_two_stories_share_a_name() -> None:
+    assert len({story.slug for story in STORIES}) == len(STORIES) >= 15
+
+
+def test_the_longest_stories_start_first() -> None:
+    lengths = [story.seconds for story in STORIES]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+@every_plan
+def test_a_story_compiles_to_a_plan_without_problems(story: Story, target: str) -> None:
+    plan = story.plan(TargetFacts.of(target), seed=1)
+    assert problems(plan) == []
+    assert plan.coverage, "a story without coverage could pass without having been told"
+
+
+@every_plan
+def test_a_plan_survives_its_file(story: Story, target: str) -> None:
+    plan = story.plan(TargetFacts.of(target), seed=1)
+    assert parse_plan(dump_plan(plan), "plan.yaml") == plan
+
+
+@every_plan
+def test_one_seed_gives_one_plan_and_seeds_differ(story: Story, target: str) -> None:
+    facts = TargetFacts.of(target)
+    assert plan_hash(story.plan(facts, seed=7)) == plan_hash(story.plan(facts, seed=7))
+    assert len({plan_hash(story.plan(facts, seed=seed)) for seed in range(4)}) == 4
+
+
+@every_plan
+def test_a_story_names_what_its_steps_claim_and_nothing_unknown(story: Story, target: str) -> None:
+    plan = story.plan(TargetFacts.of(target), seed=1)
+    CATALOGUE.check(plan.requirements, story.slug)
+    assert {requirement for requirement, _ in claims(plan)} <= set(plan.requirements)
+
+
+@every_plan
+def test_a_story_follows_only_differences_that_its_target_lists(story: Story, target: str) -> None:
+    listed = {difference.id for difference in load_file(target).differences}
+    used = {difference for _, difference in claims(story.plan(TargetFacts.of(target), seed=1)) if difference}
+    assert used <= listed
+
+
+def test_every_listed_difference_is_checked_by_a_story() -> None:
+    for target in TARGETS:
+        facts = TargetFacts.of(target)
+        checked = {difference for story in STORIES for _, difference in claims(story.plan(facts, seed=1))}
+        assert facts.differences <= checked
+
+
+def test_differences_name_requirements_of_the_catalogue() -> None:
+    for target in TARGETS:
+        CATALOGUE.check([difference.requirement for difference in load_file(target).differences], f"{target}.yaml")
+
+
+def test_a_target_without_a_capability_is_told_which() -> None:
+    facts = TargetFacts(
+        reference="other", dialect=TargetFacts.of("quorum").dialect, capabilities=frozenset(), differences=frozenset()
+    )
+    assert all(story.lacking(facts) for story in STORIES)
+    assert all(story.lacking(TargetFacts.of(target)) is None for story in STORIES for target in TARGETS)
