@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -90,8 +91,6 @@ def test_differences_name_requirements_of_the_catalogue() -> None:
 
 
 def test_a_target_without_a_capability_is_told_which() -> None:
-    facts = TargetFacts(
-        reference="other", dialect=TargetFacts.of("quorum").dialect, capabilities=frozenset(), differences=frozenset()
-    )
+    facts = replace(TargetFacts.of("quorum"), capabilities=frozenset())
     assert all(story.lacking(facts) for story in STORIES)
     assert all(story.lacking(TargetFacts.of(target)) is None for story in STORIES for target in TARGETS)
