@@ -1,0 +1,272 @@
+"""The log of one partition: segments of batches, the epochs they were written in, the newest ones in memory.
+
+Batches stay opaque: a leader checks them and stamps offset and epoch on them, a follower takes them as they are.
+What is acknowledged to the operating system survives the death of the process; `flush` makes it survive the machine.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from cluster_impl.storage.checkpoints import LEADER_EPOCHS, sync_directory, write_lines
+from cluster_impl.storage.epochs import LeaderEpochCache
+from cluster_impl.storage.recent import Memory, Tail
+from cluster_impl.storage.segment import Segment, segment_path
+from cluster_impl.wire import batches as format_
+from cluster_impl.wire.batches import Batch
+from cluster_impl.wire.codec import Buffer, Malformed
+from cluster_impl.wire.errors import Error
+
+DEFAULT_SEGMENT_BYTES = 1024 * 1024 * 1024
+
+_READ_AHEAD_BYTES = 1024 * 1024
+
+_shared_memory = Memory()
+
+
+class InvalidBatch(Exception):
+    """Batches that must not enter the log. `error` is what a client is told."""
+
+    def __init__(self, error: Error, sentence: str) -> None:
+        super().__init__(sentence)
+        self.error = error
+
+
+class OffsetMismatch(Exception):
+    """A leader's batch does not begin where this follower's log ends: there is a gap or an overlap."""
+
+    def __init__(self, expected: int, found: int) -> None:
+        super().__init__(f"the batch begins at offset {found}, the log ends at {expected}")
+        self.expected = expected
+        self.found = found
+
+
+class OffsetOutOfRange(Exception):
+    """An offset before the start of the log or after its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    base_offset: int
+    last_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampedOffset:
+    offset: int
+    timestamp: int
+    """Milliseconds since 1970."""
+
+
+class Log:
+    """Use `Log.open`. Not safe for several threads."""
+
+    def __init__(self, directory: Path, segment_bytes: int, memory: Memory) -> None:
+        self.directory = directory
+        self.recovered_bytes_cut = 0
+        """What was cut at open because it was torn or damaged."""
+        self._segment_bytes = segment_bytes
+        self._segments: list[Segment] = []
+        self._flushed_segments = 0
+        """Segments that need no flush any more: all before this index."""
+        self._names_durable = False
+        self._tail = Tail(memory)
+        self.epochs = LeaderEpochCache(lambda: self.log_end_offset, lambda: None)
+
+    @classmethod
+    def open(
+        cls, directory: Path, *, segment_bytes: int = DEFAULT_SEGMENT_BYTES, memory: Memory = _shared_memory
+    ) -> Self:
+        """Opens or creates. Every batch is verified; the log ends before the first that is torn or damaged.
+
+        The epochs are taken from the batches, which are read anyway; the checkpoint file is for other programs.
+        Raises OSError.
+        """
+        directory.mkdir(parents=True, exist_ok=True)
+        log = cls(directory, segment_bytes, memory)
+        log._recover()
+        log._write_epochs()
+        log.epochs.changed = log._write_epochs
+        return log
+
+    @property
+    def log_start_offset(self) -> int:
+        return self._segments[0].base_offset
+
+    @property
+    def log_end_offset(self) -> int:
+        """The offset that the next record will get."""
+        return self._segments[-1].next_offset
+
+    @property
+    def size(self) -> int:
+        """Bytes in all segments."""
+        return sum(segment.size for segment in self._segments)
+
+    def append_as_leader(self, buffer: Buffer, leader_epoch: int) -> Appended:
+        """Stamps base offsets and `leader_epoch` into the batches (in place if the buffer is writable) and appends.
+
+        All or nothing. The buffer must not be changed afterwards. Raises InvalidBatch, OSError.
+        """
+        view = memoryview(buffer)
+        if view.readonly:
+            view = memoryview(bytearray(view))
+        found = _checked(view)
+        for batch in found:
+            if batch.count != batch.last_offset_delta + 1:
+                raise InvalidBatch(
+                    Error.INVALID_RECORD,
+                    f"a batch of {batch.count} records spans {batch.last_offset_delta + 1} offsets",
+                )
+        base_offset = next_offset = self.log_end_offset
+        for batch in found:
+            batch.base_offset, batch.leader_epoch = next_offset, leader_epoch
+            format_.patch(batch.view, 0, next_offset, leader_epoch)
+            next_offset = batch.next_offset
+        self._append(found, view)
+        for batch in found:
+            self._tail.append(batch)
+        return Appended(base_offset, next_offset - 1)
+
+    def append_as_follower(self, buffer: Buffer) -> Appended:
+        """Appends a leader's batches as they are. All or nothing. Raises InvalidBatch, OffsetMismatch, OSError."""
+        view = memoryview(buffer)
+        found = _checked(view)
+        base_offset = next_offset = self.log_end_offset
+        for batch in found:
+            if batch.base_offset != next_offset:
+                raise OffsetMismatch(next_offset, batch.base_offset)
+            next_offset = batch.next_offset
+        self._tail.clear()
+        self._append(found, view)
+        return Appended(base_offset, next_offset - 1)
+
+    def read(self, offset: int, max_bytes: int, limit_offset: int) -> Buffer:
+        """Whole batches, beginning with the one that holds `offset` and ending before `limit_offset`.
+
+        The first is returned even if it alone is larger than `max_bytes`. Empty at the end or limit. A read ends
+        with its segment; the next one goes on behind. Raises OffsetOutOfRange.
+        """
+        if not self.log_start_offset <= offset <= self.log_end_offset:
+            raise OffsetOutOfRange(f"{offset} is not in {self.log_start_offset}..{self.log_end_offset}")
+        if offset >= min(limit_offset, self.log_end_offset):
+            return b""
+        recent = self._tail.read(offset, max_bytes, limit_offset)
+        if recent is not None:
+            return recent
+        return self._segments[self._segment_of(offset)].read(offset, max_bytes, limit_offset)
+
+    def batches(self, from_offset: int) -> Iterator[Batch]:
+        """The batches from the one that holds `from_offset` to the end of the log."""
+        while from_offset < self.log_end_offset:
+            for batch in format_.split(self.read(from_offset, _READ_AHEAD_BYTES, self.log_end_offset)):
+                yield batch
+                from_offset = batch.next_offset
+
+    def truncate_to(self, offset: int) -> int:
+        """Drops every batch that holds `offset` or a later one; returns the new end, which may lie before `offset`."""
+        if offset >= self.log_end_offset:
+            return self.log_end_offset
+        kept = max(self._segment_of(offset) + 1, 1)
+        for segment in self._segments[kept:]:
+            segment.delete()
+        del self._segments[kept:]
+        self._segments[-1].truncate_to(offset)
+        self._flushed_segments = min(self._flushed_segments, kept - 1)
+        end = self.log_end_offset
+        self._tail.truncate_to(end)
+        self.epochs.truncate_from_end(end)
+        return end
+
+    def offset_for_timestamp(self, timestamp: int) -> TimestampedOffset | None:
+        """The first record that is at least as new as `timestamp`.
+
+        Of a compressed batch, which is not looked into, it is the first record.
+        """
+        for segment in self._segments:
+            header = segment.first_batch_at_or_after(timestamp)
+            if header is not None:
+                return self._first_in_batch(header, timestamp)
+        return None
+
+    def newest_timestamp(self) -> TimestampedOffset | None:
+        """The first record with the largest timestamp in the log."""
+        newest = max(segment.max_timestamp for segment in self._segments)
+        return self.offset_for_timestamp(newest) if newest >= 0 else None
+
+    def flush(self) -> None:
+        """Makes all that was appended durable. Raises OSError."""
+        for segment in self._segments[self._flushed_segments :]:
+            segment.flush()
+        if not self._names_durable:
+            sync_directory(self.directory)
+            self._names_durable = True
+        self._flushed_segments = len(self._segments) - 1
+
+    def close(self) -> None:
+        self._tail.clear()
+        for segment in self._segments:
+            segment.close()
+        self._segments.clear()
+
+    def _recover(self) -> None:
+        paths = sorted(path for path in self.directory.glob("*.log") if path.stem.isdecimal())
+        if not paths:
+            paths = [segment_path(self.directory, 0)]
+        for index, path in enumerate(paths):
+            if self._segments and int(path.stem) != self.log_end_offset:
+                self._drop(paths[index:])
+                break
+            segment = Segment(path, lambda batch: self.epochs.assign(batch.leader_epoch, batch.base_offset))
+            self._segments.append(segment)
+            self.recovered_bytes_cut += segment.bytes_cut
+
+    def _drop(self, paths: list[Path]) -> None:
+        """Segments that no longer follow on what is left before them."""
+        for path in paths:
+            self.recovered_bytes_cut += path.stat().st_size
+            path.unlink()
+
+    def _append(self, found: list[Batch], data: memoryview) -> None:
+        active = self._segments[-1]
+        if active.size and active.size + len(data) > self._segment_bytes:
+            active = Segment(segment_path(self.directory, active.next_offset), lambda batch: None)
+            self._segments.append(active)
+            self._names_durable = False
+        active.append(found, data)
+        for batch in found:
+            if batch.leader_epoch != self.epochs.latest:
+                self.epochs.assign(batch.leader_epoch, batch.base_offset)
+
+    def _segment_of(self, offset: int) -> int:
+        return bisect_right(self._segments, offset, key=lambda segment: segment.base_offset) - 1
+
+    def _first_in_batch(self, header: Batch, timestamp: int) -> TimestampedOffset:
+        (batch, *_) = format_.split(self.read(header.base_offset, 0, self.log_end_offset))
+        if not batch.is_compressed:
+            for record in format_.parse(batch):
+                if record.timestamp >= timestamp:
+                    return TimestampedOffset(record.offset, record.timestamp)
+        return TimestampedOffset(batch.base_offset, batch.base_timestamp)
+
+    def _write_epochs(self) -> None:
+        lines = [f"{epoch} {start}" for epoch, start in self.epochs.entries]
+        write_lines(self.directory / LEADER_EPOCHS, lines, durable=False)
+
+
+def _checked(view: memoryview) -> list[Batch]:
+    """The batches in a buffer, verified. Raises InvalidBatch."""
+    try:
+        found = format_.split(view)
+    except Malformed as error:
+        raise InvalidBatch(Error.CORRUPT_MESSAGE, str(error)) from error
+    if not found:
+        raise InvalidBatch(Error.CORRUPT_MESSAGE, "there is no batch to append")
+    for batch in found:
+        if not batch.verify_crc():
+            raise InvalidBatch(Error.CORRUPT_MESSAGE, f"the checksum of {batch} is wrong")
+    return found

@@ -1,0 +1,107 @@
+"""Idempotent producers (KIP-98): recognises batches that were appended before, and gaps in their sequences.
+
+Pure, and a function of the batch headers alone: whoever becomes leader gets the same state by reading its log.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Self
+
+from cluster_impl.wire.batches import Batch
+from cluster_impl.wire.errors import Error
+
+REMEMBERED_BATCHES = 5
+"""For each producer; a producer has at most as many requests in flight."""
+
+_MAX_SEQUENCE = 2**31 - 1
+
+
+class SequenceError(Exception):
+    """A batch that must not be appended. `error` is what the producer is told."""
+
+    def __init__(self, error: Error, sentence: str) -> None:
+        super().__init__(sentence)
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class AppendedBatch:
+    first_sequence: int
+    last_sequence: int
+    base_offset: int
+    last_offset: int
+    timestamp: int
+    """The largest in the batch, milliseconds since 1970."""
+
+
+@dataclass(slots=True)
+class _Producer:
+    epoch: int
+    batches: deque[AppendedBatch] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
+
+
+class ProducerStates:
+    def __init__(self) -> None:
+        self._producers: dict[int, _Producer] = {}
+
+    @classmethod
+    def rebuilt(cls, batches: Iterable[Batch]) -> Self:
+        """From all batches of a log, in order."""
+        states = cls()
+        for batch in batches:
+            states.update(batch)
+        return states
+
+    def check(self, batch: Batch) -> AppendedBatch | None:
+        """Before an append: the earlier append if this is a repetition of it, None if the batch may be appended.
+
+        Raises SequenceError: 47 for an epoch that is behind, 45 for a sequence that does not follow. A producer of
+        whom nothing is known may begin with any sequence, as in Kafka.
+        """
+        producer = self._producers.get(batch.producer_id) if batch.has_producer_id else None
+        if producer is None:
+            return None
+        if batch.producer_epoch < producer.epoch:
+            raise SequenceError(
+                Error.INVALID_PRODUCER_EPOCH,
+                f"producer {batch.producer_id} has epoch {batch.producer_epoch}, epoch {producer.epoch} was seen",
+            )
+        if batch.producer_epoch > producer.epoch:
+            self._expect(0, batch)
+            return None
+        for appended in producer.batches:
+            if (appended.first_sequence, appended.last_sequence) == (batch.base_sequence, batch.last_sequence):
+                return appended
+        if producer.batches:
+            last = producer.batches[-1].last_sequence
+            self._expect(0 if last == _MAX_SEQUENCE else last + 1, batch)
+        return None
+
+    def update(self, batch: Batch) -> None:
+        """After an append, by a leader or a follower: `batch` carries the offsets that it got."""
+        if not batch.has_producer_id:
+            return
+        producer = self._producers.get(batch.producer_id)
+        if producer is None or producer.epoch != batch.producer_epoch:
+            producer = self._producers[batch.producer_id] = _Producer(batch.producer_epoch)
+        if not batch.is_control:
+            producer.batches.append(
+                AppendedBatch(
+                    batch.base_sequence,
+                    batch.last_sequence,
+                    batch.base_offset,
+                    batch.last_offset,
+                    batch.max_timestamp,
+                )
+            )
+
+    @staticmethod
+    def _expect(sequence: int, batch: Batch) -> None:
+        if batch.base_sequence != sequence:
+            raise SequenceError(
+                Error.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                f"producer {batch.producer_id} sent sequence {batch.base_sequence}, {sequence} was due",
+            )
