@@ -1,15 +1,18 @@
-"""Follows the metadata log at one controller, as an observer: committed records only, nothing is acknowledged."""
+"""Follows the metadata log at its leader, as an observer: committed records only, nothing is acknowledged."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from kio.records.readers import read_batch
 from kio.records.schema import RecordBatch
 from kio.schema.errors import ErrorCode
-from kio.schema.fetch.v12.request import FetchPartition, FetchRequest, FetchTopic
-from kio.schema.fetch.v12.response import FetchResponse
+from kio.schema.fetch import v12, v13
+from kio.schema.fetch.v13.response import PartitionData
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i8, i32, i32Timedelta, i64
 
@@ -18,50 +21,79 @@ from harness.clients.metadata.records import decode_draft, decode_kraft
 from harness.clients.raw import RawConnection
 from harness.targets.target import Dialect
 
-TOPICS = {Dialect.KIP_631: "__kafka_metadata", Dialect.KRAFT: "__cluster_metadata"}
+DRAFT_TOPIC = "__kafka_metadata"
+KRAFT_TOPIC = "__cluster_metadata"
+KRAFT_TOPIC_ID = uuid.UUID(int=1)
 DECODERS = {Dialect.KIP_631: decode_draft, Dialect.KRAFT: decode_kraft}
 CONTROL_BATCH = 0x20
 HEADER = 12
 """Bytes of a batch before those that its length counts."""
 OBSERVER = BrokerId(-1)
-POLL_MS = 100
-"""How long the controller may hold an answer back until there is something new."""
+POLL = i32Timedelta.parse(timedelta(milliseconds=100))
+"""How long the leader may hold an answer back until there is something new."""
+MAX_BYTES = i32(1 << 20)
 
 
 class NotLeader(Exception):
-    """This controller does not lead the metadata quorum, or cannot say."""
+    """This controller does not lead the metadata quorum at that epoch, or cannot say."""
 
 
-def read_on(connection: RawConnection, image: Image, dialect: Dialect) -> Iterator[Image]:
-    """One fetch from behind `image`; each image is one record further. NotLeader, or `raw.NoAnswer`."""
-    partition = FetchPartition(partition=i32(0), fetch_offset=i64(image.offset + 1), partition_max_bytes=i32(1 << 20))
-    request = FetchRequest(
-        replica_id=OBSERVER,
-        max_wait=i32Timedelta.parse(timedelta(milliseconds=POLL_MS)),
-        min_bytes=i32(1),
-        max_bytes=i32(1 << 20),
-        isolation_level=i8(0),
-        topics=(FetchTopic(topic=TopicName(TOPICS[dialect]), partitions=(partition,)),),
-        forgotten_topics_data=(),
-    )
-    answer = connection.call(request, FetchResponse)
-    if answer.error_code is not ErrorCode.none or not answer.responses:
-        raise NotLeader(answer.error_code.name)
-    found = answer.responses[0].partitions[0]
-    if found.error_code is not ErrorCode.none:
-        raise NotLeader(found.error_code.name)
-    yield from _replay(image, found.records or b"", dialect)
+@dataclass
+class Tail:
+    """How far the log was read: `image` up to its offset, `epoch` is the leader epoch of that record's batch."""
 
+    dialect: Dialect
+    image: Image = field(default_factory=Image)
+    epoch: int = 0
 
-def _replay(image: Image, buffer: bytes, dialect: Dialect) -> Iterator[Image]:
-    decode = DECODERS[dialect]
-    for batch in _whole_batches(buffer):
-        for record in batch.records:
-            if record.offset <= image.offset:
-                continue
-            control = batch.attributes & CONTROL_BATCH
-            image = image.apply(record.offset, None if control or record.value is None else decode(record.value))
-            yield image
+    def read(self, connection: RawConnection, leader_epoch: int) -> Iterator[Image]:
+        """One fetch from the leader of `leader_epoch`; each image is one record further. NotLeader or `raw.NoAnswer`.
+
+        A log that diverges from what was read is no log to follow, either: committed records never change.
+        """
+        found = self._fetch(connection, leader_epoch)
+        if found.error_code is not ErrorCode.none:
+            raise NotLeader(found.error_code.name)
+        if found.diverging_epoch.end_offset >= 0:
+            raise NotLeader(f"diverges from what was read at offset {found.diverging_epoch.end_offset}")
+        yield from self._replay(found.records or b"")
+
+    def _fetch(self, connection: RawConnection, leader_epoch: int) -> PartitionData:
+        """Version 12 names topics, as the draft does; from 13 on they have ids, the one thing that Kafka looks at."""
+        api: Any = v13 if self.dialect is Dialect.KRAFT else v12
+        name = {"topic_id": KRAFT_TOPIC_ID} if api is v13 else {"topic": TopicName(DRAFT_TOPIC)}
+        partition = api.request.FetchPartition(
+            partition=i32(0),
+            current_leader_epoch=i32(leader_epoch),
+            fetch_offset=i64(self.image.offset + 1),
+            last_fetched_epoch=i32(self.epoch),
+            partition_max_bytes=MAX_BYTES,
+        )
+        request = api.FetchRequest(
+            replica_id=OBSERVER,
+            max_wait=POLL,
+            min_bytes=i32(1),
+            max_bytes=MAX_BYTES,
+            isolation_level=i8(0),
+            topics=(api.request.FetchTopic(**name, partitions=(partition,)),),
+            forgotten_topics_data=(),
+        )
+        answer = connection.call(request, api.FetchResponse)
+        if answer.error_code is not ErrorCode.none or not answer.responses:
+            raise NotLeader(answer.error_code.name)
+        partition_data: PartitionData = answer.responses[0].partitions[0]
+        return partition_data
+
+    def _replay(self, buffer: bytes) -> Iterator[Image]:
+        decode = DECODERS[self.dialect]
+        for batch in _whole_batches(buffer):
+            for record in batch.records:
+                if record.offset <= self.image.offset:
+                    continue
+                fact = None if batch.attributes & CONTROL_BATCH or record.value is None else decode(record.value)
+                self.image = self.image.apply(record.offset, fact)
+                self.epoch = batch.partition_leader_epoch
+                yield self.image
 
 
 def _whole_batches(buffer: bytes) -> Iterator[RecordBatch]:
