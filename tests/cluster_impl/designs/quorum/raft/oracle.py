@@ -1,4 +1,4 @@
-"""What must never happen in any history of a quorum, checked as it unfolds: Raft's safety properties, and two of ours."""
+"""What must never happen in any history of a quorum, checked as it unfolds: Raft's safety properties, and ours."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,6 +31,11 @@ class Oracle:
         self._elected_at: dict[int, int] = {}
         self._leaders: dict[int, int] = {}
         self._chains: dict[tuple[int, int], int] = {}
+
+    @property
+    def elections(self) -> int:
+        """How many epochs had a leader."""
+        return len(self._leaders)
 
     def voted(self, node: int, epoch: int, candidate: int) -> None:
         """A vote left a node. Once a majority of them exists, its candidate counts as elected."""

@@ -47,9 +47,6 @@ class Weather:
     slow_delay: float = 0.6
 
 
-STORM = Weather(loss=0.05, duplicates=0.05, slow=0.05, delay=0.03)
-
-
 @dataclass(slots=True)
 class Disk:
     """`safe` outlives a crash; of `pending` changes, in order, any number from the first may have made it."""
@@ -65,6 +62,14 @@ class Disk:
             else:
                 self.safe = [entry for entry in self.safe if entry.next_offset <= change]
         del self.pending[:changes]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request at its receiver, and the way back."""
+
+    request: Request
+    answer: Callable[[Response], None]
 
 
 @dataclass(slots=True, eq=False)
@@ -85,6 +90,7 @@ class World:
         self.random = Random(seed)
         self.now = 0.0
         self.weather = Weather()
+        self.fetch_batches = 3
         self.nodes = tuple(range(1, voters + 1))
         self.oracle = Oracle(voters)
         self.cut: set[tuple[int, int]] = set()
@@ -163,7 +169,7 @@ class World:
         end = EpochEnd(last.epoch, last.next_offset) if last else EpochEnd(0, 0)
         request = FetchRequest("cluster", life.core.epoch, OBSERVER, end, 0.1)
         if life.alive:
-            self._input(life, lambda now: life.core.receive(request, (request, lambda response: None), now))
+            self._input(life, lambda now: life.core.receive(request, Question(request, lambda response: None), now))
 
     def committed_everywhere(self, value: int) -> bool:
         """Whether every node runs and has committed the batch with this value."""
@@ -239,12 +245,12 @@ class World:
             case fx.Send(peer, correlation, request):
                 self._send(life, peer, correlation, request)
             case fx.Notify(peer, request):
-                self._transmit(life.node, peer, lambda: self._receive(peer, request, lambda response: None))
-            case fx.Reply((request, answer), response):
+                self._transmit(life.node, peer, lambda: self._receive(peer, request, lambda _: None))
+            case fx.Reply(Question(request, answer), response):
                 if isinstance(request, VoteRequest) and isinstance(response, VoteResponse) and response.granted:
                     self._note_vote(life.node, request)
                 answer(response)
-            case fx.ReplyWithRecords((request, answer), response, start, limit):
+            case fx.ReplyWithRecords(Question(FetchRequest() as request, answer), response, start, limit):
                 answer(self._records(life, request, response, start, limit))
             case fx.Committed(high_watermark):
                 self._commit(life, high_watermark)
@@ -281,11 +287,13 @@ class World:
         self, life: Life, request: FetchRequest, response: FetchResponse, start: EpochEnd, limit: int
     ) -> FetchResponse:
         found = [entry for entry in life.log if start.end_offset <= entry.base_offset and entry.next_offset <= limit]
-        found = found[: self.random.randint(1, 3)]
+        found = found[: self.random.randint(1, self.fetch_batches)]
         if request.replica_id == OBSERVER and found:
             self.oracle.observed(found[-1].next_offset)
         batches = [Batch(e.base_offset, e.next_offset, e.epoch, str(e.value).encode()) for e in found]
-        return FetchResponse(response.error, response.epoch, response.leader_id, response.high_watermark, None, tuple(batches))
+        return FetchResponse(
+            response.error, response.epoch, response.leader_id, response.high_watermark, None, tuple(batches)
+        )
 
     def _note_vote(self, voter: int, request: VoteRequest) -> None:
         if not request.pre_vote:
@@ -297,7 +305,9 @@ class World:
 
         def back(response: Response) -> None:
             self._transmit(
-                peer, life.node, lambda: self._input(life, lambda now: life.core.answered(peer, correlation, response, now))
+                peer,
+                life.node,
+                lambda: self._input(life, lambda now: life.core.answered(peer, correlation, response, now)),
             )
 
         self._transmit(life.node, peer, lambda: self._receive(peer, request, back))
@@ -305,7 +315,7 @@ class World:
 
     def _receive(self, node: int, request: Request, back: Callable[[Response], None]) -> None:
         life = self.lives[node]
-        self._input(life, lambda now: life.core.receive(request, (request, back), now))
+        self._input(life, lambda now: life.core.receive(request, Question(request, back), now))
 
     def _transmit(self, source: int, target: int, deliver: Callable[[], None]) -> None:
         weather, random = self.weather, self.random
@@ -317,14 +327,22 @@ class World:
 
 
 class Chaos:
-    """Random faults and a random workload, until told to stop."""
+    """Random faults and a random workload, until told to stop. Each seed draws its own mixture of them."""
+
+    FAULTS = ("crash", "isolate", "one-way", "pair", "pause")
 
     def __init__(self, world: World, until: float) -> None:
         self.world = world
         self.until = until
-        world.weather = STORM
-        self._repeat(0.02, self._work)
-        self._repeat(0.5, self._break)
+        draw = world.random
+        world.weather = Weather(
+            draw.random() * 0.1, draw.random() * 0.1, draw.random() * 0.1, draw.choice((0.02, 0.05))
+        )
+        world.fetch_batches = draw.choice((1, 3))
+        self._weights = [draw.random() for _ in self.FAULTS]
+        self._at_leader = 0.3 + 0.7 * draw.random()
+        self._repeat(draw.choice((0.01, 0.03)), self._work)
+        self._repeat(draw.choice((0.15, 0.3, 0.6)), self._break)
 
     def _repeat(self, interval: float, action: Callable[[], None]) -> None:
         def again() -> None:
@@ -335,31 +353,36 @@ class Chaos:
         self.world.after(self.world.random.expovariate(1 / interval), again)
 
     def _work(self) -> None:
-        life = self.world.random.choice(list(self.world.lives.values()))
-        self.world.random.choice((self.world.append, self.world.append, self.world.confirm, self.world.observe))(life)
+        world = self.world
+        lives = list(world.lives.values())
+        leading = [life for life in lives if life.core.role is Role.LEADER]
+        life = world.random.choice(leading or lives)
+        world.random.choice((world.append, world.append, world.confirm, world.observe))(life)
 
     def _break(self) -> None:
         world, random = self.world, self.world.random
         node = random.choice(world.nodes)
         leader = world.leader()
-        if leader is not None and random.random() < 0.5:
+        if leader is not None and random.random() < self._at_leader:
             node = leader.node
-        match random.choice(("crash", "crash", "isolate", "one-way", "pair", "pause", "mend", "mend")):
+        match random.choices(self.FAULTS, self._weights)[0]:
             case "crash":
                 if world.lives[node].alive:
                     world.crash(node)
                     world.after(random.random() * 1.5, lambda: world.start(node))
             case "isolate":
-                world.cut |= {pair for other in world.nodes for pair in ((node, other), (other, node))}
+                self._cut({pair for other in world.nodes for pair in ((node, other), (other, node))})
             case "one-way":
-                world.cut |= {random.choice(((node, other), (other, node))) for other in world.nodes}
+                self._cut({random.choice(((node, other), (other, node))) for other in world.nodes})
             case "pair":
                 other = random.choice(world.nodes)
-                world.cut |= {(node, other), (other, node)}
+                self._cut({(node, other), (other, node)})
             case "pause":
                 world.pause(node, random.random() * 3)
-            case "mend":
-                world.cut.clear()
+
+    def _cut(self, pairs: set[tuple[int, int]]) -> None:
+        self.world.cut |= pairs
+        self.world.after(self.world.random.random() * 3, lambda: self.world.cut.difference_update(pairs))
 
 
 def storm(seed: int, core: type[RaftCore] = RaftCore, seconds: float = 12.0) -> World:

@@ -1,0 +1,504 @@
+"""Raft as decisions: the pull-based protocol of KIP-595, with the pre-vote of KIP-996.
+
+`RaftCore` takes an input and the time and returns effects. It does no I/O, reads no clock, and draws election jitter
+from the generator that it is given, so that one seed names a whole history. Before it looks at an input it acts on the
+timers that ran out by then: a leader that was paused for long resigns before it handles what waited in its sockets.
+
+Pre-vote in place of leader stickiness: a voter that is cut off never raises its epoch, so that its return deposes
+nobody, and a vote, once asked for, is decided as plain Raft decides it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from cluster_impl.designs.quorum.raft import effects as fx
+from cluster_impl.designs.quorum.raft.leadership import Leadership, ParkedFetch
+from cluster_impl.designs.quorum.raft.log_shape import LogShape
+from cluster_impl.designs.quorum.raft.messages import (
+    UNKNOWN_EPOCH,
+    Batch,
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+    EpochEnd,
+    FetchRequest,
+    FetchResponse,
+    Request,
+    Response,
+    VoteRequest,
+    VoteResponse,
+)
+from cluster_impl.designs.quorum.raft.outbox import Outbox
+from cluster_impl.designs.quorum.raft.state import QuorumState, Role
+from cluster_impl.wire.errors import Error
+
+
+class NotLeader(Exception):
+    """This node does not lead the metadata quorum in the epoch that was asked for."""
+
+
+class CommittedRecordsAtRisk(Exception):
+    """The leader asks this voter to remove records that it knows to be committed (KAFKA-12460). It must stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Who this voter is, and its timeouts in seconds. `fetch_max_wait` must be well below the two others after it."""
+
+    node_id: int
+    voters: frozenset[int]
+    cluster_id: str
+    election_timeout: float = 1.0
+    fetch_timeout: float = 2.0
+    fetch_max_wait: float = 0.5
+
+
+class RaftCore:
+    """One voter. Every public method is an input and returns the effects that follow from it, in order."""
+
+    def __init__(self, settings: Settings, state: QuorumState, log: LogShape, random: Random, now: float) -> None:
+        self.settings = settings
+        self.state = state
+        self.log = log
+        self.role = Role.UNATTACHED
+        self.high_watermark = 0
+        self.durable_end = log.end_offset
+        self.leadership: Leadership | None = None
+        self._random = random
+        self._peers = sorted(settings.voters - {settings.node_id})
+        self._majority = len(settings.voters) // 2 + 1
+        self._effects: list[fx.Effect] = []
+        self._outbox = Outbox()
+        self._flushing = False
+        self._granted: set[int] = set()
+        self._refused: set[int] = set()
+        self._heard_leader_at = float("-inf")
+        if state.leader_id not in (None, settings.node_id):
+            self.role, self._timer = Role.FOLLOWER, now + settings.fetch_timeout
+        else:
+            # A short first wait: where a leader lives, the pre-vote tells who it is.
+            self.state, self._timer = replace(state, leader_id=None), now + self._back_off(0.5)
+
+    @property
+    def node_id(self) -> int:
+        return self.settings.node_id
+
+    @property
+    def epoch(self) -> int:
+        return self.state.epoch
+
+    @property
+    def leader_id(self) -> int | None:
+        return self.state.leader_id
+
+    # Inputs
+
+    def tick(self, now: float) -> list[fx.Effect]:
+        """Time has passed. Due at `deadline()`; harmless at any other time."""
+        return self._done(now)
+
+    def receive(self, request: Request, token: object, now: float) -> list[fx.Effect]:
+        """A request arrived; its reply, at once or later, carries `token`."""
+        self._expire(now)
+        match request:
+            case VoteRequest():
+                reply: Response | None = self._vote(request, now)
+            case BeginQuorumEpochRequest():
+                reply = self._begin_quorum_epoch(request, now)
+            case EndQuorumEpochRequest():
+                reply = self._end_quorum_epoch(request, now)
+            case FetchRequest():
+                reply = self._fetch(request, token, now)
+        if reply is not None:
+            self._emit(fx.Reply(token, reply))
+        return self._done(now)
+
+    def answered(self, peer: int, correlation: int, response: Response, now: float) -> list[fx.Effect]:
+        """A peer answered the request sent under `correlation`."""
+        self._expire(now)
+        request = self._outbox.complete(peer, correlation)
+        if request is None:
+            return self._done(now)
+        self._outbox.succeeded(peer)
+        if not self._learn(response.epoch, response.leader_id, now):
+            match request, response:
+                case VoteRequest(), VoteResponse():
+                    self._vote_answered(peer, response, now)
+                case BeginQuorumEpochRequest(), BeginQuorumEpochResponse():
+                    self._begin_answered(peer, request, response, now)
+                case FetchRequest(), FetchResponse():
+                    self._fetch_answered(peer, response, now)
+                case _:
+                    self._outbox.pause(peer, now)
+        return self._done(now)
+
+    def failed(self, peer: int, correlation: int, now: float) -> list[fx.Effect]:
+        """No answer to the request sent under `correlation` will come: refused, cut, or timed out."""
+        self._expire(now)
+        if self._outbox.complete(peer, correlation) is not None:
+            self._outbox.pause(peer, now)
+        return self._done(now)
+
+    def append(self, records: Sequence[bytes], now: float) -> list[fx.Effect]:
+        """Append the leader's records as one batch, committed whole or not at all. They end at `log.end_offset`.
+
+        Raises NotLeader. Call `tick` first, so that a leader whose time is up does not append.
+        """
+        if self.role is not Role.LEADER:
+            raise NotLeader(f"node {self.node_id} is {self.role.value} in epoch {self.epoch}: it appends nothing")
+        self._emit(fx.AppendRecords(self.log.end_offset, self.epoch, records))
+        self.log.append(self.epoch, self.log.end_offset + len(records))
+        return self._done(now)
+
+    def flushed(self, end_offset: int, now: float) -> list[fx.Effect]:
+        """The log is durable up to `end_offset`, as a `Flush` asked for."""
+        self._flushing = False
+        self.durable_end = end_offset
+        self._expire(now)
+        return self._done(now)
+
+    def confirm(self, token: object, now: float) -> list[fx.Effect]:
+        """Have a majority confirm this epoch from now on; `Confirmed` with the token, or `Resigned`, follows.
+
+        Raises NotLeader. Call `tick` first, as before `append`.
+        """
+        if self.leadership is None:
+            raise NotLeader(f"node {self.node_id} is {self.role.value} in epoch {self.epoch}: nothing to confirm")
+        self.leadership.confirmations.waiting.append(token)
+        return self._done(now)
+
+    def resign(self, now: float) -> list[fx.Effect]:
+        """Give up leadership in good order (KIP-595, EndQuorumEpoch). A node that stops does this first."""
+        self._expire(now)
+        if self.role is Role.LEADER:
+            self._end_leadership(now)
+        return self._done(now)
+
+    def deadline(self) -> float:
+        """When `tick` is due at the latest."""
+        due = [self._resignation_due_at() if self.leadership else self._timer]
+        due += [self._send_due_at(peer) for peer in self._peers if self._outbox.idle(peer)]
+        if self.leadership:
+            due += [parked.deadline for parked in self.leadership.parked]
+        return min(due)
+
+    # Requests
+
+    def _vote(self, request: VoteRequest, now: float) -> VoteResponse:
+        if error := self._refusal(request, request.cluster_id, request.candidate_id):
+            return VoteResponse(error, self.epoch, self.leader_id)
+        self._learn(request.epoch, None, now)
+        granted = self._up_to_date(request) and (
+            not self._has_live_leader(now) if request.pre_vote else self._may_vote_for(request.candidate_id)
+        )
+        if granted and not request.pre_vote:
+            self._become_unattached(self.epoch, now, voted_id=request.candidate_id)
+        # Whoever asks before an election is told of a leader only if it lives, or two followers of a dead one would
+        # keep sending each other back to it.
+        leader_id = None if request.pre_vote and not self._has_live_leader(now) else self.leader_id
+        return VoteResponse(Error.NONE, self.epoch, leader_id, granted)
+
+    def _up_to_date(self, request: VoteRequest) -> bool:
+        """Whether the candidate's log is at least as up to date as this one: the later last epoch, then the longer."""
+        mine, theirs = self.log.end, request.log_end
+        return (theirs.epoch, theirs.end_offset) >= (mine.epoch, mine.end_offset)
+
+    def _may_vote_for(self, candidate_id: int) -> bool:
+        return self.leader_id is None and self.state.voted_id in (None, candidate_id)
+
+    def _has_live_leader(self, now: float) -> bool:
+        """Whether an election would be needless. A leader that lives answers fetches well within half of the time."""
+        if self.role is Role.FOLLOWER:
+            return now - self._heard_leader_at < self.settings.fetch_timeout / 2
+        return self.role is Role.LEADER
+
+    def _begin_quorum_epoch(self, request: BeginQuorumEpochRequest, now: float) -> BeginQuorumEpochResponse:
+        error = self._refusal(request, request.cluster_id, request.leader_id)
+        if not error:
+            self._learn(request.epoch, request.leader_id, now)
+            if self.leader_id != request.leader_id:
+                error = Error.INVALID_REQUEST
+        return BeginQuorumEpochResponse(error, self.epoch, self.leader_id)
+
+    def _end_quorum_epoch(self, request: EndQuorumEpochRequest, now: float) -> EndQuorumEpochResponse:
+        error = self._refusal(request, request.cluster_id, request.leader_id)
+        if not error:
+            self._learn(request.epoch, request.leader_id, now)
+            if self.role is Role.FOLLOWER and self.leader_id == request.leader_id:
+                self._become_unattached(self.epoch, now)
+                self._timer = now + self._succession_delay(request.successors)
+        return EndQuorumEpochResponse(error, self.epoch, self.leader_id)
+
+    def _succession_delay(self, successors: tuple[int, ...]) -> float:
+        """In the order of the successors, late enough that the others know of the resignation as well."""
+        position = successors.index(self.node_id) if self.node_id in successors else len(successors)
+        return self.settings.election_timeout * (position + 1 + self._random.random()) / 10
+
+    def _fetch(self, request: FetchRequest, token: object, now: float) -> FetchResponse | None:
+        if error := self._fetch_refusal(request):
+            return FetchResponse(error, self.epoch, self.leader_id)
+        assert self.leadership is not None
+        follower = self.leadership.followers.get(request.replica_id)
+        if follower is not None:
+            follower.heard_at = now
+        diverging = self.log.divergence(request.log_end)
+        if diverging is not None:
+            return self._fetch_response(diverging)
+        if follower is not None:
+            # Within one epoch a log that matched is never truncated: a late fetch takes nothing back.
+            follower.end_offset = max(follower.end_offset, request.log_end.end_offset)
+        deadline = now + min(request.max_wait, self.settings.fetch_max_wait)
+        self.leadership.parked.append(ParkedFetch(token, request, deadline))
+        return None
+
+    def _fetch_refusal(self, request: FetchRequest) -> Error:
+        if request.cluster_id not in (None, self.settings.cluster_id):
+            return Error.INCONSISTENT_CLUSTER_ID
+        if request.epoch != UNKNOWN_EPOCH and request.epoch != self.epoch:
+            return Error.FENCED_LEADER_EPOCH if request.epoch < self.epoch else Error.UNKNOWN_LEADER_EPOCH
+        return Error.NONE if self.role is Role.LEADER else Error.NOT_LEADER_OR_FOLLOWER
+
+    def _fetch_response(self, diverging: EpochEnd | None = None) -> FetchResponse:
+        return FetchResponse(Error.NONE, self.epoch, self.leader_id, self.high_watermark, diverging)
+
+    def _refusal(self, request: Request, cluster_id: str | None, sender: int) -> Error:
+        """What is asked of every request from a voter (KIP-595): this cluster, an epoch not behind, a voter."""
+        if cluster_id not in (None, self.settings.cluster_id):
+            return Error.INCONSISTENT_CLUSTER_ID
+        if request.epoch < self.epoch:
+            return Error.FENCED_LEADER_EPOCH
+        return Error.NONE if sender in self._peers else Error.INCONSISTENT_VOTER_SET
+
+    # Answers
+
+    def _vote_answered(self, peer: int, response: VoteResponse, now: float) -> None:
+        (self._granted if response.granted and not response.error else self._refused).add(peer)
+        self._count_votes(now)
+
+    def _count_votes(self, now: float) -> None:
+        if len(self._granted) >= self._majority:
+            if self.role is Role.PROSPECTIVE:
+                self._become_candidate(now)
+            else:
+                self._become_leader(now)
+        elif self.role is Role.CANDIDATE and len(self._refused) > len(self.settings.voters) - self._majority:
+            self._timer = min(self._timer, now + self._back_off())
+
+    def _begin_answered(
+        self, peer: int, request: BeginQuorumEpochRequest, response: BeginQuorumEpochResponse, now: float
+    ) -> None:
+        if response.error or self.leadership is None:
+            self._outbox.pause(peer, now)
+            return
+        follower = self.leadership.followers[peer]
+        follower.begun_at, follower.round_accepted = now, request.round
+
+    def _fetch_answered(self, peer: int, response: FetchResponse, now: float) -> None:
+        if response.error is Error.NOT_LEADER_OR_FOLLOWER:
+            # It leads this epoch no more, and nobody else ever will.
+            self._become_unattached(self.epoch, now)
+            self._timer = now + self._back_off()
+        elif response.error or not self._continues_log(response.batches):
+            self._outbox.pause(peer, now)
+        else:
+            self._heard_leader_at = now
+            self._timer = now + self.settings.fetch_timeout
+            if response.diverging is None:
+                self._take(response)
+            else:
+                # What is left may still differ from the leader's log: it commits nothing before the next answer.
+                self._truncate(response.diverging)
+
+    def _take(self, response: FetchResponse) -> None:
+        for batch in response.batches:
+            self.log.append(batch.epoch, batch.next_offset)
+        if response.batches:
+            self._emit(fx.Append(response.batches))
+        self._commit(min(response.high_watermark, self.log.end_offset))
+
+    def _continues_log(self, batches: Sequence[Batch]) -> bool:
+        last = self.log.end
+        for batch in batches:
+            if batch.base_offset != last.end_offset or not last.epoch <= batch.epoch <= self.epoch:
+                return False
+            last = EpochEnd(batch.epoch, batch.next_offset)
+        return True
+
+    def _truncate(self, diverging: EpochEnd) -> None:
+        end_offset = self.log.truncation_point(diverging)
+        if end_offset < self.high_watermark:
+            raise CommittedRecordsAtRisk(
+                f"node {self.node_id} was told by leader {self.leader_id} of epoch {self.epoch} to truncate to "
+                f"{end_offset}, below its high watermark {self.high_watermark}: committed metadata was lost elsewhere"
+            )
+        self.log.truncate(end_offset)
+        self.durable_end = min(self.durable_end, end_offset)
+        self._emit(fx.Truncate(end_offset))
+
+    # Roles
+
+    def _learn(self, epoch: int, leader_id: int | None, now: float) -> bool:
+        """Take in what a peer says of an epoch and its leader; True if that changed the role of this voter."""
+        known = leader_id if leader_id in self._peers else None
+        if epoch < self.epoch or (epoch == self.epoch and (known is None or self.leader_id is not None)):
+            return False
+        if known is None:
+            self._become_unattached(epoch, now)
+        else:
+            self._heard_leader_at = float("-inf")
+            voted_id = self.state.voted_id if epoch == self.epoch else None
+            self._become(Role.FOLLOWER, QuorumState(epoch, voted_id, known), now + self.settings.fetch_timeout)
+        return True
+
+    def _become_unattached(self, epoch: int, now: float, voted_id: int | None = None) -> None:
+        if epoch == self.epoch and voted_id is None:
+            voted_id = self.state.voted_id
+        self._become(Role.UNATTACHED, QuorumState(epoch, voted_id), now + self._election_timeout())
+
+    def _become_prospective(self, now: float) -> None:
+        self._become(Role.PROSPECTIVE, replace(self.state, leader_id=None), now + self._election_timeout())
+        self._count_votes(now)
+
+    def _become_candidate(self, now: float) -> None:
+        self._become(Role.CANDIDATE, QuorumState(self.epoch + 1, self.node_id), now + self._election_timeout())
+        self._count_votes(now)
+
+    def _become_leader(self, now: float) -> None:
+        granted = tuple(sorted(self._granted))
+        self._become(Role.LEADER, replace(self.state, leader_id=self.node_id), float("inf"))
+        start = self.log.end_offset
+        self.leadership = Leadership(self._peers, start, now)
+        self._emit(fx.AppendLeaderChange(start, self.epoch, self.node_id, tuple(sorted(self.settings.voters)), granted))
+        self.log.append(self.epoch, start + 1)
+
+    def _end_leadership(self, now: float) -> None:
+        assert self.leadership is not None
+        successors = self.leadership.successors()
+        farewell = EndQuorumEpochRequest(self.settings.cluster_id, self.epoch, self.node_id, successors)
+        for peer in self._peers:
+            self._emit(fx.Notify(peer, farewell))
+        self._become_unattached(self.epoch, now)
+
+    def _become(self, role: Role, state: QuorumState, timer: float) -> None:
+        """The one way into every role. What the old role was asked or had asked is over, on disk first."""
+        before, ended = self.state, self.leadership
+        self.role, self.state, self._timer, self.leadership = role, state, timer, None
+        self._granted, self._refused = {self.node_id}, set()
+        self._outbox.reset()
+        if state != before:
+            self._emit(fx.Persist(state))
+        if ended is not None:
+            for parked in ended.parked:
+                response = FetchResponse(Error.NOT_LEADER_OR_FOLLOWER, self.epoch, self.leader_id)
+                self._emit(fx.Reply(parked.token, response))
+            self._emit(fx.Resigned(before.epoch))
+        if (state.epoch, state.leader_id) != (before.epoch, before.leader_id):
+            self._emit(fx.LeaderChanged(state.leader_id, state.epoch))
+
+    # Timers, and what follows from every input
+
+    def _election_timeout(self) -> float:
+        return self.settings.election_timeout * (1 + self._random.random())
+
+    def _back_off(self, factor: float = 1.0) -> float:
+        """Random from nothing up, so that two candidates that met do not meet again for ever (KAFKA-18345)."""
+        return self.settings.election_timeout * factor * self._random.random()
+
+    def _resignation_due_at(self) -> float:
+        """When a leader that hears no majority gives up (KAFKA-15489)."""
+        assert self.leadership is not None
+        return self.leadership.heard_majority_at() + self.settings.fetch_timeout
+
+    def _expire(self, now: float) -> None:
+        if self.leadership is None:
+            if now >= self._timer:
+                self._become_prospective(now)
+        elif now >= self._resignation_due_at():
+            self._end_leadership(now)
+
+    def _done(self, now: float) -> list[fx.Effect]:
+        self._expire(now)
+        if self.durable_end < self.log.end_offset and not self._flushing:
+            self._flushing = True
+            self._emit(fx.Flush(self.log.end_offset))
+        if self.leadership is not None:
+            self._lead(self.leadership, now)
+        for peer in self._peers:
+            if self._outbox.idle(peer) and self._send_due_at(peer) <= now:
+                request = self._request_for(peer)
+                self._emit(fx.Send(peer, self._outbox.sent(peer, request), request))
+        effects, self._effects = self._effects, []
+        return effects
+
+    def _lead(self, leadership: Leadership, now: float) -> None:
+        replicated = leadership.replicated(self.durable_end)
+        if self._committable(leadership, replicated):
+            self._commit(replicated)
+        if not leadership.elected and self.high_watermark > leadership.start_offset:
+            leadership.elected = True
+            self._emit(fx.Elected(self.epoch))
+        self._confirm_rounds(leadership)
+        leadership.parked = [parked for parked in leadership.parked if not self._answer_fetch(leadership, parked, now)]
+
+    def _committable(self, leadership: Leadership, offset: int) -> bool:
+        """Only a record of the leader's own epoch commits what lies before it (Raft, 5.4.2)."""
+        return offset > leadership.start_offset
+
+    def _commit(self, offset: int) -> None:
+        if offset > self.high_watermark:
+            self.high_watermark = offset
+            self._emit(fx.Committed(offset))
+
+    def _confirm_rounds(self, leadership: Leadership) -> None:
+        rounds = leadership.confirmations
+        while True:
+            if leadership.round_confirmed():
+                self._emit(fx.Confirmed(rounds.finish()))
+            if not rounds.start_next():
+                return
+
+    def _answer_fetch(self, leadership: Leadership, parked: ParkedFetch, now: float) -> bool:
+        """Voters get all there is, observers what is committed; a voter also hears of a new high watermark at once."""
+        start = parked.request.log_end
+        follower = leadership.followers.get(parked.request.replica_id)
+        limit = self.high_watermark if follower is None else self.log.end_offset
+        if limit > start.end_offset:
+            self._emit(fx.ReplyWithRecords(parked.token, self._fetch_response(), start, limit))
+        elif now >= parked.deadline or (follower and follower.high_watermark_sent < self.high_watermark):
+            self._emit(fx.Reply(parked.token, self._fetch_response()))
+        else:
+            return False
+        if follower is not None:
+            follower.high_watermark_sent = self.high_watermark
+        return True
+
+    def _send_due_at(self, peer: int) -> float:
+        return max(self._request_due_at(peer), self._outbox.retry_at(peer))
+
+    def _request_due_at(self, peer: int) -> float:
+        """When there is something to ask of a peer: always (0), never (infinite), or from a time on."""
+        match self.role:
+            case Role.PROSPECTIVE | Role.CANDIDATE:
+                due = peer not in self._granted and peer not in self._refused
+            case Role.FOLLOWER:
+                # What is fetched next says that all before it is durable here.
+                due = peer == self.leader_id and self.durable_end == self.log.end_offset
+            case Role.LEADER:
+                assert self.leadership is not None
+                return self.leadership.begin_due_at(peer, self.settings.fetch_timeout / 2)
+            case Role.UNATTACHED:
+                due = False
+        return 0.0 if due else float("inf")
+
+    def _request_for(self, peer: int) -> Request:
+        cluster_id, epoch, node_id = self.settings.cluster_id, self.epoch, self.node_id
+        if self.leadership is not None:
+            return BeginQuorumEpochRequest(cluster_id, epoch, node_id, self.leadership.confirmations.number)
+        if self.role is Role.FOLLOWER:
+            return FetchRequest(cluster_id, epoch, node_id, self.log.end, self.settings.fetch_max_wait)
+        return VoteRequest(cluster_id, epoch, node_id, self.log.end, pre_vote=self.role is Role.PROSPECTIVE)
+
+    def _emit(self, effect: fx.Effect) -> None:
+        self._effects.append(effect)

@@ -1,0 +1,89 @@
+"""What a leader knows during one epoch: how far each voter is, when it was heard, and who waits for what."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from cluster_impl.designs.quorum.raft.messages import FetchRequest
+
+
+@dataclass(slots=True)
+class Follower:
+    """Another voter as its leader sees it. `end_offset`: durable there, and the same as in the leader's log."""
+
+    heard_at: float
+    begun_at: float = float("-inf")
+    end_offset: int = 0
+    high_watermark_sent: int = -1
+    round_accepted: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ParkedFetch:
+    """A fetch that waits for something to be answered with."""
+
+    token: object
+    request: FetchRequest
+    deadline: float
+
+
+@dataclass(slots=True)
+class Confirmations:
+    """Rounds that prove that nobody was elected before they began: one runs, all who come meanwhile share the next."""
+
+    number: int = 0
+    running: list[object] = field(default_factory=list)
+    waiting: list[object] = field(default_factory=list)
+
+    def start_next(self) -> bool:
+        """Begin a round for those that wait, unless one runs."""
+        if self.running or not self.waiting:
+            return False
+        self.number += 1
+        self.running, self.waiting = self.waiting, []
+        return True
+
+    def finish(self) -> tuple[object, ...]:
+        """The round was accepted by a majority: the tokens that it confirms."""
+        done, self.running = tuple(self.running), []
+        return done
+
+
+class Leadership:
+    """One epoch of one leader. Round 0 of the confirmations is the announcement of the epoch itself."""
+
+    def __init__(self, peers: Iterable[int], start_offset: int, now: float) -> None:
+        self.start_offset = start_offset
+        self.elected = False
+        self.followers = {peer: Follower(heard_at=now) for peer in peers}
+        self.majority = (len(self.followers) + 1) // 2 + 1
+        self.confirmations = Confirmations()
+        self.parked: list[ParkedFetch] = []
+
+    def replicated(self, own_durable_end: int) -> int:
+        """The offset below which a majority of the voters, this one among them, holds everything durably."""
+        ends = sorted([own_durable_end, *(follower.end_offset for follower in self.followers.values())], reverse=True)
+        return ends[self.majority - 1]
+
+    def heard_majority_at(self) -> float:
+        """The latest time at which a majority, this voter among it, had been heard; infinite if alone."""
+        times = sorted((follower.heard_at for follower in self.followers.values()), reverse=True)
+        return times[self.majority - 2] if self.majority > 1 else float("inf")
+
+    def begin_due_at(self, peer: int, silence: float) -> float:
+        """When to announce the epoch to a voter: at once if a round lacks it, or after `silence` without a fetch."""
+        follower = self.followers[peer]
+        round_needed = self.confirmations.number if self.confirmations.running else 0
+        if follower.round_accepted < round_needed:
+            return 0.0
+        return max(follower.heard_at, follower.begun_at) + silence
+
+    def round_confirmed(self) -> bool:
+        """Whether a majority, this voter among it, accepted the round that runs."""
+        if not self.confirmations.running:
+            return False
+        number = self.confirmations.number
+        return 1 + sum(f.round_accepted >= number for f in self.followers.values()) >= self.majority
+
+    def successors(self) -> tuple[int, ...]:
+        """The other voters, the one with the longest log first."""
+        return tuple(sorted(self.followers, key=lambda peer: -self.followers[peer].end_offset))

@@ -1,0 +1,116 @@
+"""Cores that are broken on purpose, each in one place: what the simulation must be able to see."""
+
+from cluster_impl.designs.quorum.raft import effects as fx
+from cluster_impl.designs.quorum.raft.core import RaftCore
+from cluster_impl.designs.quorum.raft.leadership import Leadership
+from cluster_impl.designs.quorum.raft.messages import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EpochEnd,
+    FetchResponse,
+    VoteRequest,
+)
+from cluster_impl.designs.quorum.raft.state import Role
+
+
+class CommitsOlderEpochs(RaftCore):
+    """Counts copies of records of an earlier epoch (Raft, 5.4.2, figure 8)."""
+
+    def _committable(self, leadership: Leadership, offset: int) -> bool:
+        return True
+
+
+class ForgetsItsVote(RaftCore):
+    """Answers a candidate before the vote is on disk, and after a restart votes again."""
+
+    def _emit(self, effect: fx.Effect) -> None:
+        if not isinstance(effect, fx.Persist):
+            super()._emit(effect)
+
+
+class VotesForAnyone(RaftCore):
+    """Does not compare logs."""
+
+    def _up_to_date(self, request: VoteRequest) -> bool:
+        return True
+
+
+class NeverTruncates(RaftCore):
+    """Keeps what the leader does not have."""
+
+    def _truncate(self, diverging: EpochEnd) -> None:
+        pass
+
+
+class TruncatesTooLittle(RaftCore):
+    """Trusts the offset alone when the leader's epoch is not in its own log."""
+
+    def _truncate(self, diverging: EpochEnd) -> None:
+        self.log.truncate(diverging.end_offset)
+        self.durable_end = min(self.durable_end, diverging.end_offset)
+        self._emit(fx.Truncate(diverging.end_offset))
+
+
+class CommitsWhatDiverges(RaftCore):
+    """Takes the high watermark of an answer that told it to truncate."""
+
+    def _fetch_answered(self, peer: int, response: FetchResponse, now: float) -> None:
+        super()._fetch_answered(peer, response, now)
+        if response.diverging is not None:
+            self._commit(min(response.high_watermark, self.log.end_offset))
+
+
+class NeverResigns(RaftCore):
+    """Leads on where no majority hears it (KAFKA-15489)."""
+
+    def _resignation_due_at(self) -> float:
+        return float("inf")
+
+
+class CountsBeforeFsync(RaftCore):
+    """Counts its own copy as soon as it is written."""
+
+    def _done(self, now: float) -> list[fx.Effect]:
+        self.durable_end = self.log.end_offset
+        return super()._done(now)
+
+
+class ConfirmsWithoutARound(RaftCore):
+    """Takes its own word for it."""
+
+    def confirm(self, token: object, now: float) -> list[fx.Effect]:
+        return [*super().tick(now), fx.Confirmed((token,))]
+
+
+class ConfirmsByEarlierAnswers(RaftCore):
+    """Counts answers to messages that were sent before the question came."""
+
+    def _begin_answered(
+        self, peer: int, request: BeginQuorumEpochRequest, response: BeginQuorumEpochResponse, now: float
+    ) -> None:
+        super()._begin_answered(peer, request, response, now)
+        if self.leadership is not None and not response.error:
+            self.leadership.followers[peer].round_accepted = self.leadership.confirmations.number
+
+
+class LeadsWithoutAMajority(RaftCore):
+    """Takes one other vote for enough, however many voters there are."""
+
+    def _count_votes(self, now: float) -> None:
+        if self.role is Role.CANDIDATE and len(self._granted) == 2:
+            self._become_leader(now)
+        elif self.role is not Role.LEADER:
+            super()._count_votes(now)
+
+
+SEEN_IN_STORMS: tuple[type[RaftCore], ...] = (
+    CommitsOlderEpochs,
+    ForgetsItsVote,
+    VotesForAnyone,
+    NeverTruncates,
+    TruncatesTooLittle,
+    CountsBeforeFsync,
+    ConfirmsWithoutARound,
+    LeadsWithoutAMajority,
+)
+"""The others take a rarer history, or one that only waits: they have tests of their own."""

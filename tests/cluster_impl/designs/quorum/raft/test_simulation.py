@@ -1,0 +1,73 @@
+"""Random histories of a quorum: the core keeps every guarantee, and each core that is broken on purpose is caught.
+
+More histories than a test run has time for: `python -m tests.cluster_impl.designs.quorum.raft.test_simulation FROM TO`.
+"""
+
+import sys
+
+import pytest
+
+from cluster_impl.designs.quorum.raft.core import RaftCore
+from cluster_impl.designs.quorum.raft.state import Role
+from tests.cluster_impl.designs.quorum.raft import mutants
+from tests.cluster_impl.designs.quorum.raft.oracle import GuaranteeBroken
+from tests.cluster_impl.designs.quorum.raft.simulation import FETCH_TIMEOUT, World, storm
+
+
+def test_every_guarantee_holds_in_random_histories_and_healed_quorums_make_progress() -> None:
+    committed = elections = confirmations = 0
+    for seed in range(120):
+        world = storm(seed)
+        committed += len(world.oracle.committed)
+        elections += world.oracle.elections
+        confirmations += world.confirmations
+    # Histories in which nothing happens would prove nothing.
+    assert committed > 1000
+    assert elections > 300
+    assert confirmations > 300
+
+
+@pytest.mark.parametrize("core", mutants.SEEN_IN_STORMS, ids=lambda core: core.__name__)
+def test_a_core_that_is_broken_on_purpose_is_caught(core: type[RaftCore]) -> None:
+    with pytest.raises(Exception) as caught:
+        for seed in range(300):
+            storm(seed, core)
+    assert isinstance(caught.value, (GuaranteeBroken, ValueError, AssertionError)), caught.value
+
+
+def isolated_leader_stops(core: type[RaftCore]) -> bool:
+    world = World(seed=1, core=core)
+    world.run_until(5, lambda: world.leader() is not None)
+    old = world.leader()
+    assert old is not None
+    world.cut = {pair for other in world.nodes for pair in ((old.node, other), (other, old.node))}
+    world.run_until(world.now + FETCH_TIMEOUT + 0.1)
+    return old.core.role is not Role.LEADER
+
+
+def test_a_leader_that_no_majority_hears_resigns_within_the_fetch_timeout() -> None:
+    assert isolated_leader_stops(RaftCore)
+    assert not isolated_leader_stops(mutants.NeverResigns)
+
+
+def test_a_voter_that_was_cut_off_deposes_nobody_when_it_returns() -> None:
+    world = World(seed=2)
+    world.run_until(5, lambda: world.leader() is not None)
+    leader = world.leader()
+    assert leader is not None
+    epoch = leader.core.epoch
+    other = next(node for node in world.nodes if node != leader.node)
+    world.cut = {pair for node in world.nodes for pair in ((node, other), (other, node))}
+    world.run_until(world.now + 10)
+    assert world.lives[other].core.epoch == epoch
+    world.heal()
+    assert world.recovers()
+    assert leader.core.role is Role.LEADER
+    assert leader.core.epoch == epoch
+
+
+if __name__ == "__main__":
+    first, last = int(sys.argv[1]), int(sys.argv[2])
+    for number in range(first, last):
+        storm(number)
+    print(f"{last - first} histories, every guarantee held")
