@@ -15,8 +15,8 @@ from harness.checkers.vanished import consumed_then_vanished
 from results.records.verdict import Finding
 
 DATA_CHECKERS: Final[tuple[Callable[[History], Finding], ...]] = (
-    lost_write,
     unseen,
+    lost_write,
     consumed_then_vanished,
     inconsistent_offsets,
     duplicate,

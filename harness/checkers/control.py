@@ -69,6 +69,14 @@ class NewestViews:
         position = bisect_right(known, t, key=lambda view: view.t)
         return known[position - 1] if position else None
 
+    def next_leader(self, partition: TopicPartition, t: float) -> PartitionView | None:
+        """The first leader after `t` that is not the one of `t`."""
+        then = self.at(partition, t)
+        for view in self._views.get(partition, ()):
+            if view.t > t and view.leader >= 0 and (then is None or view.leader != then.leader):
+                return view
+        return None
+
     def of(self, partition: TopicPartition) -> list[PartitionView]:
         return list(self._views.get(partition, ()))
 

@@ -1,12 +1,12 @@
 """Lost write: acknowledged at acks=all, at or below the highest offset that anybody read, and read by nobody.
 
 The bound is what was *read*. A high watermark from a checkpoint proves nothing: it is stale after kill -9.
-What was acknowledged above the bound is the business of `unseen`.
+What was acknowledged above the bound is the business of `unseen`, which needs a final read.
 """
 
 from harness.checkers.check import Check
 from harness.checkers.history import History
-from harness.checkers.missing import COLUMNS, bounds, describe, intact_before, row
+from harness.checkers.missing import COLUMNS, bounds, describe, intact_before, row, successor
 from results.records.verdict import Basis, Finding
 
 CHECK = Check("lost-write", "Acknowledged records are lost", "ACK-01", Basis.ABSENCE)
@@ -21,12 +21,13 @@ def lost_write(history: History) -> Finding:
     if not lost:
         sentence = f"Each of {len(judged)} acknowledged records below the highest offset read was read."
         return CHECK.held(len(judged), sentence, above_bound=beyond)
+    at, what_followed = successor(history, lost)
     return CHECK.broken(
         len(judged),
-        f"{describe(lost)} acknowledged with acks=all were lost: later offsets were read, these never.",
+        f"{describe(lost)} acknowledged with acks=all were passed over by all who read.{what_followed}",
         COLUMNS,
         [row(history, promise) for promise in lost],
-        at=min(promise.acknowledged for promise in lost),
+        at=at,
         context=[row(history, promise) for promise in intact_before(history, lost)],
         above_bound=beyond,
     )

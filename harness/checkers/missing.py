@@ -62,3 +62,16 @@ def intact_before(history: History, missing: Iterable[Promise]) -> list[Promise]
         if promise.at not in last or promise.offset > last[promise.at].offset:
             last[promise.at] = promise
     return list(last.values())
+
+
+def successor(history: History, missing: Sequence[Promise]) -> tuple[float, str]:
+    """Who led next after the last of them, and when; else when that one was acknowledged.
+
+    The time, and a sentence that follows another.
+    """
+    last = max(missing, key=lambda promise: promise.acknowledged)
+    view = history.views.next_leader(last.at, last.acknowledged)
+    if view is None:
+        return last.acknowledged, ""
+    isr = ", ".join(map(str, view.isr))
+    return view.t, f" The next leader was {view.leader} (epoch {view.leader_epoch}, ISR {isr}), seen at {view.t:.2f} s."

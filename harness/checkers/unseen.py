@@ -1,8 +1,11 @@
-"""Unseen: acknowledged at acks=all, above everything that was read, and not there when all was read to the end."""
+"""Unseen: acknowledged at acks=all, and read by nobody although everything was read to its end.
+
+`lost_write` finds the part of these below the highest offset read, and needs no final read for it.
+"""
 
 from harness.checkers.check import Check
 from harness.checkers.history import History
-from harness.checkers.missing import COLUMNS, bounds, describe, intact_before, row
+from harness.checkers.missing import COLUMNS, describe, intact_before, row, successor
 from results.records.verdict import Basis, Finding
 
 CHECK = Check("unseen", "Acknowledged records are gone", "ACK-01", Basis.ABSENCE)
@@ -10,23 +13,24 @@ CHECK = Check("unseen", "Acknowledged records are gone", "ACK-01", Basis.ABSENCE
 
 def unseen(history: History) -> Finding:
     """Linear in sends and reads. Judges only partitions that were read to their end after the last producer."""
-    bound = bounds(history)
-    above = [promise for promise in history.promises if promise.offset > bound.get(promise.at, -1)]
     judged = [promise for promise in history.promises if promise.at in history.final]
-    gone = [promise for promise in above if promise.at in history.final and promise.value not in history.values_read]
-    unread = sorted({f"{topic}-{number}" for topic, number in {p.at for p in history.promises} - set(history.final)})
+    gone = [promise for promise in judged if promise.value not in history.values_read]
+    unread = {
+        f"{topic}-{number}" for topic, number in {promise.at for promise in history.promises} - set(history.final)
+    }
     if gone:
+        at, what_followed = successor(history, gone)
         return CHECK.broken(
             len(judged),
-            f"{describe(gone)} acknowledged with acks=all are gone: the log ended before them at the final read.",
+            f"{describe(gone)} acknowledged with acks=all are gone.{what_followed}",
             COLUMNS,
             [row(history, promise) for promise in gone],
-            at=min(promise.acknowledged for promise in gone),
+            at=at,
             context=[row(history, promise) for promise in intact_before(history, gone)],
         )
     if unread:
-        partitions = ", ".join(unread)
+        partitions = ", ".join(sorted(unread))
         return CHECK.unjudged(
             f"The final read did not come to the end of {partitions}, so nothing is known of its tail."
         )
-    return CHECK.held(len(judged), f"The final read went past each of {len(judged)} acknowledged records.")
+    return CHECK.held(len(judged), f"The final read found each of {len(judged)} acknowledged records.")

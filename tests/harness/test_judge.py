@@ -17,7 +17,9 @@ def expectations(monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     """What the steps' expectations are found to be; empty unless a test adds something."""
     found: list[Finding] = []
     monkeypatch.setitem(
-        sys.modules, "harness.checkers.expectations", SimpleNamespace(__spec__=True, check=lambda plan, journal: list(found))
+        sys.modules,
+        "harness.checkers.expectations",
+        SimpleNamespace(__spec__=True, check=lambda plan, journal: list(found)),
     )
     return found
 
@@ -66,7 +68,7 @@ def test_the_same_journal_is_judged_the_same() -> None:
 def test_a_lost_record_is_a_violation_and_the_headline() -> None:
     verdict = judge(plan(), ended(lost()).journal())
     assert verdict.verdict is Verdict.VIOLATION
-    assert verdict.headline == of_check(verdict, "lost-write").sentence
+    assert verdict.headline == of_check(verdict, "unseen").sentence
 
 
 def test_a_run_cut_short_is_infrastructure() -> None:
@@ -148,7 +150,7 @@ DEVIATION = {"difference": "AK-06", "requirement": "ACK-01"}
 def test_a_loss_that_the_target_is_listed_for_passes_and_stays_visible() -> None:
     verdict = judge(plan(deviations=[DEVIATION]), ended(lost()).journal())
     assert verdict.verdict is Verdict.PASS
-    finding = of_check(verdict, "lost-write")
+    finding = of_check(verdict, "unseen")
     assert finding.difference == "AK-06"
     assert finding.counterexample is not None
     assert verdict.headline == finding.sentence

@@ -63,7 +63,10 @@ def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
         *closing(work=False),
         Produce(as_="afterwards", topic="u", records=10, expect=answers("LIVE-03", "served")),
     ]
-    lost = [Deviation(difference="AK-07", requirement="ACK-01")] if target.differs("AK-07") else []
+    lost = [
+        Deviation(difference="AK-07", requirement="ACK-01"),
+        Deviation(difference="AK-07", requirement="ACK-04", level="may"),  # their offsets are given out again
+    ]
     return compose(
         story,
         target,
@@ -72,7 +75,7 @@ def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
         topics=[_pair(leader, elder)],
         workload=NO_WORK,
         steps=steps,
-        deviations=lost,
+        deviations=lost if target.differs("AK-07") else (),
         coverage=[
             FaultProven(fault="duplicate"),
             FaultProven(fault="cut"),
