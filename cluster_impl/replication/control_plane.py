@@ -66,6 +66,10 @@ class PartitionRemoved:
     topic_id: UUID
     partition: int
 
+    @property
+    def topic_partition(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsrProposal:

@@ -115,6 +115,10 @@ class Partition:
         self._advance_high_watermark()
         return Transition.LEADS_ON if leads_on else Transition.LEADS
 
+    def remove(self) -> None:
+        """The replica is given up: it answers like one that neither leads nor follows."""
+        self.role, self._followers = Role.OFFLINE, {}
+
     def check_leader(self, current_leader_epoch: int) -> Error:
         """Whether a request that names `current_leader_epoch` (or ANY_EPOCH) may be answered by this replica."""
         if current_leader_epoch != ANY_EPOCH:

@@ -58,32 +58,33 @@ class Acknowledgements:
             heapq.heapify(self._heap)
 
 
+class Wakeable(Protocol):
+    """A waiting request that looks again when something has happened at a partition."""
+
+    def wake(self) -> None: ...
+
+
 class DelayedFetch(Generic[Response]):
-    """A fetch that has too little to answer yet.
+    """A fetch that has too little to answer yet. It is a member of each set of `watched` while it waits.
 
     `attempt(last)` reads again and returns the response, or None if that is still too little; at the last attempt, when
-    the time is over, it has to return one. Growth of several partitions in one turn of the event loop is one attempt.
+    the time is over, it returns one in any case. Growth of several partitions in one turn of the loop is one attempt.
     """
 
     def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        watched: Sequence[Watched],
-        max_wait: float,
-        attempt: Callable[[bool], Response | None],
+        self, watched: Sequence[set[Wakeable]], max_wait: float, attempt: Callable[[bool], Response | None]
     ) -> None:
-        self.future: asyncio.Future[Response] = loop.create_future()
-        self._loop = loop
+        self._loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Response] = self._loop.create_future()
         self._watched = watched
         self._attempt = attempt
         self._woken = False
-        for partition in watched:
-            partition.watchers.add(self)
-        self._timer = loop.call_later(max_wait, self._try, True)
+        for waiting in watched:
+            waiting.add(self)
+        self._timer = self._loop.call_later(max_wait, self._try, True)
         self.future.add_done_callback(self._leave)
 
     def wake(self) -> None:
-        """Something that the fetch may wait for has happened."""
         if not self._woken:
             self._woken = True
             self._loop.call_soon(self._try, False)
@@ -102,15 +103,5 @@ class DelayedFetch(Generic[Response]):
 
     def _leave(self, _: asyncio.Future[Response]) -> None:
         self._timer.cancel()
-        for partition in self._watched:
-            partition.watchers.discard(self)
-
-
-class Wakeable(Protocol):
-    def wake(self) -> None: ...
-
-
-class Watched(Protocol):
-    """A partition whose growth wakes the fetches in `watchers`."""
-
-    watchers: set[Wakeable]
+        for waiting in self._watched:
+            waiting.discard(self)

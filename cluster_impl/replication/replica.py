@@ -6,29 +6,32 @@ import logging
 from dataclasses import dataclass
 
 from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.control_plane import PartitionAssignment
+from cluster_impl.replication.control_plane import IsrOutcome, IsrProposal, PartitionAssignment
 from cluster_impl.replication.follower import FollowerFetch
-from cluster_impl.replication.partition import Partition, Transition
+from cluster_impl.replication.partition import ANY_EPOCH, Partition, Transition
 from cluster_impl.replication.purgatory import Acknowledgements, Wakeable
+from cluster_impl.replication.truncation import truncation_point
 from cluster_impl.replication.validation import Refused, check_produced
-from cluster_impl.storage.log import Log
-from cluster_impl.storage.producers import ProducerStates
+from cluster_impl.storage.epochs import UNDEFINED_EPOCH
+from cluster_impl.storage.log import InvalidBatch, Log, OffsetMismatch
+from cluster_impl.storage.producers import ProducerStates, SequenceError
 from cluster_impl.wire.codec import Buffer
+from cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """Where produced records are: `next_offset` is what the high watermark has to reach."""
+    """Where produced records are. With acks=all they are acknowledged once `next_offset` is committed."""
 
     base_offset: int
     next_offset: int
 
 
 @dataclass(frozen=True, slots=True)
-class Diverging:
-    """The reader's log and this one part: the epoch that both may share ends here at `end_offset`."""
+class EpochEnd:
+    """The greatest epoch of this log that is not above the one asked for, and the offset at which it ends."""
 
     epoch: int
     end_offset: int
@@ -36,64 +39,157 @@ class Diverging:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Whole batches, the first of which contains the offset asked for; none beside a divergence."""
+    """Whole batches, the first of which contains the offset asked for; none if the reader's log has diverged."""
 
     records: Buffer
     high_watermark: int
     log_start_offset: int
-    diverging: Diverging | None = None
+    diverging: EpochEnd | None = None
 
 
 class Replica:
-    """Joins the pure `Partition` to its log. Every method runs on the event loop, none waits."""
+    """Joins the pure `Partition` to its log. Every method runs on the event loop, none waits.
 
-    def __init__(self, core: Partition, log_: Log, config: ReplicationConfig) -> None:
+    Fetches that wait for records of any kind (followers) watch `growth`, those that wait for committed ones (clients)
+    watch `commits`.
+    """
+
+    def __init__(self, core: Partition, log_of_partition: Log, config: ReplicationConfig) -> None:
         self.core = core
-        self.log = log_
+        self.log = log_of_partition
         self.acknowledgements = Acknowledgements()
-        self.watchers: set[Wakeable] = set()
+        self.growth: set[Wakeable] = set()
+        self.commits: set[Wakeable] = set()
         self._config = config
         self._producers = ProducerStates()
 
-    @property
-    def name(self) -> str:
+    def __str__(self) -> str:
         return str(self.core.name)
 
     def assign(self, to: PartitionAssignment, now: float) -> Transition:
+        """Adopt committed state. A new leader learns from its log which producers wrote what."""
         min_isr = int(to.config.get("min.insync.replicas", self._config.min_isr))
         transition = self.core.assign(to, log_end_offset=self.log.log_end_offset, min_isr=min_isr, now=now)
+        if transition is Transition.FOLLOWS:
+            # A tenure in which nothing was written left an epoch without records: no other log knows of it.
+            self.log.epochs.truncate_from_end(self.log.log_end_offset)
         if transition is Transition.LEADS:
             self.log.epochs.assign(self.core.leader_epoch, self.log.log_end_offset)
             self._producers = ProducerStates.rebuilt(self.log.batches(self.log.log_start_offset))
         if transition is not Transition.NOTHING:
-            self._changed()
+            self._committed()
+            self._grown()
         return transition
 
-    def append_as_leader(self, records: Buffer, acks: int) -> Appended:
-        """Append one produced batch. Raises Refused."""
-        if error := self.core.check_leader(-1) or self.core.may_append(acks):
-            raise Refused(error)
-        batch = check_produced(records, self.message_max_bytes)
-        if original := self._producers.check(batch):
-            return Appended(original.base_offset, original.next_offset)
-        appended = self.log.append_as_leader(records, self.core.leader_epoch)
+    def isr_answered(self, proposal: IsrProposal, outcome: IsrOutcome, now: float) -> None:
+        self.core.isr_answered(proposal, outcome, now)
+        self._committed()
+
+    def append_as_leader(self, records: Buffer | None, acks: int) -> Appended:
+        """Append what a client produced; a repeated batch is found, not appended again. Raises Refused."""
+        if refusal := self.core.check_leader(ANY_EPOCH) or self.core.may_append(acks):
+            raise Refused(refusal)
+        limit = int(self.core.config.get("max.message.bytes", self._config.message_max_bytes))
+        batch = check_produced(records, limit)
+        try:
+            if original := self._producers.check(batch):
+                return Appended(original.base_offset, original.last_offset + 1)
+            appended = self.log.append_as_leader(batch.view, self.core.leader_epoch)
+        except (SequenceError, InvalidBatch) as error:
+            raise Refused(error.error, str(error)) from error
+        batch.base_offset = appended.base_offset
         self._producers.update(batch)
         if self.core.appended(self.log.log_end_offset):
             self._committed()
-        self.wake()
+        self._grown()
         return Appended(appended.base_offset, appended.last_offset + 1)
 
-    @property
-    def message_max_bytes(self) -> int:
-        return int(self.core.config.get("max.message.bytes", self._config.message_max_bytes))
-
-    def read_as_follower(
-        self, fetch: FollowerFetch, registered_epoch: int | None, last_epoch: int, max_bytes: int, now: float
-    ) -> Read:
-        """Serve a follower up to the end of the log and count its fetch as progress. Raises Refused."""
+    def credit(self, fetch: FollowerFetch, registered_epoch: int | None, last_epoch: int, now: float) -> None:
+        """Count a follower's fetch as progress, unless its log has diverged. Raises Refused."""
         if error := self.core.check_follower(fetch, registered_epoch):
             raise Refused(error)
-        read = self._read(fetch.offset, last_epoch, max_bytes, self.log.log_end_offset)
-        if read.diverging is None and self.core.credit(fetch, now):
-            self._committed()
-        return read
+        if self._divergence(fetch.offset, last_epoch) is None:
+            self._check_range(fetch.offset)
+            if self.core.credit(fetch, now):
+                self._committed()
+
+    def read(self, offset: int, leader_epoch: int, last_epoch: int, max_bytes: int, *, committed: bool) -> Read:
+        """Records from `offset` on: the committed ones, or all for a follower. Raises Refused.
+
+        `last_epoch` is the leader epoch of the reader's last record, or -1 if it does not say.
+        """
+        if error := self.core.check_leader(leader_epoch):
+            raise Refused(error)
+        records: Buffer = b""
+        diverging = self._divergence(offset, last_epoch)
+        if diverging is None:
+            self._check_range(offset)
+            limit = self.core.high_watermark if committed else self.log.log_end_offset
+            if offset < limit and max_bytes > 0:
+                records = self.log.read(offset, max_bytes, limit)
+        return Read(records, self.core.high_watermark, self.log.log_start_offset, diverging)
+
+    def _divergence(self, offset: int, last_epoch: int) -> EpochEnd | None:
+        if last_epoch == UNDEFINED_EPOCH:
+            return None
+        end = self.epoch_end(last_epoch)
+        if end.epoch == UNDEFINED_EPOCH:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE, f"{self} has no records of epoch {last_epoch} or below")
+        return end if end.epoch < last_epoch or end.end_offset < offset else None
+
+    def _check_range(self, offset: int) -> None:
+        start, end = self.log.log_start_offset, self.log.log_end_offset
+        if not start <= offset <= end:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE, f"{self} has {start} to {end}, {offset} was asked for")
+
+    def epoch_end(self, epoch: int) -> EpochEnd:
+        """Where an epoch ends in this log, for whoever wants to know what it shares with it."""
+        return EpochEnd(*self.log.epochs.end_offset_for(epoch))
+
+    def append_as_follower(self, records: Buffer, leader_high_watermark: int) -> None:
+        """Append what the leader sent, which begins at the log's end. Raises Refused for what is damaged."""
+        if records:
+            try:
+                self.log.append_as_follower(records)
+            except (InvalidBatch, OffsetMismatch) as error:
+                raise Refused(Error.CORRUPT_MESSAGE, str(error)) from error
+            self.core.appended(self.log.log_end_offset)
+        self.core.told_high_watermark(leader_high_watermark)
+
+    def latest_epoch(self) -> int:
+        """The leader epoch of a follower's last record, UNDEFINED_EPOCH without one."""
+        return self.log.epochs.latest
+
+    def truncate(self, leader: EpochEnd) -> bool:
+        """Cut the log at what it shares with the leader's; False if the leader has to be asked again."""
+        point = truncation_point(leader.epoch, leader.end_offset, self.log.epochs, self.log.log_end_offset)
+        offset = max(point.offset, self.log.log_start_offset)
+        if offset < self.core.high_watermark:
+            log.error(
+                "%s is cut to %d below its high watermark %d: its leader %d does not have what was committed",
+                self,
+                offset,
+                self.core.high_watermark,
+                self.core.leader,
+            )
+        if offset < self.log.log_end_offset:
+            log.info("%s is cut from %d to %d at epoch %d", self, self.log.log_end_offset, offset, leader.epoch)
+            self.log.truncate_to(offset)
+            self.core.truncated(self.log.log_end_offset)
+        return point.complete
+
+    def close(self) -> None:
+        """Nobody reads or writes here any more; whoever waits is told so."""
+        self.core.remove()
+        self._committed()
+        self._grown()
+        self.log.close()
+
+    def _grown(self) -> None:
+        for fetch in self.growth:
+            fetch.wake()
+
+    def _committed(self) -> None:
+        self.acknowledgements.decide(self.core.acknowledges)
+        for fetch in self.commits:
+            fetch.wake()

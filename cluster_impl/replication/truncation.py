@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
-UNDEFINED_EPOCH = -1
-
-
-class EpochHistory(Protocol):
-    """The leader epochs of a log, as `storage.LeaderEpochCache` keeps them."""
-
-    def end_offset_for(self, epoch: int) -> tuple[int, int]:
-        """The greatest known epoch <= `epoch` and the offset at which it ends; (-1, -1) if there is none."""
-        ...
+from cluster_impl.storage.epochs import LeaderEpochCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +15,15 @@ class TruncationPoint:
     complete: bool
 
 
-def truncation_point(leader_epoch: int, leader_end: int, local: EpochHistory, log_end_offset: int) -> TruncationPoint:
+def truncation_point(
+    leader_epoch: int, leader_end: int, local: LeaderEpochCache, log_end_offset: int
+) -> TruncationPoint:
     """The cut after a leader said that its greatest epoch <= ours is `leader_epoch`, which ends at `leader_end`.
 
     A follower that lacks the epoch of the answer shares nothing above the end of its greatest smaller epoch, and cannot
     know from this answer how much below: one question rules out one epoch, so it has to ask again (KIP-279).
     """
-    if leader_epoch == UNDEFINED_EPOCH:
-        return TruncationPoint(0, complete=True)
     local_epoch, local_end = local.end_offset_for(leader_epoch)
-    if local_epoch == UNDEFINED_EPOCH:
-        return TruncationPoint(0, complete=True)
     if local_epoch != leader_epoch:
         return TruncationPoint(min(local_end, log_end_offset), complete=False)
     return TruncationPoint(min(local_end, leader_end, log_end_offset), complete=True)

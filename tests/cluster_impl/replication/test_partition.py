@@ -135,16 +135,18 @@ def test_a_broker_elected_again_starts_a_new_tenure() -> None:
 
 def test_roles_follow_the_assignment() -> None:
     partition = replica(state(leader=5, epoch=1))
-    assert partition.role is Role.FOLLOWER
+    roles = [partition.role]
 
     def assign(to: PartitionAssignment) -> Transition:
-        return partition.assign(to, log_end_offset=0, min_isr=1, now=0.0)
+        transition = partition.assign(to, log_end_offset=0, min_isr=1, now=0.0)
+        roles.append(partition.role)
+        return transition
 
     assert assign(state(leader=5, isr=(5, 6), epoch=2, tenure=1)) is Transition.FOLLOWS_ON
     assert assign(state(leader=5, epoch=3, tenure=3)) is Transition.FOLLOWS
     assert assign(state(leader=-1, epoch=4)) is Transition.WENT_OFFLINE
-    assert partition.role is Role.OFFLINE
     assert assign(state(leader=4, epoch=5)) is Transition.LEADS
+    assert roles == [Role.FOLLOWER, Role.FOLLOWER, Role.FOLLOWER, Role.OFFLINE, Role.LEADER]
 
 
 def test_a_follower_that_lags_too_long_is_proposed_to_leave() -> None:

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster_impl.replication.truncation import UNDEFINED_EPOCH, truncation_point
+from cluster_impl.replication.truncation import truncation_point
+from cluster_impl.storage.epochs import LeaderEpochCache
 
 
-@dataclass
-class Epochs:
-    """The epochs of a log, one for each record."""
-
-    log: list[int]
-
-    def end_offset_for(self, epoch: int) -> tuple[int, int]:
-        known = [e for e in self.log if e <= epoch]
-        return (max(known), len(known)) if known else (UNDEFINED_EPOCH, -1)
+def epochs(log: list[int]) -> LeaderEpochCache:
+    """The epochs of a log that is given as one epoch for each record."""
+    cache = LeaderEpochCache(lambda: len(log), lambda: None)
+    for offset, epoch in enumerate(log):
+        cache.assign(epoch, offset)
+    return cache
 
 
 def truncated(follower: list[int], leader: list[int]) -> tuple[list[int], int]:
-    """The follower's log after as many questions as it needs, and how many those were."""
+    """The follower's log after as many questions as it needs, and how many those were. The leader's tenure is new."""
     log, questions = list(follower), 0
     while log:
         questions += 1
-        answer = Epochs(leader).end_offset_for(log[-1])
-        point = truncation_point(*answer, Epochs(log), len(log))
+        leading = epochs(leader)
+        leading.assign(max([*leader, *follower]) + 1, len(leader))
+        point = truncation_point(*leading.end_offset_for(log[-1]), epochs(log), len(log))
         log = log[: point.offset]
         if point.complete:
             break

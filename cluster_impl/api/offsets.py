@@ -1,0 +1,116 @@
+"""ListOffsets and OffsetForLeaderEpoch: where a log begins and ends, in time and in epochs."""
+
+from __future__ import annotations
+
+from cluster_impl.api.serving import body_of
+from cluster_impl.replication.manager import ReplicaManager
+from cluster_impl.replication.replica import Replica
+from cluster_impl.replication.validation import Refused
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.errors import Error
+from cluster_impl.wire.server import Request
+
+LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
+
+PartitionOffset = m.ListOffsetsResponse.ListOffsetsPartitionResponse
+EpochEndOffset = m.OffsetForLeaderEpochResponse.EpochEndOffset
+
+
+class Offsets:
+    def __init__(self, replicas: ReplicaManager) -> None:
+        self._replicas = replicas
+
+    def list_offsets(self, body: m.ListOffsetsRequest, request: Request) -> m.ListOffsetsResponse:
+        return m.ListOffsetsResponse(
+            topics=[
+                m.ListOffsetsResponse.ListOffsetsTopicResponse(
+                    name=topic.name, partitions=[self._offset(topic.name, asked) for asked in topic.partitions]
+                )
+                for topic in body.topics
+            ]
+        )
+
+    def _offset(self, topic: str, asked: m.ListOffsetsRequest.ListOffsetsPartition) -> PartitionOffset:
+        answer = PartitionOffset(partition_index=asked.partition_index, timestamp=-1, offset=-1, leader_epoch=-1)
+        try:
+            replica = self._leading(topic, asked.partition_index, asked.current_leader_epoch)
+        except Refused as refused:
+            answer.error_code = refused.error
+            return answer
+        if asked.timestamp == LATEST:
+            answer.offset = replica.core.high_watermark
+        elif asked.timestamp == EARLIEST:
+            answer.offset = replica.log.log_start_offset
+        elif asked.timestamp == MAX_TIMESTAMP or asked.timestamp >= 0:
+            log = replica.log
+            newest = asked.timestamp == MAX_TIMESTAMP
+            found = log.newest_timestamp() if newest else log.offset_for_timestamp(asked.timestamp)
+            if found is not None and found.offset < replica.core.high_watermark:
+                answer.offset, answer.timestamp = found.offset, found.timestamp
+        else:
+            answer.error_code = Error.UNSUPPORTED_VERSION
+        if answer.offset >= 0:
+            answer.leader_epoch = replica.log.epochs.epoch_at(answer.offset)
+        return answer
+
+    def end_of_epochs(self, request: Request) -> m.OffsetForLeaderEpochResponse:
+        """For clients as for followers: who may ask is decided before."""
+        return m.OffsetForLeaderEpochResponse(
+            topics=[
+                m.OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult(
+                    topic=topic.topic, partitions=[self._epoch_end(topic.topic, asked) for asked in topic.partitions]
+                )
+                for topic in body_of(request, m.OffsetForLeaderEpochRequest).topics
+            ]
+        )
+
+    def _epoch_end(self, topic: str, asked: m.OffsetForLeaderEpochRequest.OffsetForLeaderPartition) -> EpochEndOffset:
+        answer = EpochEndOffset(partition=asked.partition, leader_epoch=-1, end_offset=-1)
+        try:
+            end = self._leading(topic, asked.partition, asked.current_leader_epoch).epoch_end(asked.leader_epoch)
+        except Refused as refused:
+            answer.error_code = refused.error
+        else:
+            answer.leader_epoch, answer.end_offset = end.epoch, end.end_offset
+        return answer
+
+    def _leading(self, topic: str, partition: int, leader_epoch: int) -> Replica:
+        """The replica, if it leads at this epoch. Raises Refused."""
+        replica = self._replicas.get(topic, partition)
+        if replica is None:
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        if error := replica.core.check_leader(leader_epoch):
+            raise Refused(error)
+        return replica
+
+
+def refused_list_offsets(body: m.ListOffsetsRequest, request: Request) -> m.ListOffsetsResponse:
+    error = Error.NOT_LEADER_OR_FOLLOWER
+    return m.ListOffsetsResponse(
+        topics=[
+            m.ListOffsetsResponse.ListOffsetsTopicResponse(
+                name=topic.name,
+                partitions=[
+                    PartitionOffset(partition_index=asked.partition_index, error_code=error, timestamp=-1, offset=-1)
+                    for asked in topic.partitions
+                ],
+            )
+            for topic in body.topics
+        ]
+    )
+
+
+def refused_epochs(body: m.OffsetForLeaderEpochRequest) -> m.OffsetForLeaderEpochResponse:
+    error = Error.NOT_LEADER_OR_FOLLOWER
+    return m.OffsetForLeaderEpochResponse(
+        topics=[
+            m.OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult(
+                topic=topic.topic,
+                partitions=[
+                    EpochEndOffset(partition=asked.partition, error_code=error, leader_epoch=-1, end_offset=-1)
+                    for asked in topic.partitions
+                ],
+            )
+            for topic in body.topics
+        ]
+    )

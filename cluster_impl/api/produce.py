@@ -1,0 +1,150 @@
+"""Produce and InitProducerId."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from cluster_impl.api.serving import Answer
+from cluster_impl.replication.control_plane import ControlPlane, ProducerIdsUnavailable
+from cluster_impl.replication.manager import ReplicaManager
+from cluster_impl.replication.purgatory import Acknowledgement
+from cluster_impl.replication.replica import Replica
+from cluster_impl.replication.validation import Refused
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.errors import Error
+from cluster_impl.wire.server import Request
+
+PartitionResponse = m.ProduceResponse.PartitionProduceResponse
+
+ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
+
+
+class Produce:
+    """Appends at once; with acks=all the response waits until all of the request is committed or refused."""
+
+    def __init__(self, replicas: ReplicaManager) -> None:
+        self._replicas = replicas
+
+    def handle(self, body: m.ProduceRequest, request: Request) -> Answer:
+        if body.acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
+            return refused_produce(body, request, Error.INVALID_REQUIRED_ACKS)
+        response = m.ProduceResponse()
+        delayed = DelayedProduce(response)
+        for topic in body.topic_data:
+            answers = m.ProduceResponse.TopicProduceResponse(name=topic.name)
+            response.responses.append(answers)
+            for data in topic.partition_data:
+                answers.partition_responses.append(self._append(topic.name, data, body.acks, delayed))
+        if body.acks == ACKS_NONE:
+            return None
+        return delayed.wait(body.timeout_ms / 1000) if delayed.waits else response
+
+    def _append(
+        self, topic: str, data: m.ProduceRequest.PartitionProduceData, acks: int, delayed: DelayedProduce
+    ) -> PartitionResponse:
+        answer = PartitionResponse(index=data.index, base_offset=-1)
+        replica = self._replicas.get(topic, data.index)
+        try:
+            if replica is None:
+                raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+            appended = replica.append_as_leader(data.records, acks)
+        except Refused as refused:
+            answer.error_code, answer.error_message = refused.error, refused.why
+            return answer
+        answer.base_offset, answer.log_start_offset = appended.base_offset, replica.log.log_start_offset
+        if acks == ACKS_ALL:
+            delayed.expect(replica, appended.next_offset, answer)
+        return answer
+
+
+class DelayedProduce:
+    """The response of an acks=all produce while some of its partitions are undecided."""
+
+    def __init__(self, response: m.ProduceResponse) -> None:
+        self._response = response
+        self._undecided: dict[int, tuple[Replica, Acknowledgement, PartitionResponse]] = {}
+        self._future: asyncio.Future[m.ProduceResponse] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def waits(self) -> bool:
+        return bool(self._undecided)
+
+    def expect(self, replica: Replica, next_offset: int, answer: PartitionResponse) -> None:
+        """Wait until the partition is committed up to `next_offset`, unless that is decided already."""
+        tenure = replica.core.tenure_epoch
+        error = replica.core.acknowledges(next_offset, tenure)
+        if error is not None:
+            _decide(answer, error)
+            return
+        key = len(self._undecided)
+
+        def decided(error: Error) -> None:
+            del self._undecided[key]
+            _decide(answer, error)
+            self._finish_if_decided()
+
+        waiting = replica.acknowledgements.wait(next_offset, tenure, decided)
+        self._undecided[key] = (replica, waiting, answer)
+
+    def wait(self, timeout: float) -> asyncio.Future[m.ProduceResponse]:
+        loop = asyncio.get_running_loop()
+        self._future = loop.create_future()
+        self._timer = loop.call_later(timeout, self._expire)
+        return self._future
+
+    def _expire(self) -> None:
+        for replica, waiting, answer in self._undecided.values():
+            replica.acknowledgements.forget(waiting)
+            _decide(answer, Error.REQUEST_TIMED_OUT)
+        self._undecided.clear()
+        self._finish_if_decided()
+
+    def _finish_if_decided(self) -> None:
+        if self._undecided or self._future is None or self._timer is None:
+            return
+        self._timer.cancel()
+        if not self._future.done():
+            self._future.set_result(self._response)
+
+
+def _decide(answer: PartitionResponse, error: Error) -> None:
+    if error:
+        answer.error_code, answer.base_offset = error, -1
+
+
+def refused_produce(
+    body: m.ProduceRequest, request: Request, error: Error = Error.NOT_LEADER_OR_FOLLOWER
+) -> m.ProduceResponse | None:
+    """Nothing is appended; without acks nothing is answered either."""
+    if body.acks == ACKS_NONE:
+        return None
+    return m.ProduceResponse(responses=list(_refused_topics(body, error)))
+
+
+def _refused_topics(body: m.ProduceRequest, error: Error) -> Iterator[m.ProduceResponse.TopicProduceResponse]:
+    for topic in body.topic_data:
+        answers = [
+            PartitionResponse(index=data.index, error_code=error, base_offset=-1) for data in topic.partition_data
+        ]
+        yield m.ProduceResponse.TopicProduceResponse(name=topic.name, partition_responses=answers)
+
+
+class ProducerIds:
+    """InitProducerId for idempotent producers; there are no transactions."""
+
+    def __init__(self, control: ControlPlane) -> None:
+        self._control = control
+
+    def handle(self, body: m.InitProducerIdRequest, request: Request) -> m.InitProducerIdResponse:
+        if body.transactional_id is not None:
+            return refused_producer_id(Error.INVALID_REQUEST)
+        try:
+            return m.InitProducerIdResponse(producer_id=self._control.new_producer_id(), producer_epoch=0)
+        except ProducerIdsUnavailable:
+            return refused_producer_id()
+
+
+def refused_producer_id(error: Error = Error.COORDINATOR_NOT_AVAILABLE) -> m.InitProducerIdResponse:
+    return m.InitProducerIdResponse(error_code=error, producer_id=-1, producer_epoch=-1)

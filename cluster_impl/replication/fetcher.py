@@ -1,0 +1,267 @@
+"""Follows one leader: copies the logs of all partitions that it leads and this broker replicates.
+
+One connection and one request at a time. A partition starts by finding out what its log shares with the leader's
+(OffsetForLeaderEpoch), then fetches. Whatever is refused waits: a follower that nobody wants never spins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cluster_impl.replication.config import ReplicationConfig
+from cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane, TopicPartition
+from cluster_impl.replication.replica import EpochEnd, Replica
+from cluster_impl.replication.validation import Refused
+from cluster_impl.storage.epochs import UNDEFINED_EPOCH
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.client import Connection
+from cluster_impl.wire.errors import Error
+from cluster_impl.wire.hosts import Hosts
+from cluster_impl.wire.registry import KAFKA
+
+log = logging.getLogger(__name__)
+
+_FETCH_VERSION = 17
+_EPOCH_VERSION = 4
+_REFUSAL_PAUSE = 0.1
+_FIRST_CONNECT_PAUSE, _LONGEST_CONNECT_PAUSE = 0.05, 1.0
+
+
+@dataclass(slots=True)
+class Following:
+    """One partition. `leader_epoch` and `offset` are those of the request under way: an answer to others is void."""
+
+    replica: Replica
+    truncated: bool = False
+    """The log is known to be a prefix of the leader's, as far as it goes."""
+    not_before: float = 0.0
+    leader_epoch: int = -1
+    offset: int = -1
+    error: Error = Error.NONE
+
+    def asked(self) -> None:
+        self.leader_epoch, self.offset = self.replica.core.leader_epoch, self.replica.log.log_end_offset
+
+    @property
+    def is_current(self) -> bool:
+        """Nothing has changed since the question was asked (KAFKA-18991)."""
+        core = self.replica.core
+        return self.leader_epoch == core.leader_epoch and self.offset == self.replica.log.log_end_offset
+
+
+class Fetcher:
+    """The follower's side towards one leader. Runs as one task while there are partitions."""
+
+    def __init__(self, leader: int, control: ControlPlane, config: ReplicationConfig, hosts: Hosts) -> None:
+        self.leader = leader
+        self._control = control
+        self._config = config
+        self._hosts = hosts
+        self._partitions: dict[TopicPartition, Following] = {}
+        self._changed = asyncio.Event()
+        self._connection: Connection | None = None
+        self._polling = False
+        self._interrupted = False
+        self._task = asyncio.create_task(self._run())
+
+    @property
+    def idle(self) -> bool:
+        return not self._partitions
+
+    def follow(self, replica: Replica, *, anew: bool) -> None:
+        """Copy a partition from now on; `anew` if its leader has begun a new tenure, so that logs may differ."""
+        known = self._partitions.get(replica.core.name)
+        if anew or known is None or known.replica is not replica:
+            self._partitions[replica.core.name] = Following(replica)
+        else:
+            known.not_before = 0.0
+        self._changed.set()
+        self._interrupt_poll()
+
+    def _interrupt_poll(self) -> None:
+        """Give up a fetch that may wait for long, since it does not ask for a partition that has just become due."""
+        if self._polling and self._connection is not None:
+            self._interrupted = True
+            self._connection.close()
+
+    def remove(self, name: TopicPartition) -> None:
+        self._partitions.pop(name, None)
+        self._changed.set()
+
+    def cancel(self) -> None:
+        self._task.cancel()
+
+    async def close(self) -> None:
+        self.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        pause = _FIRST_CONNECT_PAUSE
+        reachable = True
+        try:
+            while True:
+                try:
+                    await self._round()
+                    pause, reachable = _FIRST_CONNECT_PAUSE, True
+                except (ConnectionError, TimeoutError) as error:
+                    if self._interrupted:
+                        self._interrupted = False
+                        continue
+                    if reachable:
+                        log.warning("cannot follow broker %d: %s", self.leader, error)
+                    reachable = False
+                    self._disconnect()
+                    await asyncio.sleep(pause)
+                    pause = min(2 * pause, _LONGEST_CONNECT_PAUSE)
+        finally:
+            self._disconnect()
+
+    async def _round(self) -> None:
+        """One question to the leader, or a pause if there is none to ask. Raises ConnectionError, TimeoutError."""
+        self._changed.clear()
+        now = time.monotonic()
+        due = [following for following in self._partitions.values() if following.not_before <= now]
+        if self._control.broker_epoch() == NO_EPOCH:
+            due = []
+        if not due:
+            await self._pause(now)
+            return
+        connection = await self._connected()
+        to_truncate = [f for f in due if not f.truncated and f.replica.latest_epoch() != UNDEFINED_EPOCH]
+        if to_truncate:
+            await self._truncate(connection, to_truncate)
+        else:
+            await self._fetch(connection, due)
+
+    async def _pause(self, now: float) -> None:
+        """Until something changes, or the first partition is due again."""
+        until = min((following.not_before for following in self._partitions.values()), default=now)
+        wait = max(until - now, _REFUSAL_PAUSE) if self._partitions else None
+        try:
+            async with asyncio.timeout(wait):
+                await self._changed.wait()
+        except TimeoutError:
+            pass
+
+    async def _connected(self) -> Connection:
+        if self._connection is None or self._connection.closed:
+            broker = self._control.cluster().brokers.get(self.leader)
+            endpoint = broker.endpoints.get(self._config.inter_broker_listener) if broker else None
+            if endpoint is None:
+                raise ConnectionError(f"no live broker {self.leader} is known")
+            self._connection = await Connection.open(
+                endpoint.host,
+                endpoint.port,
+                KAFKA,
+                f"broker-{self._control.broker_id}-fetcher",
+                hosts=self._hosts,
+                timeout=self._config.connect_timeout,
+            )
+        return self._connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    async def _truncate(self, connection: Connection, followings: Sequence[Following]) -> None:
+        """Ask where the latest epochs end at the leader, and cut to what both sides share."""
+        request = m.OffsetForLeaderEpochRequest(replica_id=self._control.broker_id)
+        topic = m.OffsetForLeaderEpochRequest.OffsetForLeaderTopic
+        partition = m.OffsetForLeaderEpochRequest.OffsetForLeaderPartition
+        for following in followings:
+            following.asked()
+            name = following.replica.core.name
+            asked = partition(
+                partition=name.partition,
+                current_leader_epoch=following.leader_epoch,
+                leader_epoch=following.replica.latest_epoch(),
+            )
+            request.topics.append(topic(topic=name.topic, partitions=[asked]))
+        response = await connection.request(request, _EPOCH_VERSION, timeout=self._config.fetch_timeout)
+        for result in response.topics:
+            for end in result.partitions:
+                asking = self._current(result.topic, end.partition)
+                if asking is None:
+                    continue
+                if end.error_code:
+                    self._refused(asking, Error(end.error_code))
+                elif end.leader_epoch == UNDEFINED_EPOCH:
+                    self._refused(asking, Error.UNKNOWN_LEADER_EPOCH, "it knows none of our epochs")
+                else:
+                    asking.truncated = asking.replica.truncate(EpochEnd(end.leader_epoch, end.end_offset))
+
+    async def _fetch(self, connection: Connection, followings: Sequence[Following]) -> None:
+        """Ask for what comes after the ends of our logs, which also tells the leader where those ends are."""
+        request = self._fetch_request(followings)
+        names = {
+            topic.topic_id: following.replica.core.name.topic
+            for topic, following in zip(request.topics, followings, strict=True)
+        }
+        self._polling = True
+        try:
+            response = await connection.request(request, _FETCH_VERSION, timeout=self._config.fetch_timeout)
+        finally:
+            self._polling = False
+        for topic in response.responses:
+            for data in topic.partitions:
+                following = self._current(names.get(topic.topic_id, ""), data.partition_index)
+                if following is not None:
+                    self._fetched(following, data)
+
+    def _fetch_request(self, followings: Sequence[Following]) -> m.FetchRequest:
+        due_next = min((f.not_before for f in self._partitions.values() if f not in followings), default=float("inf"))
+        wait = max(min(self._config.fetch_wait, due_next - time.monotonic()), 0.0)
+        request = m.FetchRequest(
+            replica_state=m.FetchRequest.ReplicaState(
+                replica_id=self._control.broker_id, replica_epoch=self._control.broker_epoch()
+            ),
+            max_wait_ms=round(wait * 1000),
+            min_bytes=1,
+            max_bytes=self._config.fetch_response_max_bytes,
+        )
+        for following in followings:
+            following.asked()
+            core = following.replica.core
+            partition = m.FetchRequest.FetchPartition(
+                partition=core.name.partition,
+                current_leader_epoch=following.leader_epoch,
+                fetch_offset=following.offset,
+                last_fetched_epoch=following.replica.latest_epoch(),
+                log_start_offset=following.replica.log.log_start_offset,
+                partition_max_bytes=self._config.fetch_max_bytes,
+            )
+            request.topics.append(m.FetchRequest.FetchTopic(topic_id=core.topic_id, partitions=[partition]))
+        return request
+
+    def _fetched(self, following: Following, data: m.FetchResponse.PartitionData) -> None:
+        if data.error_code:
+            self._refused(following, Error(data.error_code))
+            return
+        diverging = data.diverging_epoch
+        try:
+            if diverging is not None and diverging.epoch != UNDEFINED_EPOCH:
+                following.truncated = following.replica.truncate(EpochEnd(diverging.epoch, diverging.end_offset))
+            else:
+                following.replica.append_as_follower(data.records or b"", data.high_watermark)
+                following.error = Error.NONE
+        except Refused as refused:
+            self._refused(following, refused.error, f"what it sent cannot be appended: {refused}")
+
+    def _current(self, topic: str, partition: int) -> Following | None:
+        """The partition that an answer is about, unless it has changed since the question."""
+        following = self._partitions.get(TopicPartition(topic, partition))
+        return following if following is not None and following.is_current else None
+
+    def _refused(self, following: Following, error: Error, why: str = "") -> None:
+        """Let a partition wait, and say why once for each reason."""
+        following.not_before = time.monotonic() + _REFUSAL_PAUSE
+        if error is Error.OFFSET_OUT_OF_RANGE:
+            following.truncated = False
+        if error is not following.error:
+            log.warning("%s: broker %d refused to be followed: %s", following.replica, self.leader, why or error.name)
+        following.error = error

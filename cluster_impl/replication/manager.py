@@ -1,0 +1,208 @@
+"""All replicas of this broker: opens and removes them, follows their leaders, and keeps their ISRs current."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from uuid import UUID
+
+from cluster_impl.replication.config import ReplicationConfig
+from cluster_impl.replication.control_plane import (
+    ControlPlane,
+    IsrProposal,
+    IsrRefused,
+    IsrUnknown,
+    PartitionAssignment,
+    PartitionRemoved,
+    TopicPartition,
+)
+from cluster_impl.replication.fetcher import Fetcher
+from cluster_impl.replication.follower import FollowerFetch
+from cluster_impl.replication.partition import Partition, Role, Transition
+from cluster_impl.replication.replica import Replica
+from cluster_impl.storage.directory import LogDir
+from cluster_impl.wire.hosts import Hosts
+
+log = logging.getLogger(__name__)
+
+TransitionListener = Callable[[Replica, Transition], None]
+
+
+class ReplicaManager:
+    """The data plane that a control plane drives (`DataPlane`). Runs on one event loop."""
+
+    def __init__(self, control: ControlPlane, config: ReplicationConfig, directory: LogDir, hosts: Hosts) -> None:
+        self.control = control
+        self.config = config
+        self.transitions: list[TransitionListener] = []
+        """Called after a replica has changed its role or lost it."""
+        self._directory = directory
+        self._hosts = hosts
+        self._replicas: dict[TopicPartition, Replica] = {}
+        self._topics: dict[UUID, str] = {}
+        self._fetchers: dict[int, Fetcher] = {}
+        self._proposals: set[asyncio.Task[None]] = set()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._checkpointed = directory.high_watermarks.read()
+
+    async def start(self) -> None:
+        self._tasks = [asyncio.create_task(self._watch_isrs()), asyncio.create_task(self._write_checkpoints())]
+
+    async def close(self) -> None:
+        """Stop following and leading, and leave the logs so that a restart finds them whole."""
+        tasks = [*self._tasks, *self._proposals]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(fetcher.close() for fetcher in self._fetchers.values()))
+        self.write_checkpoint()
+        for replica in self._replicas.values():
+            replica.log.flush()
+            replica.close()
+
+    def get(self, topic: str, partition: int) -> Replica | None:
+        return self._replicas.get(TopicPartition(topic, partition))
+
+    def topic_name(self, topic_id: UUID) -> str | None:
+        """The name of a topic of which this broker has replicas, or else of any in the cluster."""
+        if topic_id in self._topics:
+            return self._topics[topic_id]
+        topics = self.control.cluster().topics.values()
+        return next((topic.name for topic in topics if topic.topic_id == topic_id), None)
+
+    def __iter__(self) -> Iterator[Replica]:
+        return iter(self._replicas.values())
+
+    def apply(self, changes: Sequence[PartitionAssignment | PartitionRemoved]) -> None:
+        for change in changes:
+            if isinstance(change, PartitionAssignment):
+                self._assign(change)
+            else:
+                self._remove(change.topic_partition, change.topic_id)
+        self._close_idle_fetchers()
+
+    def _assign(self, to: PartitionAssignment) -> None:
+        name = to.topic_partition
+        replica = self._replicas.get(name)
+        if replica is not None and replica.core.topic_id != to.topic_id:
+            self._remove(name, replica.core.topic_id)
+            replica = None
+        if replica is None:
+            replica = self._replicas[name] = self._open(to)
+            self._topics[to.topic_id] = to.topic
+        followed = replica.core.leader if replica.core.role is Role.FOLLOWER else None
+        transition = replica.assign(to, time.monotonic())
+        if transition is Transition.NOTHING:
+            return
+        core = replica.core
+        log.info(
+            "%s: %s at leader epoch %d, leader %d, ISR %s, log end %d, high watermark %d",
+            name,
+            transition.name.lower().replace("_", " "),
+            core.leader_epoch,
+            core.leader,
+            sorted(core.isr.committed),
+            core.log_end_offset,
+            core.high_watermark,
+        )
+        if followed is not None and (core.role is not Role.FOLLOWER or core.leader != followed):
+            self._fetchers[followed].remove(name)
+        if core.role is Role.FOLLOWER:
+            self._fetcher(core.leader).follow(replica, anew=transition is Transition.FOLLOWS)
+        for listener in self.transitions:
+            listener(replica, transition)
+
+    def _open(self, to: PartitionAssignment) -> Replica:
+        """The replica as its folder has it, unless that belongs to an earlier topic of the same name."""
+        kept = self._directory.topic_id(to.topic, to.partition)
+        if kept is not None and kept != to.topic_id:
+            log.info("%s: the folder holds a deleted topic of this name and is removed", to.topic_partition)
+            self._directory.delete(to.topic, to.partition)
+            self._checkpointed.pop((to.topic, to.partition), None)
+        if kept != to.topic_id:
+            self._directory.set_topic_id(to.topic, to.partition, to.topic_id)
+        path = self._directory.partition_path(to.topic, to.partition)
+        opened = Log.open(path, segment_bytes=self.config.segment_bytes)
+        if opened.recovered_bytes_cut:
+            log.warning("%s: cut %d torn bytes off the log", to.topic_partition, opened.recovered_bytes_cut)
+        core = Partition(
+            self.control.broker_id,
+            to.topic_partition,
+            to.topic_id,
+            high_watermark=min(self._checkpointed.get((to.topic, to.partition), 0), opened.log_end_offset),
+            lag_limit=self.config.lag_limit,
+        )
+        return Replica(core, opened, self.config)
+
+    def _remove(self, name: TopicPartition, topic_id: UUID) -> None:
+        replica = self._replicas.get(name)
+        if replica is None or replica.core.topic_id != topic_id:
+            return
+        del self._replicas[name]
+        self._topics.pop(topic_id, None)
+        self._checkpointed.pop((name.topic, name.partition), None)
+        if replica.core.role is Role.FOLLOWER:
+            self._fetchers[replica.core.leader].remove(name)
+        replica.close()
+        self._directory.delete(name.topic, name.partition)
+        log.info("%s: removed", name)
+        for listener in self.transitions:
+            listener(replica, Transition.WENT_OFFLINE)
+
+    def _fetcher(self, leader: int) -> Fetcher:
+        if leader not in self._fetchers:
+            self._fetchers[leader] = Fetcher(leader, self.control, self.config, self._hosts)
+        return self._fetchers[leader]
+
+    def _close_idle_fetchers(self) -> None:
+        for leader in [leader for leader, fetcher in self._fetchers.items() if fetcher.idle]:
+            self._fetchers.pop(leader).cancel()
+
+    def credit(self, replica: Replica, fetch: FollowerFetch, last_epoch: int) -> None:
+        """Count a follower's fetch, and let the follower into the ISR if it has caught up. Raises Refused."""
+        replica.credit(fetch, self.control.registered_epoch(fetch.replica_id), last_epoch, time.monotonic())
+        if fetch.replica_id not in replica.core.isr.committed:
+            self._consider_isr(replica)
+
+    def _consider_isr(self, replica: Replica) -> None:
+        proposal = replica.core.next_isr(self.control.registered_epoch, time.monotonic())
+        if proposal is not None:
+            log.info("%s: asks for ISR %s at leader epoch %d", replica, list(proposal.isr), proposal.leader_epoch)
+            task = asyncio.create_task(self._alter_isr(replica, proposal))
+            self._proposals.add(task)
+            task.add_done_callback(self._proposals.discard)
+
+    async def _alter_isr(self, replica: Replica, proposal: IsrProposal) -> None:
+        outcome = await self.control.alter_isr(proposal)
+        replica.isr_answered(proposal, outcome, time.monotonic())
+        match outcome:
+            case IsrRefused(error):
+                log.warning("%s: ISR %s was refused: %s", replica, list(proposal.isr), error.name)
+            case IsrUnknown(reason):
+                log.warning("%s: nobody said what became of ISR %s: %s", replica, list(proposal.isr), reason)
+            case _:
+                log.info("%s: ISR is %s at leader epoch %d", replica, list(outcome.isr), outcome.leader_epoch)
+                self._consider_isr(replica)
+
+    async def _watch_isrs(self) -> None:
+        """Look for followers that lag, often enough to notice within a quarter of the limit."""
+        while True:
+            await asyncio.sleep(min(max(self.config.lag_limit / 4, 0.1), 5.0))
+            for replica in self._replicas.values():
+                self._consider_isr(replica)
+
+    async def _write_checkpoints(self) -> None:
+        while True:
+            await asyncio.sleep(self.config.checkpoint_interval)
+            self.write_checkpoint()
+
+    def write_checkpoint(self) -> None:
+        """Remember the high watermarks, if any has changed; also of replicas that are not opened yet."""
+        offsets = dict(self._checkpointed)
+        for name, replica in self._replicas.items():
+            offsets[name.topic, name.partition] = replica.core.high_watermark
+        if offsets != self._checkpointed:
+            self._directory.high_watermarks.write(offsets)
+            self._checkpointed = offsets
