@@ -1,0 +1,42 @@
+"""Progress lines are whole, in order, and cost nothing when nobody watches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.conformance.progress import VARIABLE, Phase, Progress
+
+KEYS = {"story", "title", "requirements", "phase", "step", "verdict", "seconds", "run", "headline"}
+
+
+def test_each_call_appends_one_line_with_every_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "progress.jsonl"
+    monkeypatch.setenv(VARIABLE, str(file))
+    progress = Progress.from_environment("s", "A story", ["K631-01"])
+    progress.tell(Phase.STARTING)
+    progress.tell(Phase.STEP, step="cut")
+    progress.tell(Phase.DONE, verdict="pass", run="runs/x", headline="held")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [line["phase"] for line in lines] == ["starting", "step", "done"]
+    assert all(set(line) == KEYS for line in lines)
+    assert lines[1]["step"] == "cut" and lines[1]["verdict"] is None
+    assert lines[2]["seconds"] >= lines[0]["seconds"] >= 0
+
+
+def test_two_writers_do_not_tear_each_others_lines(tmp_path: Path) -> None:
+    file = tmp_path / "progress.jsonl"
+    writers = [Progress(name, "T" * 300, (), file) for name in ("a", "b")]
+    for _ in range(50):
+        for writer in writers:
+            writer.tell(Phase.RUNNING)
+    assert sum(json.loads(line)["phase"] == "running" for line in file.read_text().splitlines()) == 100
+
+
+def test_nothing_is_written_when_nobody_watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.chdir(tmp_path)
+    Progress.from_environment("s", "A story", ()).tell(Phase.DONE)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,84 @@
+"""The exit status of a session of stories is that of the worst verdict, in one process and in several."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from harness.pytest_plugin import STORY_PROPERTY, VERDICT_PROPERTY, Results
+from results.records.verdict import Verdict
+
+STORIES = """
+import pytest
+from harness.pytest_plugin import STORY_PROPERTY, VERDICT_PROPERTY
+
+@pytest.mark.parametrize("verdict", ["pass", "inconclusive", "pass"])
+def test_story(verdict, request):
+    request.node.user_properties.append((STORY_PROPERTY, request.node.name))
+    request.node.user_properties.append((VERDICT_PROPERTY, verdict))
+    assert verdict == "pass"
+"""
+
+
+def report(
+    story: str | None, outcome: Literal["passed", "failed"], verdict: Verdict | None = None
+) -> pytest.TestReport:
+    said: list[tuple[str, object]] = [(STORY_PROPERTY, story)] if story else []
+    if verdict is not None:
+        said.append((VERDICT_PROPERTY, verdict.value))
+    return pytest.TestReport("id", ("", 0, ""), {}, outcome, None, "call", user_properties=said)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status"),
+    [
+        ([Verdict.PASS], 0),
+        ([Verdict.PASS, Verdict.INCONCLUSIVE], 3),
+        ([Verdict.INCONCLUSIVE, Verdict.INFRASTRUCTURE], 2),
+        ([Verdict.INFRASTRUCTURE, Verdict.VIOLATION, Verdict.INCONCLUSIVE], 1),
+    ],
+)
+def test_the_worst_verdict_is_the_exit_status(verdicts: list[Verdict], status: int) -> None:
+    results = Results()
+    for number, verdict in enumerate(verdicts):
+        results.add(report(f"s{number}", "passed" if verdict is Verdict.PASS else "failed", verdict))
+    assert (
+        results.exit_status(pytest.ExitCode.OK if verdicts == [Verdict.PASS] else pytest.ExitCode.TESTS_FAILED)
+        == status
+    )
+
+
+def test_a_story_that_fails_without_a_verdict_is_infrastructure() -> None:
+    results = Results()
+    results.add(report("s", "failed"))
+    assert results.exit_status(pytest.ExitCode.TESTS_FAILED) == 2
+
+
+def test_a_failure_that_is_no_story_keeps_the_status_of_pytest() -> None:
+    results = Results()
+    results.add(report("s", "failed", Verdict.INCONCLUSIVE))
+    results.add(report(None, "failed"))
+    assert results.exit_status(pytest.ExitCode.TESTS_FAILED) == 1
+
+
+def test_a_session_without_stories_keeps_the_status_of_pytest() -> None:
+    results = Results()
+    results.add(report(None, "failed"))
+    assert results.exit_status(pytest.ExitCode.TESTS_FAILED) == 1
+    assert Results().exit_status(pytest.ExitCode.NO_TESTS_COLLECTED) == 5
+
+
+def test_an_interrupted_session_is_never_a_pass() -> None:
+    results = Results()
+    results.add(report("s", "passed", Verdict.PASS))
+    assert results.exit_status(pytest.ExitCode.INTERRUPTED) == 2
+
+
+def test_verdicts_travel_from_workers_to_the_exit_status(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(STORIES)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "test_it.py"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 3
