@@ -57,7 +57,7 @@ class Lifecycle:
         self.epoch = NO_EPOCH
         self.loss: Loss | None = Loss.NEVER_HELD
         self._lease_ends_at = 0.0
-        self._stopping = False
+        self.stopping = False
         self._in_flight: Heartbeat | None = None
         self._sent = 0
 
@@ -76,7 +76,13 @@ class Lifecycle:
 
     def stop(self) -> None:
         """Ask for a controlled shutdown with the next heartbeat."""
-        self._stopping = True
+        self.stopping = True
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing is left to ask for: shutdown was granted, or a stopping process has no id to give back."""
+        without_id = self.epoch == NO_EPOCH or self.loss is Loss.ANOTHER_PROCESS
+        return self.state is BrokerState.SHUTDOWN or (self.stopping and without_id)
 
     def tick(self, now: float) -> None:
         """Notice that the lease is over."""
@@ -113,7 +119,7 @@ class Lifecycle:
     def _wish(self) -> BrokerState:
         if self.epoch == NO_EPOCH:
             return BrokerState.INITIAL
-        if self._stopping:
+        if self.stopping:
             return BrokerState.SHUTDOWN
         return BrokerState.ACTIVE if self.loss is None else BrokerState.FENCED
 

@@ -6,19 +6,24 @@ from collections.abc import Mapping
 
 _MAX_INT = 2**31 - 1
 
-TOPIC_CONFIGS: Mapping[str, tuple[int, int]] = {
-    "min.insync.replicas": (1, _MAX_INT),
-    "max.message.bytes": (0, _MAX_INT),
-    "segment.bytes": (14, _MAX_INT),
+NUMBERS: Mapping[str, tuple[int, int]] = {"min.insync.replicas": (1, _MAX_INT), "max.message.bytes": (0, _MAX_INT)}
+"""Settings that are whole numbers, each with its least and greatest value."""
+
+FIXED: Mapping[str, str] = {
+    "cleanup.policy": "delete",
+    "message.timestamp.type": "CreateTime",
+    "unclean.leader.election.enable": "false",
 }
-"""Each supported setting with its least and greatest value; all are whole numbers."""
+"""Settings that can only be what this cluster does anyway."""
 
 
 def problem_with(name: str, value: str | None) -> str | None:
     """A sentence if a topic cannot have this setting, else None."""
-    if name not in TOPIC_CONFIGS:
-        return f"The setting {name} is not supported; a topic can have {', '.join(TOPIC_CONFIGS)}."
-    least, greatest = TOPIC_CONFIGS[name]
-    if value is None or not value.isdigit() or not least <= int(value) <= greatest:
+    if name in FIXED:
+        return None if value == FIXED[name] else f"{name}={value} is not supported; it can only be {FIXED[name]}."
+    if name not in NUMBERS:
+        return f"The setting {name} is not supported; a topic can have {', '.join([*NUMBERS, *FIXED])}."
+    least, greatest = NUMBERS[name]
+    if value is None or not value.isdecimal() or not least <= int(value) <= greatest:
         return f"{name}={value} must be a whole number between {least} and {greatest}."
     return None

@@ -1,4 +1,4 @@
-"""An active controller without Raft: operations are run and their records replayed, as if each were appended at once."""
+"""An active controller without Raft: each operation runs, and its records are replayed as if appended at once."""
 
 from __future__ import annotations
 

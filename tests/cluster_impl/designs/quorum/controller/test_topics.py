@@ -84,6 +84,7 @@ def test_a_registered_replica_that_is_not_active_starts_outside_the_isr(world: W
         (topic(factor=0), Error.INVALID_REPLICATION_FACTOR),
         (topic(factor=4), Error.INVALID_REPLICATION_FACTOR),
         (topic(retention_ms="1"), Error.INVALID_CONFIG),
+        (topic(cleanup_policy="compact"), Error.INVALID_CONFIG),
         (topic(min_insync_replicas="0"), Error.INVALID_CONFIG),
         (topic(min_insync_replicas="two"), Error.INVALID_CONFIG),
         (assigned([4], partitions=1), Error.INVALID_REQUEST),
