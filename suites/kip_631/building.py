@@ -22,7 +22,7 @@ from harness.plan.model import (
 )
 from harness.plan.probes import FetchProbe, MetadataProbe, ProduceProbe
 from harness.plan.steps import HealAll, Step, Workload
-from suites.kip_631.story import DOCUMENT, Story, TargetFacts
+from suites.kip_631.story import ALWAYS, DOCUMENT, Story, TargetFacts
 
 CONTROLLER_IDS = (1, 2, 3)
 BROKER_IDS = (4, 5, 6)
@@ -178,7 +178,7 @@ def compose(
         document=DOCUMENT,
         seed=seed,
         target=target.reference,
-        requirements=story.requirements,
+        requirements=tuple(dict.fromkeys((*story.requirements, *ALWAYS))),
         timing=timing or Timing(),
         topology=topology or six(),
         topics=tuple(topics),

@@ -182,7 +182,7 @@ STORIES = (
     Story(
         slug="refused-duplicate",
         title="A refused duplicate must not count as a replica",
-        requirements=("ACK-01", "ACK-02", "ISR-07", "D631-16", "K631-39", "LIVE-01", "LIVE-03"),
+        requirements=("ACK-01", "ISR-07", "D631-16", "K631-39", "LIVE-01", "LIVE-03"),
         needs=frozenset({Capability.DUPLICATE, Capability.LINKS, Capability.KILL}),
         seconds=14,
         build=elder_cut,

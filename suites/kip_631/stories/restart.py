@@ -94,7 +94,7 @@ STORIES = (
     Story(
         slug="everything-killed",
         title="All nodes are killed at once and start again with everything that was acknowledged",
-        requirements=("K631-11", "K631-15", "LIVE-01", "LIVE-03", "ACK-01", "ACK-02", "ISR-02"),
+        requirements=("K631-11", "K631-15", "LIVE-01", "LIVE-03", "ACK-01"),
         needs=frozenset({Capability.KILL}),
         seconds=7,
         build=everything,
