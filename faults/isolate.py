@@ -13,7 +13,7 @@ class Isolate(LinkFault):
     """`nodes` and `from` cannot talk, whoever opens the connection: both links of each pair, cut or stalled.
 
     Models a partition that rejects (`how="cut"`) or that swallows (`how="stall"`). Members of a group still reach each
-    other, and clients reach everybody whose site is not named.
+    other, and clients reach everybody whose site is not named; a node in both groups is on the side of `nodes`.
     Source: Toxiproxy, as in `cut` and `stall`.
     """
 
@@ -22,5 +22,6 @@ class Isolate(LinkFault):
     def __init__(self, cluster: Cluster, *, nodes: Sequence[str], from_: Sequence[str], how: str = "cut") -> None:
         super().__init__(cluster)
         held = {"cut": None, "stall": BOTH}[how]
-        both_ways = dict.fromkeys([*pairs(nodes, from_), *pairs(from_, nodes)])
+        others = [node for node in from_ if node not in nodes]
+        both_ways = dict.fromkeys([*pairs(nodes, others), *pairs(others, nodes)])
         self.effects = tuple(Effect(*pair, held=held) for pair in both_ways if not pair[1].startswith("site:"))

@@ -13,6 +13,8 @@ from faults.processes import ProcessFault, await_ready
 class Kill(ProcessFault):
     """SIGKILL to each node's process group, all before any is looked at. Healed by a restart on the same directory.
 
+    `back` says when the restart counts: once each new process runs, or once it answers requests.
+
     Models a crash of the process. Does not model a crash of the machine: the kernel still writes what was handed to it,
     so nothing here says that fsync was called; and its connections end (FIN through the link), they do not go silent.
     """
@@ -20,8 +22,9 @@ class Kill(ProcessFault):
     name: ClassVar[str] = "kill"
     capability: ClassVar[Capability] = Capability.KILL
 
-    def __init__(self, cluster: Cluster, *, nodes: Sequence[str]) -> None:
+    def __init__(self, cluster: Cluster, *, nodes: Sequence[str], back: str = "ready") -> None:
         super().__init__(cluster, tuple(nodes))
+        self.back = back
 
     def set_up(self) -> None:
         self.require_running("kill")
@@ -42,4 +45,6 @@ class Kill(ProcessFault):
                 self.cluster.processes.start(name)
 
     def verify_healed(self) -> Evidence:
-        return await_ready(self.cluster, self.names)
+        if self.back == "ready":
+            return await_ready(self.cluster, self.names)
+        return self.await_status(lambda status: status.running is Running.RUNNING, "the process table: each runs again")
