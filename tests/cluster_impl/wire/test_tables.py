@@ -1,0 +1,97 @@
+"""Registries, metadata records and name tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import Malformed
+from cluster_impl.wire.hosts import Hosts
+from cluster_impl.wire.records import RECORD_TYPES, decode_record, encode_record
+from cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER
+from cluster_impl.wire.schema import Definition
+from tests.cluster_impl.wire.random_messages import random_message
+
+
+def test_the_advertised_ranges_are_coherent_for_real_clients() -> None:
+    ranges = {api.name: (api.min_version, api.max_version) for api in KAFKA.values()}
+    assert ranges == {
+        "ApiVersions": (0, 4),
+        "Metadata": (0, 12),
+        "Produce": (0, 11),
+        "Fetch": (4, 17),
+        "ListOffsets": (1, 9),
+        "InitProducerId": (0, 5),
+        "FindCoordinator": (0, 6),
+        "JoinGroup": (0, 9),
+        "SyncGroup": (0, 5),
+        "Heartbeat": (0, 4),
+        "LeaveGroup": (0, 5),
+        "OffsetCommit": (2, 9),
+        "OffsetFetch": (1, 9),
+        "OffsetForLeaderEpoch": (2, 4),
+        "CreateTopics": (2, 7),
+        "DeleteTopics": (1, 6),
+        "DescribeCluster": (0, 2),
+        "DescribeConfigs": (1, 4),
+        "DescribeGroups": (0, 5),
+        "ListGroups": (0, 4),
+    }
+
+
+def test_drafts_live_on_controllers_only() -> None:
+    assert not {50, 51, 52, 53, 54, 56} & set(KAFKA)
+    assert {50, 51, 56} <= set(QUORUM_CONTROLLER)
+    assert QUORUM_CONTROLLER[50].request is m.BrokerHeartbeatRequest
+
+
+def test_metadata_records_are_type_and_version_and_payload() -> None:
+    assert encode_record(m.DeleteBrokerRecord(id=5)) == b"\x06\x00\x00\x00\x00\x05"
+    assert encode_record(m.TopicRecord(name="t", deleting=True)) == b"\x01\x00\x00\x01t" + bytes(16) + b"\x01"
+
+
+@pytest.mark.parametrize("definition", [d for d in m.DEFINITIONS if d.kind == "metadata"], ids=lambda d: d.name)
+def test_every_metadata_record_round_trips(definition: Definition) -> None:
+    random = Random(definition.name)
+    for _ in range(20):
+        record = random_message(definition, 0, random)
+        assert decode_record(encode_record(record)) == record
+    assert definition.api_key in RECORD_TYPES
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (b"", "ends within its type and version"),
+        (b"\x06", "ends within its type and version"),
+        (b"\x7f\x00", "type 127 is unknown"),
+        (b"\x06\x01\0\0\0\0", "DeleteBrokerRecord has no version 1"),
+        (b"\x06\x00\0\0", "DeleteBrokerRecord v0 at Id"),
+    ],
+)
+def test_a_damaged_metadata_record_is_malformed(value: bytes, reason: str) -> None:
+    with pytest.raises(Malformed, match=reason):
+        decode_record(value)
+
+
+def test_a_name_table_renames_its_names_and_no_others(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("# peers of node-1\n127.20.0.2 node-2 second  # both names\n\n127.20.0.3 node-3\n")
+    hosts = Hosts.load(path)
+    assert [hosts.address(name) for name in ("node-2", "second", "node-3")] == [
+        "127.20.0.2",
+        "127.20.0.2",
+        "127.20.0.3",
+    ]
+    assert hosts.address("example.org") == "example.org"
+    assert Hosts.load(None).address("node-2") == "node-2"
+
+
+def test_an_address_without_a_name_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("127.20.0.2 node-2\n127.20.0.3\n")
+    with pytest.raises(ValueError, match=r"hosts, line 2: the address 127\.20\.0\.3 has no name"):
+        Hosts.load(path)
