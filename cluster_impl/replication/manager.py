@@ -23,6 +23,7 @@ from cluster_impl.replication.follower import FollowerFetch
 from cluster_impl.replication.partition import Partition, Role, Transition
 from cluster_impl.replication.replica import Replica
 from cluster_impl.storage.directory import LogDir
+from cluster_impl.storage.log import Log
 from cluster_impl.wire.hosts import Hosts
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,202 @@
+"""Which groups this broker coordinates, and where their offsets are kept.
+
+A group belongs to one partition of `__consumer_offsets`; whoever leads that partition coordinates the group. Its
+offsets are replayed when leadership arrives. Memberships are not written: after a failover members join anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cluster_impl.api.config import ApiConfig
+from cluster_impl.api.groups.group import Group, Joined, Replies, Synced, Token
+from cluster_impl.api.groups.offset_records import (
+    CommittedOffset,
+    decode_key,
+    decode_value,
+    encode_key,
+    encode_value,
+)
+from cluster_impl.replication.control_plane import TopicPartition
+from cluster_impl.replication.manager import ReplicaManager
+from cluster_impl.replication.partition import Role, Transition
+from cluster_impl.replication.replica import Appended, Replica
+from cluster_impl.replication.validation import Refused
+from cluster_impl.wire import batches
+from cluster_impl.wire.codec import Malformed
+from cluster_impl.wire.errors import Error
+
+log = logging.getLogger(__name__)
+
+OFFSETS_TOPIC = "__consumer_offsets"
+
+_COMMIT_TIMEOUT = 5.0
+_ACKS_ALL = -1
+
+
+class HostedGroup:
+    """A group together with the timer that drives it. Tokens are futures."""
+
+    def __init__(self, group: Group) -> None:
+        self.group = group
+        self._timer: asyncio.TimerHandle | None = None
+
+    def deliver(self, replies: Replies) -> None:
+        """Answer who is due, and wake up again when the group next has something to do by itself."""
+        for token, reply in replies:
+            assert isinstance(token, asyncio.Future)
+            if not token.done():
+                token.set_result(reply)
+        deadline = self.group.next_deadline()
+        if deadline == float("inf") or (self._timer is not None and self._timer.when() <= deadline):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_at(deadline, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        self.deliver(self.group.tick(time.monotonic()))
+
+    def close(self) -> None:
+        """Members find the coordinator anew."""
+        if self._timer is not None:
+            self._timer.cancel()
+        for member in self.group.members.values():
+            _send_away(member.joining, Joined(error=Error.NOT_COORDINATOR, member_id=member.member_id))
+            _send_away(member.syncing, Synced(error=Error.NOT_COORDINATOR))
+
+
+def _send_away(token: Token | None, reply: Joined | Synced) -> None:
+    if isinstance(token, asyncio.Future) and not token.done():
+        token.set_result(reply)
+
+
+@dataclass(slots=True)
+class Shard:
+    """The groups of one offsets partition that this broker leads."""
+
+    replica: Replica
+    groups: dict[str, HostedGroup] = field(default_factory=dict)
+    offsets: dict[str, dict[TopicPartition, CommittedOffset]] = field(default_factory=dict)
+
+    def replay(self) -> None:
+        """Take over what the log holds. A record that cannot be read is left out, and said so."""
+        for batch in self.replica.log.batches(self.replica.log.log_start_offset):
+            if batch.is_control:
+                continue
+            try:
+                for record in batches.parse(batch):
+                    self._replay(record)
+            except Malformed as error:
+                log.error("%s: %s", self.replica, error)
+
+    def _replay(self, record: batches.Record) -> None:
+        key = decode_key(record.key) if record.key is not None else None
+        if key is None:
+            return
+        group_id, partition = key
+        if record.value is None:
+            self.offsets.get(group_id, {}).pop(partition, None)
+        else:
+            self.offsets.setdefault(group_id, {})[partition] = decode_value(record.value)
+
+
+class Coordinator:
+    def __init__(self, replicas: ReplicaManager, config: ApiConfig) -> None:
+        self._config = config
+        self._replicas = replicas
+        self._shards: dict[int, Shard] = {}
+        replicas.transitions.append(self._transition)
+
+    def _transition(self, replica: Replica, transition: Transition) -> None:
+        if replica.core.name.topic != OFFSETS_TOPIC or transition is Transition.LEADS_ON:
+            return
+        partition = replica.core.name.partition
+        former = self._shards.pop(partition, None)
+        for hosted in former.groups.values() if former else ():
+            hosted.close()
+        if replica.core.role is Role.LEADER:
+            shard = self._shards[partition] = Shard(replica)
+            shard.replay()
+
+    def close(self) -> None:
+        for shard in self._shards.values():
+            for hosted in shard.groups.values():
+                hosted.close()
+        self._shards.clear()
+
+    def shard(self, group_id: str) -> Shard:
+        """Where a group lives. Raises Refused: NOT_COORDINATOR if that is another broker."""
+        topic = self._replicas.control.cluster().topics.get(OFFSETS_TOPIC)
+        shard = self._shards.get(partition_of(group_id, len(topic.partitions))) if topic else None
+        if shard is None:
+            raise Refused(Error.NOT_COORDINATOR)
+        return shard
+
+    def group(self, group_id: str) -> HostedGroup:
+        """A group that lives here, new or known. Raises Refused."""
+        if not group_id:
+            raise Refused(Error.INVALID_GROUP_ID)
+        groups = self.shard(group_id).groups
+        if group_id not in groups:
+            groups[group_id] = HostedGroup(Group(group_id, self._config.group_initial_rebalance_delay))
+        return groups[group_id]
+
+    def groups(self) -> list[Group]:
+        return [hosted.group for shard in self._shards.values() for hosted in shard.groups.values()]
+
+    async def commit(self, group_id: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> Error:
+        """Write offsets with acks=all; they can be fetched once that has succeeded."""
+        try:
+            shard = self.shard(group_id)
+            records = [
+                (encode_key(group_id, partition), encode_value(committed), committed.committed_at)
+                for partition, committed in offsets.items()
+            ]
+            appended = shard.replica.append_as_leader(batches.build(records), _ACKS_ALL)
+        except Refused as refused:
+            return _commit_error(refused.error)
+        error = await _committed(shard.replica, appended, _COMMIT_TIMEOUT)
+        if not error:
+            shard.offsets.setdefault(group_id, {}).update(offsets)
+        return _commit_error(error)
+
+
+async def _committed(replica: Replica, appended: Appended, timeout: float) -> Error:
+    """Wait until the high watermark has reached what was appended, or cannot any more."""
+    tenure = replica.core.tenure_epoch
+    error = replica.core.acknowledges(appended.next_offset, tenure)
+    if error is not None:
+        return error
+    decided: asyncio.Future[Error] = asyncio.get_running_loop().create_future()
+    waiting = replica.acknowledgements.wait(
+        appended.next_offset, tenure, lambda error: None if decided.done() else decided.set_result(error)
+    )
+    try:
+        async with asyncio.timeout(timeout):
+            return await decided
+    except TimeoutError:
+        return Error.REQUEST_TIMED_OUT
+    finally:
+        replica.acknowledgements.forget(waiting)
+
+
+def _commit_error(error: Error) -> Error:
+    """What a group's client is told when its offsets could not be written."""
+    if error in (Error.NONE, Error.NOT_COORDINATOR, Error.MESSAGE_TOO_LARGE):
+        return error
+    return Error.NOT_COORDINATOR if error is Error.NOT_LEADER_OR_FOLLOWER else Error.COORDINATOR_NOT_AVAILABLE
+
+
+def partition_of(group_id: str, partitions: int) -> int:
+    """The offsets partition of a group, by Java's hash of a string, so that all tools agree."""
+    code = 0
+    encoded = group_id.encode("utf-16-be")
+    for high, low in zip(encoded[::2], encoded[1::2], strict=True):
+        code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
+    return (code & 0x7FFFFFFF) % partitions

@@ -1,0 +1,233 @@
+"""FindCoordinator, OffsetCommit, OffsetFetch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from cluster_impl.api.config import ApiConfig
+from cluster_impl.api.groups.coordinator import OFFSETS_TOPIC, Coordinator, partition_of
+from cluster_impl.api.groups.offset_records import CommittedOffset
+from cluster_impl.api.metadata import reachable
+from cluster_impl.api.topics import Administration
+from cluster_impl.replication.control_plane import ControlPlane, TopicPartition
+from cluster_impl.replication.validation import Refused
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.errors import Error
+from cluster_impl.wire.server import Request
+
+_GROUP_KEY = 0
+_SEVERAL_KEYS_FROM = 4
+_SEVERAL_GROUPS_FROM = 8
+_METADATA_LIMIT = 4096
+
+Found = m.FindCoordinatorResponse.Coordinator
+GroupAnswer = m.OffsetFetchResponse.OffsetFetchResponseGroup
+PartitionOffset = m.OffsetFetchResponse.OffsetFetchResponsePartitions
+TopicOffsets = m.OffsetFetchResponse.OffsetFetchResponseTopics
+AskedTopics = (
+    Sequence[m.OffsetFetchRequest.OffsetFetchRequestTopic] | Sequence[m.OffsetFetchRequest.OffsetFetchRequestTopics]
+)
+
+
+class CoordinatorFinder:
+    """Names the broker that leads a group's offsets partition, and has the topic created when first asked."""
+
+    def __init__(self, control: ControlPlane, administration: Administration, config: ApiConfig) -> None:
+        self._control = control
+        self._administration = administration
+        self._config = config
+
+    def handle(self, body: m.FindCoordinatorRequest, request: Request) -> m.FindCoordinatorResponse:
+        several = request.version >= _SEVERAL_KEYS_FROM
+        keys = body.coordinator_keys if several else [body.key]
+        found = [self._find(key, body.key_type, request.listener) for key in keys]
+        return _finder_response(found, several)
+
+    def _find(self, key: str, key_type: int, listener: str) -> Found:
+        if key_type != _GROUP_KEY:
+            return _not_found(key, Error.INVALID_REQUEST, "only groups have coordinators here")
+        cluster = self._control.cluster()
+        topic = cluster.topics.get(OFFSETS_TOPIC)
+        if topic is None:
+            self._administration.want_topic(
+                OFFSETS_TOPIC,
+                self._config.offsets_topic_num_partitions,
+                self._config.offsets_topic_replication_factor,
+            )
+            return _not_found(key)
+        leader = topic.partitions[partition_of(key, len(topic.partitions))].leader
+        for broker_id, endpoint, _ in reachable(cluster, listener):
+            if broker_id == leader:
+                return Found(key=key, node_id=leader, host=endpoint.host, port=endpoint.port)
+        return _not_found(key)
+
+
+def _not_found(key: str, error: Error = Error.COORDINATOR_NOT_AVAILABLE, why: str | None = None) -> Found:
+    return Found(key=key, node_id=-1, host="", port=-1, error_code=error, error_message=why)
+
+
+def _finder_response(found: list[Found], several: bool) -> m.FindCoordinatorResponse:
+    if several:
+        return m.FindCoordinatorResponse(coordinators=found)
+    one = found[0]
+    return m.FindCoordinatorResponse(
+        error_code=one.error_code,
+        error_message=one.error_message,
+        node_id=one.node_id,
+        host=one.host,
+        port=one.port,
+    )
+
+
+def refused_finder(body: m.FindCoordinatorRequest, request: Request) -> m.FindCoordinatorResponse:
+    several = request.version >= _SEVERAL_KEYS_FROM
+    return _finder_response([_not_found(key) for key in (body.coordinator_keys if several else [body.key])], several)
+
+
+class GroupOffsets:
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
+
+    async def commit(self, body: m.OffsetCommitRequest, request: Request) -> m.OffsetCommitResponse:
+        """Offsets with too much metadata are refused one by one, the others share one fate."""
+        now = time.time_ns() // 1_000_000
+        wanted = {
+            TopicPartition(topic.name, one.partition_index): CommittedOffset(
+                one.committed_offset, one.committed_leader_epoch, one.committed_metadata or "", now
+            )
+            for topic in body.topics
+            for one in topic.partitions
+        }
+        accepted = {
+            partition: committed
+            for partition, committed in wanted.items()
+            if len(committed.metadata.encode()) <= _METADATA_LIMIT
+        }
+        try:
+            group = self._coordinator.group(body.group_id).group
+            error = group.may_commit(
+                body.member_id, body.group_instance_id, body.generation_id_or_member_epoch, time.monotonic()
+            )
+        except Refused as refused:
+            error = refused.error
+        if not error and accepted:
+            error = await self._coordinator.commit(body.group_id, accepted)
+        too_large = wanted.keys() - accepted.keys()
+        return _commit_response(body, error, too_large)
+
+    def fetch(self, body: m.OffsetFetchRequest, request: Request) -> m.OffsetFetchResponse:
+        """One group before version 8, several from then on; no list of topics asks for all."""
+        if request.version >= _SEVERAL_GROUPS_FROM:
+            return m.OffsetFetchResponse(groups=[self._fetch(one.group_id, one.topics) for one in body.groups])
+        return _single(self._fetch(body.group_id, body.topics))
+
+    def _fetch(self, group_id: str, asked: AskedTopics | None) -> GroupAnswer:
+        """The offsets of some partitions, -1 where none was committed; or all that there are."""
+        try:
+            offsets = self._coordinator.shard(group_id).offsets.get(group_id, {})
+        except Refused as refused:
+            return _refused_group(group_id, asked or (), refused.error)
+        wanted = list(offsets) if asked is None else _partitions(asked)
+        topics: dict[str, TopicOffsets] = {}
+        for partition in wanted:
+            topic = topics.setdefault(partition.topic, TopicOffsets(name=partition.topic))
+            topic.partitions.append(_answer(partition.partition, offsets.get(partition)))
+        return GroupAnswer(group_id=group_id, topics=list(topics.values()))
+
+
+def _partitions(asked: AskedTopics) -> list[TopicPartition]:
+    return [TopicPartition(topic.name, index) for topic in asked for index in topic.partition_indexes]
+
+
+def _answer(index: int, committed: CommittedOffset | None) -> PartitionOffset:
+    if committed is None:
+        return PartitionOffset(partition_index=index, committed_offset=-1, committed_leader_epoch=-1, metadata="")
+    return PartitionOffset(
+        partition_index=index,
+        committed_offset=committed.offset,
+        committed_leader_epoch=committed.leader_epoch,
+        metadata=committed.metadata,
+    )
+
+
+def _refused_group(group_id: str, asked: AskedTopics, error: Error) -> GroupAnswer:
+    """Version 1 has the error at each partition only."""
+    return GroupAnswer(
+        group_id=group_id,
+        error_code=error,
+        topics=[
+            TopicOffsets(
+                name=topic.name,
+                partitions=[
+                    PartitionOffset(
+                        partition_index=index,
+                        committed_offset=-1,
+                        committed_leader_epoch=-1,
+                        metadata="",
+                        error_code=error,
+                    )
+                    for index in topic.partition_indexes
+                ],
+            )
+            for topic in asked
+        ],
+    )
+
+
+def _single(group: GroupAnswer) -> m.OffsetFetchResponse:
+    """The answer about one group as versions before 8 have it."""
+    partition_class = m.OffsetFetchResponse.OffsetFetchResponsePartition
+    return m.OffsetFetchResponse(
+        error_code=group.error_code,
+        topics=[
+            m.OffsetFetchResponse.OffsetFetchResponseTopic(
+                name=topic.name,
+                partitions=[
+                    partition_class(
+                        partition_index=one.partition_index,
+                        committed_offset=one.committed_offset,
+                        committed_leader_epoch=one.committed_leader_epoch,
+                        metadata=one.metadata,
+                        error_code=one.error_code,
+                    )
+                    for one in topic.partitions
+                ],
+            )
+            for topic in group.topics
+        ],
+    )
+
+
+def _commit_response(
+    body: m.OffsetCommitRequest, error: Error, too_large: set[TopicPartition]
+) -> m.OffsetCommitResponse:
+    partition_class = m.OffsetCommitResponse.OffsetCommitResponsePartition
+    return m.OffsetCommitResponse(
+        topics=[
+            m.OffsetCommitResponse.OffsetCommitResponseTopic(
+                name=topic.name,
+                partitions=[
+                    partition_class(
+                        partition_index=one.partition_index,
+                        error_code=Error.OFFSET_METADATA_TOO_LARGE
+                        if not error and TopicPartition(topic.name, one.partition_index) in too_large
+                        else error,
+                    )
+                    for one in topic.partitions
+                ],
+            )
+            for topic in body.topics
+        ]
+    )
+
+
+def refused_commit(body: m.OffsetCommitRequest, request: Request) -> m.OffsetCommitResponse:
+    return _commit_response(body, Error.COORDINATOR_NOT_AVAILABLE, set())
+
+
+def refused_offset_fetch(body: m.OffsetFetchRequest, request: Request) -> m.OffsetFetchResponse:
+    error = Error.COORDINATOR_NOT_AVAILABLE
+    if request.version >= _SEVERAL_GROUPS_FROM:
+        return m.OffsetFetchResponse(groups=[_refused_group(group.group_id, (), error) for group in body.groups])
+    return _single(_refused_group(body.group_id, body.topics or (), error))
