@@ -79,6 +79,8 @@ class ControllerView:
     answer: Answer = Answer.UNKNOWN
     leader: int = -1
     epoch: int = -1
+    high_watermark: int = field(default=-1, compare=False)
+    """Where the committed part of the metadata log ends."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class Observer:
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._now = Observation()
+        self._version = 0
         self._failed: Exception | None = None
         self._threads = [threading.Thread(target=self._guard, args=(self._watch, node)) for node in nodes]
         self._threads.append(threading.Thread(target=self._guard, args=(self._follow_log,)))
@@ -123,15 +126,17 @@ class Observer:
 
         InfrastructureError if the watching itself has failed, for then nothing would ever come true.
         """
-        with self._changed:
-            while not condition():
-                if self._failed is not None:
-                    raise InfrastructureError(f"watching the cluster failed: {self._failed!r}") from self._failed
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    return False
-                self._changed.wait(min(left, RECHECK))
-            return True
+        while True:
+            seen = self._version
+            if condition():
+                return True
+            if self._failed is not None:
+                raise InfrastructureError(f"watching the cluster failed: {self._failed!r}") from self._failed
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            with self._changed:
+                self._changed.wait_for(lambda: self._version > seen, min(left, RECHECK))  # noqa: B023  # called here
 
     def __enter__(self) -> Observer:
         for thread in self._threads:
@@ -189,6 +194,7 @@ class Observer:
                 self._write(node.name, _partition_data(partition))
         with self._changed:
             self._now = replace(self._now, brokers={**self._now.brokers, node.name: view})
+            self._version += 1
             self._changed.notify_all()
 
     def _set_controller(self, node: Watched, view: ControllerView) -> None:
@@ -201,6 +207,7 @@ class Observer:
             self._write(node.name, {"what": "controller", "active": view.leader, "epoch": view.epoch})
         with self._changed:
             self._now = replace(self._now, controllers={**self._now.controllers, node.name: view})
+            self._version += 1
             self._changed.notify_all()
 
     def _follow_log(self) -> None:
@@ -247,6 +254,7 @@ class Observer:
                 self._write(None, {**_partition_data(partition), "replicas": list(partition.replicas)})
         with self._changed:
             self._now = replace(self._now, image=image)
+            self._version += 1
             self._changed.notify_all()
 
     def _write(self, node: str | None, data: dict[str, object]) -> None:
@@ -294,7 +302,7 @@ def ask_quorum(connection: RawConnection, dialect: Dialect) -> ControllerView:
         return ControllerView(Answer.STANDBY)
     if partition.error_code is not ErrorCode.none:
         return ControllerView(Answer.REFUSING)
-    return ControllerView(Answer.SERVING, partition.leader_id, partition.leader_epoch)
+    return ControllerView(Answer.SERVING, partition.leader_id, partition.leader_epoch, partition.high_watermark)
 
 
 def _broker_data(node: str | None, broker: BrokerEntry) -> dict[str, object]:

@@ -9,7 +9,7 @@ from pydantic import Field
 from harness.plan.base import After, Expect, Milliseconds, Name, NodeRef, NodeRefs, Partition, PlanModel, Value
 
 
-class _Await(PlanModel):
+class AwaitStep(PlanModel):
     """`must`: a missed deadline is a violation; `never`: that it comes true before it is one.
 
     Without `expect` a missed deadline leaves the run inconclusive: the story could not be told.
@@ -22,14 +22,14 @@ class _Await(PlanModel):
     expect: Expect | None = None
 
 
-class BrokerActive(_Await):
+class BrokerActive(AwaitStep):
     """Registered and unfenced as the controllers' log says, and it answers clients."""
 
     condition: Literal["broker-active"] = "broker-active"
     node: NodeRef
 
 
-class BrokerFenced(_Await):
+class BrokerFenced(AwaitStep):
     """`controllers`: their log says so; `itself`: asked as a client asks, it does not serve."""
 
     condition: Literal["broker-fenced"] = "broker-fenced"
@@ -37,7 +37,7 @@ class BrokerFenced(_Await):
     by: Literal["controllers", "itself"] = "controllers"
 
 
-class BrokerEpochAbove(_Await):
+class BrokerEpochAbove(AwaitStep):
     """The broker was registered anew: its epoch in the controllers' log is above `value`."""
 
     condition: Literal["broker-epoch-above"] = "broker-epoch-above"
@@ -45,7 +45,7 @@ class BrokerEpochAbove(_Await):
     value: Value
 
 
-class LeaderIs(_Await):
+class LeaderIs(AwaitStep):
     """The partition's leader in the controllers' log. With neither `is` nor `is_not`: any; `none`: leaderless."""
 
     condition: Literal["leader"] = "leader"
@@ -54,13 +54,13 @@ class LeaderIs(_Await):
     is_not: NodeRefs | None = None
 
 
-class LeaderEpochAbove(_Await):
+class LeaderEpochAbove(AwaitStep):
     condition: Literal["leader-epoch-above"] = "leader-epoch-above"
     partition: Partition
     value: Value
 
 
-class IsrIs(_Await):
+class IsrIs(AwaitStep):
     """All that are named hold at once."""
 
     condition: Literal["isr"] = "isr"
@@ -70,20 +70,20 @@ class IsrIs(_Await):
     is_: NodeRefs | None = None
 
 
-class ActiveController(_Await):
-    """A majority of the controllers that answer name one leader, and it agrees."""
+class ActiveController(AwaitStep):
+    """The controller that itself says it leads, at the highest epoch that any of them names."""
 
     condition: Literal["active-controller"] = "active-controller"
     is_: NodeRef | None = None
     is_not: NodeRefs | None = None
 
 
-class NodeExited(_Await):
+class NodeExited(AwaitStep):
     condition: Literal["node-exited"] = "node-exited"
     node: NodeRef
 
 
-class Connected(_Await):
+class Connected(AwaitStep):
     """The process has an open connection to `to` through its link; which replicas it fetches shows in this alone."""
 
     condition: Literal["connected"] = "connected"
@@ -91,14 +91,14 @@ class Connected(_Await):
     to: NodeRef
 
 
-class TopicCreatedThrough(_Await):
+class TopicCreatedThrough(AwaitStep):
     """A new topic can be created by asking this broker; asked again until it works."""
 
     condition: Literal["topic-created-through"] = "topic-created-through"
     node: NodeRef
 
 
-class WorkloadAcks(_Await):
+class WorkloadAcks(AwaitStep):
     """So many more records were acknowledged to the workload since the step began."""
 
     condition: Literal["workload-acks"] = "workload-acks"
@@ -106,7 +106,7 @@ class WorkloadAcks(_Await):
     producer: str | None = None
 
 
-class MetadataFrom(_Await):
+class MetadataFrom(AwaitStep):
     """What this node itself answers to Metadata: who leads, which brokers are alive."""
 
     condition: Literal["metadata-from"] = "metadata-from"
@@ -117,7 +117,7 @@ class MetadataFrom(_Await):
     lacks: NodeRefs | None = None
 
 
-class Converged(_Await):
+class Converged(AwaitStep):
     """Every running broker is active, one controller is, and all partitions have a leader and a full ISR.
 
     The brokers' own answers agree with the controllers' log.

@@ -9,7 +9,7 @@ from pydantic import Field
 from harness.plan.base import Acks, After, ExpectOutcome, Milliseconds, Name, NodeRef, NodeRefs, PlanModel, Value
 
 
-class _Probe(PlanModel):
+class ProbeStep(PlanModel):
     """What each probe has: whom it asks, how often, what it claims, and what must not change by it."""
 
     do: Literal["probe"] = "probe"
@@ -26,7 +26,7 @@ class _Probe(PlanModel):
     """Partitions (`t-0`: leader, epoch, ISR) and `brokers` (registrations): the same before and after."""
 
 
-class _OfPartition(_Probe):
+class _OfPartition(ProbeStep):
     topic: str
     partition: Annotated[int, Field(ge=0)] = 0
 
@@ -55,7 +55,7 @@ class ReplicaFetchProbe(_OfPartition):
     offset: Annotated[int, Field(ge=0)] = 0
 
 
-class MetadataProbe(_Probe):
+class MetadataProbe(ProbeStep):
     request: Literal["metadata"] = "metadata"
     topic: str | None = None
 
@@ -66,7 +66,7 @@ class ListOffsetsProbe(_OfPartition):
     request: Literal["list-offsets"] = "list-offsets"
 
 
-class HeartbeatProbe(_Probe):
+class HeartbeatProbe(ProbeStep):
     """A broker's heartbeat in the name of `broker`, in the target's dialect.
 
     `state` is the draft's TargetState; shipped Kafka has flags: `active` wants neither fence nor shutdown.
@@ -94,18 +94,18 @@ class AlterIsrProbe(_OfPartition):
     """None: the present one."""
 
 
-class CreateTopicProbe(_Probe):
+class CreateTopicProbe(ProbeStep):
     request: Literal["create-topic"] = "create-topic"
     topic: str
     partitions: Annotated[int, Field(ge=1)] = 1
     replicas: Annotated[int, Field(ge=1)] = 3
 
 
-class DescribeQuorumProbe(_Probe):
+class DescribeQuorumProbe(ProbeStep):
     request: Literal["describe-quorum"] = "describe-quorum"
 
 
-class VoteProbe(_Probe):
+class VoteProbe(ProbeStep):
     """A candidate's request for a vote. At a higher epoch it deposes the leader: for clusters of its own."""
 
     request: Literal["vote"] = "vote"

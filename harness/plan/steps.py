@@ -66,12 +66,12 @@ class Produce(PlanModel):
     """Judged for each record."""
 
 
-class _Inject(PlanModel):
+class InjectStep(PlanModel):
     do: Literal["inject"] = "inject"
     as_: Name
 
 
-class InjectStall(_Inject):
+class InjectStall(InjectStep):
     """Links from `from` to `to`: bytes wait, and arrive after healing."""
 
     fault: Literal["stall"] = "stall"
@@ -80,7 +80,7 @@ class InjectStall(_Inject):
     streams: Literal["both", "requests", "replies"] = "both"
 
 
-class InjectCut(_Inject):
+class InjectCut(InjectStep):
     """Links from `from` to `to`: open connections end, new ones are refused."""
 
     fault: Literal["cut"] = "cut"
@@ -88,7 +88,7 @@ class InjectCut(_Inject):
     to: NodeRefs
 
 
-class InjectOneWay(_Inject):
+class InjectOneWay(InjectStep):
     """Nothing flows from `from` to `to`, whoever opened the connection; the other way all does."""
 
     fault: Literal["one-way"] = "one-way"
@@ -96,7 +96,7 @@ class InjectOneWay(_Inject):
     to: NodeRefs
 
 
-class InjectIsolate(_Inject):
+class InjectIsolate(InjectStep):
     """`nodes` and `from` cannot talk, whoever opens the connection. `how`: see `cut` and `stall`."""
 
     fault: Literal["isolate"] = "isolate"
@@ -105,7 +105,7 @@ class InjectIsolate(_Inject):
     how: Literal["cut", "stall"] = "cut"
 
 
-class InjectKill(_Inject):
+class InjectKill(InjectStep):
     """kill -9. Healed by a restart."""
 
     fault: Literal["kill"] = "kill"
@@ -114,14 +114,14 @@ class InjectKill(_Inject):
     """When the restart counts as healed: once the new process runs, or once it answers requests."""
 
 
-class InjectPause(_Inject):
+class InjectPause(InjectStep):
     """SIGSTOP. Healed by SIGCONT. Links to a paused node can only be cut: stall them before."""
 
     fault: Literal["pause"] = "pause"
     nodes: NodeRefs
 
 
-class InjectDuplicate(_Inject):
+class InjectDuplicate(InjectStep):
     """Start the topology's second process for a broker id (`duplicate_of`). Healed by ending it."""
 
     fault: Literal["duplicate"] = "duplicate"

@@ -1,0 +1,197 @@
+"""Conditions as predicates over what is observed now. Each is looked at whenever something changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kio.schema.errors import ErrorCode
+
+from faults.capabilities import Running
+from harness.clients.metadata.image import PartitionEntry
+from harness.clients.observer import Answer, BrokerView, PartitionView
+from harness.clients.raw import NoAnswer
+from harness.engine.context import Context, Vacant
+from harness.engine.topics import create_topic
+from harness.network.layout import Listener
+from harness.plan.conditions import (
+    ActiveController,
+    Await,
+    BrokerActive,
+    BrokerEpochAbove,
+    BrokerFenced,
+    Connected,
+    Converged,
+    IsrIs,
+    LeaderEpochAbove,
+    LeaderIs,
+    MetadataFrom,
+    NodeExited,
+    TopicCreatedThrough,
+    WorkloadAcks,
+)
+
+Predicate = Callable[[], bool]
+
+CREATE_WITHIN = 1.0
+"""Seconds for one attempt to create a topic."""
+
+
+def predicate(step: Await, name: str, context: Context) -> Predicate:
+    """What the step waits for. References are resolved now, once: who leads may change while it waits.
+
+    StepError if a reference leads to nobody.
+    """
+    match step:
+        case BrokerActive(node=ref):
+            node = context.node(ref)
+            return lambda: _registered(context, node) and _serving(context, node)
+        case BrokerFenced(node=ref, by="controllers"):
+            node = context.node(ref)
+            return lambda: not _registered(context, node)
+        case BrokerFenced(node=ref):
+            node = context.node(ref)
+            return lambda: _view(context, node).answer in (Answer.REFUSING, Answer.CLOSED)
+        case BrokerEpochAbove(node=ref, value=value):
+            node = context.node(ref)
+            epoch = context.number(value, f"the broker epoch of {node}", lambda: context.broker_entry(node).epoch)
+            return lambda: context.broker_entry(node).epoch > epoch
+        case LeaderIs():
+            return _leader(step, context)
+        case LeaderEpochAbove(partition=partition, value=value):
+            before = context.number(
+                value, f"the leader epoch of {partition}", lambda: context.partition_entry(partition).leader_epoch
+            )
+            return lambda: context.partition_entry(partition).leader_epoch > before
+        case IsrIs():
+            return _isr(step, context)
+        case ActiveController():
+            return _controller(step, context)
+        case NodeExited(node=ref):
+            node = context.node(ref)
+            return lambda: context.cluster.processes.status(node).running is Running.EXITED
+        case Connected(node=ref, to=to):
+            node, peer = context.node(ref), context.node(to)
+            return lambda: peer in context.cluster.processes.peers(node)
+        case TopicCreatedThrough(node=ref):
+            node = context.node(ref)
+            return lambda: _created_through(context, node, f"created-at-{name}")
+        case WorkloadAcks(more=more, producer=producer):
+            before = context.workload.acked(producer=producer)
+            return lambda: context.workload.acked(producer=producer) >= before + more
+        case MetadataFrom():
+            return _metadata(step, context)
+        case Converged():
+            return lambda: converged(context)
+
+
+def holds(condition: Predicate) -> bool:
+    """A condition about something that is not there (yet) does not hold."""
+    try:
+        return condition()
+    except Vacant:
+        return False
+
+
+def converged(context: Context) -> bool:
+    """See the plan's `Converged`."""
+    context.active_controller()
+    image = context.now.image
+    alive = {
+        node.name: node.id
+        for node in context.plan.topology.nodes
+        if "broker" in node.roles
+        and node.duplicate_of is None
+        and context.cluster.processes.status(node.name).running is Running.RUNNING
+    }
+    ids = frozenset(alive.values())
+    views = {name: _view(context, name) for name in alive}
+    if not all(_registered(context, name) and _serving(context, name) and views[name].brokers >= ids for name in alive):
+        return False
+    return all(
+        entry.leader >= 0
+        and set(entry.isr) == set(entry.replicas) & ids
+        and all(_agrees(view.partitions.get(partition), entry) for view in views.values())
+        for partition, entry in image.partitions.items()
+    )
+
+
+def _agrees(view: PartitionView | None, entry: PartitionEntry) -> bool:
+    return view is not None and view.leader == entry.leader and set(view.isr) == set(entry.isr)
+
+
+def _registered(context: Context, node: str) -> bool:
+    entry = context.now.image.brokers.get(context.plan.node(node).id)
+    return entry is not None and entry.state == "active"
+
+
+def _serving(context: Context, node: str) -> bool:
+    return _view(context, node).answer is Answer.SERVING
+
+
+def _view(context: Context, node: str) -> BrokerView:
+    return context.now.brokers.get(node, BrokerView())
+
+
+def _created_through(context: Context, node: str, topic: str) -> bool:
+    try:
+        with context.connect(node, Listener.CLIENT, CREATE_WITHIN) as connection:
+            error, _ = create_topic(connection, topic, partitions=1, replicas=1, timeout_ms=int(CREATE_WITHIN * 1000))
+    except NoAnswer:
+        return False
+    return error in (ErrorCode.none, ErrorCode.topic_already_exists)
+
+
+def _leader(step: LeaderIs, context: Context) -> Predicate:
+    wanted = -1 if step.is_ == "none" else context.plan.node(context.node(step.is_)).id if step.is_ else None
+    unwanted = context.patiently(lambda: context.ids_now(step.is_not))
+
+    def condition() -> bool:
+        leader = context.partition_entry(step.partition).leader
+        if wanted is not None:
+            return leader == wanted
+        return leader >= 0 and leader not in unwanted
+
+    return condition
+
+
+def _isr(step: IsrIs, context: Context) -> Predicate:
+    has, lacks, exactly = (
+        context.patiently(lambda refs=refs: context.ids_now(refs))  # type: ignore[misc]  # mypy: default of a lambda
+        for refs in (step.has, step.lacks, step.is_)
+    )
+
+    def condition() -> bool:
+        isr = set(context.partition_entry(step.partition).isr)
+        return isr >= has and not isr & lacks and (step.is_ is None or isr == exactly)
+
+    return condition
+
+
+def _controller(step: ActiveController, context: Context) -> Predicate:
+    wanted = context.node(step.is_) if step.is_ else None
+    unwanted = context.nodes(step.is_not)
+
+    def condition() -> bool:
+        active = context.active_controller()
+        return active not in unwanted and wanted in (None, active)
+
+    return condition
+
+
+def _metadata(step: MetadataFrom, context: Context) -> Predicate:
+    node = context.node(step.node)
+    has, lacks, leader = (
+        context.patiently(lambda refs=refs: context.ids_now(refs))  # type: ignore[misc]  # mypy: default of a lambda
+        for refs in (step.has, step.lacks, step.leader)
+    )
+
+    def condition() -> bool:
+        view = _view(context, node)
+        if view.answer is not Answer.SERVING or not view.brokers >= has or view.brokers & lacks:
+            return False
+        if step.partition is None:
+            return True
+        partition = view.partitions.get(step.partition)
+        return partition is not None and (not leader or partition.leader in leader)
+
+    return condition

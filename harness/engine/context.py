@@ -1,0 +1,166 @@
+"""What every step can reach, and how references and values of a plan become nodes and numbers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from harness.clients.metadata.image import BrokerEntry, PartitionEntry
+from harness.clients.observer import Observation, Observer, active_controller
+from harness.clients.raw import RawConnection
+from harness.clients.workload import Workload
+from harness.cluster import Cluster
+from harness.engine.keeper import FaultKeeper
+from harness.errors import InfrastructureError
+from harness.network.layout import Listener
+from harness.plan.base import NodeRefs, Value
+from harness.plan.model import Plan
+from results.records.journal import JournalWriter
+
+RESOLVE_WITHIN = 3.0
+"""Seconds that a role may be vacant (no leader yet) before a step that needs it is given up."""
+
+Result = TypeVar("Result")
+
+
+class StepError(Exception):
+    """A step could not be done, so the rest of the story makes no sense: inconclusive, with this sentence."""
+
+
+class Vacant(StepError):
+    """A reference leads to nobody, or a value is not known, at this moment."""
+
+
+@dataclass
+class Context:
+    """One run in progress. `deadline` is monotonic; `instants` holds journal times by `name.phase`."""
+
+    plan: Plan
+    cluster: Cluster
+    journal: JournalWriter
+    observer: Observer
+    workload: Workload
+    keeper: FaultKeeper
+    deadline: float
+    bound: dict[str, str | int] = field(default_factory=dict)
+    instants: dict[str, float] = field(default_factory=dict)
+    troubles: set[str] = field(default_factory=set)
+
+    def nodes(self, refs: NodeRefs | None) -> tuple[str, ...]:
+        """The nodes that references lead to now, each once; waits a little for a vacant role."""
+        return self.patiently(lambda: self.nodes_now(refs))
+
+    def node(self, ref: str) -> str:
+        """The one node that a reference leads to now; waits a little for a vacant role."""
+        found = self.nodes(ref)
+        if len(found) != 1:
+            raise StepError(f"`{ref}` leads to {', '.join(found) or 'nobody'}, and one node is wanted")
+        return found[0]
+
+    def nodes_now(self, refs: NodeRefs | None) -> tuple[str, ...]:
+        """As `nodes`, at once. Vacant if a role is."""
+        single = (refs,) if isinstance(refs, str) else refs or ()
+        return tuple(dict.fromkeys(node for ref in single for node in self._resolve(ref)))
+
+    def ids_now(self, refs: NodeRefs | None) -> frozenset[int]:
+        return frozenset(self.plan.node(name).id for name in self.nodes_now(refs))
+
+    def number(self, value: Value, what: str, current: Callable[[], int]) -> int:
+        """A value of a plan; `what` names it in errors. `stale` of the first epoch there is does not exist."""
+        if isinstance(value, int):
+            return value
+        if value.startswith("$"):
+            bound = self.bound[value[1:]]
+            if not isinstance(bound, int):
+                raise StepError(f"`{value}` is the node {bound}; {what} is a number")
+            return bound
+        now = self.patiently(current)
+        if value == "current":
+            return now
+        if now <= 0:
+            raise StepError(f"{what} is {now}: there is no earlier one to send as stale")
+        return now - 1
+
+    def connect(self, node: str, listener: Listener, timeout: float) -> RawConnection:
+        """A connection through the probe site's link, which no fault breaks. `raw.NoAnswer` if there is none."""
+        endpoint = self.cluster.probe_address(node, listener)
+        return RawConnection(endpoint.host, endpoint.port, timeout)
+
+    def broker_entry(self, node: str) -> BrokerEntry:
+        """The broker in the controllers' log. Vacant if it was never registered."""
+        entry = self.now.image.brokers.get(self.plan.node(node).id)
+        if entry is None:
+            raise Vacant(f"{node} was never registered")
+        return entry
+
+    def partition_entry(self, partition: str) -> PartitionEntry:
+        """The partition in the controllers' log. Vacant if there is none."""
+        entry = self.now.image.partitions.get(partition)
+        if entry is None:
+            raise Vacant(f"{partition} is not in the metadata log")
+        return entry
+
+    def active_controller(self) -> str:
+        node = active_controller(self.now, self._names(controllers=True))
+        if node is None:
+            raise Vacant("no controller says that it is active")
+        return node
+
+    @property
+    def now(self) -> Observation:
+        return self.observer.now
+
+    def patiently(self, result: Callable[[], Result]) -> Result:
+        """`result()` as soon as it is not Vacant."""
+        found: list[Result] = []
+
+        def there() -> bool:
+            try:
+                found.append(result())
+            except Vacant:
+                return False
+            return True
+
+        return found[0] if self.wait(there, time.monotonic() + RESOLVE_WITHIN) else result()
+
+    def wait(self, condition: Callable[[], bool], deadline: float) -> bool:
+        """Until it holds; False when `deadline` has passed, InfrastructureError when the run's has."""
+        if self.observer.wait(condition, min(deadline, self.deadline)):
+            return True
+        self.check_deadline()
+        return False
+
+    def check_deadline(self) -> None:
+        if time.monotonic() >= self.deadline:
+            raise InfrastructureError(f"the run was not over after {self.plan.deadline_ms / 1000:g} s")
+
+    def _resolve(self, ref: str) -> Iterable[str]:
+        if ref.startswith("$"):
+            return (str(self.bound[ref[1:]]),)
+        role, _, partition = ref.partition(":")
+        match role:
+            case "controllers":
+                return tuple(self._names(controllers=True).values())
+            case "brokers":
+                return tuple(self._names(controllers=False).values())
+            case "active-controller":
+                return (self.active_controller(),)
+            case "leader":
+                entry = self.partition_entry(partition)
+                if entry.leader < 0:
+                    raise Vacant(f"{partition} has no leader")
+                return (self._names(controllers=False)[entry.leader],)
+            case "followers":
+                entry = self.partition_entry(partition)
+                names = self._names(controllers=False)
+                return tuple(names[id] for id in entry.replicas if id != entry.leader)
+            case _:
+                return (ref,)
+
+    def _names(self, *, controllers: bool) -> dict[int, str]:
+        """Node names by id. A duplicate only ever stands under its own name."""
+        role = "controller" if controllers else "broker"
+        nodes = self.plan.topology.nodes
+        return {node.id: node.name for node in nodes if role in node.roles and node.duplicate_of is None}

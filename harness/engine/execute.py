@@ -1,0 +1,104 @@
+"""A plan's steps in order, and the end that every run has: heal, converge, read everything.
+
+A step that cannot be done ends the story but not the run: what the cluster has acknowledged by then is still judged.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from faults.capabilities import CapabilityError
+from harness.engine.conditions import converged, holds
+from harness.engine.context import Context, StepError
+from harness.engine.keeper import FaultError
+from harness.engine.probes.prober import Prober
+from harness.engine.steps import Missed, perform
+from harness.errors import InfrastructureError
+
+Progress = Callable[[Mapping[str, Any]], None]
+
+CONVERGE_LEASES = 10
+"""How many leases a healed cluster may take until all is as it was, and seconds on top of that for restarts."""
+CONVERGE_SECONDS = 20.0
+FINAL_READ_SECONDS = 30.0
+
+
+def execute(context: Context, progress: Progress) -> None:
+    """All steps and the end. Whatever goes wrong is in the journal; only an interrupt is raised."""
+    prober = Prober(context)
+    try:
+        _steps(context, prober, progress)
+    except InfrastructureError as error:
+        context.journal.trouble(str(error))
+    finally:
+        _end(context, prober, progress)
+
+
+def await_topics(context: Context) -> None:
+    """Until the whole cluster agrees about every topic of the plan. InfrastructureError if it does not."""
+    wanted = {f"{topic.name}-{index}" for topic in context.plan.topics for index in range(len(topic.assignments))}
+    deadline = time.monotonic() + CONVERGE_SECONDS
+    there = context.wait(
+        lambda: wanted <= set(context.now.image.partitions) and holds(lambda: converged(context)), deadline
+    )
+    if not there:
+        raise InfrastructureError(
+            f"the cluster did not agree about its topics within {CONVERGE_SECONDS:g} s of their creation; "
+            "see the nodes' logs"
+        )
+
+
+def _steps(context: Context, prober: Prober, progress: Progress) -> None:
+    plan = context.plan
+    for place, step in enumerate(plan.steps):
+        context.check_deadline()
+        name = plan.step_name(place)
+        progress({"phase": "step", "step": name, "do": step.do, "number": place + 1, "of": len(plan.steps)})
+        begun = context.journal.write("step", name, "begin", {"do": step.do, "number": place + 1})
+        context.instants[f"{name}.begun"] = begun.t
+        try:
+            end = perform(step, name, context, prober)
+        except (StepError, FaultError) as error:
+            outcome = "missed" if isinstance(error, Missed) else "failed"
+            context.journal.write("step", name, "end", {"outcome": outcome, "sentence": str(error)})
+            return
+        except CapabilityError as error:
+            context.journal.write("step", name, "end", {"outcome": "failed", "sentence": str(error)})
+            raise InfrastructureError(f"the step {name} failed: {error}") from error
+        context.instants[f"{name}.ended"] = context.journal.write("step", name, "end", end).t
+        _audit(context)
+
+
+def _end(context: Context, prober: Prober, progress: Progress) -> None:
+    plan = context.plan
+    patience = CONVERGE_SECONDS + CONVERGE_LEASES * plan.timing.lease_ms / 1000
+    context.deadline = time.monotonic() + patience + FINAL_READ_SECONDS
+    progress({"phase": "healing"})
+    failures = context.keeper.heal_all()
+    for sentence in failures:
+        context.journal.write("note", "healing", "seen", {"what": "unhealed", "sentence": sentence})
+    context.journal.write("step", "end:converge", "begin", {"do": "converge"})
+    try:
+        back = context.observer.wait(lambda: holds(lambda: converged(context)), time.monotonic() + patience)
+    except InfrastructureError:
+        back = False  # already noted as trouble by whoever watches
+    sentence = f"not all was as before within {patience:g} s after healing"
+    context.journal.write(
+        "step", "end:converge", "end", {"outcome": "done"} if back else {"outcome": "missed", "sentence": sentence}
+    )
+    progress({"phase": "final-read"})
+    prober.finish()
+    context.workload.stop()
+    if plan.topics:
+        context.workload.final_read(FINAL_READ_SECONDS)
+    _audit(context)
+
+
+def _audit(context: Context) -> None:
+    """Each thing that makes the run worthless is noted once: a connection past the links, a dead Toxiproxy."""
+    for sentence in context.cluster.problems():
+        if sentence not in context.troubles:
+            context.troubles.add(sentence)
+            context.journal.trouble(sentence)

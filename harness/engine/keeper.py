@@ -1,0 +1,106 @@
+"""Keeps account of faults: intent before anything breaks, proof after, and healing of all that is left.
+
+Two faults on one link, or on one process, are refused: healing the first would heal the second unseen. A pause may
+follow a kill's restart; what is healed is free again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from faults.capabilities import CapabilityError, Evidence
+from faults.fault import Fault
+from results.records.journal import JournalWriter
+
+
+class FaultError(Exception):
+    """A fault could not be proven, or not be healed; nothing that follows means anything."""
+
+
+class FaultKeeper:
+    """All faults of a run, in the order in which they were injected."""
+
+    def __init__(self, journal: JournalWriter, instants: dict[str, float]) -> None:
+        """`instants` is told when each fault was injected, proven and healed: `cut.proven`, in the journal's time."""
+        self._journal = journal
+        self._instants = instants
+        self._active: dict[str, Fault] = {}
+
+    @property
+    def active(self) -> Mapping[str, Fault]:
+        """What was injected and is not healed, by name."""
+        return dict(self._active)
+
+    def inject(self, name: str, fault: Fault, params: Mapping[str, Any]) -> None:
+        """Inject and prove. FaultError if it cannot be done or shows no effect."""
+        self._refuse_overlap(name, fault)
+        try:
+            fault.set_up()
+        except CapabilityError as error:
+            raise FaultError(f"the fault {name} could not be injected: {error}") from error
+        self._write(name, "intent", {"fault": fault.name, "params": params, **fault.targets()}, durable=True)
+        self._active[name] = fault
+        try:
+            fault.inject()
+            self._write(name, "injected", {"fault": fault.name})
+            evidence = fault.verify()
+        except CapabilityError as error:
+            evidence = Evidence(False, str(error), {})
+        self._write(name, "proven" if evidence.proven else "unproven", _data(evidence))
+        if not evidence.proven:
+            raise FaultError(f"the fault {name} did not take effect: {evidence.how}")
+
+    def heal(self, name: str) -> None:
+        """Heal and prove it. Does nothing if it is healed already. FaultError if it did not heal."""
+        if name in self._active and (failures := [*self._recover([name]), *self._prove_healed([name])]):
+            raise FaultError("; ".join(failures))
+
+    def heal_all(self) -> list[str]:
+        """Heal whatever is left, and give a sentence for each fault that did not.
+
+        All is undone first, the latest fault first (a pause ends before its stalled links are released), and only then
+        is anything waited for: a restarted node may need the links that are healed after it.
+        """
+        names = list(reversed(self._active))
+        failures = self._recover(names)
+        return [*failures, *self._prove_healed(names)]
+
+    def _recover(self, names: list[str]) -> list[str]:
+        failures = []
+        for name in names:
+            self._write(name, "recovering", {}, durable=True)
+            try:
+                self._active[name].recover()
+            except CapabilityError as error:
+                failures.append(f"the fault {name} could not be healed: {error}")
+        return failures
+
+    def _prove_healed(self, names: list[str]) -> list[str]:
+        failures = []
+        for name in names:
+            try:
+                evidence = self._active[name].verify_healed()
+            except CapabilityError as error:
+                evidence = Evidence(False, str(error), {})
+            self._write(name, "healed" if evidence.proven else "unhealed", _data(evidence))
+            if evidence.proven:
+                del self._active[name]
+            else:
+                failures.append(f"the fault {name} did not heal: {evidence.how}")
+        return failures
+
+    def _refuse_overlap(self, name: str, fault: Fault) -> None:
+        for other, active in self._active.items():
+            links = [f"{source} to {destination}" for source, destination in sorted(active.links() & fault.links())]
+            shared = ", ".join([*links, *sorted(active.nodes() & fault.nodes())])
+            if shared:
+                raise FaultError(f"the fault {name} is aimed at {shared}, which {other} holds; heal that first")
+
+    def _write(self, name: str, phase: str, data: Mapping[str, Any], *, durable: bool = False) -> None:
+        event = self._journal.write("fault", name, phase, data, durable=durable)
+        self._instants.setdefault(f"{name}.{phase}", event.t)
+
+
+def _data(evidence: Evidence) -> dict[str, Any]:
+    return {"how": evidence.how, "measured": dict(evidence.measured)}

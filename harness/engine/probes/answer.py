@@ -1,0 +1,36 @@
+"""What became of a probe, in the words of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kio.schema.errors import ErrorCode
+
+
+class Outcome(StrEnum):
+    SERVED = "served"
+    REFUSED = "refused"
+    """An error, or a connection that ended in place of an answer."""
+    UNANSWERED = "unanswered"
+    UNREADABLE = "unreadable"
+    """Answered, but not with what was asked for: matches no expectation."""
+    ABSENT = "absent"
+    """No such process ran, so nobody was asked: judges nothing."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`error` is Kafka's number; `body` is an excerpt for the journal, JSON only."""
+
+    outcome: Outcome
+    error: int | None = None
+    body: Mapping[str, object] = field(default_factory=dict)
+
+
+def answered(error: ErrorCode, **body: object) -> Answer:
+    """Served, unless there is an error."""
+    if error is ErrorCode.none:
+        return Answer(Outcome.SERVED, None, body)
+    return Answer(Outcome.REFUSED, error.value, {"error": error.name, **body})

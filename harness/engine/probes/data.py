@@ -1,0 +1,121 @@
+"""Probes that ask a broker what its clients and followers ask."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from kio.schema.errors import ErrorCode
+from kio.schema.fetch.v12 import request as fetch
+from kio.schema.fetch.v12.response import FetchResponse
+from kio.schema.fetch.v15 import request as replica_fetch
+from kio.schema.fetch.v15.response import FetchResponse as ReplicaFetchResponse
+from kio.schema.list_offsets.v7 import request as offsets
+from kio.schema.list_offsets.v7.response import ListOffsetsResponse
+from kio.schema.metadata.v12.request import MetadataRequest, MetadataRequestTopic
+from kio.schema.metadata.v12.response import MetadataResponse
+from kio.schema.types import BrokerId, TopicName
+from kio.static.primitive import i8, i32, i32Timedelta, i64
+
+from harness.clients.raw import RawConnection
+from harness.engine.context import Context, StepError
+from harness.engine.probes.answer import Answer, Outcome, answered
+from harness.engine.topics import create_topic
+from harness.plan.probes import CreateTopicProbe, FetchProbe, ListOffsetsProbe, MetadataProbe, ReplicaFetchProbe
+
+CONSUMER = BrokerId(-1)
+LATEST = i64(-1)
+MAX_BYTES = i32(1 << 20)
+AT_ONCE = i32Timedelta.parse(timedelta(0))
+
+
+def ask_fetch(probe: FetchProbe, connection: RawConnection, context: Context) -> Answer:
+    partition = fetch.FetchPartition(
+        partition=i32(probe.partition), fetch_offset=i64(probe.offset), partition_max_bytes=MAX_BYTES
+    )
+    request = fetch.FetchRequest(
+        replica_id=CONSUMER,
+        max_wait=AT_ONCE,
+        min_bytes=i32(0),
+        max_bytes=MAX_BYTES,
+        topics=(fetch.FetchTopic(topic=TopicName(probe.topic), partitions=(partition,)),),
+        forgotten_topics_data=(),
+    )
+    answer = connection.call(request, FetchResponse)
+    if answer.error_code is not ErrorCode.none or not answer.responses:
+        return answered(answer.error_code)
+    found = answer.responses[0].partitions[0]
+    return answered(found.error_code, high_watermark=found.high_watermark, bytes=len(found.records or b""))
+
+
+def ask_replica_fetch(probe: ReplicaFetchProbe, connection: RawConnection, context: Context) -> Answer:
+    name = f"{probe.topic}-{probe.partition}"
+    broker = context.node(probe.broker)
+    topic_id = context.now.image.topic_id(probe.topic)
+    if topic_id is None:
+        raise StepError(f"{probe.topic} is not in the metadata log, so it has no id to fetch by")
+    leader_epoch = context.number(
+        probe.leader_epoch, f"the leader epoch of {name}", lambda: context.partition_entry(name).leader_epoch
+    )
+    broker_epoch = context.number(
+        probe.broker_epoch, f"the broker epoch of {broker}", lambda: context.broker_entry(broker).epoch
+    )
+    partition = replica_fetch.FetchPartition(
+        partition=i32(probe.partition),
+        current_leader_epoch=i32(leader_epoch),
+        fetch_offset=i64(probe.offset),
+        log_start_offset=i64(0),
+        partition_max_bytes=MAX_BYTES,
+    )
+    request = replica_fetch.FetchRequest(
+        replica_state=replica_fetch.ReplicaState(
+            replica_id=BrokerId(context.plan.node(broker).id), replica_epoch=i64(broker_epoch)
+        ),
+        max_wait=AT_ONCE,
+        min_bytes=i32(0),
+        max_bytes=MAX_BYTES,
+        topics=(replica_fetch.FetchTopic(topic_id=topic_id, partitions=(partition,)),),
+        forgotten_topics_data=(),
+    )
+    sent = {"leader_epoch": leader_epoch, "broker_epoch": broker_epoch}
+    answer = connection.call(request, ReplicaFetchResponse)
+    if answer.error_code is not ErrorCode.none or not answer.responses:
+        return answered(answer.error_code, sent=sent)
+    found = answer.responses[0].partitions[0]
+    return answered(found.error_code, high_watermark=found.high_watermark, bytes=len(found.records or b""), sent=sent)
+
+
+def ask_metadata(probe: MetadataProbe, connection: RawConnection, context: Context) -> Answer:
+    """A broker that names no broker at all serves nobody with that."""
+    topics = None if probe.topic is None else (MetadataRequestTopic(topic_id=None, name=TopicName(probe.topic)),)
+    request = MetadataRequest(topics=topics, allow_auto_topic_creation=False, include_topic_authorized_operations=False)
+    answer = connection.call(request, MetadataResponse)
+    body = {
+        "brokers": sorted(broker.node_id for broker in answer.brokers),
+        "controller": answer.controller_id,
+        "leaders": {
+            f"{topic.name}-{partition.partition_index}": [partition.leader_id, partition.leader_epoch]
+            for topic in answer.topics
+            if probe.topic is not None
+            for partition in topic.partitions
+        },
+    }
+    errors = [topic.error_code for topic in answer.topics if topic.error_code is not ErrorCode.none]
+    if errors and probe.topic is not None:
+        return answered(errors[0], **body)
+    return Answer(Outcome.SERVED if answer.brokers else Outcome.REFUSED, None, body)
+
+
+def ask_list_offsets(probe: ListOffsetsProbe, connection: RawConnection, context: Context) -> Answer:
+    partition = offsets.ListOffsetsPartition(partition_index=i32(probe.partition), timestamp=LATEST)
+    request = offsets.ListOffsetsRequest(
+        replica_id=CONSUMER,
+        isolation_level=i8(0),
+        topics=(offsets.ListOffsetsTopic(name=TopicName(probe.topic), partitions=(partition,)),),
+    )
+    found = connection.call(request, ListOffsetsResponse).topics[0].partitions[0]
+    return answered(found.error_code, offset=found.offset, leader_epoch=found.leader_epoch)
+
+
+def ask_create_topic(probe: CreateTopicProbe, connection: RawConnection, context: Context) -> Answer:
+    error, message = create_topic(connection, probe.topic, probe.partitions, probe.replicas, probe.timeout_ms)
+    return answered(error, message=message)

@@ -1,0 +1,166 @@
+"""Runs a probe: asks, journals question and answer, and looks whether anything changed by it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from faults.capabilities import Running
+from harness.clients.observer import ask_quorum
+from harness.clients.raw import Closed, NoAnswer, RawConnection, Unanswered
+from harness.engine.context import Context, StepError, Vacant
+from harness.engine.probes import control, data
+from harness.engine.probes.answer import Answer, Outcome
+from harness.engine.probes.produce import send_record
+from harness.network.layout import Listener
+from harness.plan.probes import (
+    AlterIsrProbe,
+    CreateTopicProbe,
+    DescribeQuorumProbe,
+    FetchProbe,
+    HeartbeatProbe,
+    ListOffsetsProbe,
+    MetadataProbe,
+    Probe,
+    ProduceProbe,
+    ReplicaFetchProbe,
+    VoteProbe,
+)
+
+CAUGHT_UP_WITHIN = 2.0
+"""Seconds for the log's reader to come as far as its leader has committed."""
+PHASES = {Outcome.SERVED: "ok", Outcome.REFUSED: "fail"}
+"""How the journal ends an operation; all others may have happened: `info`."""
+
+Ask = Callable[[Any, RawConnection, Context], Answer]
+ASKS: dict[type, Ask] = {
+    FetchProbe: data.ask_fetch,
+    ReplicaFetchProbe: data.ask_replica_fetch,
+    MetadataProbe: data.ask_metadata,
+    ListOffsetsProbe: data.ask_list_offsets,
+    CreateTopicProbe: data.ask_create_topic,
+    HeartbeatProbe: control.ask_heartbeat,
+    AlterIsrProbe: control.ask_alter_isr,
+    DescribeQuorumProbe: control.ask_describe_quorum,
+    VoteProbe: control.ask_vote,
+}
+
+
+class Prober:
+    """Asks the probes of a run; those in the background each in a thread of its own."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._threads: list[threading.Thread] = []
+
+    def run(self, probe: Probe, name: str) -> None:
+        """Ask as often as the plan says. StepError if a reference leads to nobody, so that nothing could be sent."""
+        node = self._context.node(probe.node)
+        if not probe.background:
+            self._ask_all(probe, name, node)
+            return
+        thread = threading.Thread(target=self._ask_in_background, args=(probe, name, node), name=f"probe-{name}")
+        self._threads.append(thread)
+        thread.start()
+
+    def finish(self) -> None:
+        """Wait for what runs in the background; each request has its own timeout."""
+        for thread in self._threads:
+            thread.join()
+        self._threads.clear()
+
+    def _ask_in_background(self, probe: Probe, name: str, node: str) -> None:
+        try:
+            self._ask_all(probe, name, node)
+        except Exception as error:
+            self._context.journal.trouble(f"the probe {name} failed in the background: {error!r}")
+
+    def _ask_all(self, probe: Probe, name: str, node: str) -> None:
+        for number in range(probe.repeat):
+            if number:
+                self._context.wait(lambda: False, time.monotonic() + probe.every_ms / 1000)
+            self._ask(probe, name, node, number)
+
+    def _ask(self, probe: Probe, name: str, node: str, number: int) -> None:
+        context, op = self._context, f"probe-{name}-{number}"
+        before = self._snapshot(probe.unchanged)
+        asked = {"f": "probe", "process": "probe", "step": name, "request": probe.request}
+        context.journal.write("op", op, "invoke", asked, node=node)
+        try:
+            answer = self._answer(probe, name, node, number)
+        except StepError as error:
+            unasked = {"outcome": Outcome.ABSENT.value, "error": None, "body": {"reason": str(error)}}
+            context.journal.write("op", op, "info", asked | unasked, node=node)
+            raise
+        result = {"outcome": answer.outcome.value, "error": answer.error, "body": dict(answer.body)}
+        if before is not None:
+            after = self._snapshot(probe.unchanged)
+            result["changed"] = None if after is None else _changes(before, after)
+        elif probe.unchanged:
+            result["changed"] = None
+        context.journal.write("op", op, PHASES.get(answer.outcome, "info"), asked | result, node=node)
+
+    def _answer(self, probe: Probe, name: str, node: str, number: int) -> Answer:
+        if self._context.cluster.processes.status(node).running not in (Running.RUNNING, Running.PAUSED):
+            return Answer(Outcome.ABSENT, None, {"reason": f"{node} does not run"})
+        try:
+            with self._context.connect(node, self._listener(probe, node), probe.timeout_ms / 1000) as connection:
+                if isinstance(probe, ProduceProbe):
+                    return send_record(
+                        connection,
+                        self._context.journal,
+                        process=name,
+                        number=number,
+                        topic=probe.topic,
+                        partition=probe.partition,
+                        acks=probe.acks,
+                        timeout_ms=probe.timeout_ms,
+                    )
+                return ASKS[type(probe)](probe, connection, self._context)
+        except Unanswered as error:
+            return Answer(Outcome.UNANSWERED, None, {"reason": str(error)})
+        except Closed as error:
+            return Answer(Outcome.REFUSED, None, {"reason": str(error)})
+        except NoAnswer as error:
+            return Answer(Outcome.UNREADABLE, None, {"reason": str(error)})
+
+    def _listener(self, probe: Probe, node: str) -> Listener:
+        if self._context.cluster.node(node).is_controller:
+            return Listener.CONTROLLER
+        internal = isinstance(probe, ReplicaFetchProbe | HeartbeatProbe | AlterIsrProbe | VoteProbe)
+        return Listener.INTERNAL if internal else Listener.CLIENT
+
+    def _snapshot(self, what: tuple[str, ...]) -> dict[str, object] | None:
+        """What the controllers have committed about partitions and `brokers`; None if they cannot be asked."""
+        if not what:
+            return None
+        if not self._caught_up():
+            return None
+        image = self._context.now.image
+        found: dict[str, object] = {}
+        for part in what:
+            if part == "brokers":
+                found |= {f"broker {id}": [entry.state, entry.epoch] for id, entry in image.brokers.items()}
+            else:
+                entry = image.partitions.get(part)
+                found[part] = entry and [entry.leader, entry.leader_epoch, entry.version, sorted(entry.isr)]
+        return found
+
+    def _caught_up(self) -> bool:
+        """The leader of the metadata log was asked how far it is committed, and it was read as far."""
+        context = self._context
+        try:
+            leader = context.active_controller()
+            with context.connect(leader, Listener.CONTROLLER, CAUGHT_UP_WITHIN) as connection:
+                end = ask_quorum(connection, control.dialect(context)).high_watermark
+        except (NoAnswer, Vacant):
+            return False
+        deadline = time.monotonic() + CAUGHT_UP_WITHIN
+        return end >= 0 and context.wait(lambda: context.now.image.offset >= end - 1, deadline)
+
+
+def _changes(before: dict[str, object], after: dict[str, object]) -> dict[str, object]:
+    """What is not as it was, each with its old and new state."""
+    return {key: [before.get(key), after.get(key)] for key in before | after if before.get(key) != after.get(key)}

@@ -1,0 +1,151 @@
+"""What each kind of step does. A step that returns was done; StepError and FaultError end the story."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from faults.registry import build
+from harness.clients.raw import NoAnswer
+from harness.engine.conditions import holds, predicate
+from harness.engine.context import Context, StepError
+from harness.engine.probes.prober import Prober
+from harness.engine.probes.produce import send_record
+from harness.network.layout import Listener
+from harness.plan.base import After, Level
+from harness.plan.conditions import Await, AwaitStep
+from harness.plan.steps import Bind, Heal, HealAll, Hold, Inject, InjectStep, Produce, Start, Step, Workload
+
+DONE: Mapping[str, Any] = {"outcome": "done"}
+READY_WITHIN = 60.0
+"""Seconds for a node that a step starts to answer."""
+
+
+def perform(step: Step, name: str, context: Context, prober: Prober) -> Mapping[str, Any]:
+    """Do the step; what the journal says at its end. `outcome` is `done`, or `missed` for a condition that stayed
+    false."""
+    match step:
+        case Start():
+            return _start(step, context)
+        case Bind():
+            return _bind(step, name, context)
+        case Workload(action="start"):
+            context.workload.start(step.only or None)
+        case Workload():
+            context.workload.stop(step.only or None)
+        case Produce():
+            return _produce(step, name, context)
+        case Heal():
+            context.keeper.heal(step.fault)
+        case HealAll():
+            if failures := context.keeper.heal_all():
+                raise StepError("; ".join(failures))
+        case Hold():
+            context.wait(lambda: False, _moment(After(event=step.after, plus_ms=step.ms), context))
+        case InjectStep():
+            return _inject(step, name, context)
+        case AwaitStep():
+            return _await(step, name, context)
+        case _:
+            prober.run(step, name)
+    return DONE
+
+
+def _start(step: Start, context: Context) -> Mapping[str, Any]:
+    nodes = context.nodes(step.nodes)
+    for node in nodes:
+        context.cluster.processes.start(node)
+    if step.until == "ready":
+        for node in nodes:
+            context.cluster.processes.await_ready(node, READY_WITHIN)
+    return {**DONE, "nodes": list(nodes)}
+
+
+def _bind(step: Bind, name: str, context: Context) -> Mapping[str, Any]:
+    context.bound[name] = context.node(step.node) if step.node is not None else _value(step.value or "", context)
+    return {**DONE, "bound": context.bound[name]}
+
+
+def _value(reference: str, context: Context) -> int:
+    what, _, of = reference.partition(":")
+    match what:
+        case "leader-epoch":
+            return context.patiently(lambda: context.partition_entry(of).leader_epoch)
+        case "isr-version":
+            return context.patiently(lambda: context.partition_entry(of).version)
+        case "broker-epoch":
+            node = context.node(of)
+            return context.patiently(lambda: context.broker_entry(node).epoch)
+        case _:
+            return context.patiently(lambda: context.now.controllers[context.active_controller()].epoch)
+
+
+def _inject(step: Inject, name: str, context: Context) -> Mapping[str, Any]:
+    params: dict[str, Any] = step.model_dump(by_alias=True, exclude={"do", "as_", "fault"})
+    for key in ("from", "to", "nodes"):
+        if key in params:
+            params[key] = list(context.nodes(params[key]))
+    if "node" in params:
+        params["node"] = context.node(params["node"])
+    context.keeper.inject(name, build(step.fault, context.cluster, params), params)
+    return {**DONE, **params}
+
+
+def _await(step: Await, name: str, context: Context) -> Mapping[str, Any]:
+    """Within so long of the step's begin, or of the instant that `after` names if that is still to come."""
+    if step.after is not None:
+        context.wait(lambda: False, _moment(step.after, context))
+    condition = predicate(step, name, context)
+    if context.wait(lambda: holds(condition), time.monotonic() + step.within_ms / 1000):
+        return DONE
+    sentence = f"`{step.condition}` did not come true within {step.within_ms} ms"
+    if step.expect is None or step.expect.level is Level.MUST:
+        raise Missed(sentence)
+    return {"outcome": "missed", "sentence": sentence}
+
+
+def _produce(step: Produce, name: str, context: Context) -> Mapping[str, Any]:
+    """To a named node one by one; each record is journalled by itself, so the step has no outcome of its own."""
+    if step.node is None:
+        result = context.workload.burst(
+            name,
+            step.topic,
+            step.partition,
+            step.records,
+            str(step.acks),
+            step.idempotent,
+            step.timeout_ms / 1000,
+        )
+        return {**DONE, "sent": result.sent, "acknowledged": result.acknowledged}
+    node = context.node(step.node)
+    acknowledged = 0
+    for number in range(step.records):
+        try:
+            with context.connect(node, Listener.CLIENT, step.timeout_ms / 1000) as connection:
+                answer = send_record(
+                    connection,
+                    context.journal,
+                    process=name,
+                    number=number,
+                    topic=step.topic,
+                    partition=step.partition,
+                    acks=step.acks,
+                    timeout_ms=step.timeout_ms,
+                )
+                acknowledged += answer.outcome == "served"
+        except NoAnswer:
+            continue
+    return {**DONE, "node": node, "sent": step.records, "acknowledged": acknowledged}
+
+
+def _moment(after: After, context: Context) -> float:
+    """The instant in this process's monotonic time."""
+    if after.event not in context.instants:
+        raise StepError(f"`{after.event}` has not happened")
+    since_now = context.instants[after.event] + after.plus_ms / 1000 - context.journal.now()
+    return time.monotonic() + since_now
+
+
+class Missed(StepError):
+    """A condition that the rest of the story needs did not come true in time."""
