@@ -1,0 +1,171 @@
+"""What replicas and client APIs get from the `quorum` design's control plane."""
+
+from __future__ import annotations
+
+import asyncio
+from uuid import UUID
+
+import pytest
+
+from cluster_impl.config_values import Voter
+from cluster_impl.designs.quorum.broker.control_plane import QuorumControlPlane
+from cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from cluster_impl.designs.quorum.broker.lifecycle import Answer, Lifecycle
+from cluster_impl.designs.quorum.broker.link import ControllerLink
+from cluster_impl.designs.quorum.image import MetadataImage
+from cluster_impl.designs.quorum.states import BrokerState
+from cluster_impl.replication.control_plane import (
+    ControlPlane,
+    IsrAccepted,
+    IsrOutcome,
+    IsrProposal,
+    IsrRefused,
+    IsrUnknown,
+    ProducerIdsUnavailable,
+)
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import Message
+from cluster_impl.wire.errors import Error
+from cluster_impl.wire.hosts import Hosts
+from cluster_impl.wire.server import CloseConnection, Request
+from tests.cluster_impl.designs.quorum.broker.scripted import Scripted, controllers
+
+PROPOSAL = IsrProposal(topic="t", topic_id=UUID(int=1), partition=0, leader_epoch=3, isr=(4, 5), version=3)
+
+
+def broker(voters: list[Voter], request_timeout: float = 5.0, epoch: int = 7) -> QuorumControlPlane:
+    lifecycle = Lifecycle()
+    lifecycle.answered(lifecycle.next_heartbeat(0), Answer(Error.NONE, BrokerState.FENCED, epoch, 10), 0)
+    finder = ControllerFinder(voters)
+    link = ControllerLink(finder, Hosts(), "broker-4")
+    return QuorumControlPlane(4, "cluster", lifecycle, MetadataImage(), link, finder, request_timeout)
+
+
+def accepted(request: Request) -> Message:
+    partition = m.AlterIsrResponse.PartitionData(leader_id=4, leader_epoch=4, isr=[4, 5], current_isr_version=4)
+    return m.AlterIsrResponse(topics=[m.AlterIsrResponse.TopicData(name="t", partitions=[partition])])
+
+
+def refused(error: Error) -> Scripted:
+    partition = m.AlterIsrResponse.PartitionData(error_code=error)
+    return Scripted(
+        lambda _: m.AlterIsrResponse(topics=[m.AlterIsrResponse.TopicData(name="t", partitions=[partition])])
+    )
+
+
+def not_active(request: Request) -> Message:
+    match request.body:
+        case m.CreateTopicsRequest():
+            result = m.CreateTopicsResponse.CreatableTopicResult(name="t", error_code=Error.NOT_CONTROLLER)
+            return m.CreateTopicsResponse(topics=[result])
+        case _:
+            return m.AlterIsrResponse(error_code=Error.NOT_CONTROLLER)
+
+
+def closes(request: Request) -> Message:
+    raise CloseConnection("as the test says")
+
+
+async def never(request: Request) -> Message:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+def propose(*scripted: Scripted, request_timeout: float = 5.0) -> IsrOutcome:
+    async def run() -> IsrOutcome:
+        async with controllers(*scripted) as voters:
+            return await broker(voters, request_timeout).alter_isr(PROPOSAL)
+
+    return asyncio.run(run())
+
+
+def test_it_is_a_control_plane() -> None:
+    plane: ControlPlane = broker([Voter(1, "h", 1)])
+    assert plane.broker_id == 4
+
+
+def test_an_accepted_isr_change_names_the_broker_epoch_and_the_version_it_is_based_on() -> None:
+    active = Scripted(accepted)
+    assert propose(active) == IsrAccepted(isr=(4, 5), leader_epoch=4, version=4)
+    request = active.asked[0]
+    assert isinstance(request, m.AlterIsrRequest)
+    partition = request.topics[0].partitions[0]
+    assert (request.broker_id, request.broker_epoch) == (4, 7)
+    assert (partition.leader_epoch, partition.current_isr_version, partition.new_isr) == (3, 3, [4, 5])
+
+
+@pytest.mark.parametrize("wrong", [not_active, closes])
+def test_an_isr_change_goes_to_the_next_controller_if_one_is_not_active_or_breaks_off(wrong: object) -> None:
+    assert callable(wrong)
+    assert isinstance(propose(Scripted(wrong), Scripted(accepted)), IsrAccepted)
+
+
+@pytest.mark.parametrize("error", [Error.INVALID_UPDATE_VERSION, Error.FENCED_LEADER_EPOCH, Error.INELIGIBLE_REPLICA])
+def test_a_refused_isr_change_is_refused_with_the_controllers_error(error: Error) -> None:
+    assert propose(refused(error)) == IsrRefused(error)
+
+
+def test_a_stale_broker_epoch_refuses_the_whole_request() -> None:
+    stale = Scripted(lambda _: m.AlterIsrResponse(error_code=Error.STALE_BROKER_EPOCH))
+    assert propose(stale) == IsrRefused(Error.STALE_BROKER_EPOCH)
+
+
+@pytest.mark.parametrize("answer", [not_active, never])
+def test_without_an_answer_in_time_the_outcome_of_an_isr_change_is_unknown(answer: object) -> None:
+    assert callable(answer)
+    assert isinstance(propose(Scripted(answer), request_timeout=0.2), IsrUnknown)
+
+
+def forward(*scripted: Scripted, timeout_ms: int = 5000, request_timeout: float = 5.0) -> Message:
+    async def run() -> Message:
+        async with controllers(*scripted) as voters:
+            request = m.CreateTopicsRequest(
+                topics=[m.CreateTopicsRequest.CreatableTopic(name="t")], timeout_ms=timeout_ms
+            )
+            return await broker(voters, request_timeout).forward(request, 7)
+
+    return asyncio.run(run())
+
+
+def created(request: Request) -> Message:
+    return m.CreateTopicsResponse(topics=[m.CreateTopicsResponse.CreatableTopicResult(name="t")])
+
+
+@pytest.mark.parametrize("wrong", [not_active, closes])
+def test_a_forwarded_request_finds_the_controller_that_is_active_now(wrong: object) -> None:
+    assert callable(wrong)
+    reply = forward(Scripted(wrong), Scripted(created))
+    assert isinstance(reply, m.CreateTopicsResponse)
+    assert reply.topics[0].error_code == Error.NONE
+
+
+def test_a_controller_that_does_not_answer_is_left_for_the_next_one() -> None:
+    reply = forward(Scripted(never), Scripted(created), request_timeout=0.1)
+    assert reply == created_reply()
+
+
+def created_reply() -> m.CreateTopicsResponse:
+    return m.CreateTopicsResponse(topics=[m.CreateTopicsResponse.CreatableTopicResult(name="t")])
+
+
+def test_with_no_active_controller_the_client_is_told_so_when_its_time_is_over() -> None:
+    reply = forward(Scripted(not_active), timeout_ms=200)
+    assert isinstance(reply, m.CreateTopicsResponse)
+    assert reply.topics[0].error_code == Error.NOT_CONTROLLER
+
+
+def test_with_no_answer_at_all_forwarding_times_out_with_a_sentence() -> None:
+    with pytest.raises(TimeoutError, match="did not answer CreateTopics"):
+        forward(Scripted(never), timeout_ms=200)
+
+
+def test_producer_ids_do_not_repeat_within_an_epoch_nor_across_epochs() -> None:
+    first, second = (broker([Voter(1, "h", 1)], epoch=epoch) for epoch in (7, 8))
+    given = [plane.new_producer_id() for plane in (first, second) for _ in range(1000)]
+    assert len(set(given)) == len(given)
+    assert all(0 <= producer_id < 2**63 for producer_id in given)
+
+
+def test_a_broker_without_an_epoch_gives_out_no_producer_id() -> None:
+    with pytest.raises(ProducerIdsUnavailable):
+        broker([Voter(1, "h", 1)], epoch=-1).new_producer_id()
