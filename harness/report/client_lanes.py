@@ -1,0 +1,52 @@
+"""Lanes of the clients: what became of the records that were sent, and how probes were answered."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from harness.checkers.history import History, Outcome, Send
+from harness.plan.model import Plan
+from harness.report.shapes import Bars, Bin, Density, Mark
+from results.records.journal import Journal
+
+SLICES = 200
+MOST_PROBES = 6
+_FATES = {Outcome.OK: "ok", Outcome.INFO: "unknown", Outcome.FAIL: "failed"}
+_ANSWERS = {"served": "served", "refused": "refused", "unanswered": "silent"}
+
+
+def producer_lanes(plan: Plan, history: History, duration: float) -> Iterator[Density]:
+    """A lane for each producer of the workload, and one for all bursts together."""
+    named = {producer.name: producer for producer in plan.workload.producers}
+    by_process: dict[str, list[Send]] = defaultdict(list)
+    for send in history.sends:
+        by_process[send.process if send.process in named else "bursts"].append(send)
+    for name, sends in by_process.items():
+        acks = ", ".join(sorted({f"acks={send.acks}" for send in sends}))
+        yield Density(name, acks, tuple(_bins(sends, duration)))
+
+
+def probe_lanes(journal: Journal) -> Iterator[Bars]:
+    """A tick for each answer, on a lane for each step that probed; of many steps on one lane."""
+    marks: dict[str, list[Mark]] = defaultdict(list)
+    for event in journal.of("op", "ok", "fail", "info"):
+        data = event.data
+        if data.get("f") != "probe":
+            continue
+        outcome = str(data.get("outcome", "unanswered"))
+        error = f", error {data['error']}" if data.get("error") not in (None, 0) else ""
+        tip = f"{data.get('request', 'probe')} to {data.get('node', event.node)} at {event.t:.2f} s: {outcome}{error}"
+        marks[str(data.get("step", "probes"))].append(Mark(event.t, _ANSWERS.get(outcome, "silent"), "", tip))
+    if len(marks) > MOST_PROBES:
+        marks = defaultdict(list, {"probes": [mark for each in marks.values() for mark in each]})
+    for step, ticks in marks.items():
+        yield Bars(step, f"{len(ticks)} probe{'s'[: len(ticks) != 1]}", (), tuple(ticks))
+
+
+def _bins(sends: Sequence[Send], duration: float) -> Iterator[Bin]:
+    width = max(duration, 0.001) / SLICES
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    for send in sends:
+        t = send.invoked if send.completed is None else send.completed
+        counts[min(SLICES - 1, int(t / width))][_FATES[send.outcome]] += 1
+    for place in sorted(counts):
+        yield Bin(place * width, (place + 1) * width, counts[place])

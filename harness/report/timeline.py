@@ -1,0 +1,32 @@
+"""The timeline of a run, put together from its lanes."""
+
+from collections.abc import Sequence
+
+from harness.checkers.history import read_history
+from harness.plan.model import Plan
+from harness.report.client_lanes import probe_lanes, producer_lanes
+from harness.report.fault_lanes import bands, fault_lanes, step_lane
+from harness.report.node_lanes import broker_lanes, controller_lanes
+from harness.report.partition_lanes import partition_groups
+from harness.report.shapes import Flag, Group, Timeline
+from results.records.journal import Journal
+from results.records.verdict import Finding
+
+
+def build_timeline(plan: Plan, journal: Journal, numbered: Sequence[Finding]) -> Timeline:
+    """`numbered` are the findings to flag, the first as number 1."""
+    history = read_history(journal)
+    duration = max(journal.duration, 0.001)
+    groups = [
+        Group("story", (step_lane(plan, journal), *fault_lanes(journal))),
+        Group("controllers", controller_lanes(plan, journal)),
+        Group("brokers", broker_lanes(plan, journal)),
+        *partition_groups(plan, history, duration),
+        Group("clients", (*producer_lanes(plan, history, duration), *probe_lanes(journal))),
+    ]
+    flags = tuple(
+        Flag(finding.at, number, finding.title, finding.difference is not None)
+        for number, finding in enumerate(numbered, start=1)
+        if finding.at is not None
+    )
+    return Timeline(duration, tuple(group for group in groups if group.lanes), tuple(bands(journal)), flags)
