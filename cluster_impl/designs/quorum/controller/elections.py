@@ -16,16 +16,21 @@ MayLead = Callable[[int], bool]
 
 
 def changes_when_broker_goes(image: MetadataImage, broker_id: int, may_lead: MayLead) -> list[m.IsrChangeRecord]:
-    """Take a broker out of every ISR, and every leadership from it (KIP-631, DeleteBroker)."""
+    """Take a broker out of every ISR, and every leadership from it (KIP-631, DeleteBroker).
+
+    A partition that has the broker as a replica outside the ISR gets a new leader epoch as well. Its leader may just
+    have asked to let the broker join, for what an earlier process had fetched; the request may arrive after the next
+    process took over, perhaps with an empty directory. Its version must be old by then (KAFKA-15221, KIP-903).
+    """
     changes = []
     for partition in image.all_partitions():
-        if broker_id != partition.leader and broker_id not in partition.isr:
+        if broker_id not in partition.replicas:
             continue
         isr = tuple(member for member in partition.isr if member != broker_id) or partition.isr
         leader = partition.leader
         if leader == broker_id:
             leader = _elect(partition, isr, lambda member: member != broker_id and may_lead(member))
-        if (isr, leader) != (partition.isr, partition.leader):
+        if partition.leader != NO_LEADER or isr != partition.isr:
             changes.append(isr_change(partition, isr, leader))
     return changes
 

@@ -103,7 +103,7 @@ def test_an_unknown_broker_is_refused_as_a_stale_epoch_whatever_it_asks(world: W
 def test_who_is_registered_but_not_active_may_not_join(world: World) -> None:
     assert Ask().send(world) == Error.NONE
     epoch = world.heartbeat(5, BrokerState.INITIAL).broker_epoch
-    back = Ask(leader_epoch=3, isr=(4, 5, 6), version=3)
+    back = Ask(leader_epoch=4, isr=(4, 5, 6), version=4)
     assert back.send(world) == Error.INELIGIBLE_REPLICA
     world.heartbeat(5, BrokerState.ACTIVE, epoch)
     assert back.send(world) == Error.NONE
@@ -129,4 +129,12 @@ def test_whose_lease_has_ended_may_not_join(world: World) -> None:
 def test_an_ineligible_member_is_looked_for_last(world: World) -> None:
     assert Ask().send(world) == Error.NONE
     world.heartbeat(5, BrokerState.INITIAL)
-    assert Ask(leader_epoch=3, isr=(5, 6), version=3).send(world) == Error.INVALID_REQUEST
+    assert Ask(leader_epoch=4, isr=(5, 6), version=4).send(world) == Error.INVALID_REQUEST
+
+
+def test_who_joins_must_be_the_process_that_caught_up_not_one_that_took_its_id_since(world: World) -> None:
+    assert Ask().send(world) == Error.NONE
+    for_the_old_process = Ask(leader_epoch=3, isr=(4, 5, 6), version=3)
+    world.join(5)
+    assert for_the_old_process.send(world) == Error.INVALID_UPDATE_VERSION
+    assert Ask(leader_epoch=4, isr=(4, 5, 6), version=4).send(world) == Error.NONE

@@ -8,11 +8,11 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, cast
 
 import pytest
+from cluster_impl.designs.quorum.raft.node import LostLeadership
 
 from cluster_impl.designs.quorum.controller.controller import Controller
 from cluster_impl.designs.quorum.controller.topics import TopicDefaults
 from cluster_impl.designs.quorum.raft.core import NotLeader
-from cluster_impl.designs.quorum.raft.node import LostLeadership
 from cluster_impl.designs.quorum.states import BrokerState
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message
