@@ -6,10 +6,10 @@ A step that cannot be done ends the story but not the run: what the cluster has 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Protocol
 
 from faults.capabilities import CapabilityError
+from harness.conformance.progress import Phase
 from harness.engine.conditions import converged, holds
 from harness.engine.context import Context, StepError
 from harness.engine.keeper import FaultError
@@ -17,23 +17,30 @@ from harness.engine.probes.prober import Prober
 from harness.engine.steps import Missed, perform
 from harness.errors import InfrastructureError
 
-Progress = Callable[[Mapping[str, Any]], None]
+
+class Watch(Protocol):
+    """Whoever is told how far the run is."""
+
+    def tell(self, phase: Phase, *, step: str | None = None) -> None: ...
+
 
 CONVERGE_LEASES = 10
 """How many leases a healed cluster may take until all is as it was, and seconds on top of that for restarts."""
 CONVERGE_SECONDS = 20.0
 FINAL_READ_SECONDS = 30.0
+AUDITED = frozenset({"start", "inject", "heal", "heal-all"})
+"""Steps after which nodes connect anew, and might do it past their links."""
 
 
-def execute(context: Context, progress: Progress) -> None:
+def execute(context: Context, watch: Watch) -> None:
     """All steps and the end. Whatever goes wrong is in the journal; only an interrupt is raised."""
     prober = Prober(context)
     try:
-        _steps(context, prober, progress)
+        _steps(context, prober, watch)
     except InfrastructureError as error:
         context.journal.trouble(str(error))
     finally:
-        _end(context, prober, progress)
+        _end(context, prober, watch)
 
 
 def await_topics(context: Context) -> None:
@@ -50,12 +57,12 @@ def await_topics(context: Context) -> None:
         )
 
 
-def _steps(context: Context, prober: Prober, progress: Progress) -> None:
+def _steps(context: Context, prober: Prober, watch: Watch) -> None:
     plan = context.plan
     for place, step in enumerate(plan.steps):
         context.check_deadline()
         name = plan.step_name(place)
-        progress({"phase": "step", "step": name, "do": step.do, "number": place + 1, "of": len(plan.steps)})
+        watch.tell(Phase.STEP, step=name)
         begun = context.journal.write("step", name, "begin", {"do": step.do, "number": place + 1})
         context.instants[f"{name}.begun"] = begun.t
         try:
@@ -68,14 +75,15 @@ def _steps(context: Context, prober: Prober, progress: Progress) -> None:
             context.journal.write("step", name, "end", {"outcome": "failed", "sentence": str(error)})
             raise InfrastructureError(f"the step {name} failed: {error}") from error
         context.instants[f"{name}.ended"] = context.journal.write("step", name, "end", end).t
-        _audit(context)
+        if step.do in AUDITED:
+            _audit(context)
 
 
-def _end(context: Context, prober: Prober, progress: Progress) -> None:
+def _end(context: Context, prober: Prober, watch: Watch) -> None:
     plan = context.plan
     patience = CONVERGE_SECONDS + CONVERGE_LEASES * plan.timing.lease_ms / 1000
     context.deadline = time.monotonic() + patience + FINAL_READ_SECONDS
-    progress({"phase": "healing"})
+    watch.tell(Phase.STEP, step="healing")
     failures = context.keeper.heal_all()
     for sentence in failures:
         context.journal.write("note", "healing", "seen", {"what": "unhealed", "sentence": sentence})
@@ -88,7 +96,7 @@ def _end(context: Context, prober: Prober, progress: Progress) -> None:
     context.journal.write(
         "step", "end:converge", "end", {"outcome": "done"} if back else {"outcome": "missed", "sentence": sentence}
     )
-    progress({"phase": "final-read"})
+    watch.tell(Phase.STEP, step="reading everything")
     prober.finish()
     context.workload.stop()
     if plan.topics:

@@ -11,6 +11,7 @@ from typing import Any
 
 from faults.capabilities import CapabilityError, Evidence
 from faults.fault import Fault
+from results.records.events import Event
 from results.records.journal import JournalWriter
 
 
@@ -21,10 +22,10 @@ class FaultError(Exception):
 class FaultKeeper:
     """All faults of a run, in the order in which they were injected."""
 
-    def __init__(self, journal: JournalWriter, instants: dict[str, float]) -> None:
+    def __init__(self, journal: JournalWriter, instants: dict[str, float] | None = None) -> None:
         """`instants` is told when each fault was injected, proven and healed: `cut.proven`, in the journal's time."""
         self._journal = journal
-        self._instants = instants
+        self._instants = {} if instants is None else instants
         self._active: dict[str, Fault] = {}
 
     @property
@@ -32,8 +33,8 @@ class FaultKeeper:
         """What was injected and is not healed, by name."""
         return dict(self._active)
 
-    def inject(self, name: str, fault: Fault, params: Mapping[str, Any]) -> None:
-        """Inject and prove. FaultError if it cannot be done or shows no effect."""
+    def inject(self, name: str, fault: Fault, params: Mapping[str, Any]) -> Event:
+        """Inject and prove; gives the `proven` event. FaultError if it cannot be done or shows no effect."""
         self._refuse_overlap(name, fault)
         try:
             fault.set_up()
@@ -47,9 +48,10 @@ class FaultKeeper:
             evidence = fault.verify()
         except CapabilityError as error:
             evidence = Evidence(False, str(error), {})
-        self._write(name, "proven" if evidence.proven else "unproven", _data(evidence))
+        event = self._write(name, "proven" if evidence.proven else "unproven", _data(evidence))
         if not evidence.proven:
             raise FaultError(f"the fault {name} did not take effect: {evidence.how}")
+        return event
 
     def heal(self, name: str) -> None:
         """Heal and prove it. Does nothing if it is healed already. FaultError if it did not heal."""
@@ -97,9 +99,10 @@ class FaultKeeper:
             if shared:
                 raise FaultError(f"the fault {name} is aimed at {shared}, which {other} holds; heal that first")
 
-    def _write(self, name: str, phase: str, data: Mapping[str, Any], *, durable: bool = False) -> None:
+    def _write(self, name: str, phase: str, data: Mapping[str, Any], *, durable: bool = False) -> Event:
         event = self._journal.write("fault", name, phase, data, durable=durable)
         self._instants.setdefault(f"{name}.{phase}", event.t)
+        return event
 
 
 def _data(evidence: Evidence) -> dict[str, Any]:

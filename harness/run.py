@@ -1,0 +1,104 @@
+"""A run, the whole way: plan on disk, cluster, steps beside the workload, verdict, report."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from datetime import date
+from pathlib import Path
+
+from faults.capabilities import CapabilityError
+from harness.clients.observer import Observer, Watched
+from harness.clients.workload import Workload
+from harness.cluster import Cluster
+from harness.conformance.progress import Phase
+from harness.engine.context import Context
+from harness.engine.execute import Watch, await_topics, execute
+from harness.engine.keeper import FaultKeeper
+from harness.errors import HarnessError, UsageError
+from harness.judge import judge_folder
+from harness.manifest import describe
+from harness.network.layout import Listener
+from harness.plan.check import problems
+from harness.plan.file import PlanError, dump_plan
+from harness.plan.hash import plan_hash
+from harness.plan.model import Plan
+from harness.targets import target as targets
+from results.records.folder import RunFolder
+from results.records.journal import JournalWriter
+from results.records.verdict import RunVerdict
+
+BACKENDS = ("process",)
+TOPICS_WITHIN = 15.0
+"""Seconds for the request that creates a plan's topics."""
+
+
+class Unwatched:
+    """Nobody is told how far the run is."""
+
+    def tell(self, phase: Phase, *, step: str | None = None) -> None:
+        pass
+
+
+def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = None) -> tuple[RunFolder, RunVerdict]:
+    """Run a plan and judge it; its folder is made in `runs`.
+
+    Raises PlanError or UsageError before anything exists. From then on whatever goes wrong, an interrupt included, is
+    part of the verdict, and everything that was started is ended.
+    """
+    if wrong := problems(plan):
+        raise PlanError([f"{problem.sentence} (in {'.'.join(map(str, problem.at))})" for problem in wrong])
+    if backend not in BACKENDS:
+        raise UsageError(f"there is no backend {backend!r}: the backends are {', '.join(BACKENDS)}")
+    target = targets.load(plan.target)
+    folder = RunFolder.create(runs, plan_hash(plan), date.today())
+    folder.plan.write_text(dump_plan(plan), encoding="utf-8")
+    describe(plan, folder, target.version, backend).save(folder.manifest)
+    with JournalWriter(folder.journal) as journal:
+        journal.write("run", folder.name, "begin", {"story": plan.story, "target": plan.target, "seed": plan.seed})
+        try:
+            _live(plan, folder, journal, target, watch or Unwatched())
+        except KeyboardInterrupt:
+            journal.trouble("the run was interrupted")
+        except (HarnessError, CapabilityError) as error:
+            journal.trouble(str(error))
+        journal.write("run", folder.name, "end")
+    verdict = judge_folder(folder)
+    _report(folder)
+    return folder, verdict
+
+
+def _live(plan: Plan, folder: RunFolder, journal: JournalWriter, target: targets.Target, watch: Watch) -> None:
+    """From the first process to the last. The observer watches until all nodes are ended on purpose."""
+    with ExitStack() as stack:
+        cluster = stack.enter_context(Cluster(plan, folder, journal, target))
+        deadline = time.monotonic() + plan.deadline_ms / 1000
+        cluster.start([node.name for node in plan.topology.nodes if node.start == "now"])
+        observer = stack.enter_context(Observer(_watched(cluster), target.file.dialect, journal))
+        workload = Workload(plan, journal, cluster.bootstrap)
+        instants: dict[str, float] = {}
+        keeper = FaultKeeper(journal, instants)
+        context = Context(plan, cluster, journal, observer, workload, keeper, deadline, instants=instants)
+        workload.create_topics(TOPICS_WITHIN)
+        await_topics(context)
+        watch.tell(Phase.RUNNING)
+        execute(context, watch)
+
+
+def _watched(cluster: Cluster) -> tuple[Watched, ...]:
+    return tuple(
+        Watched(
+            node.name,
+            node.id,
+            cluster.probe_address(node.name, Listener.CONTROLLER if node.is_controller else Listener.CLIENT),
+            node.is_controller,
+        )
+        for node in cluster.layout.nodes
+    )
+
+
+def _report(folder: RunFolder) -> None:
+    """Loaded late: it brings a template engine, and a broken page must not cost a verdict."""
+    from harness.report import write_report
+
+    write_report(folder)
