@@ -116,18 +116,17 @@ def _ivy(wanted: Sequence[Coordinates], scratch: Path) -> str | None:
     java = shutil.which("java")
     if ivy is None or java is None:
         return "no Ivy (pyspark is not installed)" if ivy is None else "no java on the PATH"
-    pattern = f"{scratch / 'libs'}/[artifact]-[revision].[ext]"
-    for group, name, version in wanted:
-        problem = _run(
-            [
-                *(java, "-jar", str(ivy), "-cache", str(scratch / "ivy"), "-dependency", group, name, version),
-                *("-confs", "runtime", "-types", "jar", "bundle", "-retrieve", pattern),
-            ],
-            scratch,
-        )
-        if problem is not None:
-            return problem
-    return None
+    dependencies = "".join(
+        f'<dependency org="{group}" name="{name}" rev="{version}" conf="default->default"/>'
+        for group, name, version in wanted
+    )
+    (scratch / "ivy.xml").write_text(
+        '<ivy-module version="2.0"><info organisation="fencepost" module="kafka-jars"/>'
+        f"<dependencies>{dependencies}</dependencies></ivy-module>"
+    )
+    options = ["-cache", str(scratch / "ivy"), "-ivy", str(scratch / "ivy.xml"), "-types", "jar", "bundle"]
+    retrieve = ["-retrieve", f"{scratch / 'libs'}/[artifact]-[revision].[ext]"]
+    return _run([java, "-jar", str(ivy), *options, *retrieve], scratch)
 
 
 def _run(argv: Sequence[str], folder: Path) -> str | None:

@@ -65,6 +65,8 @@ class TargetFile(_Part):
     """The one to run if nobody asks for another."""
     dialect: Dialect
     capabilities: frozenset[Capability]
+    clusters_per_core: Annotated[float, Field(gt=0)]
+    """How many of its clusters a core carries side by side without protocol timeouts suffering."""
     timing: dict[str, tuple[str, ...]]
     """Which configuration keys of a node each timeout of a plan sets."""
     settings: Settings = Settings()
