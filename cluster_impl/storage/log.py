@@ -199,13 +199,17 @@ class Log:
         return self.offset_for_timestamp(newest) if newest >= 0 else None
 
     def flush(self) -> None:
-        """Makes all that was appended durable. Raises OSError."""
-        for segment in self._segments[self._flushed_segments :]:
+        """Makes all that was appended before the call durable. Raises OSError.
+
+        The one method that another thread may run, while this one appends.
+        """
+        last = len(self._segments) - 1
+        for segment in self._segments[self._flushed_segments : last + 1]:
             segment.flush()
         if not self._names_durable:
             sync_directory(self.directory)
             self._names_durable = True
-        self._flushed_segments = len(self._segments) - 1
+        self._flushed_segments = last
 
     def close(self) -> None:
         self._tail.clear()

@@ -2139,16 +2139,22 @@ class VoteRequest(RequestMessage[VoteResponse]):
         partition_index: int
         candidate_epoch: int
         candidate_id: int
+        replica_directory_id: UUID
+        voter_directory_id: UUID
         last_offset_epoch: int
         last_offset: int
+        pre_vote: bool
         def __init__(
             self,
             *,
             partition_index: int = ...,
             candidate_epoch: int = ...,
             candidate_id: int = ...,
+            replica_directory_id: UUID = ...,
+            voter_directory_id: UUID = ...,
             last_offset_epoch: int = ...,
             last_offset: int = ...,
+            pre_vote: bool = ...,
             unknown_tags: Tags = ...,
         ) -> None: ...
 
@@ -2164,11 +2170,13 @@ class VoteRequest(RequestMessage[VoteResponse]):
         ) -> None: ...
 
     cluster_id: str | None
+    voter_id: int
     topics: list[VoteRequest.TopicData]
     def __init__(
         self,
         *,
         cluster_id: str | None = ...,
+        voter_id: int = ...,
         topics: list[VoteRequest.TopicData] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
@@ -2202,12 +2210,27 @@ class VoteResponse(Message):
             unknown_tags: Tags = ...,
         ) -> None: ...
 
+    class NodeEndpoint(_Struct):
+        node_id: int
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
     error_code: int
     topics: list[VoteResponse.TopicData]
+    node_endpoints: list[VoteResponse.NodeEndpoint]
     def __init__(
         self,
         *,
         error_code: int = ...,
         topics: list[VoteResponse.TopicData] = ...,
+        node_endpoints: list[VoteResponse.NodeEndpoint] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...

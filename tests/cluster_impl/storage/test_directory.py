@@ -1,0 +1,127 @@
+"""The folder of a node and its small files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from cluster_impl.storage.checkpoints import CorruptCheckpoint, OffsetCheckpoint
+from cluster_impl.storage.directory import LogDir, LogDirError
+
+TOPIC_ID = UUID("12345678-1234-5678-1234-567812345678")
+
+
+def test_a_second_opener_is_refused_until_the_first_has_closed(tmp_path: Path) -> None:
+    first = LogDir.open(tmp_path / "data", "cluster", 4)
+    sentence = "data is in use by another process; stop it, or set another log.dirs"
+    with pytest.raises(LogDirError, match=sentence):
+        LogDir.open(tmp_path / "data", "cluster", 4)
+    first.close()
+    LogDir.open(tmp_path / "data", "cluster", 4).close()
+
+
+@pytest.mark.integration
+def test_the_lock_goes_with_its_process(tmp_path: Path) -> None:
+    program = "import sys, os; from pathlib import Path; from cluster_impl.storage.directory import LogDir\n"
+    program += "LogDir.open(Path(sys.argv[1]), 'cluster', 4); print('locked', flush=True); sys.stdin.read()"
+    other = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert other.stdout is not None
+    try:
+        assert other.stdout.readline() == b"locked\n"
+        with pytest.raises(LogDirError):
+            LogDir.open(tmp_path, "cluster", 4)
+    finally:
+        other.kill()
+        other.communicate()
+    LogDir.open(tmp_path, "cluster", 4).close()
+
+
+@pytest.mark.parametrize(
+    ("cluster_id", "node_id", "sentence"),
+    [
+        ("other", 4, "belongs to cluster.id cluster, this node has other; set another log.dirs"),
+        ("cluster", 5, "belongs to node.id 4, this node has 5"),
+    ],
+)
+def test_a_folder_of_another_node_or_cluster_is_refused_and_not_kept_locked(
+    tmp_path: Path, cluster_id: str, node_id: int, sentence: str
+) -> None:
+    LogDir.open(tmp_path, "cluster", 4).close()
+    with pytest.raises(LogDirError, match=sentence):
+        LogDir.open(tmp_path, cluster_id, node_id)
+    LogDir.open(tmp_path, "cluster", 4).close()
+
+
+def test_meta_properties_are_kafkas(tmp_path: Path) -> None:
+    LogDir.open(tmp_path, "cluster", 4).close()
+    assert (tmp_path / "meta.properties").read_text() == "version=1\ncluster.id=cluster\nnode.id=4\n"
+
+
+def test_partitions_are_folders_named_topic_and_number(tmp_path: Path) -> None:
+    directory = LogDir.open(tmp_path, "cluster", 4)
+    for topic, partition in (("t", 0), ("with-dashes-1", 12), ("__consumer_offsets", 3)):
+        directory.set_topic_id(topic, partition, TOPIC_ID)
+    (tmp_path / "not a partition").mkdir()
+    assert set(directory.partitions()) == {("t", 0), ("with-dashes-1", 12), ("__consumer_offsets", 3)}
+    assert directory.partitions()["t", 0] == directory.partition_path("t", 0) == tmp_path / "t-0"
+    directory.close()
+
+
+def test_a_partition_remembers_the_id_of_its_topic(tmp_path: Path) -> None:
+    directory = LogDir.open(tmp_path, "cluster", 4)
+    assert directory.topic_id("t", 0) is None
+    directory.set_topic_id("t", 0, TOPIC_ID)
+    assert directory.topic_id("t", 0) == TOPIC_ID
+    text = (tmp_path / "t-0" / "partition.metadata").read_text()
+    assert text == "version: 0\ntopic_id: EjRWeBI0VngSNFZ4EjRWeA\n"
+    (tmp_path / "t-0" / "partition.metadata").write_text("version: 0\n")
+    with pytest.raises(LogDirError, match="has no valid topic_id"):
+        directory.topic_id("t", 0)
+    directory.close()
+
+
+def test_a_deleted_partition_is_gone_also_if_the_deletion_was_interrupted(tmp_path: Path) -> None:
+    directory = LogDir.open(tmp_path, "cluster", 4)
+    directory.set_topic_id("t", 0, TOPIC_ID)
+    directory.delete("t", 0)
+    directory.delete("t", 0)
+    assert directory.partitions() == {}
+    directory.close()
+    (tmp_path / "t-1.abc-delete").mkdir()
+    LogDir.open(tmp_path, "cluster", 4).close()
+    assert not list(tmp_path.glob("*-delete"))
+
+
+def test_offset_checkpoints_round_trip_in_kafkas_format(tmp_path: Path) -> None:
+    checkpoint = OffsetCheckpoint(tmp_path / "replication-offset-checkpoint")
+    assert checkpoint.read() == {}
+    offsets = {("t", 0): 5, ("with-dash", 12): 0}
+    checkpoint.write(offsets)
+    assert checkpoint.path.read_text() == "0\n2\nt 0 5\nwith-dash 12 0\n"
+    assert checkpoint.read() == offsets
+    assert [path.name for path in tmp_path.iterdir()] == ["replication-offset-checkpoint"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "does not begin with version 0"),
+        (b"1\n0\n", "does not begin with version 0"),
+        (b"0\n2\nt 0 5\n", "announces 2 entries and has 1"),
+        (b"0\nx\n", "has 'x' where a number belongs"),
+        (b"0\n1\nt 0\n", "which has not 3 columns"),
+        (b"0\n1\nt 0 x\n", "has 'x' where a number belongs"),
+        (b"\xff\n", "is not text"),
+    ],
+)
+def test_a_damaged_checkpoint_is_told(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "replication-offset-checkpoint"
+    path.write_bytes(content)
+    with pytest.raises(CorruptCheckpoint, match=f"replication-offset-checkpoint.*{reason}"):
+        OffsetCheckpoint(path).read()
