@@ -37,7 +37,10 @@ class Offsets:
         except Refused as refused:
             answer.error_code = refused.error
             return answer
-        if asked.timestamp == LATEST:
+        if asked.timestamp != EARLIEST and replica.core.high_watermark < replica.core.tenure_start:
+            # A new leader does not know yet what its predecessor showed to clients, and must not show less.
+            answer.error_code = Error.OFFSET_NOT_AVAILABLE
+        elif asked.timestamp == LATEST:
             answer.offset = replica.core.high_watermark
         elif asked.timestamp == EARLIEST:
             answer.offset = replica.log.log_start_offset

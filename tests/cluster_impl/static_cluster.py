@@ -8,9 +8,11 @@ sockets only.
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import itertools
 import threading
-from collections.abc import Awaitable, Coroutine, Iterator
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -34,9 +36,12 @@ from cluster_impl.replication.control_plane import (
     TopicView,
 )
 from cluster_impl.replication.manager import ReplicaManager
+from cluster_impl.replication.replica import Replica
 from cluster_impl.storage.directory import LogDir
 from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
+from cluster_impl.wire.batches import parse
+from cluster_impl.wire.client import Connection
+from cluster_impl.wire.codec import Message, RequestMessage
 from cluster_impl.wire.errors import Error
 from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.registry import KAFKA
@@ -46,6 +51,15 @@ CLUSTER_ID = "static"
 HOST = "127.0.0.1"
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Message)
+
+
+def eventually(condition: Callable[[], bool], what: str, within: float = 10.0) -> None:
+    """Wait until a condition holds; fail with `what` if it does not within so many seconds."""
+    deadline = time.monotonic() + within
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} within {within:g} s"
+        time.sleep(0.01)
 
 
 class World:
@@ -56,7 +70,6 @@ class World:
         self.epochs: dict[int, int] = {}
         self.partitions: dict[TopicPartition, PartitionAssignment] = {}
         self.view = ClusterView(CLUSTER_ID, 0, {}, {})
-        self.answers_isr = True
         self._epoch = itertools.count(100)
         self._producer_ids = itertools.count(1000)
 
@@ -137,7 +150,7 @@ class World:
 
     def _publish(self, names: list[TopicPartition]) -> None:
         self.view = self._describe()
-        for broker in list(self.brokers.values()):
+        for broker in [broker for broker in self.brokers.values() if not broker.stopped]:
             mine = [self.partitions[name] for name in names if broker.broker_id in self.partitions[name].replicas]
             broker.replicas.apply(mine)
 
@@ -228,6 +241,7 @@ class Broker:
         self.replicas = ReplicaManager(self.control, config, self.directory, Hosts())
         self.apis = BrokerApis(self.control, self.replicas, api)
         self.server = Server(KAFKA, self.apis.handlers)
+        self.stopped = False
 
     async def start(self) -> None:
         await self.replicas.start()
@@ -235,6 +249,9 @@ class Broker:
             self.endpoints[listener] = Endpoint(HOST, await self.server.listen(HOST, 0, listener))
 
     async def stop(self) -> None:
+        if self.stopped:
+            return
+        self.stopped = True
         self.apis.close()
         await self.server.close()
         await self.replicas.close()
@@ -247,6 +264,7 @@ class StaticCluster:
     def __init__(self, path: Path, size: int, config: ReplicationConfig, api: ApiConfig) -> None:
         self.world = World()
         self._path, self._config, self._api = path, config, api
+        self._started: list[Broker] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -260,6 +278,7 @@ class StaticCluster:
         async def start() -> None:
             broker = Broker(self.world, broker_id, self._path / str(broker_id), self._config, self._api)
             await broker.start()
+            self._started.append(broker)
             self.world.register(broker)
 
         self.run(start())
@@ -286,6 +305,59 @@ class StaticCluster:
 
         self.run(elect())
 
+    def kill(self, broker_id: int) -> None:
+        """The process ends, and nobody tells the control plane."""
+        self.run(self.world.brokers[broker_id].stop())
+
+    def forget(self, broker_id: int) -> Broker:
+        """The control plane gives the process up, which is not told and goes on as before."""
+
+        async def forget() -> Broker:
+            broker = self.world.brokers[broker_id]
+            self.world.unregister(broker_id)
+            return broker
+
+        return self.run(forget())
+
+    def readmit(self, broker: Broker) -> None:
+        async def readmit() -> None:
+            self.world.register(broker)
+
+        self.run(readmit())
+
+    def begin(
+        self, broker: int | Broker, request: RequestMessage[R], version: int, timeout: float = 5.0
+    ) -> concurrent.futures.Future[R]:
+        """Send one request to one broker over a connection of its own; the answer comes in the future."""
+        asked = self.world.brokers[broker] if isinstance(broker, int) else broker
+
+        async def ask() -> R:
+            at = asked.endpoints["CLIENT"]
+            connection = await Connection.open(at.host, at.port, KAFKA, "test", hosts=Hosts(), timeout=2)
+            try:
+                return await connection.request(request, version, timeout=timeout)
+            finally:
+                connection.close()
+
+        return asyncio.run_coroutine_threadsafe(ask(), self._loop)
+
+    def ask(self, broker: int | Broker, request: RequestMessage[R], version: int, timeout: float = 5.0) -> R:
+        """As `begin`, and wait for the answer. Raises ConnectionError, TimeoutError."""
+        return self.begin(broker, request, version, timeout).result(timeout + 5)
+
+    def state(self, topic: str, partition: int = 0) -> PartitionAssignment:
+        return self.world.partitions[TopicPartition(topic, partition)]
+
+    def replica(self, broker_id: int, topic: str, partition: int = 0) -> Replica:
+        found = self.world.brokers[broker_id].replicas.get(topic, partition)
+        assert found is not None
+        return found
+
+    def log(self, broker_id: int, topic: str, partition: int = 0) -> list[bytes | None]:
+        """The values of all records in a replica's log, with the leader epochs they were written in left out."""
+        found = self.replica(broker_id, topic, partition).log
+        return [record.value for batch in found.batches(0) for record in parse(batch)]
+
     @property
     def bootstrap(self) -> str:
         endpoints = [broker.endpoints["CLIENT"] for broker in self.world.brokers.values()]
@@ -293,7 +365,7 @@ class StaticCluster:
 
     def close(self) -> None:
         async def stop() -> None:
-            for broker in self.world.brokers.values():
+            for broker in self._started:
                 await broker.stop()
 
         self.run(stop())

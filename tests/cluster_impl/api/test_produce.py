@@ -1,0 +1,99 @@
+"""What Produce takes, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster_impl.replication.config import ReplicationConfig
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.batches import build
+from cluster_impl.wire.errors import Error
+from tests.cluster_impl.requests import batch, produce, produce_request
+from tests.cluster_impl.static_cluster import StaticCluster, eventually, static_cluster
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
+    config = ReplicationConfig(lag_limit=60.0, fetch_wait=0.1, message_max_bytes=10_000)
+    with static_cluster(tmp_path, 2, config) as cluster:
+        cluster.create("t", [[1, 2]])
+        yield cluster
+
+
+def damaged() -> bytes:
+    records = bytearray(batch("a"))
+    records[-1] ^= 1
+    return bytes(records)
+
+
+def of_old_magic() -> bytes:
+    records = bytearray(batch("a"))
+    records[16] = 1
+    return bytes(records)
+
+
+@pytest.mark.parametrize(
+    ("records", "error"),
+    [
+        (damaged(), Error.CORRUPT_MESSAGE),
+        (batch("a")[:-1], Error.CORRUPT_MESSAGE),
+        (b"", Error.INVALID_RECORD),
+        (batch("a") + batch("b"), Error.INVALID_RECORD),
+        (build([(b"k", b"v", 1)], control=True), Error.INVALID_RECORD),
+        (of_old_magic(), Error.UNSUPPORTED_FOR_MESSAGE_FORMAT),
+        (batch("a" * 20_000), Error.MESSAGE_TOO_LARGE),
+    ],
+)
+def test_what_is_not_one_whole_sound_batch_is_refused(cluster: StaticCluster, records: bytes, error: Error) -> None:
+    assert produce(cluster, 1, records).error_code == error
+    assert cluster.log(1, "t") == []
+
+
+def test_only_the_leader_takes_records(cluster: StaticCluster) -> None:
+    assert produce(cluster, 2, batch("a")).error_code == Error.NOT_LEADER_OR_FOLLOWER
+    assert produce(cluster, 1, batch("a"), topic="nowhere").error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_acks_of_one_do_not_wait_for_followers(cluster: StaticCluster) -> None:
+    cluster.kill(2)
+    assert produce(cluster, 1, batch("a"), acks=1).error_code == Error.NONE
+    assert produce(cluster, 1, batch("b"), timeout_ms=50).error_code == Error.REQUEST_TIMED_OUT
+    assert len(cluster.replica(1, "t").acknowledgements) == 0, "who has been answered waits no longer"
+
+
+def test_without_acks_records_are_taken_and_not_answered(cluster: StaticCluster) -> None:
+    with pytest.raises(TimeoutError):
+        cluster.ask(1, produce_request(batch("a"), acks=0), 9, timeout=0.2)
+    assert cluster.log(1, "t") == [b"a"]
+
+
+def test_other_numbers_of_acks_are_refused(cluster: StaticCluster) -> None:
+    assert produce(cluster, 1, batch("a"), acks=2).error_code == Error.INVALID_REQUIRED_ACKS
+
+
+def test_each_partition_of_a_request_has_its_own_answer(cluster: StaticCluster) -> None:
+    cluster.create("u", [[1, 2]])
+    request = produce_request(batch("a"))
+    request.topic_data += produce_request(damaged(), "u").topic_data
+    answers = cluster.ask(1, request, 9).responses
+    assert [answer.partition_responses[0].error_code for answer in answers] == [Error.NONE, Error.CORRUPT_MESSAGE]
+
+
+def test_a_leader_deposed_while_it_waits_says_so(cluster: StaticCluster) -> None:
+    cluster.kill(2)
+    waiting = cluster.begin(1, produce_request(batch("a"), timeout_ms=5000), 9)
+    eventually(lambda: len(cluster.replica(1, "t").acknowledgements) == 1, "the produce waits")
+    cluster.elect("t", 0, 2)
+    answer = waiting.result(2).responses[0].partition_responses[0]
+    assert answer.error_code == Error.NOT_LEADER_OR_FOLLOWER
+
+
+def test_every_producer_gets_an_id_of_its_own(cluster: StaticCluster) -> None:
+    request = m.InitProducerIdRequest(transactional_id=None)
+    ids = [cluster.ask(broker, request, 4).producer_id for broker in (1, 2, 1)]
+    assert len(set(ids)) == 3
+    refused = cluster.ask(1, m.InitProducerIdRequest(transactional_id="x"), 4)
+    assert refused.error_code == Error.INVALID_REQUEST
