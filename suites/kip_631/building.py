@@ -31,8 +31,6 @@ DUPLICATE_INDEX = 10
 
 LIVELY_MS = 30_000
 """For what must happen sooner or later: far above what any machine needs, so a missed bound is no matter of speed."""
-SETTLED_MS = 60_000
-"""For the story to begin. Nothing was broken yet, so a cluster that needs longer proves nothing."""
 
 PRODUCER = ProducerSpec(name="p1", topic="t", rate=100)
 CONSUMER = ConsumerSpec(name="c1", topic="t")
@@ -134,9 +132,8 @@ def ask(
 
 
 def opening(leader: str, *, partition: str = "t-0", work: bool = True) -> list[Step]:
-    """The cluster is whole, the cast is right, and work is under way."""
+    """The cast is right, and work is under way. The cluster is whole before any plan begins."""
     begin: list[Step] = [
-        Converged(as_="settled", within_ms=SETTLED_MS),
         LeaderIs(as_="cast", within_ms=LIVELY_MS, partition=partition, is_=leader),
     ]
     if work:
