@@ -5,6 +5,7 @@ from html import escape
 
 from harness.report.shapes import (
     Bars,
+    Caption,
     Curve,
     Curves,
     Density,
@@ -89,6 +90,7 @@ def _lane(lane: Lane, y: float, scale: _Scale) -> Iterator[str]:
             yield from (_bar(segment, top, BAR, scale) for segment in lane.segments)
             yield from (_bar(segment, top + BAR + 2, 4, scale) for segment in lane.strip)
             yield from _marks(lane.marks, top, scale)
+            yield from (_caption(caption, top, scale) for caption in lane.captions)
         case Rows():
             for number, (label, segments) in enumerate(lane.rows):
                 yield _text(LEFT - 6, top + ROW * number + 11, label, "row")
@@ -116,6 +118,12 @@ def _marks(marks: Iterable[Mark], y: float, scale: _Scale) -> Iterator[str]:
         yield _rect(f"m-{mark.kind}", x - 1, y, 2, BAR, mark.tip)
         if mark.label:
             yield _text(x + 5, y + BAR / 2 + 3.6, mark.label, f"mark on-{mark.kind}")
+
+
+def _caption(caption: Caption, y: float, scale: _Scale) -> str:
+    x, end = scale.x(caption.start), scale.x(caption.end)
+    before = end + len(caption.text) * LETTER + 10 > RIGHT
+    return _text(x - 5 if before else end + 5, y + BAR / 2 + 3.6, caption.text, f"caption{' end' if before else ''}")
 
 
 def _curves(lane: Curves, y: float, scale: _Scale) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.plan.model import Plan
-from harness.report.shapes import Bars, Segment
+from harness.report.shapes import Bars, Caption, Segment
 from results.records.events import Event
 from results.records.journal import Journal
 
@@ -39,7 +39,8 @@ def fault_lanes(journal: Journal) -> Iterator[Bars]:
         times = " · ".join(f"{word} {at[phase]:.2f}" for phase, word in stages if phase in at)
         how = "; ".join(f"{event.phase}: {event.data['how']}" for event in events if event.data.get("how"))
         segments = tuple(_segments(at, journal.duration, subject, times, how))
-        yield Bars(name, _kind(events), segments)
+        captions = (Caption(segments[0].start, segments[-1].end, times),)
+        yield Bars(name, _kind(events), segments, captions=captions)
 
 
 def bands(journal: Journal) -> Iterator[Segment]:
@@ -80,9 +81,9 @@ def _segments(at: Mapping[str, float], duration: float, subject: str, times: str
     over = at.get("healed", duration if "unhealed" in at or "recovering" not in at else at["recovering"])
     tip = f"{subject}: {times} s. {how}"
     if works is None:
-        yield Segment(begun, over, "doubtful", (f"{subject} · {times} s", subject, "?"), tip)
+        yield Segment(begun, over, "doubtful", (subject, "?"), tip)
         return
     yield Segment(begun, works, "pending", (), tip)
-    yield Segment(works, recovering, "fault", (f"{subject} · {times} s", subject), tip)
+    yield Segment(works, recovering, "fault", (subject,), tip)
     if over > recovering:
         yield Segment(recovering, over, "pending" if "healed" in at else "doubtful", (), tip)

@@ -33,6 +33,15 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Caption:
+    """Words beside a stretch of a lane: after it if there is room, else before it."""
+
+    start: float
+    end: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Curve:
     """A quantity over time, at most a few hundred points; the last value holds to the end."""
 
@@ -59,6 +68,7 @@ class Bars:
     segments: tuple[Segment, ...]
     marks: tuple[Mark, ...] = ()
     strip: tuple[Segment, ...] = ()
+    captions: tuple[Caption, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +137,7 @@ def sweep(
     state: dict[str, Any] = {}
     moments = [(t, list(group)) for t, group in groupby(sorted(changes, key=itemgetter(0)), key=itemgetter(0))]
     segments: list[Segment] = []
-    for (t, group), after in zip(moments, [*(t for t, _ in moments[1:]), end], strict=True):
+    for (t, group), after in zip(moments, [*(t for t, _ in moments), end][1:], strict=True):
         state |= {key: value for _, key, value in group}
         drawn = look({key: value for key, value in state.items() if value is not None}) if after > t else None
         if drawn is None:

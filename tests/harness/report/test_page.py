@@ -1,0 +1,177 @@
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from harness.judge import judge
+from harness.plan.file import dump_plan
+from harness.report.page import render, write_report
+from harness.report.text import summarise
+from results.records.folder import Manifest, RunFolder
+from results.records.journal import Damage
+from results.records.verdict import Verdict
+from tests.harness.checkers.plans import plan
+from tests.harness.checkers.story import Story
+from tests.harness.report.tale import lost_journal, lost_plan
+
+REPLAY = "fencepost replay runs/2026-11-21-7f3c9a21"
+VOID = {"meta", "line", "rect", "circle", "polyline", "br"}
+
+
+class Page(HTMLParser):
+    """Holds an HTML page to being well nested, and collects its words and its references."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.references: list[str] = []
+        self.ids: list[str] = []
+        self.feed(source)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        self.references += [value or "" for name, value in attrs if name in ("href", "src")]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        return
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes something else"
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data.strip())
+
+    @property
+    def text(self) -> str:
+        return " ".join(word for word in self.words if word)
+
+
+def lost_page() -> str:
+    return render(lost_plan(), lost_journal(), judge(lost_plan(), lost_journal()), replay=REPLAY)
+
+
+def test_the_page_says_what_happened_and_how_to_see_it_again() -> None:
+    text = Page(lost_page()).text
+    for words in (
+        "A refused duplicate must not count as a replica",
+        "220 records (u-0 offsets 100 to 319) acknowledged with acks=all are gone.",
+        REPLAY,
+        "never, seen",
+        "during-219",
+        "… 208 more",
+        "cut node-4 → node-6",
+        "320 acknowledged",
+        "100 there at the end",
+        "× kill −9",
+    ):
+        assert words in text
+
+
+def test_the_page_needs_no_network() -> None:
+    page = lost_page()
+    assert all(reference.startswith(("#", "logs/")) for reference in Page(page).references)
+    assert not re.search(r"https?:|@import|url\(|//cdn", page)
+
+
+def test_every_number_on_the_timeline_leads_to_its_finding() -> None:
+    page = Page(lost_page())
+    links = {reference for reference in page.references if reference.startswith("#")}
+    assert links == {"#finding-1"}
+    assert {link.removeprefix("#") for link in links} <= set(page.ids)
+
+
+def test_the_same_run_gives_the_same_page() -> None:
+    assert lost_page() == lost_page()
+
+
+def test_what_a_log_or_a_record_says_is_text_and_no_markup() -> None:
+    story = Story().event("run", "r", "begin").send("<b>x</b>", 0).send("p", 1).final((1, "p")).event("run", "r", "end")
+    page = render(plan(), story.journal(), judge(plan(), story.journal()), replay="<script>")
+    assert "<b>x</b>" not in page
+    assert "&lt;b&gt;x&lt;/b&gt;" in page
+    assert page.count("<script>") == 1
+    Page(page)
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        Story(),
+        Story().event("run", "r", "begin"),
+        Story()
+        .event("fault", "cut", "intent", {"fault": "cut"})
+        .event("fault", "cut", "unproven", {"how": "it answers"}),
+        Story().event("fault", "cut", "intent").event("fault", "cut", "proven").event("fault", "cut", "recovering"),
+        Story().event("step", "step-01", "begin").event("node", "node-4", "exited", {"exit_code": 1}, "node-4"),
+        Story().controller(1, 5).controller(-1, 6).partition(-1, 0, []),
+        Story()
+        .send("p-0", outcome=None)
+        .event("op", "x", "info", {"f": "probe", "step": "s", "outcome": "unanswered"}),
+    ],
+)
+def test_a_run_cut_short_anywhere_still_has_a_page(story: Story) -> None:
+    for journal in (story.journal(torn=1), story.journal(damaged=(Damage(2, "not an event"),))):
+        verdict = judge(lost_plan(), journal)
+        assert verdict.verdict is Verdict.INFRASTRUCTURE
+        assert "The run was cut short" in Page(render(lost_plan(), journal, verdict, replay=REPLAY)).text
+
+
+@pytest.mark.parametrize("length", range(0, 900, 50))
+def test_every_beginning_of_a_run_has_a_page(length: int) -> None:
+    events = lost_journal().events[:length]
+    journal = type(lost_journal())(events)
+    Page(render(lost_plan(), journal, judge(lost_plan(), journal), replay=REPLAY))
+
+
+def test_a_requirement_that_nothing_judged_is_named() -> None:
+    text = Page(lost_page()).text
+    assert "K631-41" in text
+    assert "not judged" in text
+
+
+def test_the_page_of_a_folder_has_its_environment_and_the_ends_of_its_logs(tmp_path: Path) -> None:
+    folder = RunFolder.create_at(tmp_path / "run")
+    folder.plan.write_text(dump_plan(lost_plan()))
+    lines = [f"line {n}" for n in range(100)]
+    (folder.logs / "node-4.log").write_text("\n".join(lines))
+    Manifest(
+        run="run",
+        story="s",
+        target="apache-kafka",
+        target_version="4.3.1",
+        backend="process",
+        seed=7,
+        plan_hash="h",
+        started=0.0,
+        machine={"cpus": "2"},
+        versions={"python": "3.11.7"},
+    ).save(folder.manifest)
+    folder.journal.write_text("".join(json.dumps(event.to_json()) + "\n" for event in lost_journal().events))
+    judge(lost_plan(), lost_journal()).save(folder.verdict)
+    page = Page(write_report(folder).read_text())
+    assert "logs/node-4.log" in page.references
+    assert "last 20 of 100 lines" in page.text
+    assert "line 99" in page.text
+    assert "3.11.7" in page.text
+
+
+def test_a_violation_in_a_terminal_says_what_again_and_where(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    lines = summarise(judge(lost_plan(), lost_journal()), folder).splitlines()
+    assert lines[0].startswith("violation      refused-duplicate on apache-kafka:4.3.1")
+    assert "220 records" in lines[1]
+    assert lines[-2] == f"again          fencepost replay {folder.path}"
+    assert lines[-1] == f"look           {folder.report}"
+    assert max(map(len, lines[:-2])) <= 110
+
+
+def test_a_pass_in_a_terminal_is_one_line(tmp_path: Path) -> None:
+    story = Story().event("run", "r", "begin").send("p-0", 0).final((0, "p-0")).event("run", "r", "end")
+    verdict = judge(plan(), story.journal())
+    assert summarise(verdict, RunFolder(tmp_path)) == "pass           tested on quorum, 0.7 s"
