@@ -148,7 +148,8 @@ class Cluster:
             self._broken.append(self._backend.obituary(name))
         else:
             with suppress(JournalError):  # the run is over, and nobody reads this any more
-                self.journal.write("node", name, "exited", {"exit_code": exit_code}, node=name)
+                data = {"exit_code": exit_code, "sentence": self._backend.obituary(name)}
+                self.journal.write("node", name, "exited", data, node=name)
 
 
 class Nodes:
