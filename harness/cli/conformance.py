@@ -1,0 +1,130 @@
+"""Runs the suites through pytest, in a process of its own, and shows how they get on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from harness.cli.board import Board
+from harness.cli.display import Display, summary
+from harness.conformance.progress import VARIABLE
+from harness.errors import InfrastructureError, UsageError
+from harness.targets.target import TargetFile, load
+
+POLL = 0.1
+GRACE = 30.0
+"""Seconds that the test processes have to end their clusters after an interrupt."""
+NO_TESTS = 5
+"""pytest's exit code when nothing was selected."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asked for. `workers` 0: as many clusters side by side as the cores carry."""
+
+    target: str
+    seed: int
+    runs: Path
+    backend: str
+    only: str | None = None
+    workers: int = 0
+    more: Sequence[str] = ()
+
+
+def run_suites(request: Request, suites: Path, console: Console) -> int:
+    """Run every story that was asked for. The exit code is that of the worst verdict.
+
+    Raises UsageError if no story was selected, InfrastructureError if pytest itself failed.
+    """
+    target = load(request.target)
+    target.prepare()
+    workers = request.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
+    console.print(_header(request, f"{target.file.name} {target.version}", workers), highlight=False)
+    with tempfile.TemporaryDirectory(prefix="fencepost-") as scratch:
+        progress, log = Path(scratch) / "progress.jsonl", Path(scratch) / "pytest.log"
+        progress.touch()
+        board = Board(workers, time.monotonic())
+        process = _start(request, suites, workers, progress, log)
+        try:
+            _watch(process, progress, board, console)
+        finally:
+            _end(process)
+        said = log.read_text(errors="replace")
+    if not board.rows:
+        if process.returncode == NO_TESTS:
+            raise UsageError(f"no story matches {request.only!r}: `fencepost stories` lists them")
+        raise InfrastructureError(f"the suite did not start, pytest ended with {process.returncode}:\n{said[-3000:]}")
+    board.close()
+    for rendered in summary(board, time.monotonic()):
+        console.print(rendered, highlight=False)
+    console.print(f"exit code {board.verdict.exit_code}", highlight=False)
+    return board.verdict.exit_code
+
+
+def side_by_side(target: TargetFile, cores: int) -> int:
+    return max(1, round(target.clusters_per_core * cores))
+
+
+def _header(request: Request, target: str, workers: int) -> str:
+    return f"[bold]fencepost[/bold] · {target} · {request.backend} · seed {request.seed} · {workers} side by side"
+
+
+def _start(request: Request, suites: Path, workers: int, progress: Path, log: Path) -> subprocess.Popen[bytes]:
+    options = ["--target", request.target, "--seed", request.seed, "--runs", request.runs, "--backend", request.backend]
+    select = ["-k", request.only] if request.only else []
+    argv = [sys.executable, "-m", "pytest", suites, *options, *select, "-n", workers, "--dist", "worksteal", "-q"]
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [*map(str, argv), *request.more],
+            env={**os.environ, VARIABLE: str(progress)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            process_group=0,
+        )
+
+
+def _watch(process: subprocess.Popen[bytes], progress: Path, board: Board, console: Console) -> None:
+    with Display(console, board) as display, progress.open() as file:
+        over = False
+        while not over:
+            over = process.poll() is not None  # read once more after the end
+            for line in _new_lines(file):
+                display.update(board.apply(line), time.monotonic())
+            display.refresh(time.monotonic())
+            if not over:
+                time.sleep(POLL)
+
+
+def _new_lines(file: Any) -> Iterator[dict[str, Any]]:
+    """The whole lines that were added; half a line waits for its rest."""
+    while True:
+        at = file.tell()
+        line = file.readline()
+        if not line.endswith("\n"):
+            file.seek(at)
+            return
+        yield json.loads(line)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt the tests as Ctrl-C would, so that they end their clusters; kill them only if they do not."""
+    if process.poll() is not None:
+        return
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

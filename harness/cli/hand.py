@@ -1,0 +1,167 @@
+"""Commands for a cluster to break by hand, and for what crashed runs leave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+PANEL = "By hand"
+RunOption = Annotated[Path | None, typer.Option("--run", help="Run folder of the cluster, if several are up.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(rich_help_panel=PANEL)(up)
+    app.command(rich_help_panel=PANEL)(inject)
+    app.command(rich_help_panel=PANEL)(heal)
+    app.command(rich_help_panel=PANEL)(status)
+    app.command(rich_help_panel=PANEL)(clean)
+    app.command(rich_help_panel=PANEL)(doctor)
+
+
+def up(
+    target: Annotated[str, typer.Argument(help="quorum, apache-kafka, or apache-kafka:3.9.1")] = "quorum",
+    runs: Annotated[Path, typer.Option(help="Where its run folder goes.")] = Path("runs/by-hand"),
+) -> None:
+    """Start a cluster and hold it until Ctrl-C: three controllers, three brokers.
+
+    [bold]Example[/bold]
+      fencepost up apache-kafka
+      fencepost inject cut --from node-4 --to controllers     (in another terminal)
+      fencepost status
+      fencepost heal
+    """
+    import threading
+
+    from rich.console import Console
+
+    from harness.cli.byhand import ByHand, cluster_by_hand
+    from harness.cli.control import ControlServer
+
+    console = Console(highlight=False)
+    console.print(f"starting {target}: 3 controllers, 3 brokers …")
+    with cluster_by_hand(target, runs) as cluster:
+        server = ControlServer(cluster.folder.path, ByHand(cluster).operations())
+        try:
+            console.print(f"[green]up[/green]       {target}, run folder {cluster.folder.path}")
+            console.print(f"clients  {cluster.bootstrap()}")
+            console.print("break it from another terminal:")
+            for example in (
+                "fencepost inject cut --from node-4 --to controllers",
+                "fencepost inject one-way --from node-1 --to node-4",
+                "fencepost inject kill --nodes node-5",
+                "fencepost inject duplicate --node node-4b",
+                "fencepost status",
+                "fencepost heal",
+            ):
+                console.print(f"         {example}")
+            console.print("Ctrl-C ends it")
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            console.print("ending it …")
+        finally:
+            server.close()
+
+
+def inject(
+    fault: Annotated[str, typer.Argument(help="stall, cut, one-way, isolate, kill, pause, duplicate")],
+    from_: Annotated[
+        list[str] | None, typer.Option("--from", metavar="NODE", help="Source nodes, controllers, brokers, site:main.")
+    ] = None,
+    to: Annotated[list[str] | None, typer.Option(metavar="NODE", help="Destination nodes.")] = None,
+    nodes: Annotated[list[str] | None, typer.Option(metavar="NODE", help="Nodes to isolate, kill or pause.")] = None,
+    node: Annotated[str | None, typer.Option(help="The duplicate to start: node-4b.")] = None,
+    streams: Annotated[str | None, typer.Option(help="Of stall: both, requests or replies.")] = None,
+    how: Annotated[str | None, typer.Option(help="Of isolate: cut or stall.")] = None,
+    name: Annotated[str | None, typer.Option("--as", help="A name to heal it by.")] = None,
+    run: RunOption = None,
+) -> None:
+    """Break the cluster that `fencepost up` holds, and prove that it is broken.
+
+    [bold]Examples[/bold]
+      fencepost inject cut --from node-4 --to controllers
+      fencepost inject stall --from node-5 --to node-6 --streams replies
+      fencepost inject isolate --nodes node-1 --from node-2 --from node-3
+      fencepost inject pause --nodes node-4 --as nap
+    """
+    from harness.cli.control import ask, find_run
+
+    given: dict[str, Any] = {
+        "from": from_,
+        "to": to,
+        "nodes": nodes,
+        "node": node,
+        "streams": streams,
+        "how": how,
+    }
+    params = {key: value for key, value in given.items() if value}
+    done = ask(find_run(run), "inject", fault=fault, params=params, name=name)
+    typer.echo(f"{done['name']}: proven, {done['how']}")
+
+
+def heal(
+    name: Annotated[str | None, typer.Argument(help="One fault; without it, all.")] = None, run: RunOption = None
+) -> None:
+    """Undo faults of the cluster that is up, and prove that they are gone.
+
+    [bold]Examples[/bold]
+      fencepost heal
+      fencepost heal nap
+    """
+    from harness.cli.control import ask, find_run
+
+    healed = ask(find_run(run), "heal", name=name)
+    typer.echo(f"healed: {', '.join(healed)}" if healed else "nothing was broken")
+
+
+def status(run: RunOption = None) -> None:
+    """Show the nodes, connections and faults of the cluster that is up.
+
+    [bold]Example[/bold]
+      fencepost status
+    """
+    from rich.console import Console
+
+    from harness.cli.control import ask, find_run
+    from harness.cli.tables import status_tables
+
+    Console(highlight=False).print(*status_tables(ask(find_run(run), "status")), sep="\n")
+
+
+def clean(
+    runs: Annotated[list[Path] | None, typer.Argument(help="Run folders; without any, all that died.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be ended, end nothing.")] = False,
+) -> None:
+    """End exactly what crashed runs left: their processes, and the addresses they held.
+
+    A process is ended only if its pid and start time, or the token in its environment, are in the run's records.
+    Journals and logs stay.
+
+    [bold]Examples[/bold]
+      fencepost clean --dry-run
+      fencepost clean
+      fencepost clean runs/2026-11-21-7f3c9a21
+    """
+    from harness.processes.cleanup import clean, left_behind
+
+    found = list(runs or left_behind())
+    if not found:
+        typer.echo("nothing was left behind")
+    for run in found:
+        cleaned = clean(run, dry_run=dry_run)
+        verb, gave = ("would end", "would give back") if dry_run else ("ended", "gave back")
+        nodes = ", ".join(f"{node} (pid {pid})" for node, pid in cleaned.processes) or "no process"
+        addresses = "".join(f", {gave} 127.{k}.*" for k in cleaned.leases)
+        typer.echo(f"{cleaned.run}: {verb} {nodes}{addresses}")
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False) -> None:
+    """Show what works on this machine, and what is lost without the rest.
+
+    [bold]Example[/bold]
+      fencepost doctor
+    """
+    from harness.doctor import main
+
+    raise typer.Exit(main(as_json))

@@ -1,0 +1,106 @@
+"""Commands around whole suites: run them, list their stories, show a plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from harness.plan import Plan
+
+PANEL = "Stories"
+Target = Annotated[str, typer.Option(help="quorum, apache-kafka, or with a version apache-kafka:3.9.1.")]
+Seed = Annotated[int, typer.Option(help="What plans draw from; the same seed gives the same plan.")]
+Runs = Annotated[Path, typer.Option(help="Where run folders go.")]
+Backend = Annotated[str, typer.Option(help="How nodes are run: process.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(rich_help_panel=PANEL)(conformance)
+    app.command(rich_help_panel=PANEL)(stories)
+    app.command(rich_help_panel=PANEL)(plan)
+
+
+def conformance(
+    target: Target = "quorum",
+    seed: Seed = 1,
+    runs: Runs = Path("runs"),
+    backend: Backend = "process",
+    only: Annotated[str | None, typer.Option("-k", help="Only stories that match: 'cut and not replies'.")] = None,
+    workers: Annotated[int, typer.Option("-n", help="Clusters side by side; 0: as many as the cores carry.")] = 0,
+) -> None:
+    """Break real clusters in every way the suite knows, and say which rules held.
+
+    [bold]Examples[/bold]
+      fencepost conformance
+      fencepost conformance --target apache-kafka
+      fencepost conformance --target apache-kafka:3.9.1 -k duplicate
+    """
+    from rich.console import Console
+
+    import suites
+    from harness.cli.conformance import Request, run_suites
+
+    folder = Path(next(iter(suites.__path__)))
+    raise typer.Exit(run_suites(Request(target, seed, runs, backend, only, workers), folder, Console()))
+
+
+def stories(target: Target = "quorum") -> None:
+    """List the stories, and the requirements that each can prove.
+
+    [bold]Example[/bold]
+      fencepost stories --target apache-kafka
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from suites.kip_631.stories import STORIES
+    from suites.kip_631.story import TargetFacts
+
+    facts = TargetFacts.of(target)
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("story", no_wrap=True)
+    table.add_column("what it shows", ratio=3)
+    table.add_column("requirements", ratio=2)
+    for story in sorted(STORIES, key=lambda story: story.slug):
+        lacking = story.lacking(facts)
+        title = f"[dim]{story.title} (skipped: {lacking})[/dim]" if lacking else story.title
+        table.add_row(story.slug, title, " ".join(story.requirements))
+    Console(highlight=False).print(table)
+
+
+def plan(
+    story: Annotated[str, typer.Argument(help="A name that `fencepost stories` lists.")],
+    target: Target = "quorum",
+    seed: Seed = 1,
+) -> None:
+    """Print the plan of a story: every node, link, step and expectation, before anything starts.
+
+    [bold]Example[/bold]
+      fencepost plan duplicate-id > mine.yaml     (change it, then: fencepost run mine.yaml)
+    """
+    from harness.plan import dump_plan
+
+    typer.echo(dump_plan(plan_of(story, target, seed)), nl=False)
+
+
+def plan_of(story: str, target: str, seed: int) -> Plan:
+    """The plan of a story for a target. UsageError if there is no such story or the target cannot."""
+    import difflib
+
+    from harness.errors import UsageError
+    from suites.kip_631.stories import STORIES
+    from suites.kip_631.story import TargetFacts
+
+    known = {each.slug: each for each in STORIES}
+    if story not in known:
+        near = difflib.get_close_matches(story, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else "`fencepost stories` lists them"
+        raise UsageError(f"there is no story {story!r}: {hint}")
+    facts = TargetFacts.of(target)
+    if lacking := known[story].lacking(facts):
+        raise UsageError(f"the story {story} cannot be told: {lacking}")
+    return known[story].plan(facts, seed)
