@@ -11,12 +11,11 @@ What may be held against the target when something else went wrong:
 - What is withdrawn becomes inconclusive and is still shown.
 """
 
-import importlib.util
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import inf
 
-from harness.checkers import DATA_CHECKERS
+from harness.checkers import DATA_CHECKERS, expectations
 from harness.checkers.check import Check
 from harness.checkers.control import TopicPartition, read_control
 from harness.checkers.coverage import check_coverage
@@ -60,11 +59,11 @@ def judge(plan: Plan, journal: Journal) -> RunVerdict:
     claims = [
         *(checker(history) for checker in DATA_CHECKERS),
         *_leadership(plan, journal),
-        *_expectations(plan, journal),
+        *expectations.check(plan, journal),
     ]
     coverage = [*check_coverage(plan, journal), *_produced(plan, history)]
     claims += _out_of_date(plan, claims, coverage)
-    doubts = list(_doubts(journal, troubles))
+    doubts = list(_doubts(journal, [*troubles, *(each for each in claims if each.verdict is Verdict.INFRASTRUCTURE)]))
     claims = [_held_back(_as_listed(plan, finding), doubts) for finding in claims]
     findings = (*troubles, *claims, *_unproven(journal), *coverage)
     verdict = Verdict.worst(finding.verdict for finding in findings)
@@ -79,14 +78,6 @@ def judge(plan: Plan, journal: Journal) -> RunVerdict:
         torn=journal.torn,
         findings=findings,
     )
-
-
-def _expectations(plan: Plan, journal: Journal) -> list[Finding]:
-    if importlib.util.find_spec("harness.checkers.expectations") is None:
-        return []
-    module = importlib.import_module("harness.checkers.expectations")
-    findings: list[Finding] = module.check(plan, journal)
-    return findings
 
 
 def _leadership(plan: Plan, journal: Journal) -> list[Finding]:
@@ -140,7 +131,8 @@ def _doubts(journal: Journal, troubles: list[Finding]) -> Iterator[Doubt]:
     for trouble in troubles:
         lost_lines = trouble.check == "journal"
         bases = {Basis.FAULT, Basis.ABSENCE} if lost_lines else {Basis.FAULT}
-        yield Doubt(trouble.sentence, frozenset(bases))
+        since = trouble.at if trouble.check == "nodes" else None
+        yield Doubt(trouble.sentence, frozenset(bases), since=-inf if since is None else since)
     begun = {"unproven": "intent", "unhealed": "recovering"}
     for event in journal.of("fault", *begun):
         starts = [

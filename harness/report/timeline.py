@@ -25,7 +25,12 @@ def build_timeline(plan: Plan, journal: Journal, numbered: Sequence[Finding]) ->
         Group("clients", (*producer_lanes(plan, history, duration), *probe_lanes(journal))),
     ]
     flags = tuple(
-        Flag(finding.at, number, finding.title, finding.difference is not None)
+        Flag(
+            finding.at,
+            number,
+            " ".join(filter(None, (finding.requirement, finding.title))),
+            finding.difference is not None,
+        )
         for number, finding in enumerate(numbered, start=1)
         if finding.at is not None
     )

@@ -1,8 +1,6 @@
-import sys
-from types import SimpleNamespace
-
 import pytest
 
+from harness.checkers import expectations
 from harness.judge import judge
 from results.records.journal import Damage
 from results.records.verdict import Basis, Finding, RunVerdict, Verdict
@@ -13,14 +11,10 @@ DAMAGE = (Damage(3, "not an event"),)
 
 
 @pytest.fixture(autouse=True)
-def expectations(monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
+def claims(monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     """What the steps' expectations are found to be; empty unless a test adds something."""
     found: list[Finding] = []
-    monkeypatch.setitem(
-        sys.modules,
-        "harness.checkers.expectations",
-        SimpleNamespace(__spec__=True, check=lambda plan, journal: list(found)),
-    )
+    monkeypatch.setattr(expectations, "check", lambda plan, journal: list(found))
     return found
 
 
@@ -81,8 +75,8 @@ def test_a_torn_tail_of_a_finished_run_takes_nothing_back() -> None:
     assert judge(plan(), ended(good()).journal(torn=1)).verdict is Verdict.PASS
 
 
-def test_the_harness_can_say_that_a_run_is_worth_nothing(expectations: list[Finding]) -> None:
-    expectations.append(served_after_a_fault())
+def test_the_harness_can_say_that_a_run_is_worth_nothing(claims: list[Finding]) -> None:
+    claims.append(served_after_a_fault())
     note = {"what": "infrastructure", "sentence": "node-4 spoke to node-5 past its link."}
     verdict = judge(plan(), ended(good().event("note", "audit", "seen", note)).journal())
     assert verdict.verdict is Verdict.INFRASTRUCTURE
@@ -112,19 +106,27 @@ def test_two_records_at_one_offset_are_a_violation_even_in_a_damaged_journal() -
 
 @pytest.mark.parametrize(("begun", "doubtful"), [("intent", "unproven"), ("recovering", "unhealed")])
 def test_what_shows_after_a_fault_that_was_not_proven_is_not_held_against_the_target(
-    expectations: list[Finding], begun: str, doubtful: str
+    claims: list[Finding], begun: str, doubtful: str
 ) -> None:
     story = good().at(5.0).event("fault", "cut", begun).event("fault", "cut", doubtful, {"how": "it answered"})
-    expectations.append(served_after_a_fault(at=6.0))
+    claims.append(served_after_a_fault(at=6.0))
     verdict = judge(plan(), ended(story).journal())
     assert verdict.verdict is Verdict.INCONCLUSIVE
     assert "it answered" in of_check(verdict, "faults").sentence
 
 
-def test_what_showed_before_a_doubtful_fault_stands(expectations: list[Finding]) -> None:
+def test_what_showed_before_a_doubtful_fault_stands(claims: list[Finding]) -> None:
     story = good().at(5.0).event("fault", "cut", "intent").event("fault", "cut", "unproven")
-    expectations.append(served_after_a_fault(at=4.0))
+    claims.append(served_after_a_fault(at=4.0))
     assert judge(plan(), ended(story).journal()).verdict is Verdict.VIOLATION
+
+
+def test_what_showed_before_a_node_died_by_itself_stands(claims: list[Finding]) -> None:
+    died = Finding(Verdict.INFRASTRUCTURE, "nodes", "A node ended by itself", "node-4 ended.", at=5.0)
+    claims += [served_after_a_fault(at=4.0), died]
+    assert judge(plan(), ended(good()).journal()).verdict is Verdict.VIOLATION
+    claims[0] = served_after_a_fault(at=6.0)
+    assert judge(plan(), ended(good()).journal()).verdict is Verdict.INFRASTRUCTURE
 
 
 def test_a_workload_of_which_nothing_was_acknowledged_is_inconclusive() -> None:
