@@ -194,9 +194,10 @@ def _commit_error(error: Error) -> Error:
 
 
 def partition_of(group_id: str, partitions: int) -> int:
-    """The offsets partition of a group, by Java's hash of a string, so that all tools agree."""
+    """The offsets partition of a group, by Java's hash of a string as Kafka uses it, so that all tools agree."""
     code = 0
     encoded = group_id.encode("utf-16-be")
     for high, low in zip(encoded[::2], encoded[1::2], strict=True):
         code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
-    return (code & 0x7FFFFFFF) % partitions
+    magnitude = code if code < 1 << 31 else (1 << 32) - code
+    return magnitude % (1 << 31) % partitions
