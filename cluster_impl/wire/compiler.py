@@ -26,9 +26,11 @@ from cluster_impl.wire.codec import (
     Unencodable,
     UnsupportedVersion,
 )
-from cluster_impl.wire.generator import DecoderSource, EncoderSource, Source, default_expression
+from cluster_impl.wire.decoder import DecoderSource
+from cluster_impl.wire.encoder import EncoderSource
 from cluster_impl.wire.schema import Definition, Versions
 from cluster_impl.wire.schema import Struct as StructDefinition
+from cluster_impl.wire.source import Source, default_expression
 
 _RUNTIME: dict[str, Any] = {
     "EMPTY": codec.EMPTY,

@@ -8,9 +8,7 @@ unanswered, or while it does not read its responses.
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
-import socket
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,6 +25,7 @@ from cluster_impl.wire.framing import (
     encode_response,
     peek_api,
 )
+from cluster_impl.wire.listening import bound_socket
 from cluster_impl.wire.registry import API_VERSIONS, Api, Registry
 
 log = logging.getLogger(__name__)
@@ -82,7 +81,7 @@ class Server:
 
     async def listen(self, host: str, port: int, listener_name: str) -> int:
         """Starts to accept; returns the port (of use when 0 was asked for). Raises OSError with a sentence."""
-        listening = _bound_socket(host, port, listener_name)
+        listening = bound_socket(host, port, listener_name)
         loop = asyncio.get_running_loop()
         self._listeners.append(
             await loop.create_server(lambda: ServerConnection(self, listener_name), sock=listening, backlog=1024)
@@ -287,25 +286,3 @@ class ServerConnection(FramedProtocol):
     def _finish(self) -> None:
         self._slots.clear()
         self.close()
-
-
-def _bound_socket(host: str, port: int, listener: str) -> socket.socket:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except OSError as error:
-        raise OSError(f"listener {listener}: the host {host} is unknown: {error.strerror}") from error
-    listening = socket.socket(family, kind, protocol)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-    except OSError as error:
-        listening.close()
-        where = f"{host}:{port}"
-        sentence = {
-            errno.EADDRINUSE: f"{where} is in use by another process; choose another port for listener {listener}",
-            errno.EADDRNOTAVAIL: f"{host} is not an address of this machine; correct listener {listener}",
-            errno.EACCES: f"{where} may not be bound by this user; choose a port above 1023 for listener {listener}",
-        }.get(error.errno or 0, f"listener {listener} cannot bind {where}: {error.strerror}")
-        raise OSError(sentence) from error
-    listening.setblocking(False)
-    return listening
