@@ -1,9 +1,8 @@
 """Requests of the KIP-631 draft, which no library has: BrokerHeartbeat (its Public Interfaces) and AlterIsr (KIP-497).
 
-Their keys are other requests in shipped Kafka, so they are only ever sent to a target of that dialect.
+Their keys are other requests in shipped Kafka, so they are only ever sent to a target of that dialect. kio looks at the
+annotations themselves, so this module must not postpone them.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
