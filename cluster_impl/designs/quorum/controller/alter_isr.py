@@ -83,8 +83,7 @@ GUARDS = (
 
 def alter_isr(state: ControllerState, request: m.AlterIsrRequest, now: float) -> Outcome[m.AlterIsrResponse]:
     """Decide a whole request; its partitions are independent of each other."""
-    sender = state.image.brokers.get(request.broker_id)
-    if sender is None or sender.epoch != request.broker_epoch:
+    if comes_from_a_stale_process(state, request):
         return Outcome(m.AlterIsrResponse(error_code=Error.STALE_BROKER_EPOCH))
     records: dict[tuple[str, int], m.IsrChangeRecord] = {}
     topics = []
@@ -95,7 +94,7 @@ def alter_isr(state: ControllerState, request: m.AlterIsrRequest, now: float) ->
             if partition is None:
                 replies.append(_refused(asked, Error.UNKNOWN_TOPIC_OR_PARTITION))
                 continue
-            proposal = Proposal(sender.id, asked, partition, lambda member: state.leases.may_lead(member, now))
+            proposal = Proposal(request.broker_id, asked, partition, lambda member: state.leases.may_lead(member, now))
             twice = (topic.name, partition.index) in records
             error = Error.INVALID_REQUEST if twice else refusal(proposal)
             if error is not Error.NONE:
@@ -107,6 +106,12 @@ def alter_isr(state: ControllerState, request: m.AlterIsrRequest, now: float) ->
             replies.append(_accepted(change))
         topics.append(m.AlterIsrResponse.TopicData(name=topic.name, partitions=replies))
     return Outcome(m.AlterIsrResponse(topics=topics), list(records.values()))
+
+
+def comes_from_a_stale_process(state: ControllerState, request: m.AlterIsrRequest) -> bool:
+    """Whether the sender's broker epoch is not the one at which its id is registered now."""
+    registered = state.image.brokers.get(request.broker_id)
+    return registered is None or registered.epoch != request.broker_epoch
 
 
 def refusal(proposal: Proposal) -> Error:

@@ -56,7 +56,7 @@ class Term:
         self.end_leases(now)
         outcome = operation(self.state)
         self._append(outcome.records)
-        await self._until_it_may_be_shown(outcome)
+        await self.until_it_may_be_shown(outcome)
         return outcome.reply
 
     def end_leases(self, now: float) -> None:
@@ -65,7 +65,7 @@ class Term:
             log.info("the lease of broker %d ended", broker_id)
             self._append(end_lease(self.state, broker_id, now))
 
-    async def _until_it_may_be_shown(self, outcome: Outcome[Reply]) -> None:
+    async def until_it_may_be_shown(self, outcome: Outcome[Reply]) -> None:
         """Wait until what the reply was decided from is committed, and this controller is known to be active still.
 
         A reply with records waits for their commit, which shows both. One without waits for what was pending when it

@@ -1,0 +1,53 @@
+"""Each planted defect is seen by the test that states the guarantee it breaks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.planting import VARIABLE
+
+ROOT = Path(__file__).parents[2]
+QUORUM = "tests/cluster_impl/designs/quorum"
+REPLICATION = "tests/cluster_impl/replication"
+
+SEEN_BY = {
+    "no_self_fence": f"{QUORUM}/broker/test_lifecycle.py::"
+    "test_a_process_that_slept_through_its_lease_is_fenced_before_any_timer_runs",
+    "initial_loses": f"{QUORUM}/controller/test_heartbeats.py::"
+    "test_initial_takes_the_id_at_once_and_the_elder_leaves_every_isr_in_the_same_batch",
+    "fetch_foreign_epoch_credited": f"{REPLICATION}/test_cluster.py::"
+    "test_a_fetch_of_another_incarnation_commits_nothing",
+    "stale_epoch_accepted_in_alter_isr": f"{QUORUM}/controller/test_alter_isr.py::"
+    "test_each_guard_refuses_with_its_error_and_changes_nothing",
+    "reply_before_commit": f"{QUORUM}/controller/test_controller.py::"
+    "test_a_granted_epoch_is_not_shown_before_its_record_is_committed",
+    "deposed_renews": f"{QUORUM}/controller/test_controller.py::"
+    "test_a_renewal_waits_for_a_majority_asked_after_it_arrived",
+    "follower_does_not_truncate": f"{REPLICATION}/test_cluster.py::"
+    "test_a_deposed_leader_loses_only_what_nobody_else_took",
+}
+
+
+def run_test(test: str, mutant: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "tests.mutants.planting", test]
+    environment = {**os.environ, VARIABLE: mutant}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("mutant", SEEN_BY)
+def test_a_planted_defect_turns_the_test_of_its_guarantee_red(mutant: str) -> None:
+    run = run_test(SEEN_BY[mutant], mutant)
+    assert run.returncode == pytest.ExitCode.TESTS_FAILED, run.stdout
+    assert "1 failed" in run.stdout
+
+
+def test_every_mutant_is_listed() -> None:
+    folder = Path(__file__).parent
+    modules = {path.stem for path in folder.glob("*.py") if "def apply()" in path.read_text()}
+    assert modules - {"test_mutants"} == set(SEEN_BY)
