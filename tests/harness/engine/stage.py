@@ -1,0 +1,72 @@
+"""A context without a cluster: the observation is set by hand, and waiting looks once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
+from harness.clients.observer import Answer, BrokerView, ControllerView, Observation, Observer, PartitionView
+from harness.engine.context import Context
+from harness.engine.keeper import FaultKeeper
+from harness.plan.model import NodeSpec, Plan, Topology
+from results.records.journal import JournalWriter
+from tests.faults.fake import FakeCluster, cluster_of
+
+NODES = (
+    NodeSpec(name="node-1", id=1, index=1, roles=("controller",)),
+    NodeSpec(name="node-2", id=2, index=2, roles=("controller",)),
+    NodeSpec(name="node-4", id=4, index=4, roles=("broker",)),
+    NodeSpec(name="node-5", id=5, index=5, roles=("broker",)),
+    NodeSpec(name="node-4b", id=4, index=14, roles=("broker",), duplicate_of="node-4", start="later"),
+)
+PLAN = Plan(story="s", title="S", document="d", seed=1, target="quorum", topology=Topology(nodes=NODES))
+
+
+class StillObserver:
+    """Observes what it was given last."""
+
+    def __init__(self, now: Observation) -> None:
+        self.now = now
+
+    def wait(self, condition: Callable[[], bool], deadline: float) -> bool:
+        return condition()
+
+
+def partition(leader: int, *isr: int, epoch: int = 3) -> PartitionEntry:
+    return PartitionEntry("t", 0, (4, 5), isr, leader, epoch, version=7, offset=20)
+
+
+def serving(
+    *, leader: int = 4, isr: tuple[int, ...] = (4, 5), brokers: frozenset[int] = frozenset({4, 5})
+) -> BrokerView:
+    return BrokerView(Answer.SERVING, brokers, {"t-0": PartitionView("t", 0, leader, 3, isr)})
+
+
+def healthy(**changes: Any) -> Observation:
+    """Controller 2 is active at epoch 5; broker 4 leads t-0, broker 5 follows; both serve."""
+    usual: dict[str, Any] = {
+        "brokers": {"node-4": serving(), "node-5": serving(), "node-4b": BrokerView(Answer.CLOSED)},
+        "controllers": {
+            "node-1": ControllerView(Answer.STANDBY),
+            "node-2": ControllerView(Answer.SERVING, leader=2, epoch=5),
+        },
+        "image": image(),
+    }
+    return Observation(**(usual | changes))
+
+
+def image(entry: PartitionEntry | None = None, **states: str) -> Image:
+    return Image(
+        brokers={id: BrokerEntry(id, 10 + id, states.get(f"broker_{id}", "active"), offset=10 + id) for id in (4, 5)},
+        partitions={"t-0": entry or partition(4, 4, 5)},
+        offset=30,
+    )
+
+
+def stage(path: Path, now: Observation, cluster: FakeCluster | None = None) -> Context:
+    journal = JournalWriter(path / "journal.jsonl")
+    fake: Any = cluster or cluster_of("node-1", "node-2", "node-4", "node-5")
+    observer = cast("Observer", StillObserver(now))
+    return Context(PLAN, fake, journal, observer, cast("Any", None), FaultKeeper(journal), deadline=float("inf"))

@@ -1,0 +1,130 @@
+"""Each condition holds when it should, and does not when one thing is otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faults.capabilities import Running
+from harness.clients.observer import Answer, BrokerView, ControllerView, Observation
+from harness.engine.conditions import holds, predicate
+from harness.plan.conditions import (
+    ActiveController,
+    Await,
+    BrokerActive,
+    BrokerEpochAbove,
+    BrokerFenced,
+    Connected,
+    Converged,
+    IsrIs,
+    LeaderEpochAbove,
+    LeaderIs,
+    MetadataFrom,
+    NodeExited,
+)
+from tests.harness.engine.stage import healthy, image, partition, serving, stage
+
+
+def of(kind: Callable[..., Any], **params: Any) -> Any:
+    return kind(within_ms=1, **params)
+
+
+FENCED_4 = healthy(image=image(broker_4="fenced"))
+REFUSING_4 = healthy(brokers={"node-4": BrokerView(Answer.REFUSING), "node-5": serving()})
+SILENT_4 = healthy(brokers={"node-4": BrokerView(Answer.SILENT), "node-5": serving()})
+LED_BY_5 = healthy(image=image(partition(5, 5, epoch=4)))
+LEADERLESS = healthy(image=image(partition(-1, 5)))
+STALE_5 = healthy(brokers={"node-4": serving(), "node-5": serving(leader=5)})
+NO_CONTROLLER = healthy(controllers={"node-2": ControllerView(Answer.SILENT)})
+BLIND_5 = healthy(brokers={"node-4": serving(), "node-5": serving(brokers=frozenset({5}))})
+
+
+@pytest.mark.parametrize(
+    ("condition", "now", "holds_now"),
+    [
+        (of(BrokerActive, node="node-4"), healthy(), True),
+        (of(BrokerActive, node="node-4"), FENCED_4, False),
+        (of(BrokerActive, node="node-4"), REFUSING_4, False),
+        (of(BrokerFenced, node="node-4"), healthy(), False),
+        (of(BrokerFenced, node="node-4"), FENCED_4, True),
+        (of(BrokerFenced, node="node-4", by="itself"), FENCED_4, False),
+        (of(BrokerFenced, node="node-4", by="itself"), REFUSING_4, True),
+        (of(BrokerFenced, node="node-4", by="itself"), SILENT_4, False),
+        (of(BrokerEpochAbove, node="node-4", value=13), healthy(), True),
+        (of(BrokerEpochAbove, node="node-4", value="current"), healthy(), False),
+        (of(LeaderIs, partition="t-0"), healthy(), True),
+        (of(LeaderIs, partition="t-0"), LEADERLESS, False),
+        (of(LeaderIs, partition="t-1"), healthy(), False),
+        (of(LeaderIs, partition="t-0", is_="node-4"), healthy(), True),
+        (of(LeaderIs, partition="t-0", is_="node-5"), healthy(), False),
+        (of(LeaderIs, partition="t-0", is_="none"), LEADERLESS, True),
+        (of(LeaderIs, partition="t-0", is_="none"), healthy(), False),
+        (of(LeaderIs, partition="t-0", is_not="node-4"), LED_BY_5, True),
+        (of(LeaderIs, partition="t-0", is_not="node-4"), healthy(), False),
+        (of(LeaderIs, partition="t-0", is_not="node-4"), LEADERLESS, False),
+        (of(LeaderEpochAbove, partition="t-0", value=3), LED_BY_5, True),
+        (of(LeaderEpochAbove, partition="t-0", value=3), healthy(), False),
+        (of(IsrIs, partition="t-0", has="node-5"), healthy(), True),
+        (of(IsrIs, partition="t-0", lacks="node-5"), healthy(), False),
+        (of(IsrIs, partition="t-0", lacks="node-4"), LED_BY_5, True),
+        (of(IsrIs, partition="t-0", is_="brokers"), healthy(), True),
+        (of(IsrIs, partition="t-0", is_="brokers"), LED_BY_5, False),
+        (of(IsrIs, partition="t-0", has="node-5", lacks="node-4"), healthy(), False),
+        (of(ActiveController), healthy(), True),
+        (of(ActiveController), NO_CONTROLLER, False),
+        (of(ActiveController, is_not="node-2"), healthy(), False),
+        (of(ActiveController, is_="node-2"), healthy(), True),
+        (of(Connected, node="node-4", to="node-1"), healthy(), True),
+        (of(Connected, node="node-4", to="node-5"), healthy(), False),
+        (of(MetadataFrom, node="node-5", has="brokers"), healthy(), True),
+        (of(MetadataFrom, node="node-5", has="brokers"), BLIND_5, False),
+        (of(MetadataFrom, node="node-5", lacks="node-4"), BLIND_5, True),
+        (of(MetadataFrom, node="node-5", partition="t-0", leader="node-4"), healthy(), True),
+        (of(MetadataFrom, node="node-5", partition="t-0", leader="node-4"), STALE_5, False),
+        (of(MetadataFrom, node="node-4"), SILENT_4, False),
+        (of(Converged), healthy(), True),
+        (of(Converged), FENCED_4, False),
+        (of(Converged), REFUSING_4, False),
+        (of(Converged), LED_BY_5, False),
+        (of(Converged), LEADERLESS, False),
+        (of(Converged), STALE_5, False),
+        (of(Converged), BLIND_5, False),
+        (of(Converged), NO_CONTROLLER, False),
+    ],
+)
+def test_a_condition(condition: Await, now: Observation, holds_now: bool, tmp_path: Path) -> None:
+    assert holds(predicate(condition, "wait", stage(tmp_path, now))) is holds_now
+
+
+def test_a_node_that_died_is_not_waited_for_in_converging(tmp_path: Path) -> None:
+    without_4 = healthy(
+        image=image(partition(5, 5), broker_4="fenced"),
+        brokers={
+            "node-4": BrokerView(Answer.CLOSED),
+            "node-5": serving(leader=5, isr=(5,), brokers=frozenset({5})),
+        },
+    )
+    context = stage(tmp_path, without_4)
+    context.cluster.processes.kill("node-4")
+    assert context.cluster.processes.status("node-4").running is Running.EXITED
+    assert holds(predicate(of(Converged), "wait", context))
+
+
+def test_a_node_has_exited(tmp_path: Path) -> None:
+    context = stage(tmp_path, healthy())
+    condition = predicate(of(NodeExited, node="node-4"), "wait", context)
+    assert not holds(condition)
+    context.cluster.processes.kill("node-4")
+    assert holds(condition)
+
+
+def test_references_are_resolved_when_the_waiting_begins(tmp_path: Path) -> None:
+    context = stage(tmp_path, healthy())
+    condition = predicate(of(LeaderIs, partition="t-0", is_not="leader:t-0"), "wait", context)
+    assert not holds(condition)
+    context.observer.now = replace(healthy(), image=image(partition(5, 5)))  # type: ignore[misc]  # the stage's is set
+    assert holds(condition)
