@@ -40,8 +40,7 @@ class EncoderSource(Source):
         """A field that this version lacks may be dropped only if it is ignorable or says nothing."""
         if field.ignorable:
             return
-        default = "[]" if default_expression(field) == "EMPTY" else default_expression(field)
-        self._emit(f"if m.{field.attribute} != {default}:")
+        self._emit(f"if m.{field.attribute} != {_default_value(field)}:")
         self._emit(f"raise Unencodable(f'this version cannot carry the value {{m.{field.attribute}!r}}')", 1)
 
     def _value(self, field: Field, value: str) -> None:
@@ -55,13 +54,13 @@ class EncoderSource(Source):
             self._text(field, value, self.version in field.nullable)
 
     def _text(self, field: Field, value: str, nullable: bool) -> None:
-        self._emit(f"v = {value}")
-        raw = "v.encode()" if field.type == "string" else "v"
-        width = "h" if field.type == "string" else "i"
+        width, encoded = ("h", ".encode()") if field.type == "string" else ("i", "")
         if nullable:
             self._flush()
+            self._emit(f"v = {value}")
             self._null(width)
-        self._emit(f"v = {raw}")
+            value = "v"
+        self._emit(f"v = {value}{encoded}")
         self._length("v", width)
         self._emit("put(v)")
         if nullable:
@@ -110,8 +109,8 @@ class EncoderSource(Source):
         self._emit("tags = dict(m.unknown_tags)" if fields else "tags = m.unknown_tags")
         for field in fields:
             self._label = field.name
-            default = f"{field.struct.name}()" if field.struct else default_expression(field)
-            absent = "(None, [])" if field.is_array else f"(None, {default})" if field.struct else f"({default},)"
+            default = f"{field.struct.name}()" if field.struct and not field.is_array else _default_value(field)
+            absent = f"(None, {default})" if field.struct and not field.is_array else f"({default},)"
             self._emit(f"if m.{field.attribute} not in {absent}:")
             self._depth += 1
             self._emit("value = []")
@@ -137,3 +136,8 @@ class EncoderSource(Source):
 
 def _packable(type_name: str, value: str) -> str:
     return f"{value}.bytes" if type_name == "uuid" else value
+
+
+def _default_value(field: Field) -> str:
+    expression = default_expression(field)
+    return "[]" if expression == "EMPTY" else expression
