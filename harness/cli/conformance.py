@@ -17,7 +17,8 @@ from typing import Any
 from rich.console import Console
 
 from harness.cli.board import Board
-from harness.cli.display import Display, summary
+from harness.cli.display import Display
+from harness.cli.summary import summary
 from harness.conformance.progress import VARIABLE
 from harness.errors import InfrastructureError, UsageError
 from harness.targets.target import TargetFile, load
@@ -66,7 +67,7 @@ def run_suites(request: Request, suites: Path, console: Console) -> int:
             raise UsageError(f"no story matches {request.only!r}: `fencepost stories` lists them")
         raise InfrastructureError(f"the suite did not start, pytest ended with {process.returncode}:\n{said[-3000:]}")
     board.close()
-    for rendered in summary(board, time.monotonic()):
+    for rendered in summary(board, time.monotonic(), console.width):
         console.print(rendered, highlight=False)
     console.print(f"exit code {board.verdict.exit_code}", highlight=False)
     return board.verdict.exit_code

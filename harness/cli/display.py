@@ -42,48 +42,28 @@ class Display:
 
     def update(self, row: Row, now: float) -> None:
         if row.over:
-            self._console.print(finished_line(row, self._console.width))
+            self._console.print(finished_line(row))
         self.refresh(now)
 
     def refresh(self, now: float) -> None:
         if self._live is not None:
-            self._live.update(Group(*_below(self._board, now, self._console.width)), refresh=True)
+            self._live.update(Group(*_below(self._board, now)), refresh=True)
 
 
-def finished_line(row: Row, width: int) -> RenderableType:
+def finished_line(row: Row) -> RenderableType:
     if row.phase is Phase.SKIPPED:
-        return _line(Text("skipped", "dim"), row.title, Text(row.headline or "", "dim"), "", width)
+        return _line(Text("skipped", "dim"), row.title, Text(row.headline or "", "dim"), "")
     verdict = row.verdict or Verdict.INFRASTRUCTURE
     shown = " ".join(row.requirements[:SHOWN_REQUIREMENTS])
     more = f" +{len(row.requirements) - SHOWN_REQUIREMENTS}" if len(row.requirements) > SHOWN_REQUIREMENTS else ""
     seconds = f"{row.seconds:.1f} s" if row.seconds is not None else ""
-    return _line(Text(verdict.value, COLOURS[verdict]), row.title, Text(shown + more, "dim"), seconds, width)
+    return _line(Text(verdict.value, COLOURS[verdict]), row.title, Text(shown + more, "dim"), seconds)
 
 
-def summary(board: Board, now: float, suite_log: str | None = None) -> Iterator[RenderableType]:
-    """Counts, the slowest, and for each story that did not pass what was found and how to see it again."""
-    counts = board.counts()
-    parts = [f"{counts[verdict]} {verdict.value}" for verdict in Verdict]
-    if board.skipped:
-        parts.append(f"{board.skipped} skipped")
-    yield Text(f"\n{len(board.rows)} stories   {'   '.join(parts)}   {_duration(now - board.began)}", "bold")
-    if slowest := board.slowest():
-        yield Text("slowest   " + ", ".join(f"{row.story} {row.seconds:.1f} s" for row in slowest), "dim")
-    for row in board.failed:
-        assert row.verdict is not None
-        yield _line(Text(row.verdict.value, COLOURS[row.verdict]), row.title, Text(""), "", 10_000)
-        yield Text(f"  {row.headline or 'no reason was given'}")
-        if row.run:
-            yield Text(f"  again    fencepost replay {row.run}")
-            yield Text(f"  look     {row.run}/report.html")
-    if suite_log is not None:
-        yield Text(f"log of the suite: {suite_log}", "dim")
-
-
-def _below(board: Board, now: float, width: int) -> Iterator[RenderableType]:
+def _below(board: Board, now: float) -> Iterator[RenderableType]:
     for row in board.running:
         where = row.step or row.phase.value
-        yield _line(Text("running", "cyan"), row.title, Text(where, "cyan"), "", width)
+        yield _line(Text("running", "cyan"), row.title, Text(where, "cyan"), "")
     done, total = len(board.done), len(board.rows)
     left = board.left(now)
     bar = Table.grid(padding=(0, 2))
@@ -93,9 +73,9 @@ def _below(board: Board, now: float, width: int) -> Iterator[RenderableType]:
     yield bar
 
 
-def _line(verdict: Text, title: str, note: Text, seconds: str, width: int) -> RenderableType:
+def _line(verdict: Text, title: str, note: Text, seconds: str) -> RenderableType:
     """verdict, title, note, seconds in columns; the title gives way on a narrow terminal."""
-    line = Table.grid(padding=(0, 1), expand=width < 10_000)
+    line = Table.grid(padding=(0, 1), expand=True)
     line.add_column(width=15)
     line.add_column(ratio=3, no_wrap=True, overflow="ellipsis")
     line.add_column(ratio=2, no_wrap=True, overflow="ellipsis")
@@ -105,9 +85,9 @@ def _line(verdict: Text, title: str, note: Text, seconds: str, width: int) -> Re
 
 
 def _about(left: float | None) -> str:
-    return "" if left is None else f"about {_duration(left)} left"
+    return "" if left is None else f"about {duration(left)} left"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

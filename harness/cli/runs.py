@@ -74,7 +74,7 @@ def report(folder: RunFolderArgument) -> None:
     [bold]Example[/bold]
       fencepost report runs/2026-11-21-7f3c9a21
     """
-    from harness.report.page import write_report
+    from harness.report import write_report
     from results.records.folder import RunFolder
 
     found = RunFolder.open(_existing(folder, "run folder"))
@@ -88,6 +88,8 @@ def recheck(folder: RunFolderArgument) -> None:
     [bold]Example[/bold]
       fencepost recheck runs/2026-11-21-7f3c9a21
     """
+    from rich.console import Console
+
     from harness.cli.verdicts import show_verdict
     from harness.judge import judge
     from harness.plan import load_plan
@@ -96,31 +98,42 @@ def recheck(folder: RunFolderArgument) -> None:
 
     found = RunFolder.open(_existing(folder, "run folder"))
     verdict = judge(load_plan(found.plan), read_journal(found.journal))
-    show_verdict(found, verdict)
+    show_verdict(Console(highlight=False), found, verdict)
     raise typer.Exit(verdict.verdict.exit_code)
 
 
 def trends(
     runs: Annotated[Path, typer.Argument(help="The folder that holds run folders.")] = Path("runs"),
-    out: Annotated[Path | None, typer.Option(help="Where Parquet and the page go; default: RUNS/trends.")] = None,
 ) -> None:
     """Mine all runs with Spark: verdicts and durations over time, flakiness, slowest phases.
 
     [bold]Example[/bold]
       fencepost trends runs
     """
-    from harness.cli.mining import start_mining
+    from importlib.util import find_spec
 
-    raise typer.Exit(start_mining(_existing(runs, "folder of runs"), out or runs / "trends"))
+    from harness.errors import UsageError
+
+    found = _existing(runs, "folder of runs")
+    if find_spec("pyspark") is None:
+        raise UsageError("Spark is not installed, and trends need it: pip install 'fencepost[mining]'")
+
+    from results.mining.launch import launch
+    from results.mining.trends import main
+
+    raise typer.Exit(launch(main, [str(found)]))
 
 
 def _run_and_show(plan: Plan, runs: Path, backend: str) -> Verdict:
+    from rich.console import Console
+
     from harness.cli.verdicts import Watcher, show_verdict
     from harness.run import run
 
-    with Watcher() as watcher:
+    console = Console(highlight=False)
+    with Watcher(console) as watcher:
         folder, verdict = run(plan, runs, backend, watch=watcher)
-    show_verdict(folder, verdict)
+    show_verdict(console, folder, verdict)
     return verdict.verdict
 
 

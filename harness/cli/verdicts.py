@@ -7,20 +7,20 @@ import time
 from rich.console import Console
 from rich.status import Status
 
-from harness.cli.display import COLOURS
-from harness.conformance.outcome import explanation
+from harness.cli.summary import coloured
 from harness.conformance.progress import Phase
+from harness.report.text import summarise
 from results.records.folder import RunFolder
-from results.records.verdict import RunVerdict, Verdict
+from results.records.verdict import RunVerdict
 
 
 class Watcher:
     """Implements `harness.engine.execute.Watch`: one line that changes on a terminal, a line a step elsewhere."""
 
-    def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(highlight=False)
+    def __init__(self, console: Console) -> None:
+        self._console = console
         self._began = time.monotonic()
-        self._status = Status("starting the cluster", console=self._console)
+        self._status = Status("starting the cluster", console=console)
 
     def tell(self, phase: Phase, *, step: str | None = None) -> None:
         said = step or phase.value
@@ -38,14 +38,8 @@ class Watcher:
         self._status.stop()
 
 
-def show_verdict(folder: RunFolder, verdict: RunVerdict, console: Console | None = None) -> None:
-    """The verdict in its colour; what was found, and how to see it again, unless it passed."""
-    console = console or Console(highlight=False, soft_wrap=True)
-    colour = COLOURS[verdict.verdict]
-    told = [finding for finding in verdict.findings if finding.verdict is Verdict.PASS]
-    console.print(f"[{colour}]{verdict.verdict.value}[/{colour}]  {verdict.story} on {verdict.target}", end="  ")
-    console.print(f"{verdict.duration:.1f} s, {verdict.events} events, {len(told)} checks passed")
-    if verdict.verdict is Verdict.PASS:
-        console.print(f"  look  {folder.report}")
-    else:
-        console.print(explanation(verdict, folder), markup=False)
+def show_verdict(console: Console, folder: RunFolder, verdict: RunVerdict) -> None:
+    """What happened, what it means, how to see it again; where the page is."""
+    console.print(coloured(summarise(verdict, folder, width=console.width), verdict.verdict))
+    if verdict.verdict.exit_code == 0:
+        console.print(f"{'look':<15}{folder.report}")
