@@ -31,6 +31,8 @@ from results.records.journal import JournalWriter
 
 EVERY = 0.1
 """Seconds between two questions to one node."""
+IDLE = 0.02
+"""Seconds of rest after an answer with nothing newly committed: a leader that cannot commit answers at once."""
 SILENT_AFTER = 0.6
 """Seconds without an answer that count as silence."""
 RECHECK = 0.05
@@ -226,8 +228,11 @@ class Observer:
             try:
                 if connection is None:
                     connection = RawConnection(source.endpoint.host, source.endpoint.port, SILENT_AFTER)
+                at = tail.image.offset
                 for image in tail.read(connection, epoch):
                     self._set_image(image)
+                if tail.image.offset == at:
+                    self._stopping.wait(IDLE)
             except NoAnswer:
                 connection = None
                 self._stopping.wait(EVERY)

@@ -56,7 +56,7 @@ class Tail:
             raise NotLeader(found.error_code.name)
         if found.diverging_epoch.end_offset >= 0:
             raise NotLeader(f"diverges from what was read at offset {found.diverging_epoch.end_offset}")
-        yield from self._replay(found.records or b"")
+        yield from self._replay(found.records or b"", found.high_watermark)
 
     def _fetch(self, connection: RawConnection, leader_epoch: int) -> PartitionData:
         """Version 12 names topics, as the draft does; from 13 on they have ids, the one thing that Kafka looks at."""
@@ -84,12 +84,15 @@ class Tail:
         partition_data: PartitionData = answer.responses[0].partitions[0]
         return partition_data
 
-    def _replay(self, buffer: bytes) -> Iterator[Image]:
+    def _replay(self, buffer: bytes, committed: int) -> Iterator[Image]:
+        """Shipped Kafka gives observers what is not committed, too, which another leader may replace."""
         decode = DECODERS[self.dialect]
         for batch in _whole_batches(buffer):
             for record in batch.records:
                 if record.offset <= self.image.offset:
                     continue
+                if record.offset >= committed:
+                    return
                 fact = None if batch.attributes & CONTROL_BATCH or record.value is None else decode(record.value)
                 self.image = self.image.apply(record.offset, fact)
                 self.epoch = batch.partition_leader_epoch
