@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from uuid import UUID
 
 from cluster_impl.api.config import ApiConfig
 from cluster_impl.api.topics import Administration
@@ -22,6 +23,7 @@ INTERNAL_TOPICS = frozenset({"__consumer_offsets"})
 
 _ALL_TOPICS_BY_EMPTY_LIST = 0
 """The version of Metadata in which an empty list, not a null one, asks for every topic."""
+_NULLABLE_NAME_FROM = 12
 
 
 class ClusterDescription:
@@ -51,24 +53,29 @@ class ClusterDescription:
         if body.topics is None or (not body.topics and request.version == _ALL_TOPICS_BY_EMPTY_LIST):
             yield from (_topic(topic, live) for topic in cluster.topics.values())
             return
-        by_id = {topic.topic_id: topic for topic in cluster.topics.values()} if request.version >= 10 else {}
+        by_id = (
+            {topic.topic_id: topic for topic in cluster.topics.values()} if request.version >= _TOPIC_IDS_FROM else {}
+        )
         for asked in body.topics:
             known = by_id.get(asked.topic_id) if asked.name is None else cluster.topics.get(asked.name)
-            yield _topic(known, live) if known else self._unknown(asked, body.allow_auto_topic_creation)
+            if known is not None:
+                yield _topic(known, live)
+            elif asked.name is not None:
+                yield self._unknown(asked.name, body.allow_auto_topic_creation)
+            else:
+                yield m.MetadataResponse.MetadataResponseTopic(
+                    error_code=Error.UNKNOWN_TOPIC_ID,
+                    name=None if request.version >= _NULLABLE_NAME_FROM else "",
+                    topic_id=asked.topic_id,
+                )
 
-    def _unknown(
-        self, asked: m.MetadataRequest.MetadataRequestTopic, may_create: bool
-    ) -> m.MetadataResponse.MetadataResponseTopic:
-        if asked.name is None:
-            error = Error.UNKNOWN_TOPIC_ID
-        elif may_create and self._config.auto_create_topics:
+    def _unknown(self, name: str, may_create: bool) -> m.MetadataResponse.MetadataResponseTopic:
+        if may_create and self._config.auto_create_topics:
             error = Error.LEADER_NOT_AVAILABLE
-            self._administration.want_topic(
-                asked.name, self._config.num_partitions, self._config.default_replication_factor
-            )
+            self._administration.want_topic(name, self._config.num_partitions, self._config.default_replication_factor)
         else:
             error = Error.UNKNOWN_TOPIC_OR_PARTITION
-        return m.MetadataResponse.MetadataResponseTopic(error_code=error, name=asked.name, topic_id=asked.topic_id)
+        return m.MetadataResponse.MetadataResponseTopic(error_code=error, name=name)
 
     def describe_cluster(self, body: m.DescribeClusterRequest, request: Request) -> m.DescribeClusterResponse:
         cluster = self._control.cluster()
@@ -89,6 +96,10 @@ def reachable(cluster: ClusterView, listener: str) -> list[tuple[int, Endpoint, 
         for broker in cluster.brokers.values()
         if listener in broker.endpoints
     ]
+
+
+def _by_id(cluster: ClusterView, topic_id: UUID) -> TopicView | None:
+    return next((topic for topic in cluster.topics.values() if topic.topic_id == topic_id), None)
 
 
 def _topic(topic: TopicView, live: set[int]) -> m.MetadataResponse.MetadataResponseTopic:

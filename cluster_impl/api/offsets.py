@@ -12,6 +12,8 @@ from cluster_impl.wire.server import Request
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 
+_LEADER_EPOCH_FROM = 4
+
 PartitionOffset = m.ListOffsetsResponse.ListOffsetsPartitionResponse
 EpochEndOffset = m.OffsetForLeaderEpochResponse.EpochEndOffset
 
@@ -24,13 +26,14 @@ class Offsets:
         return m.ListOffsetsResponse(
             topics=[
                 m.ListOffsetsResponse.ListOffsetsTopicResponse(
-                    name=topic.name, partitions=[self._offset(topic.name, asked) for asked in topic.partitions]
+                    name=topic.name,
+                    partitions=[self._offset(topic.name, asked, request.version) for asked in topic.partitions],
                 )
                 for topic in body.topics
             ]
         )
 
-    def _offset(self, topic: str, asked: m.ListOffsetsRequest.ListOffsetsPartition) -> PartitionOffset:
+    def _offset(self, topic: str, asked: m.ListOffsetsRequest.ListOffsetsPartition, version: int) -> PartitionOffset:
         answer = PartitionOffset(partition_index=asked.partition_index, timestamp=-1, offset=-1, leader_epoch=-1)
         try:
             replica = self._leading(topic, asked.partition_index, asked.current_leader_epoch)
@@ -52,7 +55,7 @@ class Offsets:
                 answer.offset, answer.timestamp = found.offset, found.timestamp
         else:
             answer.error_code = Error.UNSUPPORTED_VERSION
-        if answer.offset >= 0:
+        if answer.offset >= 0 and version >= _LEADER_EPOCH_FROM:
             answer.leader_epoch = replica.log.epochs.epoch_at(answer.offset)
         return answer
 

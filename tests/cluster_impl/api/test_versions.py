@@ -1,0 +1,120 @@
+"""Every API answers in every version that is advertised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from cluster_impl.replication.config import ReplicationConfig
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import RequestMessage
+from cluster_impl.wire.errors import Error
+from cluster_impl.wire.registry import KAFKA
+from tests.cluster_impl.requests import batch, produce, produce_request
+from tests.cluster_impl.static_cluster import StaticCluster, static_cluster
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
+    with static_cluster(tmp_path, 1, ReplicationConfig(lag_limit=60.0)) as cluster:
+        cluster.create("t", [[1]])
+        cluster.create("__consumer_offsets", [[1]])
+        produce(cluster, 1, batch("a"))
+        yield cluster
+
+
+def requests(topic_id: UUID) -> list[tuple[RequestMessage[Any], int, int]]:
+    """Requests with the first and the last version that can carry them; version -1 is the newest."""
+    fetched = m.FetchRequest.FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)
+    listed = m.ListOffsetsRequest.ListOffsetsPartition(partition_index=0, timestamp=-1)
+    epoch = m.OffsetForLeaderEpochRequest.OffsetForLeaderPartition(partition=0, leader_epoch=0)
+    committed = m.OffsetCommitRequest.OffsetCommitRequestPartition(partition_index=0, committed_offset=1)
+    protocol = m.JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"m")
+    wanted = m.OffsetFetchRequest.OffsetFetchRequestTopic(name="t", partition_indexes=[0, 1])
+    metadata_topic = m.MetadataRequest.MetadataRequestTopic
+    leaving = m.LeaveGroupRequest.MemberIdentity(member_id="x")
+    config = m.DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=2, resource_name="t", configuration_keys=None
+    )
+    own = m.OffsetFetchRequest.OffsetFetchRequestGroup(group_id="own", topics=None)
+    epoch_topic = m.OffsetForLeaderEpochRequest.OffsetForLeaderTopic(topic="t", partitions=[epoch])
+    commit_topic = m.OffsetCommitRequest.OffsetCommitRequestTopic(name="t", partitions=[committed])
+    return [
+        (produce_request(batch("b")), 3, -1),
+        (m.FetchRequest(topics=[m.FetchRequest.FetchTopic(topic="t", partitions=[fetched])]), 4, 12),
+        (m.FetchRequest(topics=[m.FetchRequest.FetchTopic(topic_id=topic_id, partitions=[fetched])]), 13, -1),
+        (m.ListOffsetsRequest(topics=[m.ListOffsetsRequest.ListOffsetsTopic(name="t", partitions=[listed])]), 1, -1),
+        (m.MetadataRequest(topics=[metadata_topic(name="t"), metadata_topic(name="unknown")]), 0, -1),
+        (m.MetadataRequest(topics=None), 1, -1),
+        (m.MetadataRequest(topics=[metadata_topic(name=None, topic_id=topic_id)]), 10, -1),
+        (m.MetadataRequest(topics=[metadata_topic(name=None, topic_id=uuid4())]), 10, -1),
+        (m.OffsetForLeaderEpochRequest(topics=[epoch_topic]), 2, -1),
+        (m.InitProducerIdRequest(transactional_id=None), 0, -1),
+        (m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="u", num_partitions=1)]), 2, -1),
+        (m.DeleteTopicsRequest(topic_names=["u"]), 1, 5),
+        (m.DeleteTopicsRequest(topics=[m.DeleteTopicsRequest.DeleteTopicState(name="u")]), 6, -1),
+        (m.DescribeConfigsRequest(resources=[config]), 1, -1),
+        (m.DescribeClusterRequest(), 0, -1),
+        (m.FindCoordinatorRequest(key="g"), 0, 3),
+        (m.FindCoordinatorRequest(coordinator_keys=["g", "h"]), 4, -1),
+        (
+            m.JoinGroupRequest(group_id="g", session_timeout_ms=1000, protocol_type="consumer", protocols=[protocol]),
+            0,
+            -1,
+        ),
+        (m.SyncGroupRequest(group_id="g"), 0, -1),
+        (m.HeartbeatRequest(group_id="g"), 0, -1),
+        (m.LeaveGroupRequest(group_id="g", member_id="x"), 0, 2),
+        (m.LeaveGroupRequest(group_id="g", members=[leaving]), 3, -1),
+        (m.ListGroupsRequest(), 0, -1),
+        (m.DescribeGroupsRequest(groups=["g", "nobody"]), 0, -1),
+        (m.OffsetCommitRequest(group_id="own", topics=[commit_topic], generation_id_or_member_epoch=-1), 2, -1),
+        (m.OffsetFetchRequest(group_id="own", topics=[wanted]), 1, 7),
+        (m.OffsetFetchRequest(group_id="own", topics=None), 2, 7),
+        (
+            m.OffsetFetchRequest(groups=[m.OffsetFetchRequest.OffsetFetchRequestGroup(group_id="own", topics=None)]),
+            8,
+            -1,
+        ),
+    ]
+
+
+@pytest.mark.parametrize("serving", [True, False])
+def test_every_api_answers_in_every_version(cluster: StaticCluster, serving: bool) -> None:
+    """Whether the broker processes or refuses: a version that cannot carry an answer would end the connection."""
+    cluster.world.brokers[1].control.fenced = not serving
+    closing = set() if serving else {m.MetadataRequest.API_KEY, m.DescribeClusterRequest.API_KEY}
+    asked = set()
+    for request, first, last in requests(cluster.state("t").topic_id):
+        api = KAFKA[request.API_KEY]
+        for version in range(first, (api.max_version if last == -1 else last) + 1):
+            if isinstance(request, m.JoinGroupRequest):
+                request.group_id = f"group {version}"
+            if api.key not in closing:
+                cluster.ask(1, request, version)
+                asked.add((api.key, version))
+    served = {
+        (api.key, version)
+        for api in KAFKA.values()
+        for version in range(api.request.MIN_VERSION, api.max_version + 1)
+        if api.name != "ApiVersions" and api.key not in closing
+    }
+    assert asked == served
+
+
+def test_offsets_are_committed_and_fetched_in_the_oldest_and_newest_versions(cluster: StaticCluster) -> None:
+    partition = m.OffsetCommitRequest.OffsetCommitRequestPartition(
+        partition_index=0, committed_offset=7, committed_metadata="note"
+    )
+    topic = m.OffsetCommitRequest.OffsetCommitRequestTopic(name="t", partitions=[partition])
+    commit = m.OffsetCommitRequest(group_id="own", generation_id_or_member_epoch=-1, topics=[topic])
+    assert cluster.ask(1, commit, 9).topics[0].partitions[0].error_code == Error.NONE
+    wanted = m.OffsetFetchRequest.OffsetFetchRequestTopic(name="t", partition_indexes=[0])
+    old = cluster.ask(1, m.OffsetFetchRequest(group_id="own", topics=[wanted]), 1).topics[0].partitions[0]
+    group = m.OffsetFetchRequest.OffsetFetchRequestGroup(group_id="own", topics=None)
+    new = cluster.ask(1, m.OffsetFetchRequest(groups=[group]), 9).groups[0].topics[0].partitions[0]
+    assert (old.committed_offset, old.metadata) == (new.committed_offset, new.metadata) == (7, "note")

@@ -1,0 +1,167 @@
+"""The clients that people use, each producing, consuming, and as a group of one member."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import aiokafka
+import confluent_kafka
+import kafka
+import pytest
+
+from tests.cluster_impl.static_cluster import StaticCluster, static_cluster
+
+pytestmark = pytest.mark.integration
+
+VALUES = [f"value {number}".encode() for number in range(200)]
+PARTITIONS = 3
+WITHIN = 20.0
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StaticCluster]:
+    with static_cluster(tmp_path_factory.mktemp("clients"), 3) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def topic(cluster: StaticCluster, request: pytest.FixtureRequest) -> str:
+    """A topic of its own for each test, three partitions with three replicas."""
+    name = str(request.node.name).replace("[", "-").replace("]", "")
+    cluster.create(name, [[1, 2, 3], [2, 3, 1], [3, 1, 2]], min_insync_replicas="2")
+    return name
+
+
+def confluent_produce(bootstrap: str, topic: str, compression: str = "none") -> None:
+    producer = confluent_kafka.Producer(
+        {"bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": True, "compression.type": compression}
+    )
+    failures: list[object] = []
+    for value in VALUES:
+        producer.produce(topic, value, on_delivery=lambda error, _: failures.append(error) if error else None)
+    assert producer.flush(WITHIN) == 0
+    assert failures == []
+
+
+def confluent_consume(bootstrap: str, topic: str, group: str, count: int) -> list[bytes]:
+    """As the only member of a group that commits what it has read when it leaves."""
+    consumer = confluent_kafka.Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": group,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+        }
+    )
+    consumer.subscribe([topic])
+    found: list[bytes] = []
+    deadline = time.monotonic() + WITHIN
+    try:
+        while len(found) < count and time.monotonic() < deadline:
+            for message in consumer.consume(count, 0.5):
+                assert message.error() is None, message.error()
+                found.append(message.value() or b"")
+        consumer.commit(asynchronous=False)
+    finally:
+        consumer.close()
+    return found
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_confluent_kafka(cluster: StaticCluster, topic: str, compression: str) -> None:
+    confluent_produce(cluster.bootstrap, topic, compression)
+    assert sorted(confluent_consume(cluster.bootstrap, topic, topic, len(VALUES))) == sorted(VALUES)
+
+
+def test_a_group_goes_on_where_it_had_committed(cluster: StaticCluster, topic: str) -> None:
+    confluent_produce(cluster.bootstrap, topic)
+    confluent_consume(cluster.bootstrap, topic, topic, len(VALUES))
+    confluent_produce(cluster.bootstrap, topic)
+    again = confluent_consume(cluster.bootstrap, topic, topic, len(VALUES))
+    assert len(again) == len(VALUES)
+
+
+def test_confluent_kafka_without_a_group_reads_what_it_assigns_itself(cluster: StaticCluster, topic: str) -> None:
+    confluent_produce(cluster.bootstrap, topic)
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "unused"})
+    consumer.assign([confluent_kafka.TopicPartition(topic, index, 0) for index in range(PARTITIONS)])
+    ends = [
+        consumer.get_watermark_offsets(confluent_kafka.TopicPartition(topic, index), timeout=WITHIN)
+        for index in range(PARTITIONS)
+    ]
+    assert sum(high for _, high in ends) == len(VALUES)
+    found: list[bytes] = []
+    deadline = time.monotonic() + WITHIN
+    while len(found) < len(VALUES) and time.monotonic() < deadline:
+        found += [message.value() or b"" for message in consumer.consume(len(VALUES), 0.5)]
+    consumer.close()
+    assert sorted(found) == sorted(VALUES)
+
+
+def test_kafka_python(cluster: StaticCluster, topic: str) -> None:
+    producer = kafka.KafkaProducer(bootstrap_servers=cluster.bootstrap, acks="all")
+    sent = [producer.send(topic, value) for value in VALUES]
+    producer.flush(WITHIN)
+    assert all(future.get(timeout=WITHIN).offset >= 0 for future in sent)
+    producer.close()
+    consumer = kafka.KafkaConsumer(
+        topic,
+        bootstrap_servers=cluster.bootstrap,
+        group_id=topic,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+    )
+    found: list[bytes] = []
+    deadline = time.monotonic() + WITHIN
+    while len(found) < len(VALUES) and time.monotonic() < deadline:
+        for records in consumer.poll(timeout_ms=500).values():
+            found += [record.value for record in records]
+    consumer.commit()
+    committed = [consumer.committed(kafka.TopicPartition(topic, index)) or 0 for index in range(PARTITIONS)]
+    consumer.close()
+    assert sorted(found) == sorted(VALUES)
+    assert sum(committed) == len(VALUES)
+
+
+def test_aiokafka(cluster: StaticCluster, topic: str) -> None:
+    async def produce_and_consume() -> list[bytes]:
+        producer = aiokafka.AIOKafkaProducer(bootstrap_servers=cluster.bootstrap, acks="all", enable_idempotence=True)
+        await producer.start()
+        try:
+            await asyncio.gather(*[await producer.send(topic, value) for value in VALUES])
+        finally:
+            await producer.stop()
+        consumer = aiokafka.AIOKafkaConsumer(
+            topic,
+            bootstrap_servers=cluster.bootstrap,
+            group_id=topic,
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+        )
+        await consumer.start()
+        found: list[bytes] = []
+        try:
+            async with asyncio.timeout(WITHIN):
+                while len(found) < len(VALUES):
+                    for records in (await consumer.getmany(timeout_ms=500)).values():
+                        found += [record.value for record in records]
+            await consumer.commit()
+        finally:
+            await consumer.stop()
+        return found
+
+    assert sorted(asyncio.run(produce_and_consume())) == sorted(VALUES)
+
+
+@pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")
+def test_kcat(cluster: StaticCluster, topic: str, tmp_path: Path) -> None:
+    lines = b"\n".join(VALUES) + b"\n"
+    broker = ["kcat", "-q", "-b", cluster.bootstrap, "-t", topic]
+    subprocess.run([*broker, "-P", "-X", "acks=all"], input=lines, check=True, timeout=WITHIN)
+    read = subprocess.run([*broker, "-C", "-e", "-o", "beginning"], capture_output=True, check=True, timeout=WITHIN)
+    assert sorted(read.stdout.splitlines()) == sorted(VALUES)
