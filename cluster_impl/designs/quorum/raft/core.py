@@ -243,7 +243,13 @@ class RaftCore:
         follower = self.leadership.followers.get(request.replica_id)
         if follower is not None:
             follower.heard_at = now
-        diverging = self.log.divergence(request.log_end)
+        if follower is None and request.log_end.epoch == UNKNOWN_EPOCH:
+            # Any consumer, which says only an offset.
+            diverging = None
+            if request.log_end.end_offset > self.log.end_offset:
+                return FetchResponse(Error.OFFSET_OUT_OF_RANGE, self.epoch, self.leader_id)
+        else:
+            diverging = self.log.divergence(request.log_end)
         if diverging is not None:
             return self._fetch_response(diverging)
         if follower is not None:

@@ -1,0 +1,370 @@
+"""The edge of the core: gives it the log, the clock and the sockets, and does what it decides.
+
+The event loop calls the core and performs its effects at once and in order; only the fsync of the log, in a thread,
+and requests to peers take longer. While one fsync runs, everything that is appended waits for the next: one for all.
+"""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Protocol
+
+from cluster_impl.designs.quorum.raft import effects as fx
+from cluster_impl.designs.quorum.raft.config import PARTITION, TOPIC, RaftConfig
+from cluster_impl.designs.quorum.raft.core import NotLeader, RaftCore, Settings
+from cluster_impl.designs.quorum.raft.describe import describe_quorum
+from cluster_impl.designs.quorum.raft.messages import Request as RaftRequest
+from cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
+from cluster_impl.designs.quorum.raft.peer import Peer
+from cluster_impl.designs.quorum.raft.quorum_state_file import QuorumStateFile
+from cluster_impl.designs.quorum.raft.state import Role
+from cluster_impl.designs.quorum.raft.translate import read_request, refusal_message, response_message
+from cluster_impl.storage.directory import LogDir
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import Malformed, Message
+from cluster_impl.wire.hosts import Hosts
+from cluster_impl.wire.server import CloseConnection, Handler, Request
+
+log = logging.getLogger(__name__)
+
+NOBODY = -1
+_FAREWELL_SECONDS = 0.2
+
+
+class LostLeadership(Exception):
+    """This node no longer leads the epoch: what was waited for may have been committed or not."""
+
+
+class RaftListener(Protocol):
+    """Who is told of the quorum. Called from the event loop, in the order of events; must not block."""
+
+    def on_commit(self, records: Sequence[tuple[int, bytes]]) -> None:
+        """Committed records with their offsets, in order, each once in the life of this process."""
+        ...
+
+    def on_elected(self, epoch: int) -> None:
+        """This node leads, and every record before its epoch has been given to `on_commit`."""
+        ...
+
+    def on_resigned(self) -> None:
+        """This node leads no more, whether it was told `on_elected` before or not."""
+        ...
+
+    def on_leader(self, leader_id: int, epoch: int) -> None:
+        """The leader of the newest epoch, as far as this node knows; -1 for none."""
+        ...
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A request of a peer or an observer, waiting for its answer."""
+
+    version: int
+    answer: asyncio.Future[Message | None]
+
+
+class RaftNode:
+    """A voter of the metadata quorum. `handlers` go on the controllers' listener, which may be open before `start`."""
+
+    def __init__(self, config: RaftConfig, log_dir: LogDir, hosts: Hosts, listener: RaftListener) -> None:
+        self._config = config
+        self._folder = log_dir.partition_path(TOPIC, PARTITION)
+        self._listener = listener
+        self._peers = {
+            node_id: Peer(node_id, address, hosts, f"controller-{config.node_id}", config.request_timeout)
+            for node_id, address in config.voters.items()
+            if node_id != config.node_id
+        }
+        self._core: RaftCore | None = None
+        self._log: MetadataLog
+        self._state_file = QuorumStateFile(self._folder, config.cluster_id, tuple(sorted(config.voters)))
+        self._fsync = ThreadPoolExecutor(max_workers=1, thread_name_prefix="raft-fsync")
+        self._effects: deque[fx.Effect] = deque()
+        self._performing = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = float("inf")
+        self._awaiting_commit: list[tuple[int, asyncio.Future[None]]] = []
+        self._awaiting_confirmation: set[asyncio.Future[None]] = set()
+        self._failure: asyncio.Future[None] | None = None
+        self.handlers: Mapping[int, Handler] = {
+            m.FetchRequest.API_KEY: self._handle,
+            m.VoteRequest.API_KEY: self._handle,
+            m.BeginQuorumEpochRequest.API_KEY: self._handle,
+            m.EndQuorumEpochRequest.API_KEY: self._handle,
+            m.DescribeQuorumRequest.API_KEY: self._describe,
+        }
+
+    async def start(self) -> None:
+        """Open the log and join the quorum. Raises OSError, CorruptQuorumState."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        state = self._state_file.read()
+        self._log = MetadataLog(self._folder)
+        self._failure = asyncio.get_running_loop().create_future()
+        settings = Settings(
+            self._config.node_id,
+            frozenset(self._config.voters),
+            self._config.cluster_id,
+            self._config.election_timeout,
+            self._config.fetch_timeout,
+            self._config.fetch_max_wait,
+        )
+        self._core = RaftCore(settings, state, self._log.shape(), Random(), time.monotonic())
+        self._input(self._core.tick)
+
+    async def failed(self) -> None:
+        """Return never; raise what this node died of: a failing disk, or committed records at risk."""
+        assert self._failure is not None
+        await asyncio.shield(self._failure)
+
+    async def close(self) -> None:
+        """Resign, and leave."""
+        if self._core is None:
+            self._fsync.shutdown()
+            return
+        before = set(self._tasks)
+        self._input(self._core.resign)
+        self._core = None
+        if self._timer is not None:
+            self._timer.cancel()
+        if farewells := self._tasks - before:
+            await asyncio.wait(farewells, timeout=_FAREWELL_SECONDS)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for peer in self._peers.values():
+            peer.close()
+        self._fsync.shutdown()
+        self._log.close()
+
+    @property
+    def epoch(self) -> int:
+        return self._running.epoch
+
+    @property
+    def leader_id(self) -> int | None:
+        """The leader of `epoch` as far as this node knows."""
+        return self._running.leader_id
+
+    @property
+    def is_leader(self) -> bool:
+        return self._core is not None and self._core.role is Role.LEADER
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Everything below is committed."""
+        return self._running.high_watermark
+
+    @property
+    def end_offset(self) -> int:
+        return self._running.log.end_offset
+
+    def append(self, records: Sequence[bytes], epoch: int) -> int:
+        """Append one atomic batch as the leader of `epoch`; the offset of its last record. Raises NotLeader."""
+        self._input(self._running.tick)
+        self._check_leader(epoch)
+        self._input(lambda now: self._running.append(records, now))
+        return self._running.log.end_offset - 1
+
+    async def committed(self, offset: int, epoch: int) -> None:
+        """Return once `offset` is committed in the leadership of `epoch`. Raises LostLeadership."""
+        try:
+            self._check_leader(epoch)
+        except NotLeader as error:
+            raise LostLeadership(str(error)) from error
+        if offset >= self.last_stable_offset:
+            done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._awaiting_commit.append((offset, done))
+            await done
+
+    async def confirm_leadership(self) -> None:
+        """Return once a majority confirmed the epoch in a round that began after this call. Raises LostLeadership."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._input(self._running.tick)
+        try:
+            self._check_leader(self.epoch)
+        except NotLeader as error:
+            raise LostLeadership(str(error)) from error
+        self._awaiting_confirmation.add(done)
+        self._input(lambda now: self._running.confirm(done, now))
+        await done
+
+    @property
+    def _running(self) -> RaftCore:
+        if self._core is None:
+            raise NotLeader(f"controller {self._config.node_id} is not running")
+        return self._core
+
+    def _check_leader(self, epoch: int) -> None:
+        core = self._running
+        if core.role is not Role.LEADER or core.epoch != epoch:
+            raise NotLeader(
+                f"controller {core.node_id} is {core.role.value} in epoch {core.epoch}, not leader of {epoch}"
+            )
+
+    # Requests
+
+    def _handle(self, request: Request) -> Message | asyncio.Future[Message | None]:
+        if self._core is None:
+            raise CloseConnection("this controller has not joined the quorum")
+        try:
+            asked = read_request(request.body, request.version)
+        except Malformed:
+            return refusal_message(request.body)
+        answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+        token = _Asked(request.version, answer)
+        core = self._core
+        self._input(lambda now: core.receive(asked, token, now))
+        return answer
+
+    def _describe(self, request: Request) -> Message:
+        if self._core is None:
+            raise CloseConnection("this controller has not joined the quorum")
+        assert isinstance(request.body, m.DescribeQuorumRequest)
+        return describe_quorum(request.body, self._core, time.monotonic(), time.time())
+
+    # The core
+
+    def _input(self, step: Callable[[float], list[fx.Effect]]) -> None:
+        """Give the core an input, and perform what follows; what a listener does meanwhile follows after it."""
+        if self._failure is None or self._failure.done():
+            return
+        try:
+            self._effects.extend(step(time.monotonic()))
+            if not self._performing:
+                self._performing = True
+                try:
+                    while self._effects:
+                        self._perform(self._effects.popleft())
+                finally:
+                    self._performing = False
+                self._set_timer()
+        except NotLeader:
+            raise
+        except Exception as error:
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        """Whatever went wrong between decision and disk: to go on could break what was promised."""
+        log.critical("this controller stops: %s", error)
+        assert self._failure is not None
+        self._failure.set_exception(error)
+        self._failure.exception()
+        self._effects.clear()
+        self._give_up_waiting()
+
+    def _set_timer(self) -> None:
+        """Keep one timer, no later than the core's deadline; an early tick does no harm."""
+        if self._core is None:
+            return
+        deadline = self._core.deadline()
+        if self._timer is not None and self._timer_at <= deadline:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = deadline
+        delay = max(0.001, deadline - time.monotonic())
+        self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        if self._core is not None:
+            self._input(self._core.tick)
+
+    def _perform(self, effect: fx.Effect) -> None:
+        match effect:
+            case fx.Persist(state):
+                self._state_file.write(state)
+            case fx.Append(batches):
+                self._log.append_fetched(batches)
+            case fx.AppendRecords(base_offset, epoch, records):
+                self._log.append_records(base_offset, epoch, records)
+            case fx.AppendLeaderChange():
+                self._log.append_leader_change(effect)
+            case fx.Truncate(end_offset):
+                log.info("truncated the metadata log to %d", end_offset)
+                self._log.truncate(end_offset)
+            case fx.Flush(end_offset):
+                self._spawn(self._flush(end_offset))
+            case fx.Send(peer, correlation, request):
+                self._spawn(self._ask(self._peers[peer], correlation, request))
+            case fx.Notify(peer, request):
+                self._spawn(self._peers[peer].tell(request))
+            case fx.Reply(_Asked(version, answer), response):
+                _answer(answer, response_message(response, version))
+            case fx.ReplyWithRecords(_Asked(version, answer), response, start, limit):
+                found = self._log.read(start.end_offset, limit)
+                _answer(answer, response_message(response, version, found))
+            case fx.Committed(high_watermark):
+                self._deliver(high_watermark)
+            case fx.Elected(epoch):
+                self._listener.on_elected(epoch)
+            case fx.Resigned():
+                self._give_up_waiting()
+                self._listener.on_resigned()
+            case fx.LeaderChanged(leader_id, epoch):
+                self._listener.on_leader(NOBODY if leader_id is None else leader_id, epoch)
+            case fx.Confirmed(tokens):
+                for token in tokens:
+                    assert isinstance(token, asyncio.Future)
+                    self._awaiting_confirmation.discard(token)
+                    _answer(token, None)
+
+    def _deliver(self, high_watermark: int) -> None:
+        for records in self._log.committed_records(high_watermark):
+            self._listener.on_commit(records)
+        waiting, self._awaiting_commit = self._awaiting_commit, []
+        for offset, done in waiting:
+            if offset < high_watermark:
+                _answer(done, None)
+            else:
+                self._awaiting_commit.append((offset, done))
+
+    def _give_up_waiting(self) -> None:
+        waiting = [done for _, done in self._awaiting_commit] + list(self._awaiting_confirmation)
+        self._awaiting_commit.clear()
+        self._awaiting_confirmation.clear()
+        for done in waiting:
+            if not done.done():
+                done.set_exception(LostLeadership(f"controller {self._config.node_id} lost its leadership"))
+
+    # What takes longer
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _flush(self, end_offset: int) -> None:
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._fsync, self._log.flush)
+        except OSError as error:
+            self._fail(error)
+            return
+        if self._core is not None:
+            core = self._core
+            self._input(lambda now: core.flushed(end_offset, now))
+
+    async def _ask(self, peer: Peer, correlation: int, request: RaftRequest) -> None:
+        try:
+            response = await peer.ask(request)
+        except (ConnectionError, TimeoutError, Malformed) as error:
+            log.debug("controller %d did not answer %s: %s", peer.node_id, type(request).__name__, error)
+            if self._core is not None:
+                core = self._core
+                self._input(lambda now: core.failed(peer.node_id, correlation, now))
+        else:
+            if self._core is not None:
+                core = self._core
+                self._input(lambda now: core.answered(peer.node_id, correlation, response, now))
+
+
+def _answer(future: asyncio.Future[Any], value: object) -> None:
+    """Unless whoever asked has left."""
+    if not future.done():
+        future.set_result(value)

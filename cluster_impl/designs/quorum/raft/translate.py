@@ -1,0 +1,264 @@
+"""Between the core's messages and Kafka's. Every message is about the one partition of the metadata topic.
+
+What a peer sends that cannot be meant, another topic for one, raises Malformed.
+"""
+
+from typing import Any
+
+from cluster_impl.designs.quorum.raft.config import PARTITION, TOPIC, TOPIC_ID
+from cluster_impl.designs.quorum.raft.messages import (
+    OBSERVER,
+    Batch,
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+    EpochEnd,
+    FetchRequest,
+    FetchResponse,
+    Request,
+    Response,
+    VoteRequest,
+    VoteResponse,
+)
+from cluster_impl.wire import batches as format_
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import Buffer, Malformed, Message, RequestMessage
+from cluster_impl.wire.errors import Error
+
+FETCH_VERSION = 12
+"""Fetches between controllers and from brokers name the topic; from version 13 on it is known by its id."""
+_VERSIONS: dict[type, int] = {
+    VoteRequest: 2,
+    BeginQuorumEpochRequest: 0,
+    EndQuorumEpochRequest: 0,
+    FetchRequest: FETCH_VERSION,
+}
+_MAX_BYTES = 1024 * 1024
+_NOBODY = -1
+
+
+def request_message(request: Request, peer: int) -> tuple[RequestMessage[Any], int]:
+    """What to send, and in which version."""
+    version = _VERSIONS[type(request)]
+    match request:
+        case VoteRequest():
+            return _vote_message(request, peer), version
+        case BeginQuorumEpochRequest():
+            return _begin_message(request), version
+        case EndQuorumEpochRequest():
+            return _end_message(request), version
+        case FetchRequest():
+            return fetch_message(request), version
+
+
+def _vote_message(request: VoteRequest, peer: int) -> m.VoteRequest:
+    partition = m.VoteRequest.PartitionData(
+        partition_index=PARTITION,
+        candidate_epoch=request.epoch,
+        candidate_id=request.candidate_id,
+        last_offset_epoch=request.log_end.epoch,
+        last_offset=request.log_end.end_offset,
+        pre_vote=request.pre_vote,
+    )
+    topic = m.VoteRequest.TopicData(topic_name=TOPIC, partitions=[partition])
+    return m.VoteRequest(cluster_id=request.cluster_id, voter_id=peer, topics=[topic])
+
+
+def _begin_message(request: BeginQuorumEpochRequest) -> m.BeginQuorumEpochRequest:
+    partition = m.BeginQuorumEpochRequest.PartitionData(
+        partition_index=PARTITION, leader_id=request.leader_id, leader_epoch=request.epoch
+    )
+    topic = m.BeginQuorumEpochRequest.TopicData(topic_name=TOPIC, partitions=[partition])
+    return m.BeginQuorumEpochRequest(cluster_id=request.cluster_id, topics=[topic])
+
+
+def _end_message(request: EndQuorumEpochRequest) -> m.EndQuorumEpochRequest:
+    partition = m.EndQuorumEpochRequest.PartitionData(
+        partition_index=PARTITION,
+        leader_id=request.leader_id,
+        leader_epoch=request.epoch,
+        preferred_successors=list(request.successors),
+    )
+    topic = m.EndQuorumEpochRequest.TopicData(topic_name=TOPIC, partitions=[partition])
+    return m.EndQuorumEpochRequest(cluster_id=request.cluster_id, topics=[topic])
+
+
+def fetch_message(request: FetchRequest) -> m.FetchRequest:
+    partition = m.FetchRequest.FetchPartition(
+        partition=PARTITION,
+        current_leader_epoch=request.epoch,
+        fetch_offset=request.log_end.end_offset,
+        last_fetched_epoch=request.log_end.epoch,
+        partition_max_bytes=_MAX_BYTES,
+    )
+    return m.FetchRequest(
+        cluster_id=request.cluster_id,
+        replica_id=request.replica_id,
+        max_wait_ms=round(request.max_wait * 1000),
+        max_bytes=_MAX_BYTES,
+        topics=[m.FetchRequest.FetchTopic(topic=TOPIC, partitions=[partition])],
+    )
+
+
+def read_request(message: Message, version: int) -> Request:
+    """What a peer asks. Raises Malformed."""
+    match message:
+        case m.VoteRequest(cluster_id=cluster_id, topics=[m.VoteRequest.TopicData(topic_name=t, partitions=[vote])]):
+            _check(t, vote.partition_index)
+            log_end = EpochEnd(vote.last_offset_epoch, vote.last_offset)
+            return VoteRequest(cluster_id, vote.candidate_epoch, vote.candidate_id, log_end, vote.pre_vote)
+        case m.BeginQuorumEpochRequest(
+            cluster_id=cluster_id, topics=[m.BeginQuorumEpochRequest.TopicData(topic_name=t, partitions=[begin])]
+        ):
+            _check(t, begin.partition_index)
+            return BeginQuorumEpochRequest(cluster_id, begin.leader_epoch, begin.leader_id)
+        case m.EndQuorumEpochRequest(
+            cluster_id=cluster_id, topics=[m.EndQuorumEpochRequest.TopicData(topic_name=t, partitions=[end])]
+        ):
+            _check(t, end.partition_index)
+            return EndQuorumEpochRequest(cluster_id, end.leader_epoch, end.leader_id, tuple(end.preferred_successors))
+        case m.FetchRequest(topics=[m.FetchRequest.FetchTopic(partitions=[fetch]) as topic]):
+            if version > FETCH_VERSION and topic.topic_id != TOPIC_ID:
+                raise Malformed(f"topic id {topic.topic_id} is not the metadata topic")
+            _check(topic.topic if version <= FETCH_VERSION else TOPIC, fetch.partition)
+            return FetchRequest(
+                message.cluster_id,
+                fetch.current_leader_epoch,
+                _replica_id(message, version),
+                EpochEnd(fetch.last_fetched_epoch, fetch.fetch_offset),
+                message.max_wait_ms / 1000,
+            )
+    raise Malformed("it is not about one partition of the metadata topic")
+
+
+def _replica_id(message: m.FetchRequest, version: int) -> int:
+    if version < 15:
+        return message.replica_id
+    return message.replica_state.replica_id if message.replica_state else OBSERVER
+
+
+def _check(topic: str, partition: int) -> None:
+    if (topic, partition) != (TOPIC, PARTITION):
+        raise Malformed(f"{topic}-{partition} is not the metadata topic")
+
+
+def refusal_message(message: Message) -> Message:
+    """The answer to a request that `read_request` refused."""
+    match message:
+        case m.VoteRequest():
+            return m.VoteResponse(error_code=Error.INVALID_REQUEST)
+        case m.BeginQuorumEpochRequest():
+            return m.BeginQuorumEpochResponse(error_code=Error.INVALID_REQUEST)
+        case m.EndQuorumEpochRequest():
+            return m.EndQuorumEpochResponse(error_code=Error.INVALID_REQUEST)
+        case _:
+            return m.FetchResponse(error_code=Error.INVALID_REQUEST)
+
+
+def response_message(response: Response, version: int = 0, records: Buffer = b"") -> Message:
+    """The answer on the wire; a foreign cluster is an error of the whole message, the others of the partition."""
+    foreign = response.error is Error.INCONSISTENT_CLUSTER_ID
+    leader_id = _NOBODY if response.leader_id is None else response.leader_id
+    match response:
+        case VoteResponse():
+            if foreign:
+                return m.VoteResponse(error_code=response.error)
+            vote = m.VoteResponse.PartitionData(
+                partition_index=PARTITION,
+                error_code=response.error,
+                leader_id=leader_id,
+                leader_epoch=response.epoch,
+                vote_granted=response.granted,
+            )
+            return m.VoteResponse(topics=[m.VoteResponse.TopicData(topic_name=TOPIC, partitions=[vote])])
+        case BeginQuorumEpochResponse():
+            if foreign:
+                return m.BeginQuorumEpochResponse(error_code=response.error)
+            begin = m.BeginQuorumEpochResponse.PartitionData(
+                partition_index=PARTITION, error_code=response.error, leader_id=leader_id, leader_epoch=response.epoch
+            )
+            return m.BeginQuorumEpochResponse(
+                topics=[m.BeginQuorumEpochResponse.TopicData(topic_name=TOPIC, partitions=[begin])]
+            )
+        case EndQuorumEpochResponse():
+            if foreign:
+                return m.EndQuorumEpochResponse(error_code=response.error)
+            end = m.EndQuorumEpochResponse.PartitionData(
+                partition_index=PARTITION, error_code=response.error, leader_id=leader_id, leader_epoch=response.epoch
+            )
+            return m.EndQuorumEpochResponse(
+                topics=[m.EndQuorumEpochResponse.TopicData(topic_name=TOPIC, partitions=[end])]
+            )
+        case FetchResponse():
+            if foreign:
+                return m.FetchResponse(error_code=response.error)
+            return _fetch_response_message(response, version, leader_id, records)
+
+
+def _fetch_response_message(response: FetchResponse, version: int, leader_id: int, records: Buffer) -> m.FetchResponse:
+    partition = m.FetchResponse.PartitionData(
+        partition_index=PARTITION,
+        error_code=response.error,
+        high_watermark=response.high_watermark,
+        last_stable_offset=response.high_watermark,
+        log_start_offset=0,
+        current_leader=m.FetchResponse.LeaderIdAndEpoch(leader_id=leader_id, leader_epoch=response.epoch),
+        aborted_transactions=None,
+        records=records,
+    )
+    if response.diverging is not None:
+        partition.diverging_epoch = m.FetchResponse.EpochEndOffset(
+            epoch=response.diverging.epoch, end_offset=response.diverging.end_offset
+        )
+    topic = m.FetchResponse.FetchableTopicResponse(partitions=[partition])
+    if version <= FETCH_VERSION:
+        topic.topic = TOPIC
+    else:
+        topic.topic_id = TOPIC_ID
+    return m.FetchResponse(responses=[topic])
+
+
+def read_response(message: Message) -> Response:
+    """What a peer answered, with every checksum verified. Raises Malformed."""
+    match message:
+        case m.VoteResponse(topics=[m.VoteResponse.TopicData(partitions=[vote])]):
+            error, leader = _error(vote.error_code), _node(vote.leader_id)
+            return VoteResponse(error, vote.leader_epoch, leader, vote.vote_granted)
+        case m.BeginQuorumEpochResponse(topics=[m.BeginQuorumEpochResponse.TopicData(partitions=[begin])]):
+            return BeginQuorumEpochResponse(_error(begin.error_code), begin.leader_epoch, _node(begin.leader_id))
+        case m.FetchResponse(responses=[m.FetchResponse.FetchableTopicResponse(partitions=[fetch])]):
+            return _read_fetch_response(fetch)
+        case m.VoteResponse() | m.BeginQuorumEpochResponse() | m.FetchResponse() if message.error_code:
+            raise Malformed(f"it is refused with {_error(message.error_code)!r}")
+    raise Malformed("it is not about one partition of the metadata topic")
+
+
+def _read_fetch_response(fetch: m.FetchResponse.PartitionData) -> FetchResponse:
+    batches = []
+    for batch in format_.split(fetch.records or b""):
+        if not batch.verify_crc():
+            raise Malformed(f"the checksum of {batch} is wrong")
+        batches.append(Batch(batch.base_offset, batch.next_offset, batch.leader_epoch, batch.view))
+    diverging, leader = fetch.diverging_epoch, fetch.current_leader
+    if leader is None:
+        raise Malformed("it does not say who leads in which epoch")
+    return FetchResponse(
+        _error(fetch.error_code),
+        leader.leader_epoch,
+        _node(leader.leader_id),
+        fetch.high_watermark,
+        EpochEnd(diverging.epoch, diverging.end_offset) if diverging and diverging.epoch >= 0 else None,
+        tuple(batches),
+    )
+
+
+def _error(code: int) -> Error:
+    try:
+        return Error(code)
+    except ValueError:
+        return Error.UNKNOWN_SERVER_ERROR
+
+
+def _node(node_id: int) -> int | None:
+    return None if node_id == _NOBODY else node_id
