@@ -1,0 +1,54 @@
+"""`python -m cluster_impl NODE.properties` runs one node of the cluster.
+
+Exit codes: 0 after SIGTERM or SIGINT, 2 if the node cannot run as configured (one sentence on stderr), 1 if it broke.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvloop
+
+from cluster_impl.config import ConfigError, NodeConfig, describe_keys, load_config
+from cluster_impl.node import CANNOT_START, STOPPED, StartupError, run_node
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        config = load_config(options.file)
+        _log_to_stderr(config)
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(run_node(config))
+    except (ConfigError, StartupError) as error:
+        print(error, file=sys.stderr)
+        return CANNOT_START
+    return STOPPED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m cluster_impl",
+        description="Run one node of the reference cluster.",
+        epilog=f"keys of the property file:\n{describe_keys()}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", type=Path, metavar="NODE.properties", help="the node's configuration")
+    return parser
+
+
+def _log_to_stderr(config: NodeConfig) -> None:
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO,
+        format=f"%(asctime)s %(levelname)s [{config.role.value} {config.node_id}] %(message)s",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""A broker node: the replicas and client APIs, driven by the metadata that it follows and the lease that it keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from cluster_impl.api.apis import BrokerApis
+from cluster_impl.api.config import ApiConfig
+from cluster_impl.config import NodeConfig
+from cluster_impl.designs.quorum.broker.control_plane import QuorumControlPlane
+from cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from cluster_impl.designs.quorum.broker.heartbeats import Heartbeats, Pace
+from cluster_impl.designs.quorum.broker.lifecycle import Lifecycle
+from cluster_impl.designs.quorum.broker.link import ControllerLink
+from cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
+from cluster_impl.designs.quorum.quorum_config import raft_config
+from cluster_impl.designs.quorum.raft.observer import MetadataObserver
+from cluster_impl.replication.config import ReplicationConfig
+from cluster_impl.replication.manager import ReplicaManager
+from cluster_impl.storage.directory import LogDir
+from cluster_impl.wire.hosts import Hosts
+from cluster_impl.wire.registry import KAFKA
+from cluster_impl.wire.server import Server
+
+log = logging.getLogger(__name__)
+
+
+class BrokerNode:
+    """Implements `cluster_impl.node.Node`."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        self._config = config
+        hosts = Hosts.load(config.hosts_file)
+        self._log_dir = LogDir.open(config.log_dir, config.cluster_id, config.broker_id)
+        self._lifecycle = Lifecycle()
+        self._metadata = BrokerMetadata(config.broker_id, lambda: self._lifecycle.epoch)
+        finder = ControllerFinder(config.voters)
+        client_id = f"broker-{config.broker_id}"
+        heartbeat_link, metadata_link, request_link = (ControllerLink(finder, hosts, client_id) for _ in range(3))
+        self._links = (heartbeat_link, metadata_link, request_link)
+        self._control = QuorumControlPlane(
+            config.broker_id,
+            config.cluster_id,
+            self._lifecycle,
+            self._metadata.image,
+            request_link,
+            finder,
+            config.request_timeout,
+        )
+        self._replicas = ReplicaManager(self._control, _replication(config), self._log_dir, hosts)
+        self._metadata.attach(self._replicas)
+        self._apis = BrokerApis(self._control, self._replicas, _apis(config))
+        self._server = Server(KAFKA, self._apis.handlers, max_frame_bytes=config.socket_request_max_bytes)
+        self._observer = MetadataObserver(raft_config(config), metadata_link, finder, self._on_records)
+        self._heartbeats = Heartbeats(
+            config.broker_id,
+            config.advertised(),
+            self._lifecycle,
+            heartbeat_link,
+            finder,
+            Pace(config.heartbeat_interval, min(config.lease_timeout / 2, config.request_timeout)),
+            lambda: self._observer.offset,
+            self._metadata.on_epoch,
+        )
+        self._beating: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        for listener in self._config.listeners:
+            await self._server.listen(listener.host, listener.port, listener.name)
+        await self._replicas.start()
+        await self._observer.start()
+        self._beating = asyncio.create_task(self._heartbeats.run())
+
+    def _on_records(self, records: Sequence[tuple[int, bytes]]) -> None:
+        self._metadata.on_records(records)
+        self._heartbeats.metadata_advanced()
+
+    async def failed(self) -> None:
+        assert self._beating is not None
+        await asyncio.gather(self._observer.failed(), asyncio.shield(self._beating))
+
+    async def stop(self) -> None:
+        """Give the id back (KIP-631, Controlled Shutdown), for at most a lease: after that there is nothing to give."""
+        assert self._beating is not None
+        self._heartbeats.stop()
+        _, unfinished = await asyncio.wait({self._beating}, timeout=self._config.lease_timeout)
+        if unfinished:
+            log.warning("no controller granted the shutdown within a lease; this broker leaves without it")
+            self._beating.cancel()
+            await asyncio.wait(unfinished)
+        self._heartbeats.close()
+        await self._server.close()
+        self._apis.close()
+        await self._observer.close()
+        await self._replicas.close()
+        for link in self._links:
+            link.close()
+        self._log_dir.close()
+
+
+def _replication(config: NodeConfig) -> ReplicationConfig:
+    return ReplicationConfig(
+        inter_broker_listener=config.inter_broker_listener,
+        lag_limit=config.replica_lag_time,
+        fetch_wait=config.replica_fetch_wait,
+        fetch_max_bytes=config.replica_fetch_max_bytes,
+        min_isr=config.min_insync_replicas,
+        message_max_bytes=config.message_max_bytes,
+        segment_bytes=config.segment_bytes,
+        checkpoint_interval=config.high_watermark_checkpoint_interval,
+    )
+
+
+def _apis(config: NodeConfig) -> ApiConfig:
+    return ApiConfig(
+        auto_create_topics=config.auto_create_topics,
+        num_partitions=config.num_partitions,
+        default_replication_factor=config.default_replication_factor,
+        offsets_topic_num_partitions=config.offsets_partitions,
+        offsets_topic_replication_factor=config.offsets_replication_factor,
+        group_initial_rebalance_delay=config.group_initial_rebalance_delay,
+        min_isr=config.min_insync_replicas,
+        message_max_bytes=config.message_max_bytes,
+    )

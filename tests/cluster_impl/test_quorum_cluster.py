@@ -1,0 +1,113 @@
+"""Six real processes of the `quorum` design and a real client."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
+
+from tests.cluster_impl.processes import LIMIT, ProcessCluster, address, eventually, running
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[ProcessCluster]:
+    with running(tmp_path) as cluster:
+        yield cluster
+
+
+def create(bootstrap: str, name: str) -> None:
+    topic = NewTopic(name, 1, 3, config={"min.insync.replicas": "2"})
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.create_topics([topic], request_timeout=LIMIT)[name].result(LIMIT)
+
+
+def produce(bootstrap: str, topic: str, values: list[str]) -> None:
+    producer = Producer({"bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": True})
+    failed: list[object] = []
+    for value in values:
+        producer.produce(topic, value, on_delivery=lambda error, _: failed.append(error) if error else None)
+    assert producer.flush(LIMIT) == 0
+    assert failed == []
+
+
+def consume(bootstrap: str, topic: str, count: int) -> list[str]:
+    settings = {"bootstrap.servers": bootstrap, "group.id": f"read-{topic}", "auto.offset.reset": "earliest"}
+    consumer = Consumer(settings)
+    consumer.subscribe([topic])
+    values: list[str] = []
+
+    def all_read() -> bool:
+        message = consumer.poll(0.1)
+        if message is not None and message.error() is None:
+            values.append((message.value() or b"").decode())
+        return len(values) >= count
+
+    eventually(all_read, f"{count} records of {topic}")
+    consumer.close()
+    return values
+
+
+def leader(bootstrap: str, topic: str) -> int:
+    metadata = AdminClient({"bootstrap.servers": bootstrap}).list_topics(topic, LIMIT)
+    found: int = metadata.topics[topic].partitions[0].leader
+    return found
+
+
+def test_a_producer_and_a_consumer_group_work_through_every_broker(cluster: ProcessCluster) -> None:
+    for node in cluster.brokers:
+        bootstrap = f"{address(node)}:9092"
+        create(bootstrap, f"t{node}")
+        values = [f"{node}-{number}" for number in range(100)]
+        produce(bootstrap, f"t{node}", values)
+        assert consume(bootstrap, f"t{node}", 100) == values
+
+
+def test_a_stopped_broker_hands_over_what_it_leads_and_exits_with_0(cluster: ProcessCluster) -> None:
+    create(cluster.bootstrap, "t")
+    produce(cluster.bootstrap, "t", ["before"])
+    stopped = leader(cluster.bootstrap, "t")
+    cluster.brokers[stopped].signal(signal.SIGTERM)
+    assert cluster.brokers[stopped].exit_code() == 0
+    assert cluster.brokers[stopped].says("this broker is SHUTDOWN")
+    rest = ",".join(f"{address(node)}:9092" for node in cluster.brokers if node != stopped)
+    assert leader(rest, "t") not in (stopped, -1)
+    produce(rest, "t", ["after"])
+    assert consume(rest, "t", 2) == ["before", "after"]
+
+
+def test_a_killed_broker_reclaims_its_id_at_once(cluster: ProcessCluster) -> None:
+    cluster.brokers[4].end()
+    cluster.brokers[4].start()
+    eventually(lambda: cluster.brokers[4].log().count("this broker is ACTIVE") == 2, "the restarted broker is active")
+
+
+def test_the_cluster_goes_on_when_its_active_controller_is_killed(cluster: ProcessCluster) -> None:
+    create(cluster.bootstrap, "before")
+    cluster.controllers[cluster.active_controller()].end()
+    for node in cluster.brokers:
+        create(f"{address(node)}:9092", f"after-{node}")
+    produce(cluster.bootstrap, "before", ["x"])
+    assert all(not broker.says("FENCED with epoch 1: its lease ran out") for broker in cluster.brokers.values())
+
+
+def test_all_processes_are_killed_and_started_again_and_nothing_is_lost(cluster: ProcessCluster) -> None:
+    create(cluster.bootstrap, "t")
+    produce(cluster.bootstrap, "t", [str(number) for number in range(100)])
+    for node in cluster.nodes.values():
+        node.end()
+    for node in cluster.nodes.values():
+        node.start()
+    cluster.await_active(2)
+    assert consume(cluster.bootstrap, "t", 100) == [str(number) for number in range(100)]
+
+
+def test_a_node_at_rest_uses_little(cluster: ProcessCluster) -> None:
+    processes = [psutil.Process(node.pid) for node in cluster.nodes.values()]
+    assert max(process.memory_info().rss for process in processes) < 80_000_000
