@@ -53,11 +53,8 @@ class ClusterDescription:
         if body.topics is None or (not body.topics and request.version == _ALL_TOPICS_BY_EMPTY_LIST):
             yield from (_topic(topic, live) for topic in cluster.topics.values())
             return
-        by_id = (
-            {topic.topic_id: topic for topic in cluster.topics.values()} if request.version >= _TOPIC_IDS_FROM else {}
-        )
         for asked in body.topics:
-            known = by_id.get(asked.topic_id) if asked.name is None else cluster.topics.get(asked.name)
+            known = cluster.topics.get(asked.name) if asked.name is not None else _by_id(cluster, asked.topic_id)
             if known is not None:
                 yield _topic(known, live)
             elif asked.name is not None:

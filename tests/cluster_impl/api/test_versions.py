@@ -75,11 +75,7 @@ def requests(topic_id: UUID) -> list[tuple[RequestMessage[Any], int, int]]:
         (m.OffsetCommitRequest(group_id="own", topics=[commit_topic], generation_id_or_member_epoch=-1), 2, -1),
         (m.OffsetFetchRequest(group_id="own", topics=[wanted]), 1, 7),
         (m.OffsetFetchRequest(group_id="own", topics=None), 2, 7),
-        (
-            m.OffsetFetchRequest(groups=[m.OffsetFetchRequest.OffsetFetchRequestGroup(group_id="own", topics=None)]),
-            8,
-            -1,
-        ),
+        (m.OffsetFetchRequest(groups=[own]), 8, -1),
     ]
 
 
