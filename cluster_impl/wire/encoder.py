@@ -109,9 +109,7 @@ class EncoderSource(Source):
         self._emit("tags = dict(m.unknown_tags)" if fields else "tags = m.unknown_tags")
         for field in fields:
             self._label = field.name
-            default = f"{field.struct.name}()" if field.struct and not field.is_array else _default_value(field)
-            absent = f"(None, {default})" if field.struct and not field.is_array else f"({default},)"
-            self._emit(f"if m.{field.attribute} not in {absent}:")
+            self._emit(f"if {self._says_something(field)}:")
             self._depth += 1
             self._emit("value = []")
             self._emit("outer, put = put, value.append")
@@ -125,6 +123,12 @@ class EncoderSource(Source):
         self._emit("put_tags(put, tags.items())", 1)
         self._emit("else:")
         self._emit("put(b'\\0')", 1)
+
+    @staticmethod
+    def _says_something(field: Field) -> str:
+        if field.struct and not field.is_array:
+            return f"m.{field.attribute} is not None and m.{field.attribute} != {field.struct.name}()"
+        return f"m.{field.attribute} != {_default_value(field)}"
 
     def _flush(self) -> None:
         if self._pending:

@@ -16,7 +16,7 @@ from cluster_impl.wire.server import Request, Server
 from tests.cluster_impl.wire.conftest import Run
 
 
-async def connect(port: int, host: str = "node-1", timeout: float = 5) -> Connection:
+async def connect(port: int, host: str = "node-1", timeout: float = 30) -> Connection:
     hosts = Hosts({"node-1": "127.0.0.1"})
     return await Connection.open(host, port, KAFKA, "tester", hosts=hosts, timeout=timeout)
 
@@ -49,7 +49,7 @@ def test_a_late_answer_is_a_timeout_and_the_connection_stays_usable(run: Run) ->
         with pytest.raises(TimeoutError, match=f"^{re.escape(sentence)}$"):
             await client.request(m.HeartbeatRequest(), 3, timeout=0.01)
         gate.set_result(m.HeartbeatResponse())
-        assert (await client.request(m.HeartbeatRequest(generation_id=1), 3, timeout=5)).error_code == 25
+        assert (await client.request(m.HeartbeatRequest(generation_id=1), 3, timeout=30)).error_code == 25
         await server.close()
 
     run(test())
@@ -81,13 +81,13 @@ def test_a_bad_response_ends_the_connection_and_all_that_wait_are_told(run: Run,
     async def test() -> None:
         server, port = await raw_server(answer)
         client = await connect(port)
-        asking = [client.request(m.HeartbeatRequest(), 3, timeout=5) for _ in range(3)]
+        asking = [client.request(m.HeartbeatRequest(), 3, timeout=30) for _ in range(3)]
         for result in await asyncio.gather(*asking, return_exceptions=True):
             assert isinstance(result, ConnectionError)
             assert reason in str(result)
         assert client.closed
         with pytest.raises(ConnectionError, match="cannot send Heartbeat"):
-            await client.request(m.HeartbeatRequest(), 3, timeout=5)
+            await client.request(m.HeartbeatRequest(), 3, timeout=30)
         server.close()
 
     run(test())
@@ -97,7 +97,7 @@ def test_closing_it_tells_those_who_wait(run: Run) -> None:
     async def test() -> None:
         server, port = await raw_server(b"")
         client = await connect(port)
-        asking = asyncio.create_task(client.request(m.HeartbeatRequest(), 3, timeout=5))
+        asking = asyncio.create_task(client.request(m.HeartbeatRequest(), 3, timeout=30))
         await asyncio.sleep(0)
         client.close()
         with pytest.raises(ConnectionError, match="did not answer Heartbeat v3: it was closed on this side"):
@@ -114,7 +114,7 @@ def test_records_in_a_response_are_views_of_the_received_frame(run: Run) -> None
         server = Server(KAFKA, {1: lambda request: response})
         port = await server.listen("127.0.0.1", 0, "TEST")
         client = await connect(port)
-        received = await client.request(m.FetchRequest(), 17, timeout=5)
+        received = await client.request(m.FetchRequest(), 17, timeout=30)
         records = received.responses[0].partitions[0].records
         assert isinstance(records, memoryview)
         assert records == partition.records

@@ -6,14 +6,13 @@ import dataclasses
 import importlib
 import io
 import pkgutil
+import warnings
 from collections.abc import Iterator
 from random import Random
 from types import ModuleType
 from typing import Any
 
-import kafka.protocol
 import pytest
-from kafka.protocol.api_message import ApiMessage
 from kio.serial import entity_reader, entity_writer
 
 from cluster_impl.wire.messages import DEFINITIONS
@@ -36,10 +35,14 @@ def _subclasses(cls: type[Any]) -> Iterator[type[Any]]:
 
 
 def _kafka_python_classes() -> dict[str, Any]:
-    for module in pkgutil.walk_packages(kafka.protocol.__path__, "kafka.protocol."):
-        if not module.name.startswith("kafka.protocol.old") and not module.name.endswith("generate_stubs"):
-            importlib.import_module(module.name)
-    return {cls.__name__: cls for cls in _subclasses(ApiMessage)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # about how it loads its own files
+        package = importlib.import_module("kafka.protocol")
+        for module in pkgutil.walk_packages(package.__path__, "kafka.protocol."):
+            if not module.name.startswith("kafka.protocol.old") and not module.name.endswith("generate_stubs"):
+                importlib.import_module(module.name)
+        base = importlib.import_module("kafka.protocol.api_message").ApiMessage
+    return {cls.__name__: cls for cls in _subclasses(base)}
 
 
 def _kio_module(definition: Definition, version: int) -> ModuleType:

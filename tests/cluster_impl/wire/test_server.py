@@ -49,7 +49,7 @@ async def serving(
 
 
 async def connect(port: int, registry: Registry = KAFKA) -> Connection:
-    return await Connection.open(LOCALHOST, port, registry, "tester", hosts=Hosts(), timeout=5)
+    return await Connection.open(LOCALHOST, port, registry, "tester", hosts=Hosts(), timeout=30)
 
 
 def heartbeat(number: int) -> m.HeartbeatRequest:
@@ -57,7 +57,7 @@ def heartbeat(number: int) -> m.HeartbeatRequest:
 
 
 async def assert_alive(connection: Connection) -> None:
-    response = await connection.request(heartbeat(42), 3, timeout=5)
+    response = await connection.request(heartbeat(42), 3, timeout=30)
     assert response.throttle_time_ms == 42
 
 
@@ -95,7 +95,7 @@ def test_responses_come_in_the_order_of_requests_though_answers_overtake(run: Ru
             finished: list[int] = []
 
             async def ask(number: int) -> None:
-                response = await client.request(heartbeat(number), 3, timeout=5)
+                response = await client.request(heartbeat(number), 3, timeout=30)
                 assert response.throttle_time_ms == number
                 finished.append(number)
 
@@ -122,7 +122,7 @@ def test_an_immediate_answer_takes_no_task_and_no_future(run: Run) -> None:
         async with serving({HEARTBEAT: handler}) as (server, port):
             client = await connect(port)
             before = len(asyncio.all_tasks())
-            await asyncio.gather(*(client.request(heartbeat(number), 3, timeout=5) for number in range(10)))
+            await asyncio.gather(*(client.request(heartbeat(number), 3, timeout=30) for number in range(10)))
             assert max(tasks) <= before + 10, "the ten tasks of the client, and none of the server"
             assert not server.waiting
 
@@ -151,11 +151,11 @@ def test_none_sends_nothing_and_keeps_the_order(run: Run) -> None:
 def test_apiversions_tells_what_has_a_handler_and_the_drafts_only_where_they_live(run: Run) -> None:
     async def test() -> None:
         async with serving({HEARTBEAT: echo_generation, 0: fail, 50: fail}) as (_, port):
-            response = await (await connect(port)).request(m.ApiVersionsRequest(), 4, timeout=5)
+            response = await (await connect(port)).request(m.ApiVersionsRequest(), 4, timeout=30)
             ranges = {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
             assert ranges == {HEARTBEAT: (0, 4), 18: (0, 4), 0: (0, 11)}
         async with serving({50: fail, HEARTBEAT: fail}, QUORUM_CONTROLLER) as (_, port):
-            response = await (await connect(port, QUORUM_CONTROLLER)).request(m.ApiVersionsRequest(), 3, timeout=5)
+            response = await (await connect(port, QUORUM_CONTROLLER)).request(m.ApiVersionsRequest(), 3, timeout=30)
             assert [api.api_key for api in response.api_keys] == [18, 50]
 
     run(test())
@@ -193,7 +193,7 @@ def test_a_handler_that_fails_costs_one_connection_and_one_log_line_with_traceba
         async with serving(handlers) as (_, port):
             good, bad = await connect(port), await connect(port)
             with pytest.raises(ConnectionError, match="did not answer Metadata v9: the other side closed"):
-                await bad.request(m.MetadataRequest(topics=None), 9, timeout=5)
+                await bad.request(m.MetadataRequest(topics=None), 9, timeout=30)
             await assert_alive(good)
 
     with caplog.at_level(logging.WARNING):
@@ -218,7 +218,7 @@ def test_a_handler_may_close_the_connection_with_a_reason(
         async with serving({HEARTBEAT: close_later if later else close}) as (_, port):
             client = await connect(port)
             with pytest.raises(ConnectionError):
-                await client.request(heartbeat(1), 3, timeout=5)
+                await client.request(heartbeat(1), 3, timeout=30)
             assert client.closed
 
     with caplog.at_level(logging.WARNING):
@@ -234,7 +234,7 @@ def test_a_response_that_its_version_cannot_carry_closes_the_connection(
     async def test() -> None:
         async with serving({HEARTBEAT: lambda request: m.HeartbeatResponse(error_code=10**6)}) as (_, port):
             with pytest.raises(ConnectionError):
-                await (await connect(port)).request(heartbeat(1), 3, timeout=5)
+                await (await connect(port)).request(heartbeat(1), 3, timeout=30)
 
     with caplog.at_level(logging.WARNING):
         run(test())
@@ -364,12 +364,12 @@ def test_a_connection_is_not_read_while_too_much_of_it_is_unanswered(run: Run) -
             _, port = served
             client, other = await connect(port), await connect(port)
             large = m.HeartbeatRequest(group_id="g" * 30_000)
-            asking = [asyncio.create_task(client.request(large, 3, timeout=10)) for _ in range(1000)]
+            asking = [asyncio.create_task(client.request(large, 3, timeout=30)) for _ in range(1000)]
             seen = -1
             while seen != called:
                 seen = called
                 for _ in range(20):
-                    await other.request(m.MetadataRequest(topics=None), 9, timeout=5)
+                    await other.request(m.MetadataRequest(topics=None), 9, timeout=30)
             assert 20 < called < 40, "30 kB each and 16 KiB overhead fill 1 MB"
             gate.set_result(None)
             await asyncio.gather(*asking)
@@ -447,7 +447,7 @@ def test_closing_the_server_ends_connections_and_answers_that_are_to_come(run: R
 
         async with serving({HEARTBEAT: forever}) as (server, port):
             client = await connect(port)
-            asking = asyncio.create_task(client.request(heartbeat(1), 3, timeout=5))
+            asking = asyncio.create_task(client.request(heartbeat(1), 3, timeout=30))
             await called.wait()
             await server.close()
             with pytest.raises(ConnectionError):
