@@ -22,6 +22,7 @@ from harness.plan.model import (
 )
 from harness.plan.probes import FetchProbe, MetadataProbe, ProduceProbe
 from harness.plan.steps import HealAll, Step, Workload
+from harness.targets.target import Dialect
 from suites.kip_631.story import ALWAYS, DOCUMENT, Story, TargetFacts
 
 CONTROLLER_IDS = (1, 2, 3)
@@ -31,6 +32,9 @@ DUPLICATE_INDEX = 10
 
 LIVELY_MS = 30_000
 """For what must happen sooner or later: far above what any machine needs, so a missed bound is no matter of speed."""
+
+STRETCH = {Dialect.KIP_631: 1, Dialect.KRAFT: 2}
+"""A JVM that shares two cores with a dozen others pauses longer than a process of the reference cluster."""
 
 PRODUCER = ProducerSpec(name="p1", topic="t", rate=100)
 CONSUMER = ConsumerSpec(name="c1", topic="t")
@@ -47,6 +51,14 @@ def cast(story: Story, seed: int) -> list[str]:
     brokers = [node(broker) for broker in BROKER_IDS]
     random.Random(f"{seed}/{story.slug}").shuffle(brokers)
     return brokers
+
+
+def pace(target: TargetFacts, *, lease_ms: int = Timing().lease_ms, lag_ms: int = Timing().lag_ms) -> Timing:
+    """The timeouts of a story, scaled down from those of production and up again for slow targets."""
+    times = Timing(lease_ms=lease_ms, lag_ms=lag_ms)
+    stretch = STRETCH[target.dialect]
+    stretched = {name: stretch * value for name, value in times.model_dump().items() if name != "heartbeat_ms"}
+    return times.model_copy(update=stretched)
 
 
 def topic(replicas: Sequence[str], *, name: str = "t", min_isr: int = 2) -> TopicSpec:
@@ -166,7 +178,7 @@ def compose(
     deviations: Sequence[Deviation] = (),
     topology: Topology | None = None,
     workload: WorkloadSpec = WORK,
-    timing: Timing | None = None,
+    timing: Timing,
 ) -> Plan:
     """The plan of a story: its own parts in the frame that all stories share."""
     return Plan(
@@ -176,7 +188,7 @@ def compose(
         seed=seed,
         target=target.reference,
         requirements=tuple(dict.fromkeys((*story.requirements, *ALWAYS))),
-        timing=timing or Timing(),
+        timing=timing,
         topology=topology or six(),
         topics=tuple(topics),
         workload=workload,

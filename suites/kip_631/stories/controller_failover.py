@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import ActiveController, TopicCreatedThrough
-from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing
+from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import CreateTopicProbe, HeartbeatProbe, MetadataProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectKill, InjectPause, Step
 from suites.kip_631.building import (
@@ -18,11 +18,12 @@ from suites.kip_631.building import (
     never_serves,
     node,
     opening,
+    pace,
     topic,
 )
 from suites.kip_631.story import Story, TargetFacts
 
-TIMING = Timing(lease_ms=4000)
+LEASE_MS = 4000
 """Longer than an election, so that leases can outlive it."""
 BROKERS = tuple(map(node, BROKER_IDS))
 
@@ -43,7 +44,7 @@ def pause(story: Story, target: TargetFacts, seed: int) -> Plan:
         expect=never_serves("D631-23"),
     )
     woken: list[Step] = [
-        Hold(as_="long", after="fault.proven", ms=TIMING.lease_ms),
+        Hold(as_="long", after="fault.proven", ms=pace(target, lease_ms=LEASE_MS).lease_ms),
         Heal(as_="wake", fault="fault"),
         CreateTopicProbe(
             as_="woken", node="$old", topic="woken", repeat=3, timeout_ms=500, expect=never_serves("D631-23")
@@ -100,7 +101,7 @@ def _plan(
         story,
         target,
         seed,
-        timing=TIMING,
+        timing=pace(target, lease_ms=LEASE_MS),
         topics=[topic([leader, *others])],
         steps=steps,
         coverage=[

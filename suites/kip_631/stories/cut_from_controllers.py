@@ -7,10 +7,22 @@ from functools import partial
 from faults.capabilities import Capability
 from harness.plan.base import After
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs, LeaderIs, WorkloadAcks
-from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing
+from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import HeartbeatProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectOneWay, InjectStall, Step
-from suites.kip_631.building import LIVELY_MS, answers, ask, cast, closing, compose, must, never_serves, opening, topic
+from suites.kip_631.building import (
+    LIVELY_MS,
+    answers,
+    ask,
+    cast,
+    closing,
+    compose,
+    must,
+    never_serves,
+    opening,
+    pace,
+    topic,
+)
 from suites.kip_631.story import Story, TargetFacts
 
 
@@ -32,14 +44,14 @@ FAULTS = {"cut": cut, "stall": stall, "replies": replies_lost}
 
 def build(how: str, story: Story, target: TargetFacts, seed: int) -> Plan:
     leader, *followers = cast(story, seed)
-    lease = Timing().lease_ms
+    timing = pace(target)
     serves_on = target.unless("AK-04", never_serves("K631-32"), answers("K631-32", "served"))
     steps = [
         *opening(leader),
         Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         FAULTS[how](leader),
-        Hold(as_="lease-over", after="cut.proven", ms=lease),
-        *ask("alone", leader, serves_on, after=After(event="cut.proven", plus_ms=lease)),
+        Hold(as_="lease-over", after="cut.proven", ms=timing.lease_ms),
+        *ask("alone", leader, serves_on, after=After(event="cut.proven", plus_ms=timing.lease_ms)),
         LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("D631-06")),
         IsrIs(as_="left", partition="t-0", lacks=leader, within_ms=LIVELY_MS, expect=must("D631-07")),
         WorkloadAcks(as_="goes-on", more=20, within_ms=LIVELY_MS, expect=must("LIVE-03")),
@@ -53,6 +65,7 @@ def build(how: str, story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
+        timing=timing,
         topics=[topic([leader, *followers])],
         steps=steps,
         coverage=[

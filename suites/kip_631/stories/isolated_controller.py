@@ -5,7 +5,7 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import After, ExpectOutcome
 from harness.plan.conditions import ActiveController, IsrIs, LeaderIs, TopicCreatedThrough, WorkloadAcks
-from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing
+from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import AlterIsrProbe, CreateTopicProbe, HeartbeatProbe, MetadataProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectIsolate, Step
 from suites.kip_631.building import (
@@ -21,12 +21,12 @@ from suites.kip_631.building import (
     never_serves,
     node,
     opening,
+    pace,
     topic,
 )
 from suites.kip_631.story import Story, TargetFacts
 
 BROKERS = tuple(map(node, BROKER_IDS))
-TIMING = Timing()
 
 
 def from_peers(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -50,6 +50,7 @@ def from_peers(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
+        timing=pace(target),
         topics=[topic([leader, follower, other])],
         steps=steps,
         coverage=[
@@ -87,13 +88,14 @@ def _heartbeat(name: str, broker: str, expect: ExpectOutcome) -> HeartbeatProbe:
 def island(story: Story, target: TargetFacts, seed: int) -> Plan:
     """Leader and old active controller reach each other and clients, and nobody else."""
     leader, *followers = cast(story, seed)
+    timing = pace(target)
     serves_on = target.unless("AK-04", never_serves("D631-03"), answers("D631-03", "served"))
     steps = [
         *opening(leader),
         Bind(as_="old", node="active-controller"),
         InjectIsolate(as_="cut", nodes=("$old", leader), from_=("controllers", "brokers"), how="stall"),
-        Hold(as_="lease-over", after="cut.proven", ms=TIMING.lease_ms),
-        *ask("marooned", leader, serves_on, after=After(event="cut.proven", plus_ms=TIMING.lease_ms)),
+        Hold(as_="lease-over", after="cut.proven", ms=timing.lease_ms),
+        *ask("marooned", leader, serves_on, after=After(event="cut.proven", plus_ms=timing.lease_ms)),
         _heartbeat("renewal", leader, target.unless("AK-06", never_serves("D631-03"), may_answer("D631-03", "served"))),
         ActiveController(as_="elected", is_not="$old", within_ms=LIVELY_MS, expect=must("LIVE-02")),
         LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("D631-07")),
@@ -105,6 +107,7 @@ def island(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
+        timing=timing,
         topics=[topic([leader, *followers])],
         steps=steps,
         coverage=[

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove, LeaderIs
-from harness.plan.model import Acknowledged, Attempted, FaultProven, Plan, StepDone, Timing
+from harness.plan.model import Acknowledged, Attempted, FaultProven, Plan, StepDone
 from harness.plan.probes import HeartbeatProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectKill, InjectStall
-from suites.kip_631.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, topic
+from suites.kip_631.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, pace, topic
 from suites.kip_631.story import Story, TargetFacts
 
-TIMING = Timing(lag_ms=600)
+LAG_MS = 600
 """Well below the lease: the leader finds its followers slow and asks for a smaller ISR while its links are stalled."""
 
 
@@ -20,13 +20,14 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
     The process dies, its successor starts behind the same stalled links, and only then do the bytes arrive.
     """
     leader, *followers = cast(story, seed)
+    timing = pace(target, lag_ms=LAG_MS)
     everyone = ("controllers", *followers)
     steps = [
         *opening(leader),
         Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         InjectStall(as_="stall-out", from_=leader, to=everyone, streams="requests"),
         InjectStall(as_="stall-in", from_=tuple(followers), to=leader),
-        Hold(as_="queued", after="stall-in.proven", ms=2 * TIMING.lag_ms),
+        Hold(as_="queued", after="stall-in.proven", ms=2 * timing.lag_ms),
         InjectKill(as_="kill", nodes=leader, back="running"),
         LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("D631-07")),
         Heal(as_="restart", fault="kill"),
@@ -36,7 +37,7 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
         BrokerEpochAbove(as_="registered", node=leader, value="$epoch", within_ms=LIVELY_MS, expect=must("D631-08")),
         Bind(as_="successor-epoch", value=f"broker-epoch:{leader}"),
         BrokerEpochAbove(
-            as_="ousted", node=leader, value="$successor-epoch", within_ms=TIMING.lease_ms, expect=never("D631-15")
+            as_="ousted", node=leader, value="$successor-epoch", within_ms=timing.lease_ms, expect=never("D631-15")
         ),
         HeartbeatProbe(
             as_="predecessor",
@@ -52,7 +53,7 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
-        timing=TIMING,
+        timing=timing,
         topics=[topic([leader, *followers])],
         steps=steps,
         coverage=[

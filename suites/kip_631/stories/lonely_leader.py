@@ -5,7 +5,7 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import After
 from harness.plan.conditions import BrokerActive, IsrIs, LeaderIs
-from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing, WorkloadSpec
+from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, WorkloadSpec
 from harness.plan.probes import AlterIsrProbe, ListOffsetsProbe, ProduceProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectIsolate, InjectKill, InjectPause, InjectStall, Produce, Workload
 from suites.kip_631.building import (
@@ -19,11 +19,11 @@ from suites.kip_631.building import (
     must,
     never_serves,
     opening,
+    pace,
     topic,
 )
 from suites.kip_631.story import Story, TargetFacts
 
-TIMING = Timing()
 READER = WorkloadSpec(consumers=(CONSUMER.model_copy(update={"topic": "u"}),))
 """Nobody writes but the steps; a consumer sees whatever the high watermark lets it see."""
 
@@ -68,6 +68,7 @@ def cut_off(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
+        timing=pace(target),
         topics=[topic([leader, successor], name="u", min_isr=1)],
         workload=READER,
         steps=steps,
@@ -84,6 +85,7 @@ def cut_off(story: Story, target: TargetFacts, seed: int) -> Plan:
 def paused(story: Story, target: TargetFacts, seed: int) -> Plan:
     """Requests wait in the sockets of a stopped leader; when it wakes its lease is long over."""
     leader, *followers = cast(story, seed)
+    timing = pace(target)
     serves_on = target.unless("AK-04", never_serves("K631-32"), may_answer("K631-32", "served"))
     steps = [
         *opening(leader),
@@ -96,13 +98,13 @@ def paused(story: Story, target: TargetFacts, seed: int) -> Plan:
                 topic="t",
                 acks=1,
                 background=True,
-                timeout_ms=3 * TIMING.lease_ms,
+                timeout_ms=3 * timing.lease_ms,
                 after=After(event="sleep.proven"),
                 expect=serves_on,
             )
             for number in (1, 2, 3)
         ),
-        Hold(as_="lease-over", after="deaf.proven", ms=TIMING.lease_ms + 200),
+        Hold(as_="lease-over", after="deaf.proven", ms=timing.lease_ms + 200),
         LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("D631-07")),
         Heal(as_="wake", fault="sleep"),
         Heal(as_="mend", fault="deaf"),
@@ -113,6 +115,7 @@ def paused(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
+        timing=timing,
         topics=[topic([leader, *followers])],
         steps=steps,
         coverage=[

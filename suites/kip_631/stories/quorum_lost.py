@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.base import After
-from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing
+from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import MetadataProbe
 from harness.plan.steps import Heal, Hold, InjectKill
-from suites.kip_631.building import answers, ask, cast, closing, compose, never_serves, opening, topic
+from suites.kip_631.building import answers, ask, cast, closing, compose, never_serves, opening, pace, topic
 from suites.kip_631.story import Story, TargetFacts
 
 
 def build(story: Story, target: TargetFacts, seed: int) -> Plan:
     """Two of three controllers die, so that nothing can be committed and no lease renewed."""
     leader, *followers = cast(story, seed)
-    lease = Timing().lease_ms
+    timing = pace(target)
     serves_on = target.unless("AK-05", never_serves("K631-31"), answers("K631-31", "served"))
-    after = After(event="lost.proven", plus_ms=lease)
+    after = After(event="lost.proven", plus_ms=timing.lease_ms)
     steps = [
         *opening(leader),
         InjectKill(as_="lost", nodes=("node-1", "node-2")),
-        Hold(as_="leases-over", after="lost.proven", ms=lease),
+        Hold(as_="leases-over", after="lost.proven", ms=timing.lease_ms),
         *ask("leader", leader, serves_on, after=after),
         *(
             MetadataProbe(as_=f"metadata-{follower}", node=follower, topic="t", after=after, expect=serves_on)
@@ -33,6 +33,7 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
+        timing=timing,
         topics=[topic([leader, *followers])],
         steps=steps,
         coverage=[

@@ -15,7 +15,6 @@ from harness.plan.model import (
     FaultProven,
     Plan,
     StepDone,
-    Timing,
     TopicSpec,
     WorkloadSpec,
 )
@@ -30,6 +29,7 @@ from suites.kip_631.building import (
     duplicate_of,
     must,
     opening,
+    pace,
     six,
     topic,
 )
@@ -37,7 +37,6 @@ from suites.kip_631.story import Story, TargetFacts
 
 BEFORE, DURING = 100, 220
 NO_WORK = WorkloadSpec()
-TIMING = Timing()
 
 
 def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -54,7 +53,7 @@ def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
         Produce(as_="before", topic="u", records=BEFORE, expect=answers("LIVE-03", "served")),
         *_joined(target, leader, elder, newcomer.name),
         InjectCut(as_="cut", from_=elder, to=leader),
-        Hold(as_="lagging", after="cut.proven", ms=2 * TIMING.lag_ms),
+        Hold(as_="lagging", after="cut.proven", ms=2 * pace(target).lag_ms),
         *_credited(target, elder),
         Produce(as_="during", topic="u", records=DURING),
         Heal(as_="newcomer-dies", fault="duplicate"),
@@ -71,6 +70,7 @@ def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
+        timing=pace(target),
         topology=six(more=[newcomer]),
         topics=[_pair(leader, elder)],
         workload=NO_WORK,
@@ -114,7 +114,7 @@ def _elected(target: TargetFacts, elder: str) -> list[Step]:
     if target.differs("AK-07"):
         elected = must("ISR-07").model_copy(update={"difference": "AK-07"})
         return [LeaderIs(as_="elected", partition="u-0", is_=elder, within_ms=LIVELY_MS, expect=elected)]
-    return [Hold(as_="given-up", after="leader-dies.proven", ms=2 * TIMING.lease_ms)]
+    return [Hold(as_="given-up", after="leader-dies.proven", ms=2 * pace(target).lease_ms)]
 
 
 def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -146,6 +146,7 @@ def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
+        timing=pace(target),
         topics=[_pair(leader, follower)],
         workload=NO_WORK,
         steps=steps,

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from faults.capabilities import Capability
+from harness.plan.base import Expect
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing
 from harness.plan.probes import HeartbeatProbe
 from harness.plan.steps import Bind, Heal, InjectKill, Step
-from suites.kip_631.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, topic
+from suites.kip_631.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, pace, topic
 from suites.kip_631.story import Story, TargetFacts
 
-LONG_LEASE_MS = 12_000
-"""Long enough for a process to be back well inside the lease of its predecessor."""
-INSIDE_MS = 8_000
-"""After the restart this time passes inside the predecessor's lease."""
+LEASE_MS = 6000
+"""Before it is stretched. Long enough for a process to be back well inside the lease of its predecessor."""
 
 
 def inside_the_lease(story: Story, target: TargetFacts, seed: int) -> Plan:
     leader, *followers = cast(story, seed)
+    timing = pace(target, lease_ms=LEASE_MS)
     steps = [
         *opening(leader),
         Bind(as_="epoch", value=f"broker-epoch:{leader}"),
-        InjectKill(as_="kill", nodes=leader),
+        InjectKill(as_="kill", nodes=leader, back="running"),
         Heal(as_="restart", fault="kill"),
-        *_reclaimed(target, leader),
+        *_reclaimed(target, leader, timing),
         BrokerActive(as_="active", node=leader, within_ms=LIVELY_MS, expect=must("K631-41")),
         HeartbeatProbe(
             as_="predecessor",
@@ -39,7 +39,7 @@ def inside_the_lease(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
-        timing=Timing(lease_ms=LONG_LEASE_MS),
+        timing=timing,
         topics=[topic([leader, *followers])],
         steps=steps,
         coverage=[
@@ -50,14 +50,17 @@ def inside_the_lease(story: Story, target: TargetFacts, seed: int) -> Plan:
     )
 
 
-def _reclaimed(target: TargetFacts, broker: str) -> list[Step]:
-    def above(name: str, within_ms: int) -> BrokerEpochAbove:
-        return BrokerEpochAbove(as_=name, node=broker, value="$epoch", within_ms=within_ms, expect=must("K631-41"))
+def _reclaimed(target: TargetFacts, broker: str, timing: Timing) -> list[Step]:
+    """Inside the predecessor's lease, which was renewed a heartbeat before the kill at the earliest; or not before."""
+    inside_ms = timing.lease_ms * 2 // 3
+
+    def above(name: str, within_ms: int, expect: Expect) -> BrokerEpochAbove:
+        return BrokerEpochAbove(as_=name, node=broker, value="$epoch", within_ms=within_ms, expect=expect)
 
     if not target.differs("AK-02"):
-        return [above("reclaimed", INSIDE_MS)]
+        return [above("reclaimed", inside_ms, must("K631-41"))]
     waits = never("K631-41").model_copy(update={"difference": "AK-02"})
-    return [above("waits", INSIDE_MS).model_copy(update={"expect": waits}), above("reclaimed", LIVELY_MS)]
+    return [above("waits", inside_ms, waits), above("reclaimed", LIVELY_MS, must("K631-41"))]
 
 
 def everything(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -72,6 +75,7 @@ def everything(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
+        timing=pace(target),
         topics=[topic([leader, *followers])],
         steps=steps,
         coverage=[

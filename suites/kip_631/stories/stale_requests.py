@@ -5,15 +5,27 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import ExpectOutcome, NodeRefs, Value
 from harness.plan.conditions import ActiveController, BrokerActive, Converged, LeaderIs
-from harness.plan.model import FaultProven, Plan, StepDone, Timing
+from harness.plan.model import FaultProven, Plan, StepDone
 from harness.plan.probes import AlterIsrProbe, HeartbeatProbe, ReplicaFetchProbe
 from harness.plan.steps import Bind, Heal, InjectCut, InjectKill, Step
-from suites.kip_631.building import BROKER_IDS, LIVELY_MS, answers, cast, closing, compose, must, node, opening, topic
+from suites.kip_631.building import (
+    BROKER_IDS,
+    LIVELY_MS,
+    answers,
+    cast,
+    closing,
+    compose,
+    must,
+    node,
+    opening,
+    pace,
+    topic,
+)
 from suites.kip_631.story import Story, TargetFacts
 
 AHEAD = 1000
 """A leader epoch that no partition of a short run reaches."""
-TIMING = Timing(lease_ms=2500)
+LEASE_MS = 2500
 """Longer than an election, so that the leases of the brokers outlive the failover."""
 
 
@@ -41,7 +53,7 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
-        timing=TIMING,
+        timing=pace(target, lease_ms=LEASE_MS),
         topics=[topic([deposed, *others])],
         steps=steps,
         coverage=[

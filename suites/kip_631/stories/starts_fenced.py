@@ -17,6 +17,7 @@ from suites.kip_631.building import (
     must,
     never_serves,
     opening,
+    pace,
     six,
     topic,
 )
@@ -42,6 +43,7 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
+        timing=pace(target),
         topology=six(held_back=[newcomer]),
         topics=[topic([leader, follower])],
         steps=steps,
