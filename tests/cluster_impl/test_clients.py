@@ -13,10 +13,11 @@ import aiokafka
 import confluent_kafka
 import kafka
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # it is exported
 
-from tests.cluster_impl.static_cluster import StaticCluster, static_cluster
+from tests.cluster_impl.processes import running
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
 VALUES = [f"value {number}".encode() for number in range(200)]
 PARTITIONS = 3
@@ -24,16 +25,20 @@ WITHIN = 20.0
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StaticCluster]:
-    with static_cluster(tmp_path_factory.mktemp("clients"), 3) as cluster:
-        yield cluster
+def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Three controllers and three brokers, each a process."""
+    settings = {"offsets.topic.replication.factor": "3", "min.insync.replicas": "2"}
+    with running(tmp_path_factory.mktemp("clients"), **settings) as cluster:
+        yield cluster.bootstrap
 
 
 @pytest.fixture
-def topic(cluster: StaticCluster, request: pytest.FixtureRequest) -> str:
+def topic(bootstrap: str, request: pytest.FixtureRequest) -> str:
     """A topic of its own for each test, three partitions with three replicas."""
     name = str(request.node.name).replace("[", "-").replace("]", "")
-    cluster.create(name, [[1, 2, 3], [2, 3, 1], [3, 1, 2]], min_insync_replicas="2")
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    created = admin.create_topics([NewTopic(name, num_partitions=PARTITIONS, replication_factor=3)])
+    created[name].result(WITHIN)
     return name
 
 
@@ -73,22 +78,22 @@ def confluent_consume(bootstrap: str, topic: str, group: str, count: int) -> lis
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
-def test_confluent_kafka(cluster: StaticCluster, topic: str, compression: str) -> None:
-    confluent_produce(cluster.bootstrap, topic, compression)
-    assert sorted(confluent_consume(cluster.bootstrap, topic, topic, len(VALUES))) == sorted(VALUES)
+def test_confluent_kafka(bootstrap: str, topic: str, compression: str) -> None:
+    confluent_produce(bootstrap, topic, compression)
+    assert sorted(confluent_consume(bootstrap, topic, topic, len(VALUES))) == sorted(VALUES)
 
 
-def test_a_group_goes_on_where_it_had_committed(cluster: StaticCluster, topic: str) -> None:
-    confluent_produce(cluster.bootstrap, topic)
-    confluent_consume(cluster.bootstrap, topic, topic, len(VALUES))
-    confluent_produce(cluster.bootstrap, topic)
-    again = confluent_consume(cluster.bootstrap, topic, topic, len(VALUES))
+def test_a_group_goes_on_where_it_had_committed(bootstrap: str, topic: str) -> None:
+    confluent_produce(bootstrap, topic)
+    confluent_consume(bootstrap, topic, topic, len(VALUES))
+    confluent_produce(bootstrap, topic)
+    again = confluent_consume(bootstrap, topic, topic, len(VALUES))
     assert len(again) == len(VALUES)
 
 
-def test_confluent_kafka_without_a_group_reads_what_it_assigns_itself(cluster: StaticCluster, topic: str) -> None:
-    confluent_produce(cluster.bootstrap, topic)
-    consumer = confluent_kafka.Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "unused"})
+def test_confluent_kafka_without_a_group_reads_what_it_assigns_itself(bootstrap: str, topic: str) -> None:
+    confluent_produce(bootstrap, topic)
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})
     consumer.assign([confluent_kafka.TopicPartition(topic, index, 0) for index in range(PARTITIONS)])
     ends = [
         consumer.get_watermark_offsets(confluent_kafka.TopicPartition(topic, index), timeout=WITHIN)
@@ -103,15 +108,15 @@ def test_confluent_kafka_without_a_group_reads_what_it_assigns_itself(cluster: S
     assert sorted(found) == sorted(VALUES)
 
 
-def test_kafka_python(cluster: StaticCluster, topic: str) -> None:
-    producer = kafka.KafkaProducer(bootstrap_servers=cluster.bootstrap, acks="all")
+def test_kafka_python(bootstrap: str, topic: str) -> None:
+    producer = kafka.KafkaProducer(bootstrap_servers=bootstrap, acks="all")
     sent = [producer.send(topic, value) for value in VALUES]
     producer.flush(WITHIN)
     assert all(future.get(timeout=WITHIN).offset >= 0 for future in sent)
     producer.close()
     consumer = kafka.KafkaConsumer(
         topic,
-        bootstrap_servers=cluster.bootstrap,
+        bootstrap_servers=bootstrap,
         group_id=topic,
         auto_offset_reset="earliest",
         enable_auto_commit=False,
@@ -128,9 +133,9 @@ def test_kafka_python(cluster: StaticCluster, topic: str) -> None:
     assert sum(committed) == len(VALUES)
 
 
-def test_aiokafka(cluster: StaticCluster, topic: str) -> None:
+def test_aiokafka(bootstrap: str, topic: str) -> None:
     async def produce_and_consume() -> list[bytes]:
-        producer = aiokafka.AIOKafkaProducer(bootstrap_servers=cluster.bootstrap, acks="all", enable_idempotence=True)
+        producer = aiokafka.AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", enable_idempotence=True)
         await producer.start()
         try:
             await asyncio.gather(*[await producer.send(topic, value) for value in VALUES])
@@ -138,7 +143,7 @@ def test_aiokafka(cluster: StaticCluster, topic: str) -> None:
             await producer.stop()
         consumer = aiokafka.AIOKafkaConsumer(
             topic,
-            bootstrap_servers=cluster.bootstrap,
+            bootstrap_servers=bootstrap,
             group_id=topic,
             auto_offset_reset="earliest",
             enable_auto_commit=False,
@@ -159,9 +164,9 @@ def test_aiokafka(cluster: StaticCluster, topic: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")
-def test_kcat(cluster: StaticCluster, topic: str, tmp_path: Path) -> None:
+def test_kcat(bootstrap: str, topic: str, tmp_path: Path) -> None:
     lines = b"\n".join(VALUES) + b"\n"
-    broker = ["kcat", "-q", "-b", cluster.bootstrap, "-t", topic]
+    broker = ["kcat", "-q", "-b", bootstrap, "-t", topic]
     subprocess.run([*broker, "-P", "-X", "acks=all"], input=lines, check=True, timeout=WITHIN)
     read = subprocess.run([*broker, "-C", "-e", "-o", "beginning"], capture_output=True, check=True, timeout=WITHIN)
     assert sorted(read.stdout.splitlines()) == sorted(VALUES)
