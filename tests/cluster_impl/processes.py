@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 LIMIT = 30.0
 """Seconds in which anything that a test waits for must happen."""
 
-TIMING = {
+SETTINGS = {
     "registration.heartbeat.interval.ms": "200",
     "registration.lease.timeout.ms": "1500",
     "controller.quorum.election.timeout.ms": "500",
@@ -23,6 +23,7 @@ TIMING = {
     "controller.quorum.request.timeout.ms": "500",
     "replica.lag.time.max.ms": "1500",
     "offsets.topic.num.partitions": "1",
+    "offsets.topic.replication.factor": "2",
     "group.initial.rebalance.delay.ms": "0",
 }
 
@@ -82,7 +83,7 @@ class ProcessCluster:
 
     def __init__(self, folder: Path, **settings: str) -> None:
         connect = ",".join(f"{node}@{address(node)}:9090" for node in (1, 2, 3))
-        common = {"cluster.id": "a-test-cluster", "controller.connect": connect, **TIMING, **settings}
+        common = {"cluster.id": "a-test-cluster", "controller.connect": connect, **SETTINGS, **settings}
         self.controllers = {
             node: NodeProcess(
                 folder,
