@@ -34,6 +34,7 @@ def refusal_of(properties: dict[str, str]) -> str:
     return str(caught.value)
 
 
+@pytest.mark.requirement("K631-50", "K631-51")
 def test_a_broker_gets_typed_values_and_kafkas_defaults() -> None:
     config = config_from(BROKER)
     assert (config.role, config.node_id, config.log_dir) == (Role.BROKER, 4, Path("/data"))
@@ -58,11 +59,13 @@ def test_an_unknown_key_is_refused_with_the_nearest_right_one() -> None:
 
 
 @pytest.mark.parametrize("key", sorted(BROKER))
+@pytest.mark.requirement("K631-04", "K631-08", "K631-46", "K631-48")
 def test_a_broker_without_a_required_key_is_refused_by_the_keys_name(key: str) -> None:
     assert f"the key {key} is missing" in refusal_of({k: v for k, v in BROKER.items() if k != key})
 
 
 @pytest.mark.parametrize("key", sorted(CONTROLLER))
+@pytest.mark.requirement("K631-47", "K631-48", "K631-49")
 def test_a_controller_without_a_required_key_is_refused_by_the_keys_name(key: str) -> None:
     assert f"the key {key} is missing" in refusal_of({k: v for k, v in CONTROLLER.items() if k != key})
 
@@ -89,14 +92,17 @@ def test_a_controller_without_a_required_key_is_refused_by_the_keys_name(key: st
         ("registration.lease.timeout.ms", "0", "must lie between 1"),
     ],
 )
+@pytest.mark.requirement("K631-07", "K631-46")
 def test_a_value_that_no_broker_can_run_with_is_refused_with_a_sentence(key: str, value: str, sentence: str) -> None:
     assert sentence in refusal_of(BROKER | {key: value})
 
 
+@pytest.mark.requirement("K631-02")
 def test_a_controller_must_be_one_of_the_quorum() -> None:
     assert "does not name controller.id=3, this node" in refusal_of(CONTROLLER | {"controller.id": "3"})
 
 
+@pytest.mark.requirement("K631-09", "K631-47")
 def test_controller_listeners_are_the_only_listeners_of_a_controller() -> None:
     assert "controller.listeners must name exactly" in refusal_of(CONTROLLER | {"controller.listeners": "INTERNAL"})
 

@@ -54,6 +54,7 @@ def proposal(partition: Partition, now: float) -> IsrProposal:
     return wished
 
 
+@pytest.mark.requirement("HW-02")
 def test_the_high_watermark_is_what_every_in_sync_replica_has() -> None:
     leader = replica(state())
     leader.appended(10)
@@ -72,6 +73,7 @@ def test_a_new_leader_starts_from_the_high_watermark_it_knew_and_waits_for_its_f
     assert leader.high_watermark == 20
 
 
+@pytest.mark.requirement("HW-01")
 def test_the_high_watermark_never_goes_back_when_a_follower_does() -> None:
     leader = replica(state())
     leader.appended(10)
@@ -90,6 +92,7 @@ def test_the_high_watermark_never_goes_back_when_a_follower_does() -> None:
         (105, Error.NONE),
     ],
 )
+@pytest.mark.requirement("D631-16", "ISR-07")
 def test_only_the_registered_incarnation_of_a_follower_is_credited(broker_epoch: int, error: Error) -> None:
     assert credits(fetch(5, 10, broker_epoch=broker_epoch), 105) is error
 
@@ -100,6 +103,7 @@ def test_a_broker_that_is_not_registered_is_not_credited() -> None:
     assert leader.check_follower(fetch(5, 10, broker_epoch=-1), None) is Error.NOT_LEADER_OR_FOLLOWER
 
 
+@pytest.mark.requirement("D631-18", "D631-21")
 def test_a_fetch_at_another_leader_epoch_is_refused_before_anything_is_credited() -> None:
     leader = replica(state(epoch=5))
     assert leader.check_follower(fetch(5, 0, leader_epoch=4), 105) is Error.FENCED_LEADER_EPOCH

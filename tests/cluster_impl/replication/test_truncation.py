@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def test_nothing_in_common_leaves_nothing() -> None:
 
 
 @given(st.data())
+@pytest.mark.requirement("HW-04")
 def test_the_follower_ends_as_a_prefix_of_the_leader_and_loses_nothing_they_share(data: st.DataObject) -> None:
     """Logs fork at some offset; each side then takes records of epochs that only it has, as in real tenures."""
     shared = sorted(data.draw(st.lists(st.integers(0, 3), max_size=6)))

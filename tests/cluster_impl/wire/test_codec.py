@@ -113,6 +113,7 @@ def test_an_untrusted_count_allocates_nothing() -> None:
     assert peak < 1_000_000
 
 
+@pytest.mark.requirement("K631-20")
 def test_unknown_tagged_fields_are_kept_and_written_again_in_order() -> None:
     request = m.FetchRequest(cluster_id="c", unknown_tags={7: b"seven", 300: b""})
     encoded = request.encode(12)
@@ -227,6 +228,7 @@ def test_overlong_varints_are_malformed() -> None:
 
 
 @given(st.integers(0, 65535))
+@pytest.mark.requirement("D631-22")
 def test_ports_survive_the_drafts_int16(port: int) -> None:
     listener = m.BrokerHeartbeatRequest.Listener(port=signed16(port))
     request = m.BrokerHeartbeatRequest(listeners=[listener])

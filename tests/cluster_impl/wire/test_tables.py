@@ -42,18 +42,21 @@ def test_the_advertised_ranges_are_coherent_for_real_clients() -> None:
     }
 
 
+@pytest.mark.requirement("K631-09")
 def test_drafts_live_on_controllers_only() -> None:
     assert not {50, 51, 52, 53, 54, 56} & set(KAFKA)
     assert {50, 51, 56} <= set(QUORUM_CONTROLLER)
     assert QUORUM_CONTROLLER[50].request is m.BrokerHeartbeatRequest
 
 
+@pytest.mark.requirement("K631-19")
 def test_metadata_records_are_type_and_version_and_payload() -> None:
     assert encode_record(m.DeleteBrokerRecord(id=5)) == b"\x06\x00\x00\x00\x00\x05"
     assert encode_record(m.TopicRecord(name="t", deleting=True)) == b"\x01\x00\x00\x01t" + bytes(16) + b"\x01"
 
 
 @pytest.mark.parametrize("definition", [d for d in m.DEFINITIONS if d.kind == "metadata"], ids=lambda d: d.name)
+@pytest.mark.requirement("K631-61", "K631-62", "K631-63", "K631-64", "K631-65")
 def test_every_metadata_record_round_trips(definition: Definition) -> None:
     random = Random(definition.name)
     for _ in range(20):

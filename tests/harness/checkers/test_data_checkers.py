@@ -74,6 +74,7 @@ def test_nothing_above_the_highest_offset_read_is_called_lost() -> None:
 
 
 @pytest.mark.parametrize("acks", ["1", "0"])
+@pytest.mark.requirement("DV-04")
 def test_what_was_not_acknowledged_by_all_may_be_lost(acks: str) -> None:
     story = Story().send("p-0", 0, acks=acks).send("p-1", 1).final((1, "p-1"))
     assert verdict(lost_write, story) is Verdict.PASS
@@ -143,6 +144,7 @@ def test_every_acknowledged_record_missing_from_a_full_read_is_reported(world: t
 # consumed, then vanished
 
 
+@pytest.mark.requirement("DV-04", "DV-06")
 def test_a_record_that_a_consumer_saw_and_the_final_read_does_not_find_has_vanished() -> None:
     story = Story().send("p-0", 0, acks="1").poll((0, "p-0")).final()
     finding = consumed_then_vanished(story.history())
@@ -207,6 +209,7 @@ def test_a_refused_record_that_is_read_is_an_aborted_read() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["info", None])
+@pytest.mark.requirement("DV-07")
 def test_a_record_of_unknown_outcome_may_be_read(outcome: str | None) -> None:
     assert verdict(aborted_read, Story().send("a", outcome=outcome).poll((0, "a"))) is Verdict.PASS
 

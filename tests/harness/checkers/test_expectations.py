@@ -76,11 +76,13 @@ def only(findings: list[Finding]) -> Finding:
         (Level.MAY, "served", "refused", 6, Verdict.PASS),
     ],
 )
+@pytest.mark.requirement("DV-01")
 def test_a_claim_about_an_answer(level: Level, claim: str, outcome: str, error: int | None, verdict: Verdict) -> None:
     finding = only(check(plan_of(ask(level, claim)), Events().probe(1.0, "ask", outcome, error).journal))
     assert (finding.verdict, finding.requirement, finding.level) == (verdict, "K1", level.value)
 
 
+@pytest.mark.requirement("DV-02")
 def test_what_was_sent_before_the_instant_is_not_judged() -> None:
     plan = plan_of(ask(Level.NEVER, "served", after=After(event="cut.proven", plus_ms=1000)))
     before = Events().proven(1.0).probe(1.9, "ask", "served").probe(2.1, "ask", "refused", 6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def change(leader: int, leader_epoch: int) -> m.IsrChangeRecord:
     return m.IsrChangeRecord(partition_id=0, topic_id=TOPIC, isr=[4, 5], leader=leader, leader_epoch=leader_epoch)
 
 
+@pytest.mark.requirement("D631-22")
 def test_ports_are_read_unsigned() -> None:
     image = MetadataImage()
     end_points = [m.BrokerRecord.BrokerEndpoint(name="CLIENT", host="h", port=40000 - 65536)]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cluster_impl.config_values import Voter
 from cluster_impl.designs.quorum.broker.finder import ControllerFinder
 
 VOTERS = [Voter(number, f"node-{number}", 9090) for number in (1, 2, 3)]
 
 
+@pytest.mark.requirement("K631-05")
 def test_without_a_belief_it_goes_round_the_configured_controllers() -> None:
     finder = ControllerFinder(VOTERS)
     asked = []

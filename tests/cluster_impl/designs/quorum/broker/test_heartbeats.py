@@ -7,6 +7,8 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+import pytest
+
 from cluster_impl.config_values import Listener, Voter
 from cluster_impl.designs.quorum.broker.finder import ControllerFinder
 from cluster_impl.designs.quorum.broker.heartbeats import Heartbeats, Pace
@@ -130,6 +132,7 @@ def test_a_controller_that_is_not_active_names_the_one_that_is() -> None:
     asyncio.run(run())
 
 
+@pytest.mark.requirement("D631-05")
 def test_a_heartbeat_that_is_not_answered_in_time_is_given_up_and_its_late_answer_never_counts() -> None:
     async def run() -> None:
         release = asyncio.Event()
@@ -180,6 +183,7 @@ def test_a_lease_that_is_not_renewed_ends_and_the_next_heartbeats_say_fenced() -
     asyncio.run(run())
 
 
+@pytest.mark.requirement("K631-35", "K631-45")
 def test_a_stopping_broker_asks_for_shutdown_at_once_and_ends_when_it_is_granted() -> None:
     async def run() -> None:
         controller = Scripted(active_controller)

@@ -37,6 +37,7 @@ def active() -> Lifecycle:
     return broker
 
 
+@pytest.mark.requirement("K631-33", "D631-09", "D631-12")
 def test_a_broker_starts_without_serving_and_says_initial_without_an_epoch() -> None:
     broker = Lifecycle()
     assert broker.state is INITIAL
@@ -45,6 +46,7 @@ def test_a_broker_starts_without_serving_and_says_initial_without_an_epoch() -> 
     assert broker.state is INITIAL
 
 
+@pytest.mark.requirement("D631-10")
 def test_a_granted_epoch_alone_leaves_it_fenced() -> None:
     broker = Lifecycle()
     beat(broker, leased(FENCED, 7), 0)
@@ -54,6 +56,7 @@ def test_a_granted_epoch_alone_leaves_it_fenced() -> None:
     assert broker.serving(1)
 
 
+@pytest.mark.requirement("D631-01")
 def test_the_lease_counts_from_the_sending_of_the_heartbeat_that_was_answered(active: Lifecycle) -> None:
     beat(active, leased(ACTIVE, 7), sent=5, arrived=9)
     assert active.serving(14.999)
@@ -65,6 +68,7 @@ def test_a_process_that_slept_through_its_lease_is_fenced_before_any_timer_runs(
     assert active.state is ACTIVE
 
 
+@pytest.mark.requirement("D631-05")
 def test_after_its_lease_ran_out_it_says_fenced_with_the_old_epoch_until_it_gets_a_new_one(active: Lifecycle) -> None:
     assert beat(active, refused(Error.NOT_CONTROLLER), LEASE) == (FENCED, 7)
     assert (active.state, active.loss) == (FENCED, Loss.RAN_OUT)
@@ -86,6 +90,7 @@ def test_a_grant_whose_lease_is_over_when_it_arrives_gives_an_epoch_and_no_lease
     assert beat(active, leased(FENCED, 30), 2 * LEASE) == (FENCED, 20)
 
 
+@pytest.mark.requirement("D631-13", "D631-14")
 def test_told_that_its_epoch_is_stale_it_stops_at_once_and_keeps_the_stale_epoch(active: Lifecycle) -> None:
     beat(active, refused(Error.STALE_BROKER_EPOCH), 1)
     assert not active.serving(1)
@@ -125,6 +130,7 @@ def test_an_answer_is_taken_in_once(active: Lifecycle) -> None:
     assert not active.serving(LEASE)
 
 
+@pytest.mark.requirement("K631-45")
 def test_it_serves_on_while_leaders_move_and_stops_when_shutdown_is_granted(active: Lifecycle) -> None:
     active.stop()
     assert beat(active, leased(ACTIVE, 7), 1) == (SHUTDOWN, 7)
@@ -133,6 +139,7 @@ def test_it_serves_on_while_leaders_move_and_stops_when_shutdown_is_granted(acti
     assert (active.state, active.serving(2)) == (SHUTDOWN, False)
 
 
+@pytest.mark.requirement("K631-59")
 def test_a_state_that_is_not_known_counts_as_fenced(active: Lifecycle) -> None:
     beat(active, leased(BrokerState(9), 7), 1)
     assert not active.serving(1)

@@ -86,6 +86,7 @@ def test_a_registration_that_arrives_before_the_answer_to_the_heartbeat_is_used_
     assert broker.told == [(5, 1)]
 
 
+@pytest.mark.requirement("K631-52")
 def test_then_each_change_is_told_and_the_end_of_the_own_lease_as_well(broker: Broker) -> None:
     broker.granted(4)
     broker.fetch(led_by(5, 1), registered(4))

@@ -54,6 +54,7 @@ def world() -> World:
     return world
 
 
+@pytest.mark.requirement("D631-17", "K631-65")
 def test_an_accepted_change_is_one_record_and_its_leader_epoch_is_the_new_version(world: World) -> None:
     reply = world.alter_isr(4, world.epoch(4), "t", 2, [4, 6], 2)
     answer = reply.topics[0].partitions[0]
@@ -68,6 +69,7 @@ def test_within_a_tenure_an_older_leader_epoch_is_accepted_if_the_version_is_cur
 
 
 @pytest.mark.parametrize(("error", "wrong"), WRONG)
+@pytest.mark.requirement("D631-20")
 def test_each_guard_refuses_with_its_error_and_changes_nothing(
     world: World, error: Error, wrong: dict[str, object]
 ) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, cast
 
 import pytest
-from cluster_impl.designs.quorum.raft.node import LostLeadership
 
 from cluster_impl.designs.quorum.controller.controller import Controller
 from cluster_impl.designs.quorum.controller.topics import TopicDefaults
 from cluster_impl.designs.quorum.raft.core import NotLeader
+from cluster_impl.designs.quorum.raft.node import LostLeadership
 from cluster_impl.designs.quorum.states import BrokerState
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message
@@ -128,6 +128,7 @@ def heartbeat(reply: Message) -> m.BrokerHeartbeatResponse:
     return reply
 
 
+@pytest.mark.requirement("K631-16")
 def test_a_granted_epoch_is_not_shown_before_its_record_is_committed() -> None:
     async def run() -> None:
         cluster = Cluster()
@@ -142,6 +143,7 @@ def test_a_granted_epoch_is_not_shown_before_its_record_is_committed() -> None:
     asyncio.run(run())
 
 
+@pytest.mark.requirement("D631-03")
 def test_a_renewal_waits_for_a_majority_asked_after_it_arrived() -> None:
     async def run() -> None:
         cluster = Cluster()
@@ -195,6 +197,7 @@ def test_a_refusal_that_rests_on_uncommitted_state_waits_for_its_commit() -> Non
     asyncio.run(run())
 
 
+@pytest.mark.requirement("K631-18")
 def test_what_was_not_committed_is_gone_when_the_controller_is_elected_again() -> None:
     async def run() -> None:
         cluster = Cluster()
@@ -216,6 +219,7 @@ def test_what_was_not_committed_is_gone_when_the_controller_is_elected_again() -
     asyncio.run(run())
 
 
+@pytest.mark.requirement("K631-13", "K631-57")
 def test_a_standby_holds_the_committed_metadata_and_names_the_active_controller() -> None:
     async def run() -> None:
         cluster = Cluster()
@@ -246,6 +250,7 @@ def test_the_active_controller_hears_controllers_and_asks_for_no_snapshot() -> N
     asyncio.run(run())
 
 
+@pytest.mark.requirement("K631-17")
 def test_an_isr_change_is_answered_only_after_its_commit() -> None:
     async def run() -> None:
         cluster = Cluster()

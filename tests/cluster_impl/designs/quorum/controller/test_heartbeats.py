@@ -26,10 +26,12 @@ def test_the_first_heartbeat_registers_a_broker_at_the_offset_of_its_record_and_
     assert world.image.brokers[4].endpoints[0].host == "node-4"
 
 
+@pytest.mark.requirement("K631-56")
 def test_the_lease_ends_one_lease_period_after_the_start_that_the_request_named(world: World) -> None:
     assert world.heartbeat(4, INITIAL).lease_end_time_ms == LEASE_START_MS + LEASE * 1000
 
 
+@pytest.mark.requirement("D631-10", "D631-11", "K631-27")
 def test_a_broker_becomes_active_only_once_it_has_reached_its_own_record(world: World) -> None:
     epoch = world.heartbeat(4, INITIAL).broker_epoch
     assert world.heartbeat(4, ACTIVE, epoch, reached=epoch - 1).next_state == FENCED
@@ -43,6 +45,7 @@ def test_a_broker_that_is_not_active_yet_is_not_elected(world: World) -> None:
     assert (partition.leader, partition.isr) == (4, (4,))
 
 
+@pytest.mark.requirement("K631-39", "D631-12")
 def test_initial_takes_the_id_at_once_and_the_elder_leaves_every_isr_in_the_same_batch(world: World) -> None:
     world.join(4, 5)
     world.topic("t", 4, 5)
@@ -57,6 +60,7 @@ def test_initial_takes_the_id_at_once_and_the_elder_leaves_every_isr_in_the_same
     assert (partition.leader, partition.isr, partition.leader_epoch) == (5, (5,), 1)
 
 
+@pytest.mark.requirement("K631-38", "D631-19")
 def test_the_elder_is_told_that_its_epoch_is_stale_and_its_heartbeats_extend_nothing(world: World) -> None:
     world.join(4)
     elder = world.epoch(4)
@@ -73,6 +77,7 @@ def test_the_elder_is_told_that_its_epoch_is_stale_and_its_heartbeats_extend_not
     assert 4 not in world.image.brokers
 
 
+@pytest.mark.requirement("D631-14")
 def test_a_stale_epoch_comes_back_with_a_new_one_once_the_id_has_no_live_lease(world: World) -> None:
     world.join(4)
     elder = world.epoch(4)
@@ -84,6 +89,7 @@ def test_a_stale_epoch_comes_back_with_a_new_one_once_the_id_has_no_live_lease(w
     assert reply.broker_epoch > winner
 
 
+@pytest.mark.requirement("D631-15")
 def test_two_processes_with_one_id_do_not_oust_each_other(world: World) -> None:
     world.join(4)
     elder = world.epoch(4)
@@ -96,6 +102,7 @@ def test_two_processes_with_one_id_do_not_oust_each_other(world: World) -> None:
     assert world.epoch(4) == winner
 
 
+@pytest.mark.requirement("K631-67", "D631-07")
 def test_a_lease_that_is_not_renewed_ends_as_a_delete_broker_record_and_leadership_moves(world: World) -> None:
     world.join(4, 5)
     world.topic("t", 4, 5)
@@ -110,6 +117,7 @@ def test_a_lease_that_is_not_renewed_ends_as_a_delete_broker_record_and_leadersh
     ]
 
 
+@pytest.mark.requirement("D631-02")
 def test_a_lease_counts_from_the_receipt_of_the_last_renewal(world: World) -> None:
     world.join(4)
     world.now += LEASE - 0.001
@@ -145,6 +153,7 @@ def test_of_brokers_whose_leases_end_together_the_last_stays_in_the_isr(world: W
     assert (partition.isr, partition.leader) == ((6,), -1)
 
 
+@pytest.mark.requirement("D631-06")
 def test_fenced_with_the_current_epoch_moves_leadership_and_grants_a_new_epoch_in_one_batch(world: World) -> None:
     world.join(4, 5)
     world.topic("t", 4, 5)
@@ -156,6 +165,7 @@ def test_fenced_with_the_current_epoch_moves_leadership_and_grants_a_new_epoch_i
     assert world.partition("t").leader == 5
 
 
+@pytest.mark.requirement("D631-11", "K631-27")
 def test_metadata_that_stays_behind_the_stable_offset_for_longer_than_a_lease_revokes_the_lease(world: World) -> None:
     world.join(4, 5)
     world.topic("t", 4, 5)
@@ -182,6 +192,7 @@ def test_a_broker_that_follows_a_busy_metadata_log_at_a_distance_stays_active(wo
         assert world.heartbeat(4, ACTIVE, epoch, reached=world.state.stable_offset - 3).next_state == ACTIVE
 
 
+@pytest.mark.requirement("K631-36", "K631-37", "K631-45")
 def test_controlled_shutdown_moves_the_leaders_off_first_and_then_lets_the_broker_go(world: World) -> None:
     world.join(4, 5)
     world.topic("t", 4, 5)
@@ -219,6 +230,7 @@ def test_a_fenced_broker_without_a_registration_may_stop_at_once(world: World) -
     assert 4 not in world.image.brokers
 
 
+@pytest.mark.requirement("D631-04")
 def test_a_new_active_controller_fences_nobody_until_a_full_lease_has_passed(world: World) -> None:
     world.join(4)
     world.now += 5 * LEASE

@@ -120,6 +120,7 @@ def test_placement_takes_neighbours_on_the_ring_of_sorted_ids() -> None:
     assert place([6, 4, 5], partitions=3, replication_factor=2, start=1) == [[5, 6], [6, 4], [4, 5]]
 
 
+@pytest.mark.requirement("K631-68")
 def test_a_topic_is_deleted_by_name_or_by_id_with_all_that_belongs_to_it(world: World) -> None:
     State = m.DeleteTopicsRequest.DeleteTopicState
     for name in ("a", "b", "c"):
