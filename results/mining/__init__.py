@@ -1,0 +1,1 @@
+"""What many runs say together. The only part that needs Spark."""

@@ -1,0 +1,51 @@
+"""Which folders are there, and what each of them has: before Spark, which can only read files that exist."""
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from results.records.folder import RunFolder
+from results.records.journal import being_written
+
+PAGE = "trends.html"
+"""A folder with this file holds earlier results of this job, and no run."""
+
+
+class State(Enum):
+    JUDGED = "judged"
+    RUNNING = "running"
+    KILLED = "killed half way"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The folders under `root` by state, in the order of their names."""
+
+    root: Path
+    folders: dict[State, tuple[RunFolder, ...]]
+
+    def names(self, state: State) -> list[str]:
+        return [folder.name for folder in self.folders[state]]
+
+    def files(self, name: str) -> list[str]:
+        """The paths of one kind of file in all folders that have it."""
+        paths = (getattr(folder, name) for folders in self.folders.values() for folder in folders)
+        return [str(path.resolve()) for path in paths if path.is_file()]
+
+
+def survey(root: Path) -> Survey:
+    folders: dict[State, list[RunFolder]] = {state: [] for state in State}
+    for path in sorted(root.iterdir()):
+        if path.is_dir() and not path.name.startswith(".") and not (path / PAGE).exists():
+            folder = RunFolder(path)
+            folders[_state(folder)].append(folder)
+    return Survey(root, {state: tuple(found) for state, found in folders.items()})
+
+
+def _state(folder: RunFolder) -> State:
+    if folder.verdict.is_file():
+        return State.JUDGED
+    if not folder.journal.is_file():
+        return State.EMPTY
+    return State.RUNNING if being_written(folder.journal) else State.KILLED
