@@ -114,9 +114,14 @@ def may_answer(requirement: str, outcome: str) -> ExpectOutcome:
     return ExpectOutcome(level=Level.MAY, requirement=requirement, outcome=outcome)
 
 
+def never_answers(requirement: str, outcome: str) -> ExpectOutcome:
+    """Any answer but this one, or none."""
+    return ExpectOutcome(level=Level.NEVER, requirement=requirement, outcome=outcome)
+
+
 def never_serves(requirement: str) -> ExpectOutcome:
     """Refused, closed, unanswered: anything but served."""
-    return ExpectOutcome(level=Level.NEVER, requirement=requirement, outcome="served")
+    return never_answers(requirement, "served")
 
 
 def ask(

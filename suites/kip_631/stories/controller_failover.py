@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import ActiveController, TopicCreatedThrough
-from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
+from harness.plan.model import Acknowledged, FaultProven, OutcomeSeen, Plan, StepDone
 from harness.plan.probes import CreateTopicProbe, HeartbeatProbe, MetadataProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectKill, InjectPause, Step
 from suites.kip_631.building import (
@@ -15,6 +15,7 @@ from suites.kip_631.building import (
     closing,
     compose,
     must,
+    never_answers,
     never_serves,
     node,
     opening,
@@ -81,7 +82,8 @@ def _plan(
                 node="active-controller",
                 broker=broker,
                 broker_epoch=f"$epoch-{broker}",
-                expect=answers("D631-04", "served"),
+                repeat=4,
+                expect=never_answers("D631-04", "error:77"),
             )
             for broker in BROKERS
         ),
@@ -106,7 +108,7 @@ def _plan(
         steps=steps,
         coverage=[
             FaultProven(fault="fault"),
-            StepDone(step="elected"),
+            *(OutcomeSeen(step=f"lease-{broker}", outcome="served") for broker in BROKERS),
             StepDone(step=f"kept-{BROKERS[-1]}"),
             Acknowledged(by="p1", acks="all", after="fault.proven"),
         ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.base import ExpectOutcome, NodeRefs, Value
-from harness.plan.conditions import ActiveController, BrokerActive, Converged, LeaderIs
+from harness.plan.conditions import ActiveController, BrokerActive, Converged, LeaderIs, TopicCreatedThrough
 from harness.plan.model import FaultProven, Plan, StepDone
 from harness.plan.probes import AlterIsrProbe, HeartbeatProbe, ReplicaFetchProbe
 from harness.plan.steps import Bind, Heal, InjectCut, InjectKill, Step
@@ -46,6 +46,7 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
         Bind(as_="old-active", node="active-controller"),
         InjectKill(as_="failover", nodes="$old-active"),
         ActiveController(as_="elected", is_not="$old-active", within_ms=LIVELY_MS, expect=must("LIVE-02")),
+        TopicCreatedThrough(as_="working-again", node=deposed, within_ms=LIVELY_MS, expect=must("LIVE-02")),
         *_requests("again-", target, deposed),
         *closing(),
     ]
