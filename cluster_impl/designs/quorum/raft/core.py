@@ -76,7 +76,7 @@ class RaftCore:
         self._refused: set[int] = set()
         self._heard_leader_at = float("-inf")
         if state.leader_id not in (None, settings.node_id):
-            self.role, self._timer = Role.FOLLOWER, now + settings.fetch_timeout
+            self.role, self._timer = Role.FOLLOWER, now + self._patience()
         else:
             # A short first wait: where a leader lives, the pre-vote tells who it is.
             self.state, self._timer = replace(state, leader_id=None), now + self._back_off(0.5)
@@ -310,7 +310,7 @@ class RaftCore:
             self._outbox.pause(peer, now)
         else:
             self._heard_leader_at = now
-            self._timer = now + self.settings.fetch_timeout
+            self._timer = now + self._patience()
             if response.diverging is None:
                 self._take(response)
             else:
@@ -355,7 +355,7 @@ class RaftCore:
         else:
             self._heard_leader_at = float("-inf")
             voted_id = self.state.voted_id if epoch == self.epoch else None
-            self._become(Role.FOLLOWER, QuorumState(epoch, voted_id, known), now + self.settings.fetch_timeout)
+            self._become(Role.FOLLOWER, QuorumState(epoch, voted_id, known), now + self._patience())
         return True
 
     def _become_unattached(self, epoch: int, now: float, voted_id: int | None = None) -> None:
@@ -404,6 +404,10 @@ class RaftCore:
             self._emit(fx.LeaderChanged(state.leader_id, state.epoch))
 
     # Timers, and what follows from every input
+
+    def _patience(self) -> float:
+        """With a leader. Not the same for all, who often hear of the last commit of a leader at the same time."""
+        return self.settings.fetch_timeout * (1 + self._random.random() / 10)
 
     def _election_timeout(self) -> float:
         return self.settings.election_timeout * (1 + self._random.random())

@@ -115,6 +115,8 @@ class RaftNode:
             self._config.fetch_max_wait,
         )
         self._core = RaftCore(settings, state, self._log.shape(), Random(), time.monotonic())
+        if self._core.leader_id is not None:
+            self._listener.on_leader(self._core.leader_id, self._core.epoch)
         self._input(self._core.tick)
 
     async def failed(self) -> None:
@@ -255,6 +257,7 @@ class RaftNode:
         assert self._failure is not None
         self._failure.set_exception(error)
         self._failure.exception()
+        self._core = None
         self._effects.clear()
         self._give_up_waiting()
 

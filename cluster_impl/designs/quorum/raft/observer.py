@@ -119,7 +119,8 @@ class MetadataObserver:
         if response.epoch < self._epoch:
             self._belief.failed(asked)
             return False
-        if response.epoch > self._epoch:
+        news = response.epoch > self._epoch
+        if news:
             log.info("metadata: epoch %d, leader %s, was told by %d", response.epoch, response.leader_id, asked)
             self._epoch = response.epoch
         if response.diverging is not None or response.error is Error.OFFSET_OUT_OF_RANGE:
@@ -129,7 +130,8 @@ class MetadataObserver:
             )
         if response.leader_id is None or (response.error and response.leader_id == asked):
             self._belief.failed(asked)
-        else:
+        elif news or response.error:
+            # A leader that merely answers as before may be deposed: others may have found its successor meanwhile.
             self._belief.learned(response.leader_id)
         if not response.error:
             self._apply(response)

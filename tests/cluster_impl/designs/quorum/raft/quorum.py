@@ -124,7 +124,7 @@ class Quorum:
 async def until(condition: Callable[[], bool], what: str) -> None:
     try:
         async with asyncio.timeout(PATIENCE):
-            while not condition():
+            while not condition():  # noqa: ASYNC110 - what it asks is not told by any event
                 await asyncio.sleep(0.005)
     except TimeoutError:
         raise AssertionError(f"waited {PATIENCE:g} s in vain until {what}") from None
