@@ -135,7 +135,7 @@ def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
             acks="all",
             repeat=2,
             after=After(event="alone.ended"),
-            expect=answers("ISR-08", "error:19"),
+            expect=answers("ISR-08", "error:[19, 20]"),
         ),
         Heal(as_="mend", fault="cut"),
         IsrIs(as_="rejoined", partition="u-0", has=follower, within_ms=LIVELY_MS, expect=must("ISR-06")),

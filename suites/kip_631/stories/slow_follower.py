@@ -28,7 +28,7 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
             acks="all",
             repeat=3,
             after=After(event="second-leaves.ended"),
-            expect=answers("ISR-08", "error:19"),
+            expect=answers("ISR-08", "error:[19, 20]"),
         ),
         Heal(as_="mend-second", fault="stall-second"),
         IsrIs(as_="second-returns", partition="t-0", has=second, within_ms=LIVELY_MS, expect=must("ISR-06")),
