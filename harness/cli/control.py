@@ -69,9 +69,7 @@ def ask(run: Path, do: str, **request: Any) -> Any:
         try:
             connection.connect(f"{folder}/{SOCKET}")
         except OSError as error:
-            raise UsageError(
-                f"nobody holds the cluster of {run} any more ({error}): start one with `fencepost up`"
-            ) from error
+            raise UsageError(f"the cluster of {run} is not up any more ({error}): run `fencepost up`") from error
         with connection.makefile("rw") as stream:
             stream.write(json.dumps({"do": do, **request}) + "\n")
             stream.flush()

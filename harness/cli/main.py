@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Sequence
 from types import FrameType
+from typing import NoReturn
 
 import typer
 
 from harness.cli import hand, runs, suite
 
 EXIT_CODES = """
-[bold]Exit codes[/bold]  0 pass · 1 violation: a rule did not hold · 2 infrastructure, or wrong usage · 3 inconclusive
+[bold]Exit codes[/bold]  0 pass · 1 violation · 2 infrastructure, or wrong usage · 3 inconclusive
 """
 
 app = typer.Typer(
@@ -33,10 +35,15 @@ hand.register(app)
 
 
 def main() -> None:
-    """Run one command. What is foreseen ends in one sentence and exit code 2."""
+    """Run the command that the arguments of this process name."""
     signal.signal(signal.SIGTERM, _terminated)
+    run_command(sys.argv[1:])
+
+
+def run_command(arguments: Sequence[str]) -> NoReturn:
+    """Raises SystemExit. What is foreseen ends in one sentence and exit code 2."""
     try:
-        app()
+        app(list(arguments))
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except Exception as error:
@@ -44,6 +51,7 @@ def main() -> None:
             raise
         print(f"fencepost: {error}", file=sys.stderr)
         sys.exit(2)
+    sys.exit(0)
 
 
 def _foreseen(error: Exception) -> bool:

@@ -104,6 +104,7 @@ def recheck(folder: RunFolderArgument) -> None:
 
 def trends(
     runs: Annotated[Path, typer.Argument(help="The folder that holds run folders.")] = Path("runs"),
+    out: Annotated[Path | None, typer.Option(help="Where Parquet and the page go; RUNS/trends by default.")] = None,
 ) -> None:
     """Mine all runs with Spark: verdicts and durations over time, flakiness, slowest phases.
 
@@ -121,7 +122,7 @@ def trends(
     from results.mining.launch import launch
     from results.mining.trends import main
 
-    raise typer.Exit(launch(main, [str(found)]))
+    raise typer.Exit(launch(main, [str(found), *(["--out", str(out)] if out else [])]))
 
 
 def _run_and_show(plan: Plan, runs: Path, backend: str) -> Verdict:

@@ -1,73 +1,26 @@
 """A cluster of small stand-in nodes: started through links, broken, audited, and gone afterwards."""
 
-import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from faults.capabilities import Reach, Running
-from harness.backends.process import Command
 from harness.cluster import Cluster
 from harness.errors import InfrastructureError, UsageError
-from harness.network.layout import Layout, Listener, Node
+from harness.network.layout import Listener
 from harness.network.lease import leases
 from harness.network.roundtrip import round_trip
-from harness.plan.model import NodeSpec, Plan, Topology
 from harness.processes import table
 from harness.processes.records import living, read_records
 from harness.processes.table import Identity
-from harness.targets.target import Installation, TargetFile, load_file
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter, read_journal
+from tests.harness.sample_target import FIRST, SampleTarget, sample_plan
 
 pytestmark = pytest.mark.integration
-
-PROGRAM = Path(__file__).with_name("sample_node.py")
-NODES = (
-    NodeSpec(name="node-1", id=1, index=1, roles=("controller",)),
-    NodeSpec(name="node-2", id=2, index=2, roles=("broker",)),
-    NodeSpec(name="node-3", id=3, index=3, roles=("broker",)),
-    NodeSpec(name="node-3b", id=3, index=13, roles=("broker",), start="later", duplicate_of="node-3"),
-)
-FIRST = ["node-1", "node-2", "node-3"]
-
-
-class SampleTarget:
-    """Implements `harness.targets.target.Target`. What a node does is decided by the sets of names."""
-
-    version = "1"
-
-    def __init__(self) -> None:
-        self.file: TargetFile = load_file("quorum")
-        self.dying: set[str] = set()
-        self.past_links: set[str] = set()
-
-    def prepare(self) -> None: ...
-
-    def properties(self, node: Node, installation: Installation) -> dict[str, str]:
-        return {"id": str(node.id)}
-
-    def format(self, node: Node, installation: Installation) -> None:
-        installation.data(node).mkdir()
-        (installation.data(node) / "formatted").write_text(node.name)
-
-    def command(self, node: Node, installation: Installation) -> Command:
-        table = dict(line.split()[::-1] for line in installation.hosts(node).read_text().splitlines())
-        if node.name in self.past_links:
-            table |= {peer.name: peer.address for peer in installation.layout.nodes if peer != node}
-        peers = ",".join(f"{table[peer.name]}:9090" for peer in installation.layout.nodes if peer != node)
-        ports = ",".join(str(listener.port) for listener in node.listeners)
-        mode = "die" if node.name in self.dying else "serve"
-        return Command([sys.executable, str(PROGRAM), node.address, ports, peers, mode])
-
-    def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
-        for node in nodes:
-            if round_trip(node.endpoint(node.listeners[0]), 0.5).reach is not Reach.ANSWERED:
-                return f"{node.name} does not answer"
-        return None
 
 
 @pytest.fixture(autouse=True)
@@ -85,14 +38,9 @@ def folder(tmp_path: Path) -> RunFolder:
     return RunFolder.create_at(tmp_path / "run")
 
 
-def _plan(directory: str = "empty") -> Plan:
-    nodes = tuple(node.model_copy(update={"directory": directory}) for node in NODES)
-    return Plan(story="s", title="s", document="d", seed=1, target="quorum", topology=Topology(nodes=nodes))
-
-
 @pytest.fixture
 def cluster(folder: RunFolder, target: SampleTarget) -> Iterator[Cluster]:
-    with closing(JournalWriter(folder.journal)) as journal, Cluster(_plan(), folder, journal, target) as cluster:
+    with closing(JournalWriter(folder.journal)) as journal, Cluster(sample_plan(), folder, journal, target) as cluster:
         yield cluster
 
 
@@ -155,7 +103,7 @@ def test_a_duplicate_starts_on_an_empty_or_on_a_cloned_directory(
 ) -> None:
     with (
         closing(JournalWriter(folder.journal)) as journal,
-        Cluster(_plan(directory), folder, journal, target) as cluster,
+        Cluster(sample_plan(directory), folder, journal, target) as cluster,
     ):
         cluster.start(FIRST)
         cluster.duplicates.start_duplicate("node-3b")
@@ -177,7 +125,7 @@ def test_nothing_is_left_of_a_cluster_whatever_ends_it(folder: RunFolder, target
     with (
         pytest.raises(KeyboardInterrupt),
         closing(JournalWriter(folder.journal)) as journal,
-        Cluster(_plan(), folder, journal, target) as cluster,
+        Cluster(sample_plan(), folder, journal, target) as cluster,
     ):
         cluster.start(FIRST)
         cluster.processes.pause("node-3")
@@ -194,7 +142,7 @@ def test_a_cluster_that_cannot_get_its_toxiproxy_leaves_nothing_behind(
         closing(JournalWriter(folder.journal)) as journal,
         pytest.raises(InfrastructureError, match="FENCEPOST_TOXIPROXY=/no/such/program"),
     ):
-        Cluster(_plan(), folder, journal, target).__enter__()
+        Cluster(sample_plan(), folder, journal, target).__enter__()
     assert leases() == []
 
 

@@ -1,0 +1,83 @@
+"""A cluster that one terminal holds and another breaks."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from harness.cli.byhand import ByHand
+from harness.cli.control import ControlServer, ask, find_run
+from harness.cluster import Cluster
+from harness.errors import UsageError
+from results.records.folder import RunFolder
+from results.records.journal import JournalWriter, read_journal
+from tests.harness.sample_target import FIRST, SampleTarget, sample_plan
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The run folder of a cluster that is up, at a path too long for a Unix socket's address."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    folder = RunFolder.create_at(tmp_path / ("long" * 30) / "run")
+    with (
+        closing(JournalWriter(folder.journal)) as journal,
+        Cluster(sample_plan(), folder, journal, SampleTarget()) as cluster,
+    ):
+        cluster.start(FIRST)
+        with closing(ControlServer(folder.path, ByHand(cluster).operations())):
+            yield folder.path
+
+
+def test_a_fault_is_injected_proven_shown_healed_and_journalled(run: Path) -> None:
+    assert find_run(None) == run
+    done = ask(run, "inject", fault="cut", params={"from": ["node-2"], "to": ["controllers"]}, name=None)
+    assert done["name"] == "cut-1"
+    (fault,) = ask(run, "status")["faults"]
+    assert fault["targets"]["links"] == [{"from": "node-2", "to": "node-1", "held": "cut"}]
+    assert ask(run, "heal", name=None) == ["cut-1"]
+    assert ask(run, "status")["faults"] == []
+    phases = [event.phase for event in read_journal(run / "journal.jsonl").of("fault")]
+    assert phases == ["intent", "injected", "proven", "recovering", "healed"]
+
+
+def test_a_paused_node_shows_in_the_status_and_is_resumed_by_name(run: Path) -> None:
+    ask(run, "inject", fault="pause", params={"nodes": ["node-3"]}, name="nap")
+    states = {node["name"]: node["state"] for node in ask(run, "status")["nodes"]}
+    assert states == {"node-1": "running", "node-2": "running", "node-3": "paused", "node-3b": "never started"}
+    assert ask(run, "heal", name="nap") == ["nap"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "params", "sentence"),
+    [
+        ("cutt", {}, "did you mean `cut`"),
+        ("cut", {"from": ["node-9"], "to": ["node-1"]}, "there is no node 'node-9'"),
+        ("cut", {"from": ["node-1"]}, "lacks a parameter"),
+        ("kill", {"nodes": ["node-3b"]}, "node-3b"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_a_sentence(
+    run: Path, fault: str, params: dict[str, list[str]], sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        ask(run, "inject", fault=fault, params=params, name=None)
+    assert ask(run, "status")["faults"] == []
+
+
+def test_a_name_is_taken_once_and_only_known_names_are_healed(run: Path) -> None:
+    ask(run, "inject", fault="cut", params={"from": ["node-2"], "to": ["node-1"]}, name="x")
+    with pytest.raises(UsageError, match="a fault is called x already"):
+        ask(run, "inject", fault="cut", params={"from": ["node-3"], "to": ["node-1"]}, name="x")
+    with pytest.raises(UsageError, match="no fault is called y: there are x"):
+        ask(run, "heal", name="y")
+
+
+def test_when_nothing_is_up_the_error_says_how_to_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    with pytest.raises(UsageError, match="fencepost up"):
+        find_run(None)
+    with pytest.raises(UsageError, match="is not up any more"):
+        ask(tmp_path, "status")
