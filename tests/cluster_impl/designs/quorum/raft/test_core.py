@@ -85,11 +85,8 @@ class Voter:
     def lead(self) -> list[fx.Effect]:
         """Win an election by the vote of 2, and make the opening batch durable."""
         self.tick(ELECTION_TIMEOUT)
-        assert self.core.role is Role.PROSPECTIVE
         self.answer(2, VoteResponse(Error.NONE, self.core.epoch, None, granted=True))
-        assert self.core.role is Role.CANDIDATE
         effects = self.answer(2, VoteResponse(Error.NONE, self.core.epoch, None, granted=True))
-        assert self.core.role is Role.LEADER
         return effects + self.flush()
 
     def fetch(self, replica: int, log_end: EpochEnd, epoch: int | None = None) -> list[fx.Effect]:

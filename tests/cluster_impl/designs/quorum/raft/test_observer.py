@@ -1,0 +1,174 @@
+"""How a broker finds the active controller and follows it; the controllers are played by the test."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster_impl.config_values import Voter
+from cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from cluster_impl.designs.quorum.broker.link import ControllerLink
+from cluster_impl.designs.quorum.raft.config import RaftConfig
+from cluster_impl.designs.quorum.raft.messages import EpochEnd, FetchRequest, FetchResponse
+from cluster_impl.designs.quorum.raft.observer import MetadataGone, MetadataObserver
+from cluster_impl.designs.quorum.raft.translate import read_request, response_message
+from cluster_impl.wire import batches as format_
+from cluster_impl.wire.codec import Buffer, R, RequestMessage
+from cluster_impl.wire.errors import Error
+from cluster_impl.wire.hosts import Hosts
+from tests.cluster_impl.designs.quorum.raft.quorum import CLUSTER_ID, PATIENCE, Quorum, until
+
+VOTERS = tuple(Voter(node_id, "127.0.0.1", 9090 + node_id) for node_id in (1, 2, 3))
+
+
+def batch(offset: int, epoch: int, *values: bytes) -> bytes:
+    return format_.build([(None, value, 0) for value in values], base_offset=offset, leader_epoch=epoch)
+
+
+class Controllers:
+    """Three controllers that answer by script: each call takes the next answer of whoever is asked."""
+
+    def __init__(self, script: Iterator[tuple[int, FetchResponse | Exception, Buffer]]) -> None:
+        self.finder = ControllerFinder(VOTERS)
+        self.fetches: list[FetchRequest] = []
+        self.script = list(script)
+        self.done = asyncio.Event()
+
+    async def request(self, message: RequestMessage[R], version: int, timeout: float) -> tuple[int, R]:
+        if not self.script:
+            self.done.set()
+            await asyncio.Event().wait()
+        expected, answer, records = self.script.pop(0)
+        asked = self.finder.candidate().id
+        assert asked == expected
+        request = read_request(message, version)
+        assert isinstance(request, FetchRequest)
+        self.fetches.append(request)
+        if isinstance(answer, Exception):
+            self.finder.failed(asked)
+            raise answer
+        return asked, response_message(answer, version, records)  # type: ignore[return-value]  # it is what was asked for
+
+
+def follow(*script: tuple[int, FetchResponse | Exception, Buffer]) -> tuple[Controllers, list[tuple[int, bytes]]]:
+    """Follow until the script is at its end, or the observer is."""
+    applied: list[tuple[int, bytes]] = []
+
+    async def scenario() -> Controllers:
+        controllers = Controllers(iter(script))
+        config = RaftConfig(4, {voter.id: (voter.host, voter.port) for voter in VOTERS}, CLUSTER_ID)
+        observer = MetadataObserver(config, controllers, controllers.finder, applied.extend)
+        await observer.start()
+        ends = [asyncio.ensure_future(observer.failed()), asyncio.ensure_future(controllers.done.wait())]
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for end in ends:
+            if end.done():
+                end.result()
+            end.cancel()
+        await observer.close()
+        return controllers
+
+    return asyncio.run(scenario()), applied
+
+
+def leads(epoch: int, leader: int, high_watermark: int = 0) -> FetchResponse:
+    return FetchResponse(Error.NONE, epoch, leader, high_watermark)
+
+
+def does_not_lead(epoch: int, leader: int | None) -> FetchResponse:
+    return FetchResponse(Error.NOT_LEADER_OR_FOLLOWER, epoch, leader)
+
+
+def test_it_applies_what_is_committed_in_order_and_goes_on_behind() -> None:
+    control = format_.build([(b"\0\0\0\2", b"", 0)], base_offset=2, leader_epoch=5, control=True)
+    controllers, applied = follow(
+        (1, leads(5, 1, 2), batch(0, 4, b"a", b"b")),
+        (1, leads(5, 1, 3), control),
+        (1, leads(5, 1, 4), batch(3, 5, b"c")),
+        (1, leads(5, 1, 4), b""),
+    )
+    assert applied == [(0, b"a"), (1, b"b"), (3, b"c")]
+    assert [fetch.log_end for fetch in controllers.fetches] == [
+        EpochEnd(0, 0),
+        EpochEnd(4, 2),
+        EpochEnd(5, 3),
+        EpochEnd(5, 4),
+    ]
+    assert [fetch.epoch for fetch in controllers.fetches] == [-1, 5, 5, 5]
+
+
+def test_it_goes_to_the_leader_that_it_is_told_of() -> None:
+    follow((1, does_not_lead(3, leader=3), b""), (3, leads(3, 3), b""))
+
+
+@pytest.mark.parametrize(
+    "answer", [does_not_lead(3, leader=None), ConnectionError("refused"), TimeoutError("stalled"), does_not_lead(3, 1)]
+)
+def test_it_asks_another_when_one_does_not_know_or_does_not_answer(answer: FetchResponse | Exception) -> None:
+    follow((1, answer, b""), (2, leads(3, 2), b""))
+
+
+def test_it_does_not_follow_a_leader_of_an_older_epoch() -> None:
+    _, applied = follow(
+        (1, does_not_lead(7, leader=2), b""),
+        (2, leads(6, 2, 1), batch(0, 6, b"of a deposed leader")),
+        (1, does_not_lead(7, leader=3), b""),
+        (3, leads(7, 3, 1), batch(0, 7, b"a")),
+    )
+    assert applied == [(0, b"a")]
+
+
+def test_it_takes_the_epoch_from_who_refuses_an_old_one() -> None:
+    controllers, _ = follow(
+        (1, leads(3, 1), b""),
+        (1, FetchResponse(Error.FENCED_LEADER_EPOCH, 4, 2), b""),
+        (2, leads(4, 2), b""),
+    )
+    assert [fetch.epoch for fetch in controllers.fetches] == [-1, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "records", [batch(5, 3, b"a hole"), batch(0, 3, b"torn")[:-1], batch(0, 3, b"x" * 9).replace(b"x", b"y")]
+)
+def test_what_is_damaged_or_leaves_a_hole_is_not_applied(records: bytes) -> None:
+    _, applied = follow((1, leads(3, 1, 6), records), (2, leads(3, 2), b""))
+    assert applied == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [FetchResponse(Error.NONE, 4, 1, 1, diverging=EpochEnd(2, 1)), FetchResponse(Error.OFFSET_OUT_OF_RANGE, 4, 1)],
+)
+def test_it_ends_when_the_leader_lacks_what_was_committed(answer: FetchResponse) -> None:
+    with pytest.raises(MetadataGone, match="controller 1, leader of epoch 4, does not have the committed metadata"):
+        follow((1, leads(3, 1, 2), batch(0, 3, b"a", b"b")), (1, answer, b""))
+
+
+@pytest.mark.integration
+def test_an_observer_follows_a_real_quorum_through_elections(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Quorum(tmp_path) as quorum:
+            finder = ControllerFinder([Voter(node_id, *address) for node_id, address in quorum.voters.items()])
+            link = ControllerLink(finder, Hosts(), "broker-4")
+            applied: list[tuple[int, bytes]] = []
+            observer = MetadataObserver(quorum.config(4), link, finder, applied.extend)
+            await observer.start()
+
+            def caught_up(count: int) -> Callable[[], bool]:
+                return lambda: len(applied) == count
+
+            await quorum.commit(b"a", b"b")
+            await until(caught_up(2), "the observer has the first records")
+            leader = await quorum.leader()
+            assert leader.leader_id is not None
+            await quorum.stop(leader.leader_id)
+            last = await quorum.commit(b"c")
+            await until(caught_up(3), "the observer follows the next leader")
+            assert [value for _, value in applied] == [b"a", b"b", b"c"]
+            assert observer.offset == last
+            await observer.close()
+            link.close()
+
+    asyncio.run(scenario())
