@@ -2,7 +2,8 @@
 
 - Only what was *sent* after the instant that a step names (`after`) is judged: what was under way may complete.
 - `must`: each judged answer was as claimed. `never`: none was. `may`: counted and told.
-- Nothing to judge is inconclusive, never a pass. An `absent` probe was not sent, so there is nothing to judge.
+- Nothing to judge is inconclusive, never a pass. An `absent` probe was not sent, and a `misdirected` one came to a node
+  that no longer had the role the plan names: there is nothing to judge in either.
 - A claim that stands for a listed difference of the target is judged as any other; that it does not show is told as
   what it is: the list is out of date.
 - A node that ends by itself is infrastructure, whatever else is found, unless a step waits for it or it is a duplicate
@@ -26,6 +27,7 @@ from results.records.events import Event
 from results.records.journal import Journal
 from results.records.verdict import Counterexample, Finding, Verdict
 
+NOT_JUDGED = ("absent", "misdirected")
 COLUMNS = ("sent at s", "node", "outcome", "error", "answer")
 
 
@@ -100,7 +102,7 @@ def _record(begun: Event, end: Event | None) -> Attempt:
 
 
 def _sent_after(after: After | None, attempts: list[Attempt], instants: Mapping[str, float]) -> list[Attempt]:
-    sent = [attempt for attempt in attempts if attempt.outcome != "absent"]
+    sent = [attempt for attempt in attempts if attempt.outcome not in NOT_JUDGED]
     if after is None:
         return sent
     if after.event not in instants:

@@ -18,6 +18,8 @@ class Outcome(StrEnum):
     """Answered, but not with what was asked for: matches no expectation."""
     ABSENT = "absent"
     """No such process ran, so nobody was asked: judges nothing."""
+    MISDIRECTED = "misdirected"
+    """The node no longer had the role that the plan names; another is asked, and this judges nothing."""
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
+from kio.schema.errors import ErrorCode
+
 from faults.capabilities import Running
+from harness.checkers.coverage import matches
 from harness.clients.observer import ask_quorum
 from harness.clients.raw import Closed, NoAnswer, RawConnection, Unanswered
-from harness.engine.context import Context, StepError, Vacant
+from harness.engine.conditions import holds
+from harness.engine.context import RESOLVE_WITHIN, Context, StepError, Vacant
 from harness.engine.probes import control, data
 from harness.engine.probes.answer import Answer, Outcome
 from harness.engine.probes.produce import send_record
@@ -31,6 +36,8 @@ from harness.plan.probes import (
 
 CAUGHT_UP_WITHIN = 2.0
 """Seconds for the log's reader to come as far as its leader has committed."""
+MISDIRECTED_PAUSE = 0.1
+"""Seconds before a role is looked up again."""
 PHASES = {Outcome.SERVED: "ok", Outcome.REFUSED: "fail"}
 """How the journal ends an operation; all others may have happened: `info`."""
 
@@ -81,10 +88,21 @@ class Prober:
         for number in range(probe.repeat):
             if number:
                 self._context.wait(lambda: False, time.monotonic() + probe.every_ms / 1000)
-            self._ask(probe, name, node, number)
+            self._ask_holder(probe, name, node, number)
 
-    def _ask(self, probe: Probe, name: str, node: str, number: int) -> None:
-        context, op = self._context, f"probe-{name}-{number}"
+    def _ask_holder(self, probe: Probe, name: str, node: str, number: int) -> None:
+        """Ask again for a while if the role that the plan names was just given to another node: `misdirected`."""
+        deadline = time.monotonic() + RESOLVE_WITHIN
+        for attempt in itertools.count():
+            op = f"probe-{name}-{number}" + (f"-{attempt}" if attempt else "")
+            if not self._ask(probe, name, node, number, op, last=time.monotonic() >= deadline):
+                return
+            self._context.wait(lambda: False, time.monotonic() + MISDIRECTED_PAUSE)
+            node = self._context.node(probe.node)
+
+    def _ask(self, probe: Probe, name: str, node: str, number: int, op: str, *, last: bool) -> bool:
+        """Ask once; True if the answer only says that the question came to the wrong node, unless it is the `last`."""
+        context = self._context
         before = self._snapshot(probe.unchanged)
         asked = {"f": "probe", "process": "probe", "step": name, "request": probe.request}
         context.journal.write("op", op, "invoke", asked, node=node)
@@ -94,13 +112,26 @@ class Prober:
             unasked = {"outcome": Outcome.ABSENT.value, "error": None, "body": {"reason": str(error)}}
             context.journal.write("op", op, "info", asked | unasked, node=node)
             raise
+        if not last and self._misdirected(probe, node, answer):
+            answer = Answer(Outcome.MISDIRECTED, answer.error, answer.body)
         result = {"outcome": answer.outcome.value, "error": answer.error, "body": dict(answer.body)}
-        if before is not None:
+        if probe.unchanged:
             after = self._snapshot(probe.unchanged)
-            result["changed"] = None if after is None else _changes(before, after)
-        elif probe.unchanged:
-            result["changed"] = None
+            result["changed"] = None if before is None or after is None else _changes(before, after)
         context.journal.write("op", op, PHASES.get(answer.outcome, "info"), asked | result, node=node)
+        return answer.outcome is Outcome.MISDIRECTED
+
+    def _misdirected(self, probe: Probe, node: str, answer: Answer) -> bool:
+        """A controller that was just elected may not act yet, and a role may move between looking and asking."""
+        if probe.node == "active-controller":
+            claimed = probe.expect is not None and matches(
+                probe.expect.outcome, {"outcome": answer.outcome.value, "error": answer.error}
+            )
+            return answer.error == ErrorCode.not_controller.value and not claimed
+        if probe.node.startswith("leader:"):
+            moved = holds(lambda: self._context.nodes_now(probe.node) != (node,))
+            return answer.error == ErrorCode.not_leader_or_follower.value and moved
+        return False
 
     def _answer(self, probe: Probe, name: str, node: str, number: int) -> Answer:
         if self._context.cluster.processes.status(node).running not in (Running.RUNNING, Running.PAUSED):
