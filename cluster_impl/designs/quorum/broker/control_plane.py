@@ -40,7 +40,7 @@ _PRODUCER_ID_BITS = 20
 class QuorumControlPlane:
     """Implements `replication.control_plane.ControlPlane` on a lifecycle, a metadata image and a link.
 
-    `request_timeout` in seconds bounds one attempt to reach the active controller, and an ISR change as a whole.
+    `request_timeout` bounds, in seconds, how long the fate of an ISR change is waited for.
     """
 
     def __init__(
@@ -124,19 +124,19 @@ class QuorumControlPlane:
         return next_id
 
     async def forward(self, request: Message, version: int) -> Message:
-        """Pass CreateTopics or DeleteTopics on to the active controller, and the next one if that has changed.
+        """Pass CreateTopics or DeleteTopics on to the active controller, and to the next one if that changes.
 
-        Goes on for as long as the request's own timeout. After an attempt with an unknown outcome the next one may
-        find the topic as the first one left it, and answer TOPIC_ALREADY_EXISTS or UNKNOWN_TOPIC_OR_PARTITION.
+        Goes on for as long as the request's own timeout, and asks again only when an attempt has failed: after one with
+        an unknown outcome the next one may find the topic as the first one left it, and answer TOPIC_ALREADY_EXISTS or
+        UNKNOWN_TOPIC_OR_PARTITION.
         """
         if not isinstance(request, m.CreateTopicsRequest | m.DeleteTopicsRequest):
             raise TypeError(f"{type(request).__name__} is nothing that a controller decides.")
         decided = cast("RequestMessage[m.CreateTopicsResponse | m.DeleteTopicsResponse]", request)
         deadline = time.monotonic() + request.timeout_ms / 1000
         while True:
-            remaining = max(RETRY, deadline - time.monotonic())
             try:
-                asked, reply = await self._link.request(decided, version, min(remaining, self._request_timeout))
+                asked, reply = await self._link.request(decided, version, max(RETRY, deadline - time.monotonic()))
             except (ConnectionError, TimeoutError):
                 if time.monotonic() + RETRY >= deadline:
                     raise

@@ -6,7 +6,7 @@ finds out helps the others. It is only a belief: whoever is asked says NOT_CONTR
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cluster_impl.config_values import Voter
 
@@ -22,6 +22,8 @@ class ControllerFinder:
         self._ring = tuple(voters)
         self._next = 0
         self._believed: int | None = None
+        self.watchers: list[Callable[[Voter], None]] = []
+        """Called with each controller that comes to be believed in place of another, or of none."""
 
     def candidate(self) -> Voter:
         """Whom to ask now."""
@@ -29,8 +31,10 @@ class ControllerFinder:
 
     def learned(self, controller_id: int) -> None:
         """Somebody who should know said that this one is active; ids that are not configured are ignored."""
-        if controller_id in self._voters:
+        if controller_id in self._voters and controller_id != self._believed:
             self._believed = controller_id
+            for watcher in self.watchers:
+                watcher(self._voters[controller_id])
 
     def failed(self, controller_id: int) -> None:
         """It did not answer, or is not active: ask the next one."""

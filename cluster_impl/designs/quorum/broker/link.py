@@ -15,16 +15,20 @@ from cluster_impl.wire.registry import QUORUM_CONTROLLER
 class ControllerLink:
     """One connection, opened when needed, to whoever the finder names; a request that fails closes it.
 
-    Each purpose has a link of its own, so that a stalled request of one does not hold up another.
+    It is closed as well when somebody finds another controller to be active: a request that waits for a deposed one
+    fails then, in place of using up its time. Each purpose has a link of its own, so that a stalled request of one does
+    not hold up another.
     """
 
-    def __init__(self, finder: ControllerFinder, hosts: Hosts, client_id: str) -> None:
+    def __init__(self, finder: ControllerFinder, hosts: Hosts, client_id: str, connect_timeout: float) -> None:
         self._finder = finder
         self._hosts = hosts
         self._client_id = client_id
+        self._connect_timeout = connect_timeout
         self._connection: Connection | None = None
         self._to: Voter | None = None
         self._opening = asyncio.Lock()
+        finder.watchers.append(self._leave_unless)
 
     async def request(self, message: RequestMessage[R], version: int, timeout: float) -> tuple[int, R]:
         """Ask the candidate once; who answered, and what.
@@ -58,9 +62,16 @@ class ControllerLink:
                     QUORUM_CONTROLLER,
                     self._client_id,
                     hosts=self._hosts,
-                    timeout=timeout,
+                    timeout=min(timeout, self._connect_timeout),
                 )
+                if self._finder.candidate() != candidate:
+                    self.close()
+                    raise ConnectionError(f"controller {candidate.id} was given up while it was connected to")
             return self._connection
+
+    def _leave_unless(self, active: Voter) -> None:
+        if self._to != active:
+            self.close()
 
     def close(self) -> None:
         if self._connection is not None:

@@ -38,7 +38,9 @@ class BrokerNode:
         self._metadata = BrokerMetadata(config.broker_id, lambda: self._lifecycle.epoch)
         finder = ControllerFinder(config.voters)
         client_id = f"broker-{config.broker_id}"
-        heartbeat_link, metadata_link, request_link = (ControllerLink(finder, hosts, client_id) for _ in range(3))
+        heartbeat_link, metadata_link, request_link = (
+            ControllerLink(finder, hosts, client_id, config.request_timeout) for _ in range(3)
+        )
         self._links = (heartbeat_link, metadata_link, request_link)
         self._control = QuorumControlPlane(
             config.broker_id,

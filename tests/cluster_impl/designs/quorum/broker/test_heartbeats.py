@@ -59,7 +59,7 @@ class Broker:
     def __post_init__(self) -> None:
         self.lifecycle = Lifecycle()
         finder = ControllerFinder(self.voters)
-        self.link = ControllerLink(finder, Hosts(), "broker-4")
+        self.link = ControllerLink(finder, Hosts(), "broker-4", 5.0)
         self.heartbeats = Heartbeats(
             4,
             [Listener("CLIENT", "node-4", 40000)],

@@ -151,7 +151,7 @@ def test_an_observer_follows_a_real_quorum_through_elections(tmp_path: Path) -> 
     async def scenario() -> None:
         async with Quorum(tmp_path) as quorum:
             finder = ControllerFinder([Voter(node_id, *address) for node_id, address in quorum.voters.items()])
-            link = ControllerLink(finder, Hosts(), "broker-4")
+            link = ControllerLink(finder, Hosts(), "broker-4", 5.0)
             applied: list[tuple[int, bytes]] = []
             observer = MetadataObserver(quorum.config(4), link, finder, applied.extend)
             await observer.start()
