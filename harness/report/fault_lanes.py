@@ -1,12 +1,15 @@
 """Lanes of the story itself: its steps, and its faults from the order to the proof of healing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.plan.model import Plan
 from harness.report.shapes import Bars, Caption, Segment
 from results.records.events import Event
 from results.records.journal import Journal
+
+MOST_NAMES = 3
+"""Nodes of a fault that are named; more are counted."""
 
 _OPEN = ("intent", "injected", "proven", "unproven")
 
@@ -47,20 +50,27 @@ def bands(journal: Journal) -> Iterator[Segment]:
     """When each broken link was known to be broken: what crosses the lanes. Other faults show on their node's lane."""
     for name, events in _by_fault(journal).items():
         at = {event.phase: event.t for event in reversed(events)}
-        if "proven" in at and any(event.data.get("targets", {}).get("links") for event in events):
+        if "proven" in at and any(event.data.get("links") for event in events):
             yield Segment(at["proven"], at.get("recovering", journal.duration), "band", (name,))
 
 
-def describe(name: str, data: Mapping[str, Any]) -> str:
+def describe(name: str, intent: Mapping[str, Any]) -> str:
     """A fault in few words: what, and at whom."""
-    what = str(data.get("fault", name))
-    targets = data.get("targets", data)
-    links = targets.get("links") or ()
-    if links:
-        pairs = [f"{link['from']} → {link['to']}" for link in links[:2]]
-        return f"{what} {', '.join(pairs)}" + (f" and {len(links) - 2} more" if len(links) > 2 else "")
-    nodes = targets.get("nodes") or targets.get("node") or ()
-    return f"{what} {nodes if isinstance(nodes, str) else ', '.join(nodes)}".strip()
+    what = str(intent.get("fault", name))
+    params = intent.get("params", {})
+    if "to" in params:
+        return f"{what} {_names(params['from'])} → {_names(params['to'])}"
+    nodes = params.get("nodes") or params.get("node") or intent.get("nodes") or ()
+    if "from" in params:
+        inside = {nodes} if isinstance(nodes, str) else set(nodes)
+        return f"{what} {_names(nodes)} from {_names([other for other in params['from'] if other not in inside])}"
+    return f"{what} {_names(nodes)}".strip()
+
+
+def _names(nodes: str | Sequence[str]) -> str:
+    if isinstance(nodes, str):
+        return nodes
+    return ", ".join(nodes) if len(nodes) <= MOST_NAMES else f"{len(nodes)} nodes"
 
 
 def _by_fault(journal: Journal) -> dict[str, list[Event]]:

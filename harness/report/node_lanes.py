@@ -1,6 +1,6 @@
 """Lanes of controllers and brokers: whether the process lives, what it is, whom it leads, how it answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from harness.plan.model import NodeSpec, Plan
@@ -18,7 +18,7 @@ def controller_lanes(plan: Plan, journal: Journal) -> tuple[Bars, ...]:
 
 def broker_lanes(plan: Plan, journal: Journal) -> tuple[Bars, ...]:
     nodes = [node for node in plan.topology.nodes if "broker" in node.roles]
-    return tuple(_broker(node, journal) for node in nodes)
+    return tuple(_broker(plan, node, journal) for node in nodes)
 
 
 def _controller(node: NodeSpec, journal: Journal) -> Bars:
@@ -31,10 +31,11 @@ def _controller(node: NodeSpec, journal: Journal) -> Bars:
     )
 
 
-def _broker(node: NodeSpec, journal: Journal) -> Bars:
+def _broker(plan: Plan, node: NodeSpec, journal: Journal) -> Bars:
     changes = list(_process(node, journal))
     if node.duplicate_of is None:
-        changes += [*_registration(node, journal), *_leadership(node, journal)]
+        topics = {topic.name for topic in plan.topics}
+        changes += [*_registration(node, journal), *_leadership(node, topics, journal)]
     note = f"id {node.id}"
     if node.duplicate_of is not None:
         note = f"duplicate of {node.duplicate_of}, {node.directory} dir"
@@ -85,6 +86,8 @@ def _activity(node: NodeSpec, journal: Journal) -> Iterator[Change]:
     newest = -1
     for event in journal.of("state"):
         data = event.data
+        if event.node == node.name and data.get("what") == "answer" and data["state"] != "serving":
+            yield event.t, "believes", None
         if data.get("what") != "controller":
             continue
         if data["epoch"] >= newest and data["active"] >= 0:
@@ -118,12 +121,12 @@ def _registration(node: NodeSpec, journal: Journal) -> Iterator[Change]:
             yield event.t, "epoch", data["epoch"]
 
 
-def _leadership(node: NodeSpec, journal: Journal) -> Iterator[Change]:
-    """Which partitions the newest leader epoch gives to this broker."""
+def _leadership(node: NodeSpec, topics: Collection[str], journal: Journal) -> Iterator[Change]:
+    """Which partitions of these topics the newest leader epoch gives to this broker."""
     newest: dict[str, int] = {}
     for event in journal.of("state"):
         data = event.data
-        if data.get("what") != "partition":
+        if data.get("what") != "partition" or data["topic"] not in topics:
             continue
         name = f"{data['topic']}-{data['partition']}"
         if data["leader_epoch"] >= newest.get(name, -1):

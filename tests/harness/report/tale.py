@@ -60,18 +60,19 @@ def lost_journal() -> Journal:
     story.event("step", "step-01", "begin").event("step", "step-01", "end", {"outcome": "done"})
     _send(story, "p", 0, 100, 4.0, 0.02)
     story.poll(*((n, f"p-{n}") for n in range(100)), topic="u").at(6.5)
-    _inject(story, "duplicate", "duplicate", {"node": "node-4b"}, "it runs")
+    _inject(story, "duplicate", "duplicate", {"params": {"node": "node-4b"}}, "it runs")
     story.event("node", "node-4b", "started", {"pid": 99}, "node-4b")
     _answers(story, "node-4b", 4, "closed")
     story.at(12.0)
-    cut = {"links": [{"from": "node-4", "to": "node-6", "held": "cut"}]}
+    link = {"from": "node-4", "to": "node-6", "held": "cut"}
+    cut = {"params": {"from": ["node-4"], "to": ["node-6"]}, "links": [link]}
     _inject(story, "cut", "cut", cut, "a round trip from node-4 to node-6 was refused")
     story.at(13.0).event("step", "during", "begin")
     _send(story, "during", 100, LOST, 13.2, 0.026)
     story.event("step", "during", "end", {"outcome": "done"}).at(19.4)
     story.event("fault", "duplicate", "recovering").event("node", "node-4b", "killed", None, "node-4b")
     story.event("fault", "duplicate", "healed", {"how": "it is gone"})
-    _inject(story, "leader-dies", "kill", {"nodes": ["node-6"]}, "the process table: it is gone")
+    _inject(story, "leader-dies", "kill", {"params": {"nodes": ["node-6"]}}, "the process table: it is gone")
     story.event("node", "node-6", "killed", None, "node-6")
     _answers(story, "node-6", 6, "closed")
     _broker(story, 6, "fenced", 14)
@@ -100,7 +101,7 @@ def _send(story: Story, process: str, base: int, count: int, at: float, every: f
 
 
 def _inject(story: Story, name: str, fault: str, targets: Mapping[str, object], how: str) -> None:
-    story.event("step", name, "begin").event("fault", name, "intent", {"fault": fault, "targets": targets})
+    story.event("step", name, "begin").event("fault", name, "intent", {"fault": fault, **targets})
     story.event("fault", name, "injected").event("fault", name, "proven", {"how": how, "measured": {}})
     story.event("step", name, "end", {"outcome": "done"})
 

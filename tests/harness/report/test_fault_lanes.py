@@ -1,0 +1,56 @@
+from typing import Any
+
+import pytest
+
+from harness.report.fault_lanes import bands, describe, fault_lanes
+from tests.harness.checkers.story import Story
+
+ALL = ["node-1", "node-2", "node-3", "node-4", "node-5", "node-6"]
+
+
+@pytest.mark.parametrize(
+    ("intent", "words"),
+    [
+        ({"fault": "cut", "params": {"from": ["node-4"], "to": ["node-6"]}}, "cut node-4 → node-6"),
+        ({"fault": "kill", "params": {"nodes": ["node-6"]}}, "kill node-6"),
+        ({"fault": "kill", "nodes": ALL}, "kill 6 nodes"),
+        (
+            {"fault": "isolate", "params": {"nodes": ["node-1", "node-5"], "from": ALL}},
+            "isolate node-1, node-5 from 4 nodes",
+        ),
+        ({"fault": "duplicate", "params": {"node": "node-4b"}}, "duplicate node-4b"),
+        ({}, "named"),
+    ],
+)
+def test_a_fault_is_described_by_what_and_whom(intent: dict[str, Any], words: str) -> None:
+    assert describe("named", intent) == words
+
+
+def kinds(story: Story) -> list[str]:
+    [lane] = fault_lanes(story.event("run", "r", "end").journal())
+    return [segment.kind for segment in lane.segments]
+
+
+def ordered() -> Story:
+    return Story().event("fault", "cut", "intent", {"fault": "cut", "links": [{}]}).event("fault", "cut", "injected")
+
+
+def test_a_fault_is_solid_only_while_it_was_proven_to_work() -> None:
+    proven = (
+        ordered().event("fault", "cut", "proven").event("fault", "cut", "recovering").event("fault", "cut", "healed")
+    )
+    assert kinds(proven) == ["pending", "fault", "pending"]
+    [band] = bands(proven.journal())
+    assert (band.start, band.end) == (0.3, 0.4)
+
+
+def test_a_fault_that_was_not_proven_is_drawn_as_doubtful() -> None:
+    assert kinds(ordered().event("fault", "cut", "unproven", {"how": "it answers"})) == ["doubtful"]
+    assert list(bands(ordered().journal())) == []
+
+
+def test_a_fault_that_never_healed_is_doubtful_from_the_attempt_on() -> None:
+    story = (
+        ordered().event("fault", "cut", "proven").event("fault", "cut", "recovering").event("fault", "cut", "unhealed")
+    )
+    assert kinds(story) == ["pending", "fault", "doubtful"]
