@@ -16,12 +16,13 @@ from typing import Any, Protocol
 
 from cluster_impl.designs.quorum.raft import effects as fx
 from cluster_impl.designs.quorum.raft.config import PARTITION, TOPIC, RaftConfig
-from cluster_impl.designs.quorum.raft.core import NotLeader, RaftCore, Settings
+from cluster_impl.designs.quorum.raft.core import NotLeader, RaftCore
 from cluster_impl.designs.quorum.raft.describe import describe_quorum
 from cluster_impl.designs.quorum.raft.messages import Request as RaftRequest
 from cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
 from cluster_impl.designs.quorum.raft.peer import Peer
 from cluster_impl.designs.quorum.raft.quorum_state_file import QuorumStateFile
+from cluster_impl.designs.quorum.raft.roles import Settings
 from cluster_impl.designs.quorum.raft.state import Role
 from cluster_impl.designs.quorum.raft.translate import read_request, refusal_message, response_message
 from cluster_impl.storage.directory import LogDir

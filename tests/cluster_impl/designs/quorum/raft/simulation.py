@@ -10,7 +10,7 @@ from itertools import count
 from random import Random
 
 from cluster_impl.designs.quorum.raft import effects as fx
-from cluster_impl.designs.quorum.raft.core import RaftCore, Settings
+from cluster_impl.designs.quorum.raft.core import RaftCore
 from cluster_impl.designs.quorum.raft.log_shape import LogShape
 from cluster_impl.designs.quorum.raft.messages import (
     OBSERVER,
@@ -23,6 +23,7 @@ from cluster_impl.designs.quorum.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
+from cluster_impl.designs.quorum.raft.roles import Settings
 from cluster_impl.designs.quorum.raft.state import QuorumState, Role
 from tests.cluster_impl.designs.quorum.raft.oracle import Entry, GuaranteeBroken, Oracle
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 
 from cluster_impl.designs.quorum.raft import effects as fx
-from cluster_impl.designs.quorum.raft.core import CommittedRecordsAtRisk, NotLeader, RaftCore, Settings
+from cluster_impl.designs.quorum.raft.core import CommittedRecordsAtRisk, NotLeader, RaftCore
 from cluster_impl.designs.quorum.raft.log_shape import LogShape
 from cluster_impl.designs.quorum.raft.messages import (
     OBSERVER,
@@ -24,6 +24,7 @@ from cluster_impl.designs.quorum.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
+from cluster_impl.designs.quorum.raft.roles import Settings
 from cluster_impl.designs.quorum.raft.state import QuorumState, Role
 from cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.quorum.raft import mutants
