@@ -35,7 +35,7 @@ from suites.kip_631.building import (
 )
 from suites.kip_631.story import Story, TargetFacts
 
-BEFORE, DURING = 100, 220
+BEFORE, DURING, ALONE = 100, 220, 5
 NO_WORK = WorkloadSpec()
 
 
@@ -118,13 +118,17 @@ def _elected(target: TargetFacts, elder: str) -> list[Step]:
 
 
 def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
-    """A follower is cut from the leader; raw fetches in its name, at the end of the log, go on for the lag time."""
+    """A follower is cut from the leader, which then takes records that it does not have.
+
+    Raw fetches in its name ask for what comes after them, as if it had them.
+    """
     leader, follower, _ = cast(story, seed)
     nobody = target.unless("AK-07", answers("D631-16", "refused"), answers("D631-16", "served"))
     steps = [
         *opening(leader, partition="u-0", work=False),
         Produce(as_="before", topic="u", records=BEFORE, expect=answers("LIVE-03", "served")),
         InjectCut(as_="cut", from_=follower, to=leader),
+        Produce(as_="missing", topic="u", node=leader, acks=1, records=ALONE, expect=answers("LIVE-03", "served")),
         *_fetches("nobody", leader, follower, -1, nobody),
         *_fetches("stale", leader, follower, "stale", answers("D631-16", "refused")),
         IsrIs(as_="alone", partition="u-0", is_=leader, within_ms=LIVELY_MS, expect=must("ISR-05")),
@@ -155,12 +159,12 @@ def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
             StepDone(step="fetch-nobody"),
             StepDone(step="fetch-stale"),
             Acknowledged(by="before", acks="all", at_least=BEFORE),
+            Acknowledged(by="missing", acks=1, at_least=ALONE, after="cut.proven"),
         ],
     )
 
 
 def _fetches(name: str, leader: str, follower: str, epoch: int | str, expect: ExpectOutcome) -> list[Step]:
-    """As if the follower had everything, often enough to stay in the ISR if they counted."""
     return [
         ReplicaFetchProbe(
             as_=f"fetch-{name}",
@@ -168,7 +172,7 @@ def _fetches(name: str, leader: str, follower: str, epoch: int | str, expect: Ex
             topic="u",
             broker=follower,
             broker_epoch=epoch,
-            offset=BEFORE,
+            offset=BEFORE + ALONE,
             repeat=8,
             expect=expect,
         )
