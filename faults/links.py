@@ -118,7 +118,8 @@ class LinkFault:
             self.cluster.links.restore(*effect.pair)
 
     def verify_healed(self) -> Evidence:
-        """Each link answers a round trip again, unless its destination is down or was not answering before."""
+        """Each link carries a round trip again. Where nobody listens behind it (yet), the end of the connection came
+        through it; behind one whose destination is stopped, nothing can come."""
         deadline = time.monotonic() + PATIENCE
         while True:
             after, states = self._reach(), self._states()
@@ -144,10 +145,9 @@ class LinkFault:
     def _healed(self, effect: Effect, after: Mapping[Pair, Reach], states: Mapping[Pair, LinkState]) -> bool:
         if states[effect.pair] != LinkState(enabled=True):
             return False
-        if after[effect.pair] is Reach.ANSWERED:
+        if after[effect.pair] in (Reach.ANSWERED, Reach.CLOSED):
             return True
-        down = self.cluster.processes.status(effect.destination).running is not Running.RUNNING
-        return down or after[effect.pair] is self.before.get(effect.pair)
+        return self.cluster.processes.status(effect.destination).running is Running.PAUSED
 
     def _reach(self) -> dict[Pair, Reach]:
         links = self.cluster.links

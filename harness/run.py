@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
@@ -58,10 +59,14 @@ def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = 
         journal.write("run", folder.name, "begin", {"story": plan.story, "target": plan.target, "seed": plan.seed})
         try:
             _live(plan, folder, journal, target, watch or Unwatched())
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
             journal.trouble("the run was interrupted")
         except (HarnessError, CapabilityError) as error:
             journal.trouble(str(error))
+        except Exception as error:
+            details = folder.logs / "harness.log"
+            details.write_text(traceback.format_exc(), encoding="utf-8")
+            journal.trouble(f"the harness itself failed, and {details} says where: {error!r}")
         journal.write("run", folder.name, "end")
     verdict = judge_folder(folder)
     _report(folder)
@@ -76,6 +81,7 @@ def _live(plan: Plan, folder: RunFolder, journal: JournalWriter, target: targets
         cluster.start([node.name for node in plan.topology.nodes if node.start == "now"])
         observer = stack.enter_context(Observer(_watched(cluster), target.file.dialect, journal))
         workload = Workload(plan, journal, cluster.bootstrap)
+        stack.callback(workload.stop)
         instants: dict[str, float] = {}
         keeper = FaultKeeper(journal, instants)
         context = Context(plan, cluster, journal, observer, workload, keeper, deadline, instants=instants)

@@ -28,6 +28,8 @@ CONVERGE_LEASES = 10
 """How many leases a healed cluster may take until all is as it was, and seconds on top of that for restarts."""
 CONVERGE_SECONDS = 20.0
 FINAL_READ_SECONDS = 30.0
+BROKEN_SECONDS = 5.0
+"""All the patience there is with a run that is worth nothing already."""
 AUDITED = frozenset({"start", "inject", "heal", "heal-all"})
 """Steps after which nodes connect anew, and might do it past their links."""
 
@@ -35,12 +37,16 @@ AUDITED = frozenset({"start", "inject", "heal", "heal-all"})
 def execute(context: Context, watch: Watch) -> None:
     """All steps and the end. Whatever goes wrong is in the journal; only an interrupt is raised."""
     prober = Prober(context)
+    patience = CONVERGE_SECONDS + CONVERGE_LEASES * context.plan.timing.lease_ms / 1000
     try:
-        _steps(context, prober, watch)
-    except InfrastructureError as error:
-        context.journal.trouble(str(error))
+        try:
+            _steps(context, prober, watch)
+        except InfrastructureError as error:
+            context.journal.trouble(str(error))
+            patience = BROKEN_SECONDS
+        _end(context, prober, watch, patience)
     finally:
-        _end(context, prober, watch)
+        prober.finish()
 
 
 def await_topics(context: Context) -> None:
@@ -79,9 +85,7 @@ def _steps(context: Context, prober: Prober, watch: Watch) -> None:
             _audit(context)
 
 
-def _end(context: Context, prober: Prober, watch: Watch) -> None:
-    plan = context.plan
-    patience = CONVERGE_SECONDS + CONVERGE_LEASES * plan.timing.lease_ms / 1000
+def _end(context: Context, prober: Prober, watch: Watch, patience: float) -> None:
     context.deadline = time.monotonic() + patience + FINAL_READ_SECONDS
     watch.tell(Phase.STEP, step="healing")
     failures = context.keeper.heal_all()
@@ -99,8 +103,8 @@ def _end(context: Context, prober: Prober, watch: Watch) -> None:
     watch.tell(Phase.STEP, step="reading everything")
     prober.finish()
     context.workload.stop()
-    if plan.topics:
-        context.workload.final_read(FINAL_READ_SECONDS)
+    if context.plan.topics:
+        context.workload.final_read(min(FINAL_READ_SECONDS, patience))
     _audit(context)
 
 

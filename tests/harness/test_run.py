@@ -1,0 +1,160 @@
+"""A run ends in a folder that says what was done and what it proved, however it ended. On the reference cluster."""
+
+from __future__ import annotations
+
+import _thread
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.conformance.progress import Phase
+from harness.errors import UsageError
+from harness.judge import judge
+from harness.plan.base import Expect, ExpectOutcome, Level
+from harness.plan.conditions import IsrIs, LeaderIs, WorkloadAcks
+from harness.plan.file import PlanError, load_plan
+from harness.plan.model import (
+    Acknowledged,
+    ConsumerSpec,
+    NodeSpec,
+    Plan,
+    ProducerSpec,
+    TopicSpec,
+    Topology,
+    WorkloadSpec,
+)
+from harness.plan.probes import HeartbeatProbe
+from harness.plan.steps import Bind, Heal, InjectCut, InjectKill, Step, Workload
+from harness.run import run
+from results.records.folder import Manifest, RunFolder
+from results.records.journal import read_journal
+from results.records.verdict import RunVerdict, Verdict
+
+pytestmark = pytest.mark.integration
+
+
+def plan_of(*steps: Step, **more: object) -> Plan:
+    nodes = (
+        NodeSpec(name="node-1", id=1, index=1, roles=("controller",)),
+        NodeSpec(name="node-4", id=4, index=4, roles=("broker",)),
+        NodeSpec(name="node-5", id=5, index=5, roles=("broker",)),
+    )
+    usual: dict[str, object] = {
+        "story": "a-run",
+        "title": "A run",
+        "document": "KIP-631",
+        "seed": 1,
+        "target": "quorum",
+        "topology": Topology(nodes=nodes),
+        "topics": (TopicSpec(name="t", assignments=((4, 5),)),),
+        "workload": WorkloadSpec(
+            producers=(ProducerSpec(name="p1", topic="t"),), consumers=(ConsumerSpec(name="c1", topic="t"),)
+        ),
+        "steps": steps,
+    }
+    return Plan.model_validate(usual | more)
+
+
+def outcomes(folder: RunFolder) -> dict[str, str]:
+    return {event.id: event.data["outcome"] for event in read_journal(folder.journal).of("step", "end")}
+
+
+def of(verdict: RunVerdict, kind: Verdict) -> str:
+    return " ".join(finding.sentence for finding in verdict.of(kind))
+
+
+def test_a_story_is_told_judged_and_kept(tmp_path: Path) -> None:
+    stale = ExpectOutcome(level=Level.MUST, outcome="error:77", requirement="K631-30")
+    plan = plan_of(
+        Workload(action="start"),
+        WorkloadAcks(more=20, within_ms=5000),
+        Bind(as_="old", node="leader:t-0"),
+        InjectCut(as_="cut", from_="$old", to="controllers"),
+        LeaderIs(
+            partition="t-0", is_not="$old", within_ms=8000, expect=Expect(level=Level.MUST, requirement="K631-20")
+        ),
+        HeartbeatProbe(
+            as_="stale",
+            node="active-controller",
+            broker="node-5",
+            broker_epoch="stale",
+            expect=stale,
+            unchanged=("brokers", "t-0"),
+        ),
+        Heal(fault="cut"),
+        IsrIs(as_="back", partition="t-0", is_="brokers", within_ms=8000),
+        InjectKill(as_="dead", nodes="$old"),
+        coverage=(Acknowledged(at_least=20),),
+    )
+    told: list[tuple[Phase, str | None]] = []
+
+    class Watch:
+        def tell(self, phase: Phase, *, step: str | None = None) -> None:
+            told.append((phase, step))
+
+    folder, verdict = run(plan, tmp_path, watch=Watch())
+    assert verdict.verdict is Verdict.PASS, verdict.findings
+    assert set(outcomes(folder).values()) == {"done"}
+    assert told[0] == (Phase.RUNNING, None)
+    assert (Phase.STEP, "cut") in told
+    assert load_plan(folder.plan) == plan
+    assert Manifest.load(folder.manifest).target == "quorum"
+    assert judge(plan, read_journal(folder.journal)) == verdict
+    assert folder.report.is_file()
+    phases = [event.phase for event in read_journal(folder.journal).of("fault") if event.id == "dead"]
+    assert phases == ["intent", "injected", "proven", "recovering", "healed"]
+
+
+def test_a_story_that_breaks_off_is_inconclusive_and_still_read_to_the_end(tmp_path: Path) -> None:
+    plan = plan_of(
+        Workload(action="start"),
+        WorkloadAcks(more=5, within_ms=5000),
+        LeaderIs(as_="never", partition="t-0", is_="node-5", within_ms=50),
+        InjectKill(as_="dead", nodes="node-4"),
+    )
+    folder, verdict = run(plan, tmp_path)
+    assert verdict.verdict is Verdict.INCONCLUSIVE
+    assert "At `never`: `leader` did not come true within 50 ms" in of(verdict, Verdict.INCONCLUSIVE)
+    assert outcomes(folder)["never"] == "missed"
+    assert "dead" not in outcomes(folder)
+    assert any(finding.check == "unseen" and finding.verdict is Verdict.PASS for finding in verdict.findings)
+
+
+def test_a_run_that_is_interrupted_says_so_and_leaves_nothing_running(tmp_path: Path) -> None:
+    ran: list[int] = []
+
+    class Interrupt:
+        def tell(self, phase: Phase, *, step: str | None = None) -> None:
+            if step == "wait":
+                ran.extend(running(RunFolder(next(tmp_path.iterdir()))))
+                _thread.interrupt_main()
+
+    plan = plan_of(Workload(action="start"), LeaderIs(as_="wait", partition="t-0", is_="node-5", within_ms=30_000))
+    folder, verdict = run(plan, tmp_path, watch=Interrupt())
+    assert verdict.verdict is Verdict.INFRASTRUCTURE
+    assert verdict.headline == "the run was interrupted"
+    assert read_journal(folder.journal).finished
+    assert len(ran) == 4, "three nodes and Toxiproxy ran"
+    assert not running(folder)
+
+
+def test_what_cannot_be_run_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r"unknown node `node-9`; known: node-1, node-4, node-5 \(in steps.0.nodes\)"):
+        run(plan_of(InjectKill(as_="dead", nodes="node-9")), tmp_path)
+    with pytest.raises(UsageError, match="there is no backend 'cloud'"):
+        run(plan_of(), tmp_path, backend="cloud")
+    assert not list(tmp_path.iterdir())
+
+
+def running(folder: RunFolder) -> Sequence[int]:
+    """Processes whose environment names this run."""
+    mark = f"FENCEPOST_RUN={folder.path}".encode()
+    found = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark in environment.read_bytes().split(b"\0"):
+                found.append(int(environment.parent.name))
+        except OSError:
+            continue
+    return found
