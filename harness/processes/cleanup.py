@@ -48,6 +48,8 @@ def clean(run: Path, *, dry_run: bool = False) -> Cleaned:
     if not dry_run:
         for _, identity in found:
             table.end(identity)
+        for socket in run.glob("*.sock"):
+            socket.unlink()
         _give_back(own)
     return Cleaned(
         run,

@@ -29,6 +29,7 @@ for node in ("node-1", "node-2"):
     backend.start(node, Command(["sleep", "60"]))
 backend.pause("node-2")
 (run / "journal.jsonl").write_text("torn li")
+(run / "control.sock").touch()
 print(lease.addresses.k, flush=True)
 time.sleep(60)
 """
@@ -61,6 +62,7 @@ def test_the_processes_and_the_lease_of_a_killed_harness_go_and_its_journal_stay
     assert [pid for _, pid in cleaned.processes if table.identify(pid) is not None] == []
     assert left_behind() == []
     assert (run / "journal.jsonl").read_text() == "torn li"
+    assert not (run / "control.sock").exists()
     assert clean(run).processes == ()
 
 
