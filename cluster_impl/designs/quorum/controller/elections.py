@@ -27,9 +27,7 @@ def changes_when_broker_goes(image: MetadataImage, broker_id: int, may_lead: May
         if broker_id not in partition.replicas:
             continue
         isr = tuple(member for member in partition.isr if member != broker_id) or partition.isr
-        leader = partition.leader
-        if leader == broker_id:
-            leader = _elect(partition, isr, lambda member: member != broker_id and may_lead(member))
+        leader = _successor(partition, may_lead) if partition.leader == broker_id else partition.leader
         if partition.leader != NO_LEADER or isr != partition.isr:
             changes.append(isr_change(partition, isr, leader))
     return changes
@@ -44,15 +42,19 @@ def changes_when_broker_is_active(image: MetadataImage, broker_id: int) -> list[
     ]
 
 
+def changes_when_broker_steps_down(image: MetadataImage, broker_id: int, may_lead: MayLead) -> list[m.IsrChangeRecord]:
+    """Take every leadership from a broker and leave it in the ISRs: the process is the same, and has what it had."""
+    return [
+        isr_change(partition, partition.isr, _successor(partition, may_lead))
+        for partition in image.all_partitions()
+        if partition.leader == broker_id
+    ]
+
+
 def changes_to_move_leaders_off(image: MetadataImage, broker_id: int, may_lead: MayLead) -> list[m.IsrChangeRecord]:
     """Pass on what a broker leads, as far as another member of the ISR may lead it (KIP-631, Controlled Shutdown)."""
-    changes = []
-    for partition in image.all_partitions():
-        if partition.leader == broker_id:
-            leader = _elect(partition, partition.isr, lambda member: member != broker_id and may_lead(member))
-            if leader != NO_LEADER:
-                changes.append(isr_change(partition, partition.isr, leader))
-    return changes
+    changes = changes_when_broker_steps_down(image, broker_id, may_lead)
+    return [change for change in changes if change.leader != NO_LEADER]
 
 
 def isr_change(partition: Partition, isr: Collection[int], leader: int) -> m.IsrChangeRecord:
@@ -66,5 +68,7 @@ def isr_change(partition: Partition, isr: Collection[int], leader: int) -> m.Isr
     )
 
 
-def _elect(partition: Partition, isr: Collection[int], may_lead: MayLead) -> int:
-    return next((replica for replica in partition.replicas if replica in isr and may_lead(replica)), NO_LEADER)
+def _successor(partition: Partition, may_lead: MayLead) -> int:
+    """Who leads after the present leader, among the ISR; NO_LEADER if nobody can."""
+    able = (replica for replica in partition.replicas if replica in partition.isr and may_lead(replica))
+    return next((replica for replica in able if replica != partition.leader), NO_LEADER)

@@ -1,7 +1,8 @@
 """What the active controller does with a BrokerHeartbeat (KIP-631, Broker Registration and State Management).
 
     GUARDS refuse     a request that makes no sense (42), or a stale epoch while the id is leased (77): changes nothing
-    grant             the id is free, or INITIAL claims it, or its holder says that its lease has run out: a new epoch
+    grant             the id is free, or INITIAL claims it: a new epoch
+    grant_anew        its holder says that its lease has run out: its leaderships move, and it gets a new epoch
     renew             the holder wants to be ACTIVE: it is, unless its metadata is stale
     shut_down         the holder wants to stop: its leaderships first, then its id
 
@@ -18,6 +19,7 @@ from cluster_impl.designs.quorum.controller.elections import (
     changes_to_move_leaders_off,
     changes_when_broker_goes,
     changes_when_broker_is_active,
+    changes_when_broker_steps_down,
 )
 from cluster_impl.designs.quorum.controller.leases import Standing
 from cluster_impl.designs.quorum.controller.state import ControllerState, Outcome
@@ -79,6 +81,8 @@ def heartbeat(state: ControllerState, request: m.BrokerHeartbeatRequest, now: fl
             )
         case BrokerState.ACTIVE if registered:
             return renew(state, request, now)
+        case BrokerState.FENCED if registered:
+            return grant_anew(state, request, now)
         case _:
             return grant(state, request, now)
 
@@ -103,15 +107,19 @@ def grant(state: ControllerState, request: m.BrokerHeartbeatRequest, now: float)
     A process that repeats INITIAL because no answer came ousts only itself. If the first request arrives after the
     second, nobody knows the epoch that it was given: the process is refused until that lease ends, and then comes back.
     """
-    records = end_lease(state, request.broker_id, now)
-    epoch = state.end_offset + len(records)
-    end_points = [
-        m.BrokerRecord.BrokerEndpoint(name=at.name, host=at.host, port=at.port, security_protocol=at.security_protocol)
-        for at in request.listeners
-    ]
-    records.append(m.BrokerRecord(broker_id=request.broker_id, broker_epoch=epoch, end_points=end_points))
-    state.leases.grant(request.broker_id, epoch, now)
-    return Outcome(_leased(state, request, BrokerState.FENCED, epoch), records)
+    return _grant(state, request, end_lease(state, request.broker_id, now), now)
+
+
+def grant_anew(state: ControllerState, request: m.BrokerHeartbeatRequest, now: float) -> HeartbeatOutcome:
+    """Its holder could not renew the lease in time, and has fenced itself: it leads nothing until it is active again.
+
+    It stays in the ISRs. It is the same process with the same log, so it has what every member has; and after a change
+    of controllers that took longer than a lease all brokers come this way, but for those that are really gone: were the
+    others taken out of the ISRs one by one, one that is gone would be left as the last member.
+    """
+    broker_id = request.broker_id
+    moves = changes_when_broker_steps_down(state.image, broker_id, lambda other: state.leases.may_lead(other, now))
+    return _grant(state, request, moves, now)
 
 
 def renew(state: ControllerState, request: m.BrokerHeartbeatRequest, now: float) -> HeartbeatOutcome:
@@ -167,6 +175,19 @@ def _leased(
         broker_epoch=epoch,
         lease_end_time_ms=request.lease_start_time_ms + round(state.leases.duration * 1000),
     )
+
+
+def _grant(
+    state: ControllerState, request: m.BrokerHeartbeatRequest, before: Sequence[MetadataRecord], now: float
+) -> HeartbeatOutcome:
+    epoch = state.end_offset + len(before)
+    end_points = [
+        m.BrokerRecord.BrokerEndpoint(name=at.name, host=at.host, port=at.port, security_protocol=at.security_protocol)
+        for at in request.listeners
+    ]
+    registration = m.BrokerRecord(broker_id=request.broker_id, broker_epoch=epoch, end_points=end_points)
+    state.leases.grant(request.broker_id, epoch, now)
+    return Outcome(_leased(state, request, BrokerState.FENCED, epoch), [*before, registration])
 
 
 def _without_lease(

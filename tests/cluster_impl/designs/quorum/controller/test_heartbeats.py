@@ -160,12 +160,39 @@ def test_fenced_with_the_current_epoch_moves_leadership_and_grants_a_new_epoch_i
     epoch = world.epoch(4)
     written = len(world.log)
     reply = world.heartbeat(4, FENCED, epoch)
+    assert (reply.error_code, reply.next_state) == (0, FENCED)
     assert reply.broker_epoch == world.epoch(4) > epoch
-    assert len(world.log) == written + 3
-    assert world.partition("t").leader == 5
+    assert [type(record) for record in world.log[written:]] == [m.IsrChangeRecord, m.BrokerRecord]
+    partition = world.partition("t")
+    assert (partition.leader, partition.isr, partition.leader_epoch) == (5, (4, 5), 1)
 
 
-@pytest.mark.requirement("D631-11", "K631-27")
+def test_who_could_not_renew_through_a_change_of_controllers_does_not_leave_the_isr_to_one_who_is_gone(
+    world: World,
+) -> None:
+    world.join(4, 5, 6)
+    world.topic("t", 4, 5, 6)
+    world.state.leases.assume(world.image.brokers, world.image.offset, world.now)
+    for broker in (5, 6):
+        epoch = world.heartbeat(broker, FENCED, world.epoch(broker)).broker_epoch
+        world.heartbeat(broker, ACTIVE, epoch)
+    world.now += LEASE / 2
+    for broker in (5, 6):
+        world.heartbeat(broker, ACTIVE, world.epoch(broker))
+    world.now += LEASE / 2
+    world.end_leases()
+    assert (world.partition("t").leader, world.partition("t").isr) == (5, (5, 6))
+
+
+def test_what_nobody_can_lead_waits_for_the_first_in_the_isr_who_is_active_again(world: World) -> None:
+    world.join(4, 5)
+    world.topic("t", 4, 5)
+    epochs = {broker: world.heartbeat(broker, FENCED, world.epoch(broker)).broker_epoch for broker in (5, 4)}
+    assert (world.partition("t").leader, world.partition("t").isr) == (-1, (4, 5))
+    world.heartbeat(5, ACTIVE, epochs[5])
+    assert (world.partition("t").leader, world.partition("t").isr) == (5, (4, 5))
+
+
 def test_metadata_that_stays_behind_the_stable_offset_for_longer_than_a_lease_revokes_the_lease(world: World) -> None:
     world.join(4, 5)
     world.topic("t", 4, 5)
