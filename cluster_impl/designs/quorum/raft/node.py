@@ -23,7 +23,7 @@ from cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
 from cluster_impl.designs.quorum.raft.peer import Peer
 from cluster_impl.designs.quorum.raft.quorum_state_file import QuorumStateFile
 from cluster_impl.designs.quorum.raft.roles import Settings
-from cluster_impl.designs.quorum.raft.state import Role
+from cluster_impl.designs.quorum.raft.state import QuorumState, Role
 from cluster_impl.designs.quorum.raft.translate import read_request, refusal_message, response_message
 from cluster_impl.storage.directory import LogDir
 from cluster_impl.wire import messages as m
@@ -87,6 +87,7 @@ class RaftNode:
         self._fsync = ThreadPoolExecutor(max_workers=1, thread_name_prefix="raft-fsync")
         self._effects: deque[fx.Effect] = deque()
         self._performing = False
+        self._vote: tuple[int, int | None] = (0, None)
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = float("inf")
@@ -105,6 +106,7 @@ class RaftNode:
         """Open the log and join the quorum. Raises OSError, CorruptQuorumState."""
         self._folder.mkdir(parents=True, exist_ok=True)
         state = self._state_file.read()
+        self._vote = (state.epoch, state.voted_id)
         self._log = MetadataLog(self._folder)
         self._failure = asyncio.get_running_loop().create_future()
         settings = Settings(
@@ -118,7 +120,7 @@ class RaftNode:
         self._core = RaftCore(settings, state, self._log.shape(), Random(), time.monotonic())
         if self._core.leader_id is not None:
             self._listener.on_leader(self._core.leader_id, self._core.epoch)
-        self._input(self._core.tick)
+        self._input(RaftCore.tick)
 
     async def failed(self) -> None:
         """Return never; raise what this node died of: a failing disk, or committed records at risk."""
@@ -126,12 +128,11 @@ class RaftNode:
         await asyncio.shield(self._failure)
 
     async def close(self) -> None:
-        """Resign, and leave."""
-        if self._core is None:
-            self._fsync.shutdown()
+        """Resign, and leave. Does nothing before `start`."""
+        if self._failure is None:
             return
         before = set(self._tasks)
-        self._input(self._core.resign)
+        self._input(RaftCore.resign)
         self._core = None
         if self._timer is not None:
             self._timer.cancel()
@@ -169,17 +170,14 @@ class RaftNode:
 
     def append(self, records: Sequence[bytes], epoch: int) -> int:
         """Append one atomic batch as the leader of `epoch`; the offset of its last record. Raises NotLeader."""
-        self._input(self._running.tick)
-        self._check_leader(epoch)
-        self._input(lambda now: self._running.append(records, now))
+        self._input(RaftCore.tick)
+        self._check_leads(epoch)
+        self._input(lambda core, now: core.append(records, now))
         return self._running.log.end_offset - 1
 
     async def committed(self, offset: int, epoch: int) -> None:
         """Return once `offset` is committed in the leadership of `epoch`. Raises LostLeadership."""
-        try:
-            self._check_leader(epoch)
-        except NotLeader as error:
-            raise LostLeadership(str(error)) from error
+        self._check_still_leads(epoch)
         if offset >= self.last_stable_offset:
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._awaiting_commit.append((offset, done))
@@ -187,14 +185,11 @@ class RaftNode:
 
     async def confirm_leadership(self) -> None:
         """Return once a majority confirmed the epoch in a round that began after this call. Raises LostLeadership."""
+        self._input(RaftCore.tick)
+        self._check_still_leads()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._input(self._running.tick)
-        try:
-            self._check_leader(self.epoch)
-        except NotLeader as error:
-            raise LostLeadership(str(error)) from error
         self._awaiting_confirmation.add(done)
-        self._input(lambda now: self._running.confirm(done, now))
+        self._input(lambda core, now: core.confirm(done, now))
         await done
 
     @property
@@ -203,12 +198,19 @@ class RaftNode:
             raise NotLeader(f"controller {self._config.node_id} is not running")
         return self._core
 
-    def _check_leader(self, epoch: int) -> None:
+    def _check_leads(self, epoch: int | None = None) -> None:
+        """Raises NotLeader; without an epoch it is the present one that matters."""
         core = self._running
-        if core.role is not Role.LEADER or core.epoch != epoch:
+        if core.role is not Role.LEADER or epoch not in (None, core.epoch):
             raise NotLeader(
                 f"controller {core.node_id} is {core.role.value} in epoch {core.epoch}, not leader of {epoch}"
             )
+
+    def _check_still_leads(self, epoch: int | None = None) -> None:
+        try:
+            self._check_leads(epoch)
+        except NotLeader as error:
+            raise LostLeadership(str(error)) from error
 
     # Requests
 
@@ -221,8 +223,7 @@ class RaftNode:
             return refusal_message(request.body)
         answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
         token = _Asked(request.version, answer)
-        core = self._core
-        self._input(lambda now: core.receive(asked, token, now))
+        self._input(lambda core, now: core.receive(asked, token, now))
         return answer
 
     def _describe(self, request: Request) -> Message:
@@ -233,12 +234,12 @@ class RaftNode:
 
     # The core
 
-    def _input(self, step: Callable[[float], list[fx.Effect]]) -> None:
-        """Give the core an input, and perform what follows; what a listener does meanwhile follows after it."""
-        if self._failure is None or self._failure.done():
+    def _input(self, step: Callable[[RaftCore, float], list[fx.Effect]]) -> None:
+        """Give the core an input, if it runs, and perform what follows; what a listener does meanwhile comes after."""
+        if self._core is None:
             return
         try:
-            self._effects.extend(step(time.monotonic()))
+            self._effects.extend(step(self._core, time.monotonic()))
             if not self._performing:
                 self._performing = True
                 try:
@@ -254,11 +255,13 @@ class RaftNode:
 
     def _fail(self, error: Exception) -> None:
         """Whatever went wrong between decision and disk: to go on could break what was promised."""
-        log.critical("this controller stops: %s", error)
         assert self._failure is not None
-        self._failure.set_exception(error)
-        self._failure.exception()
+        if self._failure.done():
+            return
+        log.critical("this controller stops: %s", error)
         self._core = None
+        self._failure.set_exception(error)
+        self._failure.exception()  # Whether anybody waits in `failed` or not.
         self._effects.clear()
         self._give_up_waiting()
 
@@ -277,13 +280,12 @@ class RaftNode:
 
     def _tick(self) -> None:
         self._timer = None
-        if self._core is not None:
-            self._input(self._core.tick)
+        self._input(RaftCore.tick)
 
     def _perform(self, effect: fx.Effect) -> None:
         match effect:
             case fx.Persist(state):
-                self._state_file.write(state)
+                self._persist(state)
             case fx.Append(batches):
                 self._log.append_fetched(batches)
             case fx.AppendRecords(base_offset, epoch, records):
@@ -319,6 +321,13 @@ class RaftNode:
                     self._awaiting_confirmation.discard(token)
                     _answer(token, None)
 
+    def _persist(self, state: QuorumState) -> None:
+        self._state_file.write(state)
+        vote = (state.epoch, state.voted_id)
+        if state.voted_id is not None and vote != self._vote:
+            log.info("epoch %d: this controller votes for %d", *vote)
+        self._vote = vote
+
     def _deliver(self, high_watermark: int) -> None:
         for records in self._log.committed_records(high_watermark):
             self._listener.on_commit(records)
@@ -347,25 +356,18 @@ class RaftNode:
     async def _flush(self, end_offset: int) -> None:
         try:
             await asyncio.get_running_loop().run_in_executor(self._fsync, self._log.flush)
-        except OSError as error:
+        except Exception as error:
             self._fail(error)
-            return
-        if self._core is not None:
-            core = self._core
-            self._input(lambda now: core.flushed(end_offset, now))
+        else:
+            self._input(lambda core, now: core.flushed(end_offset, now))
 
     async def _ask(self, peer: Peer, correlation: int, request: RaftRequest) -> None:
         try:
             response = await peer.ask(request)
-        except (ConnectionError, TimeoutError, Malformed) as error:
-            log.debug("controller %d did not answer %s: %s", peer.node_id, type(request).__name__, error)
-            if self._core is not None:
-                core = self._core
-                self._input(lambda now: core.failed(peer.node_id, correlation, now))
+        except (ConnectionError, TimeoutError, Malformed):
+            self._input(lambda core, now: core.failed(peer.node_id, correlation, now))
         else:
-            if self._core is not None:
-                core = self._core
-                self._input(lambda now: core.answered(peer.node_id, correlation, response, now))
+            self._input(lambda core, now: core.answered(peer.node_id, correlation, response, now))
 
 
 def _answer(future: asyncio.Future[Any], value: object) -> None:

@@ -1,13 +1,16 @@
 """The connection to another controller, opened when it is needed."""
 
 import asyncio
+import logging
 
 from cluster_impl.designs.quorum.raft.messages import Request, Response
 from cluster_impl.designs.quorum.raft.translate import read_response, request_message
 from cluster_impl.wire.client import Connection
-from cluster_impl.wire.codec import Message
+from cluster_impl.wire.codec import Malformed, Message
 from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.registry import QUORUM_CONTROLLER
+
+log = logging.getLogger(__name__)
 
 
 class Peer:
@@ -20,11 +23,22 @@ class Peer:
         self._client_id = client_id
         self._timeout = timeout
         self._connection: Connection | None = None
+        self._silent = False
         self._opening = asyncio.Lock()
 
     async def ask(self, request: Request) -> Response:
         """Raises ConnectionError, TimeoutError (after the request timeout, connecting included) or Malformed."""
-        return read_response(await self._ask(request))
+        try:
+            response = read_response(await self._ask(request))
+        except (ConnectionError, TimeoutError, Malformed) as error:
+            if not self._silent:
+                log.warning("controller %d does not answer: %s", self.node_id, error)
+            self._silent = True
+            raise
+        if self._silent:
+            log.info("controller %d answers again", self.node_id)
+        self._silent = False
+        return response
 
     async def tell(self, request: Request) -> None:
         """Send, and do not care."""

@@ -1,11 +1,14 @@
 """Nodes over real sockets and files."""
 
 import asyncio
+import errno
 import json
 from pathlib import Path
 
 import pytest
 
+from cluster_impl.designs.quorum.raft.core import NotLeader
+from cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
 from cluster_impl.designs.quorum.raft.node import LostLeadership
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error
@@ -139,5 +142,30 @@ def test_every_controller_describes_the_quorum_as_it_sees_it(tmp_path: Path) -> 
                 assert (seen.leader_id, seen.leader_epoch) == (leader.leader_id, leader.epoch)
                 assert seen.error_code == (0 if node is leader else Error.NOT_LEADER_OR_FOLLOWER)
                 assert [voter.replica_id for voter in seen.current_voters] == [1, 2, 3]
+
+    asyncio.run(scenario())
+
+
+def test_a_node_whose_disk_fails_stops_and_tells_whoever_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: MetadataLog) -> None:
+        raise OSError(errno.EIO, "the disk is gone")
+
+    async def scenario() -> None:
+        async with Quorum(tmp_path) as quorum:
+            leader = await quorum.leader()
+            epoch = leader.epoch
+            with monkeypatch.context() as patch:
+                patch.setattr(MetadataLog, "flush", fails)
+                offset = leader.append([b"a"], epoch)
+                async with asyncio.timeout(PATIENCE):
+                    with pytest.raises(LostLeadership):
+                        await leader.committed(offset, epoch)
+                    with pytest.raises(OSError, match="the disk is gone"):
+                        await leader.failed()
+            assert not leader.is_leader
+            with pytest.raises(NotLeader):
+                leader.append([b"b"], epoch)
+            with pytest.raises(LostLeadership):
+                await leader.confirm_leadership()
 
     asyncio.run(scenario())
