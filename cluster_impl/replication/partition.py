@@ -25,6 +25,9 @@ from cluster_impl.wire.errors import Error
 ANY_EPOCH: Final = -1
 """A CurrentLeaderEpoch that a client leaves out."""
 
+_LONGEST_ISR_PAUSE = 0.5
+"""Seconds between an ISR change that came to nothing and the next one."""
+
 
 class Role(Enum):
     LEADER = auto()
@@ -60,7 +63,7 @@ class Partition:
         self.tenure_epoch = -1
         self.tenure_start = 0
         self.replicas: tuple[int, ...] = ()
-        self.isr = InSyncReplicas(retry_after=lag_limit / 4)
+        self.isr = InSyncReplicas(retry_after=min(lag_limit / 4, _LONGEST_ISR_PAUSE))
         self.log_end_offset = 0
         self.high_watermark = high_watermark
         self.config: Mapping[str, str] = {}
@@ -189,10 +192,11 @@ class Partition:
             return None
         wish = {self.broker_id}
         for replica, progress in self._followers.items():
-            if replica in self.isr.committed:
-                if not progress.lags(self.log_end_offset, now, self._lag_limit):
-                    wish.add(replica)
-            elif may_join(progress, registered_epoch(replica), self.high_watermark, self.tenure_start):
+            if progress.lags(self.log_end_offset, now, self._lag_limit):
+                continue
+            if replica in self.isr.committed or may_join(
+                progress, registered_epoch(replica), self.high_watermark, self.tenure_start
+            ):
                 wish.add(replica)
         return self.isr.propose(self.name, self.topic_id, frozenset(wish), now)
 

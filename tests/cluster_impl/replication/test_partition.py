@@ -278,6 +278,19 @@ def test_newer_state_overtakes_a_proposal_whose_answer_then_changes_nothing() ->
     assert leader.isr.committed == {4}
 
 
+def test_who_left_for_lagging_does_not_join_again_before_it_has_caught_up() -> None:
+    """Below the minimum of in-sync replicas the high watermark stands still, so a silent follower has all of it."""
+    leader = replica(state(isr=(4, 5)), min_isr=2)
+    fetched(leader, 5, 0)
+    leader.appended(10)
+    assert proposal(leader, now=LAG + 1).isr == (4,)
+    leader.assign(state(isr=(4,), epoch=2, tenure=1), log_end_offset=10, min_isr=2, now=LAG + 1)
+    assert leader.high_watermark == 0
+    assert leader.next_isr(EPOCHS.get, LAG + 2) is None
+    fetched(leader, 5, 10, now=LAG + 3)
+    assert proposal(leader, now=LAG + 3).isr == (4, 5)
+
+
 def test_below_the_minimum_acks_all_is_refused_and_nothing_more_is_committed() -> None:
     leader = replica(state(isr=(4,)), min_isr=2)
     assert leader.may_append(acks=-1) is Error.NOT_ENOUGH_REPLICAS
