@@ -159,9 +159,11 @@ def _condition(name: str, expect: Expect, within_ms: int, end: Event | None) -> 
             return _finding(expect, name, Verdict.PASS, f"`{name}` came true {within}, as it must.", end)
         case Level.NEVER, "missed":
             return _finding(expect, name, Verdict.PASS, f"`{name}` did not come true {within}, as it never may.", end)
+        case Level.MUST, _:
+            sentence = end.data.get("sentence", f"it did not come true {within}") if end else ""
+            return _broken(expect, name, f"`{name}` must come true: {sentence}.", [], end)
         case _:
-            claim = "must" if expect.level is Level.MUST else "must never"
-            return _broken(expect, name, f"`{name}` {_came(outcome)} {within}, and {claim}.", [], end)
+            return _broken(expect, name, f"`{name}` came true {within}, and must never.", [], end)
 
 
 def _came(outcome: object) -> str:

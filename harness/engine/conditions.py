@@ -92,8 +92,37 @@ def holds(condition: Predicate) -> bool:
         return False
 
 
-def converged(context: Context) -> bool:
-    """See the plan's `Converged`."""
+def seen(step: Await, context: Context) -> str:
+    """What there is in place of what was waited for, for a sentence."""
+    try:
+        return _seen(step, context)
+    except Vacant as error:
+        return str(error)
+
+
+def _seen(step: Await, context: Context) -> str:
+    now = context.now
+    match step:
+        case LeaderIs(partition=partition) | LeaderEpochAbove(partition=partition) | IsrIs(partition=partition):
+            entry = now.image.partitions.get(partition)
+            return str(entry) if entry else f"{partition} is not in the metadata log"
+        case ActiveController():
+            claims = (f"{name} says {view.leader} at epoch {view.epoch}" for name, view in now.controllers.items())
+            return ", ".join(claims)
+        case Converged():
+            return hindrance(context) or "it came true just then"
+        case NodeExited() | Connected() | WorkloadAcks() | TopicCreatedThrough():
+            return "nothing else is known"
+        case _:
+            node = context.nodes_now(step.node)[0]
+            known = now.image.brokers.get(context.plan.node(node).id)
+            registered = f"{known.state} at epoch {known.epoch}" if known else "not registered"
+            return f"{node} is {registered} for the controllers, and {_view(context, node).answer} when asked"
+
+
+def hindrance(context: Context) -> str | None:
+    """Why the cluster has not converged (see the plan's `Converged`): the first reason found. Vacant without a
+    controller."""
     context.active_controller()
     image = context.now.image
     alive = {
@@ -105,14 +134,22 @@ def converged(context: Context) -> bool:
     }
     ids = frozenset(alive.values())
     views = {name: _view(context, name) for name in alive}
-    if not all(_registered(context, name) and _serving(context, name) and views[name].brokers >= ids for name in alive):
-        return False
-    return all(
-        entry.leader >= 0
-        and set(entry.isr) == set(entry.replicas) & ids
-        and all(_agrees(view.partitions.get(partition), entry) for view in views.values())
-        for partition, entry in image.partitions.items()
-    )
+    for name, view in views.items():
+        if not (_registered(context, name) and view.answer is Answer.SERVING):
+            return f"{name} is not active"
+        if not view.brokers >= ids:
+            return f"{name} knows the brokers {sorted(view.brokers)} only"
+    for partition, entry in image.partitions.items():
+        if entry.leader < 0 or set(entry.isr) != set(entry.replicas) & ids:
+            return str(entry)
+        for name, view in views.items():
+            if not _agrees(view.partitions.get(partition), entry):
+                return f"{name} does not know that {entry}"
+    return None
+
+
+def converged(context: Context) -> bool:
+    return hindrance(context) is None
 
 
 def _agrees(view: PartitionView | None, entry: PartitionEntry) -> bool:

@@ -6,16 +6,18 @@ A step that cannot be done ends the story but not the run: what the cluster has 
 from __future__ import annotations
 
 import time
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from faults.capabilities import CapabilityError
 from harness.conformance.progress import Phase
-from harness.engine.conditions import converged, holds
+from harness.engine.conditions import converged, holds, seen
 from harness.engine.context import Context, StepError
 from harness.engine.keeper import FaultError
 from harness.engine.probes.prober import Prober
 from harness.engine.steps import Missed, perform
 from harness.errors import InfrastructureError
+from harness.plan.conditions import Converged
 
 
 class Watch(Protocol):
@@ -92,20 +94,23 @@ def _end(context: Context, prober: Prober, watch: Watch, patience: float) -> Non
     for sentence in failures:
         context.journal.write("note", "healing", "seen", {"what": "unhealed", "sentence": sentence})
     context.journal.write("step", "end:converge", "begin", {"do": "converge"})
-    try:
-        back = context.observer.wait(lambda: holds(lambda: converged(context)), time.monotonic() + patience)
-    except InfrastructureError:
-        back = False  # already noted as trouble by whoever watches
-    sentence = f"not all was as before within {patience:g} s after healing"
-    context.journal.write(
-        "step", "end:converge", "end", {"outcome": "done"} if back else {"outcome": "missed", "sentence": sentence}
-    )
+    context.journal.write("step", "end:converge", "end", _converge(context, patience))
     watch.tell(Phase.STEP, step="reading everything")
     prober.finish()
     context.workload.stop()
     if context.plan.topics:
         context.workload.final_read(min(FINAL_READ_SECONDS, patience))
     _audit(context)
+
+
+def _converge(context: Context, patience: float) -> Mapping[str, Any]:
+    try:
+        if context.observer.wait(lambda: holds(lambda: converged(context)), time.monotonic() + patience):
+            return {"outcome": "done"}
+    except InfrastructureError as error:  # noted as trouble by whoever watches
+        return {"outcome": "missed", "sentence": str(error)}
+    what = seen(Converged(within_ms=0), context)
+    return {"outcome": "missed", "sentence": f"not all was as before within {patience:g} s after healing: {what}"}
 
 
 def _audit(context: Context) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from faults.registry import build
 from harness.clients.raw import NoAnswer
-from harness.engine.conditions import holds, predicate
+from harness.engine.conditions import holds, predicate, seen
 from harness.engine.context import Context, StepError
 from harness.engine.probes.prober import Prober
 from harness.engine.probes.produce import send_record
@@ -99,7 +99,7 @@ def _await(step: Await, name: str, context: Context) -> Mapping[str, Any]:
     condition = predicate(step, name, context)
     if context.wait(lambda: holds(condition), time.monotonic() + step.within_ms / 1000):
         return DONE
-    sentence = f"`{step.condition}` did not come true within {step.within_ms} ms"
+    sentence = f"`{step.condition}` did not come true within {step.within_ms} ms: {seen(step, context)}"
     if step.expect is None or step.expect.level is Level.MUST:
         raise Missed(sentence)
     return {"outcome": "missed", "sentence": sentence}

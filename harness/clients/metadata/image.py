@@ -46,6 +46,10 @@ class PartitionEntry:
     def name(self) -> str:
         return f"{self.topic}-{self.partition}"
 
+    def __str__(self) -> str:
+        leader = f"leader {self.leader}" if self.leader >= 0 else "no leader"
+        return f"{self.name} has {leader} at epoch {self.leader_epoch}, ISR {list(self.isr)} of {list(self.replicas)}"
+
 
 @dataclass(frozen=True)
 class Image:

@@ -11,7 +11,7 @@ import pytest
 
 from faults.capabilities import Running
 from harness.clients.observer import Answer, BrokerView, ControllerView, Observation
-from harness.engine.conditions import holds, predicate
+from harness.engine.conditions import holds, predicate, seen
 from harness.plan.conditions import (
     ActiveController,
     Await,
@@ -128,3 +128,21 @@ def test_references_are_resolved_when_the_waiting_begins(tmp_path: Path) -> None
     assert not holds(condition)
     context.observer.now = replace(healthy(), image=image(partition(5, 5)))  # type: ignore[misc]  # the stage's is set
     assert holds(condition)
+
+
+@pytest.mark.parametrize(
+    ("condition", "now", "sentence"),
+    [
+        (of(IsrIs, partition="t-0"), LED_BY_5, "t-0 has leader 5 at epoch 4, ISR [5] of [4, 5]"),
+        (of(LeaderIs, partition="t-0"), LEADERLESS, "t-0 has no leader at epoch 3, ISR [5] of [4, 5]"),
+        (of(LeaderIs, partition="t-1"), healthy(), "t-1 is not in the metadata log"),
+        (of(ActiveController), healthy(), "node-1 says -1 at epoch -1, node-2 says 2 at epoch 5"),
+        (of(BrokerActive, node="node-4"), FENCED_4, "node-4 is fenced at epoch 14 for the controllers, and serving"),
+        (of(Converged), REFUSING_4, "node-4 is not active"),
+        (of(Converged), BLIND_5, "node-5 knows the brokers [5] only"),
+        (of(Converged), STALE_5, "node-5 does not know that t-0 has leader 4"),
+        (of(Converged), NO_CONTROLLER, "no controller says that it is active"),
+    ],
+)
+def test_what_stands_in_the_way_is_told(condition: Await, now: Observation, sentence: str, tmp_path: Path) -> None:
+    assert seen(condition, stage(tmp_path, now)).startswith(sentence)
