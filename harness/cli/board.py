@@ -83,10 +83,10 @@ class Board:
         return sum(row.phase is Phase.SKIPPED for row in self.done)
 
     def left(self, now: float) -> float | None:
-        """About how many seconds are left, at the pace so far; None before anything is over."""
+        """About how many seconds are left, at the pace so far; None before anything is over, and at the end."""
         over = len([row for row in self.done if row.phase is Phase.DONE])
         waiting = len(self.rows) - len(self.done)
-        return None if not over else (now - self.began) / over * waiting
+        return None if not over or not waiting else (now - self.began) / over * waiting
 
     @property
     def verdict(self) -> Verdict:

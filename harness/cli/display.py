@@ -65,11 +65,12 @@ def _below(board: Board, now: float) -> Iterator[RenderableType]:
         where = row.step or row.phase.value
         yield _line(Text("running", "cyan"), row.title, Text(where, "cyan"), "")
     done, total = len(board.done), len(board.rows)
+    if not total:
+        yield Text("  collecting stories", "dim")
+        return
     left = board.left(now)
     bar = Table.grid(padding=(0, 2))
-    bar.add_row(
-        Text(""), ProgressBar(total=max(total, 1), completed=done, width=36), f"{done} of {total}", _about(left)
-    )
+    bar.add_row(Text(""), ProgressBar(total=total, completed=done, width=36), f"{done} of {total}", _about(left))
     yield bar
 
 
@@ -77,7 +78,7 @@ def _line(verdict: Text, title: str, note: Text, seconds: str) -> RenderableType
     """verdict, title, note, seconds in columns; the title gives way on a narrow terminal."""
     line = Table.grid(padding=(0, 1), expand=True)
     line.add_column(width=15)
-    line.add_column(ratio=3, no_wrap=True, overflow="ellipsis")
+    line.add_column(ratio=5, no_wrap=True, overflow="ellipsis")
     line.add_column(ratio=2, no_wrap=True, overflow="ellipsis")
     line.add_column(width=8, justify="right")
     line.add_row(Text("  ") + verdict, title, note, seconds)
