@@ -7,6 +7,7 @@ from pathlib import Path
 from cluster_impl.designs.quorum.raft.effects import AppendLeaderChange
 from cluster_impl.designs.quorum.raft.log_shape import LogShape
 from cluster_impl.designs.quorum.raft.messages import Batch
+from cluster_impl.storage.checkpoints import sync_directory
 from cluster_impl.storage.log import Log, OffsetMismatch
 from cluster_impl.wire import batches as format_
 from cluster_impl.wire import messages as m
@@ -22,6 +23,9 @@ class MetadataLog:
 
     def __init__(self, folder: Path) -> None:
         self._log = Log.open(folder)
+        # What an earlier process wrote may not be durable yet; from now on it counts as if it were.
+        self._log.flush()
+        sync_directory(folder.parent)
         self.delivered = 0
 
     def shape(self) -> LogShape:

@@ -25,7 +25,7 @@ class QuorumStateFile:
         """The initial state if there is no file yet. Raises CorruptQuorumState."""
         try:
             content = json.loads(self.path.read_text("utf-8"))
-            return QuorumState(content["leaderEpoch"], _known(content["votedId"]), _known(content["leaderId"]))
+            return QuorumState(int(content["leaderEpoch"]), _known(content["votedId"]), _known(content["leaderId"]))
         except FileNotFoundError:
             return QuorumState()
         except (ValueError, KeyError, TypeError) as error:
@@ -49,4 +49,4 @@ class QuorumStateFile:
 
 
 def _known(node_id: int) -> int | None:
-    return None if node_id == _NOBODY else node_id
+    return None if node_id == _NOBODY else int(node_id)
