@@ -73,7 +73,7 @@ class Cluster:
             stack.callback(self._backend.stop_all)
             toxiproxy = Toxiproxy(self.layout.addresses.toxiproxy)
             self._backend.start(TOXIPROXY, server_command(toxiproxy.api))
-            self.toxiproxy_version = await_version(toxiproxy)
+            await_version(toxiproxy)
             toxiproxy.populate(self.layout.links())
             self.processes = Nodes(self, self._backend)
             self.duplicates = Duplicates(self.processes)

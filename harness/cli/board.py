@@ -35,7 +35,6 @@ class Row:
 class Board:
     """All stories, in the order in which they were announced. Times are monotonic seconds."""
 
-    workers: int
     began: float
     rows: dict[str, Row] = field(default_factory=dict)
 

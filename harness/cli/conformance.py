@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,6 @@ class Request:
     backend: str
     only: str | None = None
     workers: int = 0
-    more: Sequence[str] = ()
 
 
 def run_suites(request: Request, suites: Path, console: Console) -> int:
@@ -55,7 +54,7 @@ def run_suites(request: Request, suites: Path, console: Console) -> int:
     with tempfile.TemporaryDirectory(prefix="fencepost-") as scratch:
         progress, log = Path(scratch) / "progress.jsonl", Path(scratch) / "pytest.log"
         progress.touch()
-        board = Board(workers, time.monotonic())
+        board = Board(time.monotonic())
         process = _start(request, suites, workers, progress, log)
         try:
             _watch(process, progress, board, console)
@@ -87,7 +86,7 @@ def _start(request: Request, suites: Path, workers: int, progress: Path, log: Pa
     argv = [sys.executable, "-m", "pytest", suites, *options, *select, "-n", workers, "--dist", "worksteal", "-q"]
     with log.open("wb") as output:
         return subprocess.Popen(
-            [*map(str, argv), *request.more],
+            list(map(str, argv)),
             env={**os.environ, VARIABLE: str(progress)},
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -22,7 +22,7 @@ def _line(story: str, phase: str, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def board() -> Board:
-    board = Board(workers=2, began=100.0)
+    board = Board(began=100.0)
     for story in "abc":
         board.apply(_line(story, "queued"))
     return board
