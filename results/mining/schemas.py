@@ -54,6 +54,7 @@ FINDING: Final = _struct(
     difference=_TEXT,
     at=_DOUBLE,
     basis=_TEXT,
+    evidence=_struct(judged=_LONG),
 )
 
 VERDICT: Final = _struct(

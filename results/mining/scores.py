@@ -73,26 +73,21 @@ def slowest(steps: DataFrame) -> DataFrame:
 
 
 def requirements(findings: DataFrame) -> DataFrame:
-    """One row a requirement and target: in how many runs it held, was broken as listed, broken, or was not covered."""
-    of_run = (
-        findings.where(F.col("requirement").isNotNull())
-        .groupBy("requirement", "target", "run")
-        .agg(
-            F.max(F.when(F.col("verdict") == "violation", 1).otherwise(0)).alias("broken"),
-            F.max(F.when(F.col("verdict") == "inconclusive", 1).otherwise(0)).alias("open"),
-            F.max(F.when(F.col("difference").isNotNull() & (F.col("verdict") == "pass"), 1).otherwise(0)).alias(
-                "listed"
-            ),
-        )
+    """One row a requirement and target: how many runs came to which state, the worst of their findings.
+
+    `idle` is a run in which every check of it had nothing to judge: it held over nothing.
+    """
+    verdict = F.col("verdict")
+    listed = F.col("difference").isNotNull() & (verdict == "pass")
+    judged = (verdict == "pass") & (F.coalesce("evidence.judged", F.lit(1)) > 0)
+    state = (
+        F.when(F.bool_or(verdict == "violation"), "broken")
+        .when(F.bool_or(verdict == "inconclusive"), "not_covered")
+        .when(F.bool_or(listed), "as_listed")
+        .when(F.bool_or(judged), "held")
+        .otherwise("idle")
     )
-    broken, open_, listed = F.col("broken") == 1, F.col("open") == 1, F.col("listed") == 1
-    return (
-        of_run.groupBy("requirement", "target")
-        .agg(
-            F.count(F.when(~broken & ~open_ & ~listed, 1)).alias("held"),
-            F.count(F.when(~broken & ~open_ & listed, 1)).alias("as_listed"),
-            F.count(F.when(broken, 1)).alias("broken"),
-            F.count(F.when(~broken & open_, 1)).alias("not_covered"),
-        )
-        .orderBy("requirement", "target")
-    )
+    of_run = findings.where("requirement is not null").groupBy("requirement", "target", "run").agg(state.alias("state"))
+    states = ("held", "as_listed", "broken", "not_covered", "idle")
+    counts = [F.count(F.when(F.col("state") == name, 1)).alias(name) for name in states]
+    return of_run.groupBy("requirement", "target").agg(*counts).orderBy("requirement", "target")

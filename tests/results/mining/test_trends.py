@@ -43,8 +43,11 @@ def make_run(runs: Path, name: str, plan_hash: str, verdict: Verdict | None, sta
         if verdict is not None:
             journal.write("run", name, "end")
     if verdict is not None:
-        finding = Finding(verdict, "lost-write", "Lost", "It was lost.", requirement="ACK-01", level="never")
-        RunVerdict(verdict, "So.", "cut", "quorum", plan_hash, 4.0, 4, 0, (finding,)).save(folder.verdict)
+        finding = Finding(
+            verdict, "lost-write", "Lost", "It was lost.", requirement="ACK-01", level="never", evidence={"judged": 5}
+        )
+        idle = Finding(Verdict.PASS, "aborted-read", "Read", "None of 0.", requirement="ACK-03", evidence={"judged": 0})
+        RunVerdict(verdict, "So.", "cut", "quorum", plan_hash, 4.0, 4, 0, (finding, idle)).save(folder.verdict)
     return folder
 
 
@@ -142,7 +145,15 @@ def test_parquet_holds_every_judged_run_by_day(mined: Mined) -> None:
         "date=2026-11-19",
     }
     assert runs["2026-11-18-1"]["verdict"] == "violation"
-    assert len(mined.rows("findings")) == 7
+    assert len(mined.rows("findings")) == 14
+
+
+@pytest.mark.integration
+def test_a_requirement_that_held_over_nothing_is_not_counted_as_held(mined: Mined) -> None:
+    assert mined.table("Requirements") == [
+        ["ACK-01", "quorum", "3", "0", "3", "0", "1"],
+        ["ACK-03", "quorum", "0", "0", "0", "0", "7"],
+    ]
 
 
 @pytest.mark.integration
@@ -170,4 +181,4 @@ def test_the_declared_schemas_have_the_fields_that_are_written(tmp_path: Path) -
     assert declared["manifest"] - {schemas.CORRUPT} == set(json.loads(folder.manifest.read_text()))
     assert declared["verdict"] - {schemas.CORRUPT} == set(verdict)
     assert declared["event"] - {schemas.CORRUPT} == set(json.loads(folder.journal.read_text().splitlines()[0]))
-    assert set(schemas.FINDING.fieldNames()) == set(verdict["findings"][0]) - {"evidence", "counterexample"}
+    assert set(schemas.FINDING.fieldNames()) == set(verdict["findings"][0]) - {"counterexample"}
