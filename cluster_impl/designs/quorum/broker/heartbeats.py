@@ -61,6 +61,8 @@ class Heartbeats:
         self._reached = reached
         self._on_epoch = on_epoch
         self._wake = asyncio.Event()
+        self._heard: int | None = None
+        """The controller that answered the last heartbeat as the active one."""
         self._lease_timer: asyncio.TimerHandle | None = None
         self._told: tuple[BrokerState, int, Loss | None] = (lifecycle.state, lifecycle.epoch, lifecycle.loss)
 
@@ -91,8 +93,8 @@ class Heartbeats:
         try:
             asked, reply = await self._link.request(request, 0, self._pace.timeout)
         except (ConnectionError, TimeoutError) as failure:
-            log.debug("heartbeat %d is given up: %s", heartbeat.number, failure)
             self._lifecycle.gave_up(heartbeat)
+            self._hear(None, str(failure))
             return RETRY
         lease = (reply.lease_end_time_ms - request.lease_start_time_ms) / 1000
         answer = Answer(Error(reply.error_code), BrokerState(reply.next_state), reply.broker_epoch, lease)
@@ -102,7 +104,9 @@ class Heartbeats:
         if answer.error is Error.NOT_CONTROLLER:
             self._finder.failed(asked)
             self._finder.learned(reply.active_controller_id)
+            self._hear(None, f"controller {asked} is not active")
             return RETRY
+        self._hear(asked)
         if answer.error not in (Error.NONE, Error.STALE_BROKER_EPOCH):
             log.warning("the active controller, %d, refuses this broker: %s", asked, answer.error.name)
         self._finder.learned(asked)
@@ -110,6 +114,16 @@ class Heartbeats:
             self._on_epoch()
         self.metadata_advanced()
         return self._pause_after(answer)
+
+    def _hear(self, active: int | None, why: str = "") -> None:
+        """One log line when the active controller falls silent, and when one is heard again."""
+        if active == self._heard:
+            return
+        if active is not None:
+            log.info("controller %d answers heartbeats", active)
+        else:
+            log.warning("no controller answers heartbeats: %s", why)
+        self._heard = active
 
     def _pause_after(self, answer: Answer) -> float:
         """What was revoked is asked for again soon, and so is a shutdown whose leaders are on the move."""
