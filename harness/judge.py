@@ -158,7 +158,7 @@ def _as_listed(plan: Plan, finding: Finding) -> Finding:
             and finding.requirement == deviation.requirement
             and finding.difference is None
         ):
-            sentence = f"{finding.sentence} Known of {plan.target}: {deviation.difference}."
+            sentence = f"{finding.sentence} Listed for {plan.target} as {deviation.difference}."
             return replace(finding, verdict=Verdict.PASS, difference=deviation.difference, sentence=sentence)
     return finding
 

@@ -38,16 +38,19 @@ def row(history: History, promise: Promise) -> tuple[Any, ...]:
         f"{promise.acknowledged:.2f} s",
         "unknown" if view is None else f"{view.leader} (epoch {view.leader_epoch})",
         "unknown" if view is None else ", ".join(map(str, view.isr)),
-        found(history, promise.at, promise.offset),
+        found(history, promise.at, promise.offset, promise.value),
     )
 
 
-def found(history: History, at: TopicPartition, offset: int) -> str:
-    """What stands at an offset after all: a value, `absent`, or `not read`."""
+def found(history: History, at: TopicPartition, offset: int, value: str) -> str:
+    """What stands at the offset of `value` after all: `there`, `absent`, `absent: other`, or `not read`."""
     final = history.final.get(at)
     if final is None:
         return "not read"
-    return final.values.get(offset, "absent")
+    now = final.values.get(offset)
+    if now == value:
+        return "there"
+    return "absent" if now is None else f"absent: {now}"
 
 
 def intact_before(history: History, missing: Iterable[Promise]) -> list[Promise]:

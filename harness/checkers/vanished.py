@@ -25,7 +25,7 @@ def consumed_then_vanished(history: History) -> Finding:
         if final.values.get(offset) != value:
             topic, number = at
             rows.append(
-                (f"{topic}-{number}", offset, value, f"{poll.t:.2f} s", poll.process, found(history, at, offset))
+                (f"{topic}-{number}", offset, value, f"{poll.t:.2f} s", poll.process, found(history, at, offset, value))
             )
             offsets.append(offset)
             first.append(poll.t)

@@ -110,14 +110,17 @@ def read_everything(
     journal: JournalWriter,
     promised: frozenset[str],
     timeout: float,
+    settle: float,
     now: Callable[[], float] = time.monotonic,
 ) -> FinalReadResult:
     """Read all partitions from their beginning to their end.
 
     A new leader learns its high watermark late, and until then the end looks nearer than it is. So the read goes on
-    past what looked like the end while promised records are missing, for at most `timeout` seconds.
+    past what looked like the end while promised records are missing: until nothing new came for `settle` seconds, and
+    for at most `timeout` seconds in all.
     """
     deadline = now() + timeout
+    quiet_since: float | None = None
     missing = set(promised)
     seen = 0
     spans: dict[control.TopicPartition, tuple[int, int]] = {}
@@ -128,14 +131,20 @@ def read_everything(
     problem = ""
     try:
         reader.rewind()
-        while not (partitions and len(spans) == len(partitions) and not missing):
-            if now() >= deadline:
-                break
+        while now() < deadline:
             values = reader.poll(final=True)
             seen += len(values)
             missing.difference_update(values)
-            if not values:
-                spans = _reached(reader)
+            if values:
+                spans, quiet_since = {}, None
+                continue
+            spans = _reached(reader)
+            if len(spans) < len(partitions):
+                quiet_since = None
+                continue
+            quiet_since = now() if quiet_since is None else quiet_since
+            if not missing or now() - quiet_since >= settle:
+                break
     except PositionLost as error:
         spans, problem = {}, f"position lost: {error}"
     finally:

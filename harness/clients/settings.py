@@ -48,6 +48,11 @@ def workload_timeout_ms(timing: Timing) -> int:
     return 4 * timing.lease_ms + 2 * timing.election_ms + 2000
 
 
+def settle_seconds(timing: Timing) -> float:
+    """After so long a healed partition shows all it has: who holds the high watermark back has left the ISR."""
+    return 2 * timing.lag_ms / 1000 + 1.0
+
+
 def consumer(bootstrap: str, timing: Timing, name: str) -> Settings:
     """A consumer that is told when its position is gone, in place of being moved in silence."""
     return common(bootstrap, timing, name) | {

@@ -129,7 +129,8 @@ class Workload:
         name = f"final-{next(self._final_reads)}"
         config = settings.consumer(self._bootstrap("main"), self._plan.timing, name)
         partitions = [at for topic in self._partitions for at in self._of(topic)]
-        return read_everything(name, partitions, config, self._journal, frozenset(self._promised), timeout)
+        settle = settings.settle_seconds(self._plan.timing)
+        return read_everything(name, partitions, config, self._journal, frozenset(self._promised), timeout, settle)
 
     def _produce(self, spec: ProducerSpec, stopped: threading.Event) -> None:
         timeout_ms = settings.workload_timeout_ms(self._plan.timing)

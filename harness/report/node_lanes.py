@@ -65,8 +65,8 @@ def _marks(node: NodeSpec, journal: Journal) -> Iterator[Mark]:
 
 
 def _answers(node: NodeSpec, journal: Journal) -> tuple[Segment, ...]:
-    """How the node answered when it was asked, about ten times a second."""
-    changes: list[Change] = [
+    """How the node answered when it was asked, about ten times a second, while it had a process."""
+    answers: list[Change] = [
         (event.t, "answer", event.data["state"])
         for event in journal.of("state")
         if event.node == node.name and event.data.get("what") == "answer"
@@ -74,11 +74,11 @@ def _answers(node: NodeSpec, journal: Journal) -> tuple[Segment, ...]:
 
     def draw(state: Mapping[str, Any]) -> Segment | None:
         answer = state.get("answer", "")
-        if answer not in _ANSWERS:
+        if answer not in _ANSWERS or "process" not in state:
             return None
         return Segment(0, 0, _ANSWERS[answer], (), f"{node.name} asked directly: {answer}")
 
-    return sweep(changes, journal.duration, draw)
+    return sweep([*_process(node, journal), *answers], journal.duration, draw)
 
 
 def _activity(node: NodeSpec, journal: Journal) -> Iterator[Change]:

@@ -95,6 +95,7 @@ def render(
         timeline=Markup(draw(timeline)),
         legend=_legend(timeline),
         numbered=numbered,
+        differences=sorted({finding.difference for finding in numbered if finding.difference}),
         troubles=[*verdict.of(Verdict.INFRASTRUCTURE), *verdict.of(Verdict.INCONCLUSIVE)],
         requirements=list(_requirements(plan, verdict)),
         steps=list(_steps(plan, journal)),
