@@ -7,7 +7,7 @@ Visibility). Values are frozen, so that a copy shares them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 from uuid import UUID
@@ -58,7 +58,11 @@ class Topic:
 @dataclass(frozen=True, slots=True)
 class Partition:
     """`leader_epoch` grows with each change of leader or ISR; `tenure_epoch` is the one at which the present leader
-    began to lead (decision: LeaderEpoch grows with each ISR change)."""
+    began to lead (decision: LeaderEpoch grows with each ISR change).
+
+    `joined` has for each member of the ISR the broker epoch at which it came in: the process that held the id then is
+    the one that is known to have everything.
+    """
 
     topic_id: UUID
     index: int
@@ -67,6 +71,7 @@ class Partition:
     leader: int
     leader_epoch: int
     tenure_epoch: int
+    joined: Mapping[int, int]
 
 
 @dataclass(slots=True)
@@ -147,6 +152,7 @@ class MetadataImage:
             record.leader,
             record.leader_epoch,
             _tenure(known, record.leader, record.leader_epoch),
+            self._joined(known, record.isr),
         )
 
     def _change_isr(self, record: m.IsrChangeRecord) -> None:
@@ -158,7 +164,12 @@ class MetadataImage:
             leader=record.leader,
             leader_epoch=record.leader_epoch,
             tenure_epoch=_tenure(known, record.leader, record.leader_epoch),
+            joined=self._joined(known, record.isr),
         )
+
+    def _joined(self, known: Partition | None, isr: Sequence[int]) -> Mapping[int, int]:
+        before = known.joined if known is not None else {}
+        return {id: before.get(id, self.brokers[id].epoch if id in self.brokers else NO_EPOCH) for id in isr}
 
 
 def _tenure(known: Partition | None, leader: int, leader_epoch: int) -> int:

@@ -1,6 +1,7 @@
 """What the active controller does with a BrokerHeartbeat (KIP-631, Broker Registration and State Management).
 
-    GUARDS refuse     a request that makes no sense (42), or a stale epoch while the id is leased (77): changes nothing
+    GUARDS refuse     a request that makes no sense (42), or a stale epoch while the id is leased or while what another
+                      process of the id holds is waited for (77): changes nothing
     grant             the id is free, or INITIAL claims it: a new epoch
     grant_anew        its holder says that its lease has run out: its leaderships move, and it gets a new epoch
     renew             the holder wants to be ACTIVE: it is, unless its metadata is stale
@@ -60,11 +61,26 @@ def _is_stale_while_the_id_is_leased(state: ControllerState, request: m.BrokerHe
     return holder is not None and request.target_state != BrokerState.INITIAL and request.broker_epoch != holder.epoch
 
 
+def _is_not_whom_a_partition_waits_for(state: ControllerState, request: m.BrokerHeartbeatRequest) -> bool:
+    """Another process had the id since, alone holds what a partition acknowledged, and is gone.
+
+    Under its id the sender would be elected with a log that lacks all that. It is refused until the other one returns,
+    or until it is started again, which is for people to decide: INITIAL always wins.
+    """
+    if request.broker_id in state.image.brokers or request.target_state == BrokerState.INITIAL:
+        return False
+    return any(
+        partition.isr == (request.broker_id,) and partition.joined[request.broker_id] > request.broker_epoch
+        for partition in state.image.all_partitions()
+    )
+
+
 GUARDS = (
     Guard(Error.INVALID_REQUEST, _names_no_broker),
     Guard(Error.INVALID_REQUEST, _wants_an_unknown_state),
     Guard(Error.INVALID_REQUEST, _has_an_epoch_that_does_not_fit),
     Guard(Error.STALE_BROKER_EPOCH, _is_stale_while_the_id_is_leased),
+    Guard(Error.STALE_BROKER_EPOCH, _is_not_whom_a_partition_waits_for),
 )
 
 

@@ -89,6 +89,38 @@ def test_a_stale_epoch_comes_back_with_a_new_one_once_the_id_has_no_live_lease(w
     assert reply.broker_epoch > winner
 
 
+@pytest.mark.requirement("D631-14", "ACK-01")
+def test_an_elder_does_not_lead_what_only_its_successor_holds(world: World) -> None:
+    """The successor caught up and joined the ISR; then the other replica died, and then the successor."""
+    world.join(4, 5)
+    world.topic("t", 5, 4)
+    elder = world.epoch(4)
+    world.join(4)
+    successor = world.epoch(4)
+    version = world.partition("t").leader_epoch
+    joined = world.alter_isr(5, world.epoch(5), "t", version, [5, 4], version)
+    assert joined.topics[0].partitions[0].error_code == 0
+    world.now += 1
+    world.heartbeat(4, ACTIVE, successor)
+    world.now += LEASE - 0.5
+    world.end_leases()
+    assert (world.partition("t").isr, world.partition("t").leader) == ((4,), 4)
+    world.now += LEASE
+    assert world.heartbeat(4, FENCED, elder).error_code == Error.STALE_BROKER_EPOCH
+    assert world.partition("t").leader == -1
+    assert world.heartbeat(4, FENCED, successor).error_code == 0
+
+
+@pytest.mark.requirement("D631-14")
+def test_a_process_that_never_heard_of_its_last_grant_comes_back_to_what_it_alone_holds(world: World) -> None:
+    world.join(4)
+    world.topic("t", 4)
+    known = world.epoch(4)
+    assert world.heartbeat(4, FENCED, known).broker_epoch > known  # and the answer is lost
+    world.now += LEASE + 1
+    assert world.heartbeat(4, FENCED, known).error_code == 0
+
+
 @pytest.mark.requirement("D631-15")
 def test_two_processes_with_one_id_do_not_oust_each_other(world: World) -> None:
     world.join(4)
