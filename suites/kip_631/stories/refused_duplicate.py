@@ -28,6 +28,7 @@ from suites.kip_631.building import (
     compose,
     duplicate_of,
     must,
+    never,
     opening,
     pace,
     six,
@@ -42,9 +43,9 @@ NO_WORK = WorkloadSpec()
 def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
     """The elder is cut from the leader while the newcomer runs; then newcomer and leader die.
 
-    Where the newcomer wins it is a replica by right, and what it acknowledged dies with it and waits with the leader:
-    the elder, which has none of it, may not be elected. Where the newcomer is refused (AK-01) and credited all the same
-    (AK-07), acknowledged records are lost.
+    Where the newcomer wins it is a replica by right. The elder, which has nothing of what was acknowledged meanwhile,
+    gets its id back when the newcomer is gone, and may not be elected. Where the newcomer is refused (AK-01) and
+    credited all the same (AK-07), acknowledged records are lost.
     """
     leader, elder, _ = cast(story, seed)
     newcomer = duplicate_of(elder, "empty")
@@ -57,8 +58,7 @@ def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
         *_credited(target, elder),
         Produce(as_="during", topic="u", records=DURING),
         Heal(as_="newcomer-dies", fault="duplicate"),
-        InjectKill(as_="leader-dies", nodes=leader),
-        *_elected(target, elder),
+        *_leader_dies(target, leader, elder),
         *closing(work=False),
         Produce(as_="afterwards", topic="u", records=10, expect=answers("LIVE-03", "served")),
     ]
@@ -109,12 +109,23 @@ def _credited(target: TargetFacts, elder: str) -> list[Step]:
     return [IsrIs(as_="credited", partition="u-0", has=elder, within_ms=1000, expect=held)]
 
 
-def _elected(target: TargetFacts, elder: str) -> list[Step]:
-    """Time enough for the controller to give up both, and to elect whoever it would elect."""
+def _leader_dies(target: TargetFacts, leader: str, elder: str) -> list[Step]:
+    """Who is elected, if anybody.
+
+    The lease of the newcomer ends first, so that the leader is the one that everything waits for. Where the newcomer
+    never had a lease the elder is a member of the ISR, and is elected.
+    """
+    dies = InjectKill(as_="leader-dies", nodes=leader)
     if target.differs("AK-07"):
         elected = must("ISR-07").model_copy(update={"difference": "AK-07"})
-        return [LeaderIs(as_="elected", partition="u-0", is_=elder, within_ms=LIVELY_MS, expect=elected)]
-    return [Hold(as_="given-up", after="leader-dies.proven", ms=2 * pace(target).lease_ms)]
+        return [dies, LeaderIs(as_="elected", partition="u-0", is_=elder, within_ms=LIVELY_MS, expect=elected)]
+    return [
+        IsrIs(as_="left", partition="u-0", is_=leader, within_ms=LIVELY_MS, expect=must("D631-07")),
+        dies,
+        LeaderIs(
+            as_="elected", partition="u-0", is_=elder, within_ms=3 * pace(target).lease_ms, expect=never("ISR-07")
+        ),
+    ]
 
 
 def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -187,7 +198,7 @@ STORIES = (
     Story(
         slug="refused-duplicate",
         title="A refused duplicate must not count as a replica",
-        requirements=("ACK-01", "ISR-07", "D631-16", "K631-39", "LIVE-01", "LIVE-03"),
+        requirements=("ACK-01", "ISR-07", "D631-07", "D631-16", "K631-39", "LIVE-01", "LIVE-03"),
         needs=frozenset({Capability.DUPLICATE, Capability.LINKS, Capability.KILL}),
         seconds=14,
         build=elder_cut,
