@@ -100,10 +100,14 @@ class Lifecycle:
         self._in_flight = Heartbeat(self._sent, self._wish(), self.epoch, now)
         return self._in_flight
 
+    def waits_for(self, heartbeat: Heartbeat) -> bool:
+        """Whether the answer to `heartbeat` still counts."""
+        return self._in_flight is not None and heartbeat.number == self._in_flight.number
+
     def answered(self, heartbeat: Heartbeat, answer: Answer, now: float) -> None:
         """Take in the answer to `heartbeat`, which arrived at `now`."""
         self.tick(now)
-        if self._in_flight is None or heartbeat.number != self._in_flight.number:
+        if not self.waits_for(heartbeat):
             return
         self._in_flight = None
         if answer.error is Error.STALE_BROKER_EPOCH:
@@ -113,7 +117,7 @@ class Lifecycle:
 
     def gave_up(self, heartbeat: Heartbeat) -> None:
         """No answer will be waited for any more."""
-        if self._in_flight is not None and heartbeat.number == self._in_flight.number:
+        if self.waits_for(heartbeat):
             self._in_flight = None
 
     def _wish(self) -> BrokerState:
