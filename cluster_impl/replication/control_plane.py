@@ -73,7 +73,12 @@ class PartitionRemoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsrProposal:
-    """A leader asks for a new ISR, given that `leader_epoch` and `version` are still the committed ones."""
+    """A leader asks for a new ISR, given that `leader_epoch` and `version` are still the committed ones.
+
+    What the leader has seen of a member that joins, it has seen of the process that was registered then. Another one
+    may have an empty disk (KAFKA-14139, KIP-903): when a replica is registered anew, in the ISR or outside it, the
+    control plane makes a new version, so that proposals of the time before are refused.
+    """
 
     topic: str
     topic_id: UUID
@@ -94,7 +99,7 @@ class IsrAccepted:
 
 @dataclass(frozen=True, slots=True)
 class IsrRefused:
-    """The change was not made and never will be."""
+    """The change was not made and never will be: no earlier attempt at the same proposal is in doubt either."""
 
     error: Error
 

@@ -84,11 +84,14 @@ class World:
         self._publish([*self.partitions])
 
     def unregister(self, broker_id: int) -> None:
-        """A broker is fenced: it leaves every ISR, unless it is the last member, and leads nothing."""
+        """A broker is fenced: it leaves every ISR, unless it is the last member, and leads nothing.
+
+        What it replicates outside the ISR gets a new version too: an ISR with it may be on its way.
+        """
         self.brokers.pop(broker_id, None)
         self.epochs.pop(broker_id, None)
         for name, state in self.partitions.items():
-            if broker_id in state.isr:
+            if broker_id in state.replicas:
                 isr = tuple(member for member in state.isr if member != broker_id)
                 leader = state.leader if state.leader != broker_id else next(iter(isr), -1)
                 self._change(name, leader=leader, isr=isr or state.isr)

@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from tests.cluster_impl.processes import running
 
-pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+pytestmark = pytest.mark.integration
 
 VALUES = [f"value {number}".encode() for number in range(200)]
 PARTITIONS = 3

@@ -76,13 +76,18 @@ class QuorumControlPlane:
     async def alter_isr(self, proposal: IsrProposal) -> IsrOutcome:
         """Ask the active controller, whoever that becomes while the time lasts.
 
-        Asking again after an unknown outcome is safe: the version has moved if the change was made.
+        Asking again after an unknown outcome is safe: the version has moved if the change was made. But then a refusal
+        is one of the repetition only: the earlier attempt may have been made, or may still be on its way.
         """
         deadline = time.monotonic() + self._request_timeout
+        in_doubt = False
         while True:
             outcome = await self._propose(proposal, max(RETRY, deadline - time.monotonic()))
+            if in_doubt and isinstance(outcome, IsrRefused):
+                return IsrUnknown(f"it was refused ({outcome.error.name}) after an attempt that nobody answered")
             if not isinstance(outcome, IsrUnknown) or time.monotonic() + RETRY >= deadline:
                 return outcome
+            in_doubt = True
             await asyncio.sleep(RETRY)
 
     async def _propose(self, proposal: IsrProposal, timeout: float) -> IsrOutcome:
