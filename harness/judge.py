@@ -1,4 +1,4 @@
-"""The verdict of a run, from its plan and its journal alone. The same two give the same verdict, at any time.
+"""The verdict of a run, from its plan, its journal and the logs of its nodes. The same give the same, at any time.
 
 What may be held against the target when something else went wrong:
 
@@ -14,6 +14,7 @@ What may be held against the target when something else went wrong:
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import inf
+from pathlib import Path
 
 from harness.checkers import DATA_CHECKERS, expectations
 from harness.checkers.check import Check
@@ -21,6 +22,7 @@ from harness.checkers.control import TopicPartition, read_control
 from harness.checkers.coverage import check_coverage
 from harness.checkers.history import History, read_history
 from harness.checkers.leadership import lawful_isr, leader_epochs_grow, one_controller, one_leader
+from harness.checkers.replicas import replicas_agree
 from harness.plan.file import load_plan
 from harness.plan.hash import plan_hash
 from harness.plan.model import Plan
@@ -47,18 +49,22 @@ class Doubt:
 
 def judge_folder(folder: RunFolder) -> RunVerdict:
     """Judge a run from its files and write `verdict.json`."""
-    verdict = judge(load_plan(folder.plan), read_journal(folder.journal))
+    verdict = judge(load_plan(folder.plan), read_journal(folder.journal), folder.nodes)
     verdict.save(folder.verdict)
     return verdict
 
 
-def judge(plan: Plan, journal: Journal) -> RunVerdict:
-    """All checkers, expectations and coverage together. Linear in the journal."""
+def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict:
+    """All checkers, expectations and coverage together. Linear in the journal.
+
+    With `nodes`, the folder of the nodes' own folders, the logs that they left are held against it too.
+    """
     troubles = list(_troubles(journal))
     history = read_history(journal)
     claims = [
         *(checker(history) for checker in DATA_CHECKERS),
         *_leadership(plan, journal),
+        *([replicas_agree(plan, history, nodes)] if nodes is not None else []),
         *expectations.check(plan, journal),
     ]
     coverage = [*check_coverage(plan, journal), *_produced(plan, history)]

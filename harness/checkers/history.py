@@ -137,6 +137,11 @@ class History:
         return first
 
 
+def value_of(payload: bytes | None) -> str:
+    """The unique part of a record's value, as the journal has it: up to the first space. The rest fills up."""
+    return (payload or b"").split(b" ", 1)[0].decode(errors="replace")
+
+
 def read_history(journal: Journal) -> History:
     sends: dict[str, Send] = {}
     polls: list[Poll] = []

@@ -83,7 +83,7 @@ def report(folder: RunFolderArgument) -> None:
 
 
 def recheck(folder: RunFolderArgument) -> None:
-    """Judge a run again from its plan and journal, with no cluster. Its verdict file stays as it is.
+    """Judge a run again from what it left behind, with no cluster. Its verdict file stays as it is.
 
     [bold]Example[/bold]
       fencepost recheck runs/2026-11-21-7f3c9a21
@@ -97,7 +97,7 @@ def recheck(folder: RunFolderArgument) -> None:
     from results.records.journal import read_journal
 
     found = RunFolder.open(_existing(folder, "run folder"))
-    verdict = judge(load_plan(found.plan), read_journal(found.journal))
+    verdict = judge(load_plan(found.plan), read_journal(found.journal), found.nodes)
     show_verdict(Console(highlight=False), found, verdict)
     raise typer.Exit(verdict.verdict.exit_code)
 

@@ -9,7 +9,7 @@ from itertools import count
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from harness.checkers import control
-from harness.clients.sending import value_of
+from harness.checkers.history import value_of
 from harness.clients.settings import Settings
 from results.records.journal import JournalWriter
 

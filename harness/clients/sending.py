@@ -38,7 +38,7 @@ class Tally:
 class Sender:
     """Sends unique records to a topic and journals what becomes of them. Used by one thread at a time.
 
-    A value is `{name}-{n}`, then a space and filling up to `size` bytes: `value_of` gives the first part back.
+    A value is `{name}-{n}`, then a space and filling up to `size` bytes; `value_of` gives the first part back.
     `on_promise` is called with each value that was acknowledged at acks=all.
     """
 
@@ -115,11 +115,6 @@ class Sender:
         self.tally.outcomes[outcome] += 1
         if outcome is Outcome.OK and self._acks == "all":
             self._on_promise(value)
-
-
-def value_of(payload: bytes | None) -> str:
-    """The unique part of a record's value, as the journal has it."""
-    return (payload or b"").split(b" ", 1)[0].decode(errors="replace")
 
 
 def send_at_rate(sender: Sender, partitions: int, rate: float, stopped: threading.Event) -> None:
