@@ -15,7 +15,6 @@ from suites.kip_631.building import (
     cast,
     closing,
     compose,
-    may_answer,
     must,
     never_serves,
     opening,
@@ -86,7 +85,7 @@ def paused(story: Story, target: TargetFacts, seed: int) -> Plan:
     """Requests wait in the sockets of a stopped leader; when it wakes its lease is long over."""
     leader, *followers = cast(story, seed)
     timing = pace(target)
-    serves_on = target.unless("AK-04", never_serves("K631-32"), may_answer("K631-32", "served"))
+    serves_on = target.unless("AK-04", never_serves("K631-32"), answers("K631-32", "served"))
     steps = [
         *opening(leader),
         InjectStall(as_="deaf", from_=leader, to="controllers"),

@@ -142,6 +142,7 @@ def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
         Produce(as_="missing", topic="u", node=leader, acks=1, records=ALONE, expect=answers("LIVE-03", "served")),
         *_fetches("nobody", leader, follower, -1, nobody),
         *_fetches("stale", leader, follower, "stale", answers("D631-16", "refused")),
+        Produce(as_="more", topic="u", node=leader, acks=1, expect=answers("LIVE-03", "served")),
         IsrIs(as_="alone", partition="u-0", is_=leader, within_ms=LIVELY_MS, expect=must("ISR-05")),
         ProduceProbe(
             as_="too-few",
