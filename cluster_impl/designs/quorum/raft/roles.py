@@ -129,19 +129,20 @@ class RoleMachine:
                 self._become_candidate(now)
             else:
                 self._become_leader(now)
-        elif self.role is Role.CANDIDATE and len(self._refused) > len(self.settings.voters) - self._majority:
+        elif self.role is Role.CANDIDATE and self._refused:
+            # Whoever refuses may have voted for another, who has as little chance: do not wait for the silent.
             self._timer = min(self._timer, now + self._back_off())
 
     def _patience(self) -> float:
         """With a leader. Not the same for all, who often hear of the last commit of a leader at the same time."""
-        return self.settings.fetch_timeout * (1 + self._random.random() / 10)
+        return self.settings.fetch_timeout * (1 + self._random.random() / 5)
 
     def _election_timeout(self) -> float:
         return self.settings.election_timeout * (1 + self._random.random())
 
     def _back_off(self, factor: float = 1.0) -> float:
-        """Random from nothing up, so that two candidates that met do not meet again for ever (KAFKA-18345)."""
-        return self.settings.election_timeout * factor * self._random.random()
+        """Random from little up, so that two candidates that met do not meet again for ever (KAFKA-18345)."""
+        return self.settings.election_timeout * factor * (0.1 + 0.9 * self._random.random())
 
     def _resignation_due_at(self) -> float:
         """When a leader that hears no majority gives up (KAFKA-15489)."""

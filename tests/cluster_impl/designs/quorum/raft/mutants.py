@@ -109,8 +109,12 @@ SEEN_IN_STORMS: tuple[type[RaftCore], ...] = (
     VotesForAnyone,
     NeverTruncates,
     TruncatesTooLittle,
+    CommitsWhatDiverges,
     CountsBeforeFsync,
     ConfirmsWithoutARound,
     LeadsWithoutAMajority,
 )
-"""The others take a rarer history, or one that only waits: they have tests of their own."""
+"""The two others have tests of their own: one does nothing wrong but wait, one takes a very rare history."""
+
+RARE: dict[type[RaftCore], int] = {CommitsOlderEpochs: 106, CommitsWhatDiverges: 224, LeadsWithoutAMajority: 24}
+"""Where to begin to look for a history that shows it: the seed that did when this was written. It only saves time."""
