@@ -213,7 +213,8 @@ class RaftCore(RoleMachine):
     def _fetch_refusal(self, request: FetchRequest) -> Error:
         if request.cluster_id not in (None, self.settings.cluster_id):
             return Error.INCONSISTENT_CLUSTER_ID
-        if request.epoch != UNKNOWN_EPOCH and request.epoch != self.epoch:
+        may_not_know = request.epoch == UNKNOWN_EPOCH and request.replica_id not in self._peers
+        if request.epoch != self.epoch and not may_not_know:
             return Error.FENCED_LEADER_EPOCH if request.epoch < self.epoch else Error.UNKNOWN_LEADER_EPOCH
         return Error.NONE if self.role is Role.LEADER else Error.NOT_LEADER_OR_FOLLOWER
 
@@ -237,7 +238,7 @@ class RaftCore(RoleMachine):
     def _begin_answered(
         self, peer: int, request: BeginQuorumEpochRequest, response: BeginQuorumEpochResponse, now: float
     ) -> None:
-        if response.error or self.leadership is None:
+        if response.error or response.epoch != self.epoch or self.leadership is None:
             self._outbox.pause(peer, now)
             return
         follower = self.leadership.followers[peer]

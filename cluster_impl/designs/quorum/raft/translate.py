@@ -122,6 +122,8 @@ def read_request(message: Message, version: int) -> Request:
             if version > FETCH_VERSION and topic.topic_id != TOPIC_ID:
                 raise Malformed(f"topic id {topic.topic_id} is not the metadata topic")
             _check(topic.topic if version <= FETCH_VERSION else TOPIC, fetch.partition)
+            if fetch.fetch_offset < 0:
+                raise Malformed(f"there is no offset {fetch.fetch_offset}")
             return FetchRequest(
                 message.cluster_id,
                 fetch.current_leader_epoch,

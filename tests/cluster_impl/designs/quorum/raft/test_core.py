@@ -336,11 +336,13 @@ def test_observers_are_served_what_is_committed_and_voters_all() -> None:
     assert the(effects, fx.Reply).response == FetchResponse(Error.NONE, 1, 1, 1), "the voter hears of the commit"
 
 
-def test_a_fetch_from_nobody_moves_nothing() -> None:
+def test_a_fetch_from_nobody_or_in_no_epoch_moves_nothing() -> None:
     leader = Voter()
     leader.lead()
     for replica in (OBSERVER, 1, 9):
         leader.fetch(replica, EpochEnd(1, 1))
+    refused = leader.fetch(2, EpochEnd(1, 1), epoch=UNKNOWN_EPOCH)
+    assert the(refused, fx.Reply).response.error is Error.FENCED_LEADER_EPOCH
     assert leader.core.high_watermark == 0
     leader.tick(FETCH_TIMEOUT)
     assert leader.core.role is not Role.LEADER

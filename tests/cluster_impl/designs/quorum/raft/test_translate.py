@@ -90,8 +90,8 @@ def test_an_answer_from_a_foreign_cluster_is_no_answer() -> None:
         read_response(response_message(VoteResponse(Error.INCONSISTENT_CLUSTER_ID, 9, 3)))
 
 
-def fetch_by_id(topic_id: UUID) -> m.FetchRequest:
-    partition = m.FetchRequest.FetchPartition(fetch_offset=5, last_fetched_epoch=2)
+def fetch_by_id(topic_id: UUID, offset: int = 5) -> m.FetchRequest:
+    partition = m.FetchRequest.FetchPartition(fetch_offset=offset, last_fetched_epoch=2)
     return m.FetchRequest(topics=[m.FetchRequest.FetchTopic(topic_id=topic_id, partitions=[partition])])
 
 
@@ -114,9 +114,10 @@ VOTE = m.VoteRequest.PartitionData()
         (m.EndQuorumEpochRequest(), 0),
         (m.FetchRequest(), 12),
         (fetch_by_id(UUID(int=2)), 17),
+        (fetch_by_id(UUID(int=1), offset=-1), 17),
     ],
 )
-def test_what_is_not_about_the_metadata_topic_is_refused(message: Message, version: int) -> None:
+def test_what_is_not_about_a_place_in_the_metadata_topic_is_refused(message: Message, version: int) -> None:
     with pytest.raises(Malformed):
         read_request(message, version)
     refusal = refusal_message(message)
