@@ -43,8 +43,8 @@ def producer(
     return settings if retry else settings | {"retries": 0}
 
 
-def workload_timeout_ms(timing: Timing) -> int:
-    """How long a record of the workload may wait: through a lease that ends, an election, and a retry."""
+def patience_ms(timing: Timing) -> int:
+    """How long a record of the workload may take when nothing is broken any more: a lease, an election, and a retry."""
     return 4 * timing.lease_ms + 2 * timing.election_ms + 2000
 
 

@@ -133,21 +133,23 @@ class Workload:
         return read_everything(name, partitions, config, self._journal, frozenset(self._promised), timeout, settle)
 
     def _produce(self, spec: ProducerSpec, stopped: threading.Event) -> None:
-        timeout_ms = settings.workload_timeout_ms(self._plan.timing)
+        """An idempotent producer gives no record up before it is stopped: doing so would begin a new session."""
+        patience_ms = settings.patience_ms(self._plan.timing)
+        idempotent = spec.idempotent and spec.acks == "all"
         config = settings.producer(
             self._bootstrap(spec.site),
             self._plan.timing,
             spec.name,
             acks=str(spec.acks),
-            idempotent=spec.idempotent and spec.acks == "all",
+            idempotent=idempotent,
             retry=True,
-            timeout_ms=timeout_ms,
+            timeout_ms=self._plan.deadline_ms if idempotent else patience_ms,
         )
         sender = self._sender(spec.name, spec.topic, config, size=spec.size, numbers=self._numbers[spec.name])
         try:
             send_at_rate(sender, self._partitions[spec.topic], spec.rate, stopped)
         finally:
-            sender.finish(timeout_ms / 1000 + 1.0)
+            sender.finish(patience_ms / 1000)
 
     def _consume(self, spec: ConsumerSpec, stopped: threading.Event) -> None:
         config = settings.consumer(self._bootstrap(spec.site), self._plan.timing, spec.name)

@@ -190,7 +190,19 @@ def test_an_idempotent_record_at_two_offsets_is_a_duplicate() -> None:
 def test_a_duplicate_of_a_producer_without_idempotence_is_counted() -> None:
     finding = duplicate(Story().send("a", 0, idempotent=False).poll((0, "a"), (1, "a")).history())
     assert finding.verdict is Verdict.PASS
-    assert finding.evidence["duplicates_without_idempotence"] == 1
+    assert finding.evidence["allowed_duplicates"] == 1
+
+
+def test_what_a_producer_sends_again_after_giving_a_record_up_is_counted() -> None:
+    story = Story().send("a", 0).send("b", outcome="info").send("c", 1).poll((0, "a"), (1, "c"), (2, "c"))
+    finding = duplicate(story.history())
+    assert finding.verdict is Verdict.PASS
+    assert finding.evidence == {"judged": 1, "allowed_duplicates": 1}
+
+
+def test_what_ended_before_a_producer_gave_a_record_up_is_judged() -> None:
+    story = Story().send("a", 0).send("b", outcome="info").poll((0, "a"), (1, "a"))
+    assert verdict(duplicate, story) is Verdict.VIOLATION
 
 
 def test_reading_a_record_twice_makes_no_duplicate() -> None:

@@ -101,6 +101,8 @@ def test_when_nobody_answers_records_stay_unknown_and_stopping_ends(tmp_path: Pa
         workload = Workload(story, journal, lambda site: "127.0.0.1:1")
         burst = workload.burst("burst", "t", 0, 3, "all", False, timeout=0.5)
         assert (burst.acknowledged, burst.failed, burst.unknown) == (0, 0, 3)
+        workload.start()
+        workload.stop()
         result = workload.final_read(0.5)
         assert not result.complete
     outcomes = [event.phase for event in read_journal(tmp_path / "journal.jsonl").of("op")]
