@@ -64,9 +64,14 @@ def from_peers(story: Story, target: TargetFacts, seed: int) -> Plan:
 
 
 def _powerless(target: TargetFacts, leader: str, shrunk: tuple[str, ...]) -> list[Step]:
-    """The old one believes in itself for a while yet. What it grants alone counts for nothing, so it grants nothing."""
+    """The old one believes in itself for a while yet. What it grants alone counts for nothing, so it grants nothing.
+
+    The renewal comes first and is brief: it would be given at once by a controller that does not ask its peers, and
+    the old one resigns when it has not heard of them for the fetch timeout.
+    """
     alone = target.unless("AK-06", never_serves("D631-03"), may_answer("D631-03", "served"))
     return [
+        _heartbeat("renewal", leader, alone, timeout_ms=250),
         CreateTopicProbe(as_="create", node="$old", topic="island", timeout_ms=500, expect=never_serves("K631-17")),
         AlterIsrProbe(
             as_="shrink",
@@ -77,12 +82,11 @@ def _powerless(target: TargetFacts, leader: str, shrunk: tuple[str, ...]) -> lis
             timeout_ms=500,
             expect=never_serves("K631-17"),
         ),
-        _heartbeat("renewal", leader, alone),
     ]
 
 
-def _heartbeat(name: str, broker: str, expect: ExpectOutcome) -> HeartbeatProbe:
-    return HeartbeatProbe(as_=name, node="$old", broker=broker, timeout_ms=500, expect=expect)
+def _heartbeat(name: str, broker: str, expect: ExpectOutcome, timeout_ms: int = 500) -> HeartbeatProbe:
+    return HeartbeatProbe(as_=name, node="$old", broker=broker, timeout_ms=timeout_ms, expect=expect)
 
 
 def island(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -94,9 +98,9 @@ def island(story: Story, target: TargetFacts, seed: int) -> Plan:
         *opening(leader),
         Bind(as_="old", node="active-controller"),
         InjectIsolate(as_="cut", nodes=("$old", leader), from_=("controllers", "brokers"), how="stall"),
+        _heartbeat("renewal", leader, target.unless("AK-06", never_serves("D631-03"), may_answer("D631-03", "served"))),
         Hold(as_="lease-over", after="cut.proven", ms=timing.lease_ms),
         *ask("marooned", leader, serves_on, after=After(event="cut.proven", plus_ms=timing.lease_ms)),
-        _heartbeat("renewal", leader, target.unless("AK-06", never_serves("D631-03"), may_answer("D631-03", "served"))),
         ActiveController(as_="elected", is_not="$old", within_ms=LIVELY_MS, expect=must("LIVE-02")),
         LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("D631-07")),
         WorkloadAcks(as_="goes-on", more=20, within_ms=LIVELY_MS, expect=must("LIVE-03")),
