@@ -11,7 +11,7 @@ from faults.processes import ProcessFault, await_ready
 
 
 class Kill(ProcessFault):
-    """SIGKILL to each node's process group, all before any is looked at. Healed by a restart on the same directory.
+    """SIGKILL to each node's process group, all at once. Healed by a restart on the same directory.
 
     `back` says when the restart counts: once each new process runs, or once it answers requests.
 
@@ -30,8 +30,7 @@ class Kill(ProcessFault):
         self.require_running("kill")
 
     def inject(self) -> None:
-        for name in self.names:
-            self.cluster.processes.kill(name)
+        self.at_once(self.cluster.processes.kill)
 
     def verify(self) -> Evidence:
         return self.await_status(

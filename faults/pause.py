@@ -27,8 +27,7 @@ class Pause(ProcessFault):
         self.require_running("pause")
 
     def inject(self) -> None:
-        for name in self.names:
-            self.cluster.processes.pause(name)
+        self.at_once(self.cluster.processes.pause)
 
     def verify(self) -> Evidence:
         return self.await_status(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from faults.capabilities import CapabilityError, Cluster, Evidence, ProcessStatus, Running
@@ -38,6 +39,11 @@ class ProcessFault:
             status = self.cluster.processes.status(name)
             if status.running is not Running.RUNNING:
                 raise CapabilityError(f"cannot {what} {name}: it is {status.running.value}, not running")
+
+    def at_once(self, act: Callable[[str], None]) -> None:
+        """Do it to all of them side by side: each call returns only when its effect is there."""
+        with ThreadPoolExecutor(max_workers=len(self.names)) as pool:
+            list(pool.map(act, self.names))
 
     def await_status(self, wanted: Callable[[ProcessStatus], bool], how: str) -> Evidence:
         """Poll the process table until all nodes are as wanted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -165,3 +166,14 @@ def test_a_wrong_name_or_parameter_is_refused(
     with pytest.raises(UnknownFault) as refused:
         build(name, cluster, params)
     assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["kill", "pause"])
+def test_several_nodes_are_broken_side_by_side(
+    name: str, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = threading.Barrier(2, timeout=5)
+    monkeypatch.setattr(cluster, name, lambda node: together.wait())
+    build(name, cluster, {"nodes": ["node-4", "node-5"]}).inject()
+    assert together.n_waiting == 0
+    assert not together.broken
