@@ -24,6 +24,8 @@ from cluster_impl.wire.server import Request
 _TOPIC_IDS_FROM = 13
 _REPLICA_STATE_FROM = 15
 _CONSUMER = -1
+_LARGEST_RESPONSE = 16 * 1024 * 1024
+"""Bytes; a client that asks for more has to ask again, so that nobody decides how much memory this broker needs."""
 
 PartitionData = m.FetchResponse.PartitionData
 ReplicaState = m.FetchRequest.ReplicaState
@@ -112,12 +114,13 @@ class PendingFetch:
         if self._serving is not None and not self._serving():
             return refused_fetch(self._body)
         answers: dict[int, PartitionData] = {}
+        limit = min(self._body.max_bytes, _LARGEST_RESPONSE)
         size, ready = 0, last or not self._asked
         for index in self._order:
-            answers[index] = answer = self._read(self._asked[index], self._body.max_bytes - size, is_first=not size)
+            answers[index] = answer = self._read(self._asked[index], limit - size, is_first=not size)
             size += len(answer.records or b"")
             ready = ready or bool(answer.error_code) or answer.diverging_epoch is not None
-        return self._response(answers) if ready or size >= self._body.min_bytes else None
+        return self._response(answers) if ready or size >= min(self._body.min_bytes, limit) else None
 
     def _read(self, asked: Asked, room: int, *, is_first: bool) -> PartitionData:
         """Only the first batch of a response may be larger than the room that is left for it."""

@@ -13,6 +13,7 @@ from cluster_impl.wire.server import Request
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 
 _LEADER_EPOCH_FROM = 4
+_OFFSET_NOT_AVAILABLE_FROM = 5
 
 PartitionOffset = m.ListOffsetsResponse.ListOffsetsPartitionResponse
 EpochEndOffset = m.OffsetForLeaderEpochResponse.EpochEndOffset
@@ -42,7 +43,8 @@ class Offsets:
             return answer
         if asked.timestamp != EARLIEST and replica.core.high_watermark < replica.core.tenure_start:
             # A new leader does not know yet what its predecessor showed to clients, and must not show less.
-            answer.error_code = Error.OFFSET_NOT_AVAILABLE
+            known = version >= _OFFSET_NOT_AVAILABLE_FROM
+            answer.error_code = Error.OFFSET_NOT_AVAILABLE if known else Error.LEADER_NOT_AVAILABLE
         elif asked.timestamp == LATEST:
             answer.offset = replica.core.high_watermark
         elif asked.timestamp == EARLIEST:

@@ -13,7 +13,7 @@ from cluster_impl.replication.replica import Replica
 from cluster_impl.replication.validation import Refused
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Request
+from cluster_impl.wire.server import CloseConnection, Request
 
 PartitionResponse = m.ProduceResponse.PartitionProduceResponse
 
@@ -37,6 +37,7 @@ class Produce:
             for data in topic.partition_data:
                 answers.partition_responses.append(self._append(topic.name, data, body.acks, delayed))
         if body.acks == ACKS_NONE:
+            _close_if_refused(response)
             return None
         return delayed.wait(body.timeout_ms / 1000) if delayed.waits else response
 
@@ -56,6 +57,15 @@ class Produce:
         if acks == ACKS_ALL:
             delayed.expect(replica, appended.next_offset, answer)
         return answer
+
+
+def _close_if_refused(response: m.ProduceResponse) -> None:
+    """A client that awaits no answer learns only by the end of its connection that it should look for the leader."""
+    for topic in response.responses:
+        for answer in topic.partition_responses:
+            if answer.error_code:
+                error = Error(answer.error_code).name
+                raise CloseConnection(f"{topic.name}-{answer.index} did not take records sent with acks=0: {error}")
 
 
 class DelayedProduce:

@@ -77,8 +77,10 @@ class Fetcher:
         known = self._partitions.get(replica.core.name)
         if anew or known is None or known.replica is not replica:
             self._partitions[replica.core.name] = Following(replica)
-        else:
+        elif known.not_before:
             known.not_before = 0.0
+        else:
+            return
         self._changed.set()
         self._interrupt_poll()
 
@@ -248,7 +250,7 @@ class Fetcher:
                 following.truncated = following.replica.truncate(EpochEnd(diverging.epoch, diverging.end_offset))
             else:
                 following.replica.append_as_follower(data.records or b"", data.high_watermark)
-                following.error = Error.NONE
+                following.not_before, following.error = 0.0, Error.NONE
         except Refused as refused:
             self._refused(following, refused.error, f"what it sent cannot be appended: {refused}")
 

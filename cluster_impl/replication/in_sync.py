@@ -16,15 +16,17 @@ from cluster_impl.wire.errors import Error
 AWAIT_METADATA = frozenset({Error.INVALID_UPDATE_VERSION, Error.FENCED_LEADER_EPOCH})
 """Refusals which say that the committed state has already moved on: asking again at the old version is useless."""
 
+ISR_PAUSE = 0.25
+"""Seconds between an ISR change that came to nothing and the next one."""
+
 
 class InSyncReplicas:
     """Committed ISR and version, and at most one proposal in flight. Times are seconds on a monotonic clock."""
 
-    def __init__(self, retry_after: float) -> None:
+    def __init__(self) -> None:
         self.committed: frozenset[int] = frozenset()
         self.leader_epoch = -1
         self.version = -1
-        self._retry_after = retry_after
         self._forget()
 
     def _forget(self) -> None:
@@ -81,7 +83,7 @@ class InSyncReplicas:
         if isinstance(outcome, IsrAccepted):
             self.adopt(frozenset(outcome.isr), outcome.leader_epoch, outcome.version)
             return
-        self._not_before = now + self._retry_after
+        self._not_before = now + ISR_PAUSE
         if isinstance(outcome, IsrRefused):
             self._awaits_metadata = outcome.error in AWAIT_METADATA
             if not self._in_doubt and not self._awaits_metadata:

@@ -11,6 +11,7 @@ from uuid import UUID
 from cluster_impl.replication.config import ReplicationConfig
 from cluster_impl.replication.control_plane import (
     ControlPlane,
+    IsrAccepted,
     IsrProposal,
     IsrRefused,
     IsrUnknown,
@@ -20,6 +21,7 @@ from cluster_impl.replication.control_plane import (
 )
 from cluster_impl.replication.fetcher import Fetcher
 from cluster_impl.replication.follower import FollowerFetch
+from cluster_impl.replication.in_sync import ISR_PAUSE
 from cluster_impl.replication.partition import Partition, Role, Transition
 from cluster_impl.replication.replica import Replica
 from cluster_impl.storage.directory import LogDir
@@ -178,14 +180,16 @@ class ReplicaManager:
     async def _alter_isr(self, replica: Replica, proposal: IsrProposal) -> None:
         outcome = await self.control.alter_isr(proposal)
         replica.isr_answered(proposal, outcome, time.monotonic())
+        pause = ISR_PAUSE
         match outcome:
             case IsrRefused(error):
                 log.warning("%s: ISR %s was refused: %s", replica, list(proposal.isr), error.name)
             case IsrUnknown(reason):
                 log.warning("%s: nobody said what became of ISR %s: %s", replica, list(proposal.isr), reason)
-            case _:
+            case IsrAccepted():
                 log.info("%s: ISR is %s at leader epoch %d", replica, list(outcome.isr), outcome.leader_epoch)
-                self._consider_isr(replica)
+                pause = 0.0
+        asyncio.get_running_loop().call_later(pause, self._consider_isr, replica)
 
     async def _watch_isrs(self) -> None:
         """Look for followers that lag, often enough to notice within a quarter of the limit."""

@@ -25,9 +25,6 @@ from cluster_impl.wire.errors import Error
 ANY_EPOCH: Final = -1
 """A CurrentLeaderEpoch that a client leaves out."""
 
-_LONGEST_ISR_PAUSE = 0.5
-"""Seconds between an ISR change that came to nothing and the next one."""
-
 
 class Role(Enum):
     LEADER = auto()
@@ -63,7 +60,7 @@ class Partition:
         self.tenure_epoch = -1
         self.tenure_start = 0
         self.replicas: tuple[int, ...] = ()
-        self.isr = InSyncReplicas(retry_after=min(lag_limit / 4, _LONGEST_ISR_PAUSE))
+        self.isr = InSyncReplicas()
         self.log_end_offset = 0
         self.high_watermark = high_watermark
         self.config: Mapping[str, str] = {}

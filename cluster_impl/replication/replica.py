@@ -15,6 +15,7 @@ from cluster_impl.replication.validation import Refused, check_produced
 from cluster_impl.storage.epochs import UNDEFINED_EPOCH
 from cluster_impl.storage.log import InvalidBatch, Log, OffsetMismatch
 from cluster_impl.storage.producers import ProducerStates, SequenceError
+from cluster_impl.wire.batches import split
 from cluster_impl.wire.codec import Buffer
 from cluster_impl.wire.errors import Error
 
@@ -61,7 +62,8 @@ class Replica:
         self.growth: set[Wakeable] = set()
         self.commits: set[Wakeable] = set()
         self._config = config
-        self._producers = ProducerStates()
+        self._producers = None if log_of_partition.log_end_offset else ProducerStates()
+        """What the log says of its producers; None until it is read for that."""
 
     def __str__(self) -> str:
         return str(self.core.name)
@@ -75,7 +77,7 @@ class Replica:
             self.log.epochs.truncate_from_end(self.log.log_end_offset)
         if transition is Transition.LEADS:
             self.log.epochs.assign(self.core.leader_epoch, self.log.log_end_offset)
-            self._producers = ProducerStates.rebuilt(self.log.batches(self.log.log_start_offset))
+            self._known_producers()
         if transition is not Transition.NOTHING:
             self._committed()
             self._grown()
@@ -92,13 +94,13 @@ class Replica:
         limit = int(self.core.config.get("max.message.bytes", self._config.message_max_bytes))
         batch = check_produced(records, limit)
         try:
-            if original := self._producers.check(batch):
+            if original := self._known_producers().check(batch):
                 return Appended(original.base_offset, original.last_offset + 1)
             appended = self.log.append_as_leader(batch.view, self.core.leader_epoch)
         except (SequenceError, InvalidBatch) as error:
             raise Refused(error.error, str(error)) from error
         batch.base_offset = appended.base_offset
-        self._producers.update(batch)
+        self._known_producers().update(batch)
         if self.core.appended(self.log.log_end_offset):
             self._committed()
         self._grown()
@@ -154,6 +156,9 @@ class Replica:
             except (InvalidBatch, OffsetMismatch) as error:
                 raise Refused(Error.CORRUPT_MESSAGE, str(error)) from error
             self.core.appended(self.log.log_end_offset)
+            if self._producers is not None:
+                for batch in split(records):
+                    self._producers.update(batch)
         self.core.told_high_watermark(leader_high_watermark)
 
     def latest_epoch(self) -> int:
@@ -175,6 +180,7 @@ class Replica:
         if offset < self.log.log_end_offset:
             log.info("%s is cut from %d to %d at epoch %d", self, self.log.log_end_offset, offset, leader.epoch)
             self.log.truncate_to(offset)
+            self._producers = None
             self.core.truncated(self.log.log_end_offset)
         return point.complete
 
@@ -184,6 +190,12 @@ class Replica:
         self._committed()
         self._grown()
         self.log.close()
+
+    def _known_producers(self) -> ProducerStates:
+        """A function of the log: read from it once, and after a cut again; kept up with what is appended."""
+        if self._producers is None:
+            self._producers = ProducerStates.rebuilt(self.log.batches(self.log.log_start_offset))
+        return self._producers
 
     def _grown(self) -> None:
         for fetch in self.growth:

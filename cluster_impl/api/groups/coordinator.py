@@ -39,10 +39,14 @@ _ACKS_ALL = -1
 
 
 class HostedGroup:
-    """A group together with the timer that drives it. Tokens are futures."""
+    """A group together with the timer that drives it. Tokens are futures.
 
-    def __init__(self, group: Group) -> None:
+    It is a member of `hosts` while it has, or expects, members: nobody can fill the memory by asking for groups.
+    """
+
+    def __init__(self, group: Group, hosts: dict[str, HostedGroup]) -> None:
         self.group = group
+        self._hosts = hosts
         self._timer: asyncio.TimerHandle | None = None
 
     def deliver(self, replies: Replies) -> None:
@@ -51,12 +55,19 @@ class HostedGroup:
             assert isinstance(token, asyncio.Future)
             if not token.done():
                 token.set_result(reply)
-        deadline = self.group.next_deadline()
-        if deadline == float("inf") or (self._timer is not None and self._timer.when() <= deadline):
-            return
-        if self._timer is not None:
+        if self.group.is_idle:
+            self._hosts.pop(self.group.group_id, None)
+        else:
+            self._hosts[self.group.group_id] = self
+        self._set_timer(self.group.next_deadline())
+
+    def _set_timer(self, deadline: float) -> None:
+        """A timer that is due earlier stays: it will look what is due next."""
+        if self._timer is not None and (self.group.is_idle or self._timer.when() > deadline):
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_at(deadline, self._tick)
+            self._timer = None
+        if self._timer is None and deadline < float("inf"):
+            self._timer = asyncio.get_running_loop().call_at(deadline, self._tick)
 
     def _tick(self) -> None:
         self._timer = None
@@ -139,16 +150,20 @@ class Coordinator:
         return shard
 
     def group(self, group_id: str) -> HostedGroup:
-        """A group that lives here, new or known. Raises Refused."""
+        """A group that lives here; one without members if it is not known. Raises Refused."""
         if not group_id:
             raise Refused(Error.INVALID_GROUP_ID)
         groups = self.shard(group_id).groups
-        if group_id not in groups:
-            groups[group_id] = HostedGroup(Group(group_id, self._config.group_initial_rebalance_delay))
-        return groups[group_id]
+        delay = self._config.group_initial_rebalance_delay
+        return groups.get(group_id) or HostedGroup(Group(group_id, delay), groups)
 
     def groups(self) -> list[Group]:
-        return [hosted.group for shard in self._shards.values() for hosted in shard.groups.values()]
+        """All that live here: those with members, and those with offsets only."""
+        found: dict[str, Group] = {}
+        for shard in self._shards.values():
+            found |= {group_id: Group(group_id, 0.0) for group_id in shard.offsets}
+            found |= {group_id: hosted.group for group_id, hosted in shard.groups.items()}
+        return list(found.values())
 
     async def commit(self, group_id: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> Error:
         """Write offsets with acks=all; they can be fetched once that has succeeded."""

@@ -101,6 +101,11 @@ class Group:
     _delayed_until: float = float("-inf")
     """Before this time PREPARING does not end, even if nobody is missing."""
 
+    @property
+    def is_idle(self) -> bool:
+        """Nobody is a member or about to become one: a group that was never heard of is no different."""
+        return self.state is GroupState.EMPTY and not self._ids_given
+
     def give_id(self, member_id: str, session_timeout: float, now: float) -> None:
         """Expect a client to join with an id that was made for it (KIP-394)."""
         self._ids_given[member_id] = now + session_timeout

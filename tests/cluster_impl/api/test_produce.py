@@ -70,6 +70,11 @@ def test_without_acks_records_are_taken_and_not_answered(cluster: StaticCluster)
     assert cluster.log(1, "t") == [b"a"]
 
 
+def test_without_acks_a_refusal_is_told_by_closing_the_connection(cluster: StaticCluster) -> None:
+    with pytest.raises(ConnectionError, match="closed the connection"):
+        cluster.ask(2, produce_request(batch("a"), acks=0), 9)
+
+
 def test_other_numbers_of_acks_are_refused(cluster: StaticCluster) -> None:
     assert produce(cluster, 1, batch("a"), acks=2).error_code == Error.INVALID_REQUIRED_ACKS
 

@@ -1,0 +1,125 @@
+"""Groups over sockets: who coordinates, what is kept, and what a failover leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster_impl.replication.config import ReplicationConfig
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.errors import Error
+from tests.cluster_impl.static_cluster import StaticCluster, eventually, static_cluster
+
+GROUP = "g"
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
+    with static_cluster(tmp_path, 3, ReplicationConfig(lag_limit=60.0, fetch_wait=0.1)) as cluster:
+        yield cluster
+
+
+def find(cluster: StaticCluster, broker_id: int = 1) -> m.FindCoordinatorResponse:
+    return cluster.ask(broker_id, m.FindCoordinatorRequest(key=GROUP), 3)
+
+
+def coordinator(cluster: StaticCluster) -> int:
+    """Asks until there is one, as clients do."""
+    first = next(iter(cluster.world.brokers))
+    eventually(lambda: find(cluster, first).error_code == Error.NONE, "there is a coordinator")
+    return find(cluster, first).node_id
+
+
+def commit(cluster: StaticCluster, broker_id: int, offset: int) -> int:
+    partition = m.OffsetCommitRequest.OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+    topic = m.OffsetCommitRequest.OffsetCommitRequestTopic(name="t", partitions=[partition])
+    request = m.OffsetCommitRequest(group_id=GROUP, generation_id_or_member_epoch=-1, topics=[topic])
+    return cluster.ask(broker_id, request, 8, timeout=10).topics[0].partitions[0].error_code
+
+
+def committed(cluster: StaticCluster, broker_id: int) -> tuple[int, int]:
+    wanted = m.OffsetFetchRequest.OffsetFetchRequestTopic(name="t", partition_indexes=[0])
+    answer = cluster.ask(broker_id, m.OffsetFetchRequest(group_id=GROUP, topics=[wanted]), 5)
+    return answer.error_code, answer.topics[0].partitions[0].committed_offset
+
+
+def join(cluster: StaticCluster, broker_id: int) -> m.JoinGroupResponse:
+    protocol = m.JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"m")
+    request = m.JoinGroupRequest(
+        group_id=GROUP, session_timeout_ms=60_000, protocol_type="consumer", protocols=[protocol]
+    )
+    return cluster.ask(broker_id, request, 3)
+
+
+def groups(cluster: StaticCluster, broker_id: int) -> list[tuple[str, str]]:
+    answer = cluster.ask(broker_id, m.ListGroupsRequest(), 4)
+    return [(group.group_id, group.group_state) for group in answer.groups]
+
+
+def test_the_first_question_for_a_coordinator_creates_the_offsets_topic(cluster: StaticCluster) -> None:
+    assert find(cluster).error_code == Error.COORDINATOR_NOT_AVAILABLE
+    assert coordinator(cluster) in (1, 2, 3)
+    assert len(cluster.world.view.topics["__consumer_offsets"].partitions) == 2
+
+
+def test_committed_offsets_outlive_their_coordinator(cluster: StaticCluster) -> None:
+    first = coordinator(cluster)
+    assert commit(cluster, first, 5) == Error.NONE
+    assert commit(cluster, first, 7) == Error.NONE
+    cluster.stop(first)
+    second = coordinator(cluster)
+    assert second != first
+    assert committed(cluster, second) == (Error.NONE, 7)
+
+
+def test_others_say_that_they_do_not_coordinate(cluster: StaticCluster) -> None:
+    here = coordinator(cluster)
+    elsewhere = next(broker for broker in (1, 2, 3) if broker != here)
+    assert commit(cluster, elsewhere, 5) == Error.NOT_COORDINATOR
+    assert committed(cluster, elsewhere) == (Error.NOT_COORDINATOR, -1)
+    assert join(cluster, elsewhere).error_code == Error.NOT_COORDINATOR
+
+
+def test_what_could_not_be_replicated_is_not_committed(cluster: StaticCluster) -> None:
+    cluster.create("__consumer_offsets", [[1, 2]], min_insync_replicas="2")
+    assert commit(cluster, 1, 5) == Error.NONE
+    cluster.stop(2)
+    assert commit(cluster, 1, 6) == Error.COORDINATOR_NOT_AVAILABLE
+    assert committed(cluster, 1) == (Error.NONE, 5)
+
+
+def test_a_member_that_waits_is_sent_away_when_its_coordinator_is_deposed(cluster: StaticCluster) -> None:
+    cluster.create("__consumer_offsets", [[1, 2]])
+    first = join(cluster, 1)
+    waiting = cluster.begin(1, m.SyncGroupRequest(group_id=GROUP, member_id="stranger", generation_id=1), 3)
+    assert waiting.result(2).error_code == Error.UNKNOWN_MEMBER_ID
+    protocol = m.JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"m")
+    second = m.JoinGroupRequest(
+        group_id=GROUP, session_timeout_ms=60_000, protocol_type="consumer", protocols=[protocol]
+    )
+    held_up = cluster.begin(1, second, 3)
+    eventually(lambda: groups(cluster, 1) == [(GROUP, "PreparingRebalance")], "the second waits for the first")
+    cluster.elect("__consumer_offsets", 0, 2)
+    assert held_up.result(2).error_code == Error.NOT_COORDINATOR
+    beat = m.HeartbeatRequest(group_id=GROUP, member_id=first.member_id, generation_id=1)
+    assert cluster.ask(2, beat, 3).error_code == Error.UNKNOWN_MEMBER_ID
+
+
+def test_asking_for_a_group_does_not_make_one(cluster: StaticCluster) -> None:
+    cluster.create("__consumer_offsets", [[1]])
+    cluster.ask(1, m.HeartbeatRequest(group_id=GROUP, member_id="x", generation_id=1), 3)
+    cluster.ask(1, m.SyncGroupRequest(group_id=GROUP, member_id="x", generation_id=1), 3)
+    assert groups(cluster, 1) == []
+
+
+def test_a_group_is_listed_while_it_has_members_or_offsets(cluster: StaticCluster) -> None:
+    cluster.create("__consumer_offsets", [[1]])
+    joined = join(cluster, 1)
+    assert groups(cluster, 1) == [(GROUP, "CompletingRebalance")]
+    leave = m.LeaveGroupRequest(group_id=GROUP, member_id=joined.member_id)
+    assert cluster.ask(1, leave, 2).error_code == Error.NONE
+    assert groups(cluster, 1) == []
+    commit(cluster, 1, 3)
+    assert groups(cluster, 1) == [(GROUP, "Empty")]
