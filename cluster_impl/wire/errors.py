@@ -88,3 +88,8 @@ class Error(IntEnum):
     FETCH_SESSION_TOPIC_ID_ERROR = 106
     INELIGIBLE_REPLICA = 107
     NEW_LEADER_ELECTED = 108
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Error":
+        """A code that this software is too old to know."""
+        return cls.UNKNOWN_SERVER_ERROR

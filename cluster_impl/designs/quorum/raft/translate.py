@@ -225,14 +225,14 @@ def read_response(message: Message) -> Response:
     """What a peer answered, with every checksum verified. Raises Malformed."""
     match message:
         case m.VoteResponse(topics=[m.VoteResponse.TopicData(partitions=[vote])]):
-            error, leader = _error(vote.error_code), _node(vote.leader_id)
+            error, leader = Error(vote.error_code), _node(vote.leader_id)
             return VoteResponse(error, vote.leader_epoch, leader, vote.vote_granted)
         case m.BeginQuorumEpochResponse(topics=[m.BeginQuorumEpochResponse.TopicData(partitions=[begin])]):
-            return BeginQuorumEpochResponse(_error(begin.error_code), begin.leader_epoch, _node(begin.leader_id))
+            return BeginQuorumEpochResponse(Error(begin.error_code), begin.leader_epoch, _node(begin.leader_id))
         case m.FetchResponse(responses=[m.FetchResponse.FetchableTopicResponse(partitions=[fetch])]):
             return _read_fetch_response(fetch)
         case m.VoteResponse() | m.BeginQuorumEpochResponse() | m.FetchResponse() if message.error_code:
-            raise Malformed(f"it is refused with {_error(message.error_code)!r}")
+            raise Malformed(f"it is refused with {Error(message.error_code)!r}")
     raise Malformed("it is not about one partition of the metadata topic")
 
 
@@ -246,20 +246,13 @@ def _read_fetch_response(fetch: m.FetchResponse.PartitionData) -> FetchResponse:
     if leader is None:
         raise Malformed("it does not say who leads in which epoch")
     return FetchResponse(
-        _error(fetch.error_code),
+        Error(fetch.error_code),
         leader.leader_epoch,
         _node(leader.leader_id),
         fetch.high_watermark,
         EpochEnd(diverging.epoch, diverging.end_offset) if diverging and diverging.epoch >= 0 else None,
         tuple(batches),
     )
-
-
-def _error(code: int) -> Error:
-    try:
-        return Error(code)
-    except ValueError:
-        return Error.UNKNOWN_SERVER_ERROR
 
 
 def _node(node_id: int) -> int | None:
