@@ -109,11 +109,6 @@ def answers(requirement: str, outcome: str) -> ExpectOutcome:
     return ExpectOutcome(level=Level.MUST, requirement=requirement, outcome=outcome)
 
 
-def may_answer(requirement: str, outcome: str) -> ExpectOutcome:
-    """This answer and any other is fine; what came is recorded."""
-    return ExpectOutcome(level=Level.MAY, requirement=requirement, outcome=outcome)
-
-
 def never_answers(requirement: str, outcome: str) -> ExpectOutcome:
     """Any answer but this one, or none."""
     return ExpectOutcome(level=Level.NEVER, requirement=requirement, outcome=outcome)

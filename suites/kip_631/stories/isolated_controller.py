@@ -16,7 +16,6 @@ from suites.kip_631.building import (
     cast,
     closing,
     compose,
-    may_answer,
     must,
     never_serves,
     node,
@@ -35,7 +34,7 @@ def from_peers(story: Story, target: TargetFacts, seed: int) -> Plan:
         *opening(leader),
         Bind(as_="old", node="active-controller"),
         InjectIsolate(as_="cut", nodes="$old", from_="controllers", how="stall"),
-        *_powerless(target, leader, shrunk=(leader, follower)),
+        *_powerless(leader, shrunk=(leader, follower)),
         ActiveController(as_="elected", is_not="$old", within_ms=LIVELY_MS, expect=must("LIVE-02")),
         _heartbeat("deposed", leader, never_serves("D631-03")),
         *(
@@ -63,13 +62,12 @@ def from_peers(story: Story, target: TargetFacts, seed: int) -> Plan:
     )
 
 
-def _powerless(target: TargetFacts, leader: str, shrunk: tuple[str, ...]) -> list[Step]:
+def _powerless(leader: str, shrunk: tuple[str, ...]) -> list[Step]:
     """The old one believes in itself for a while yet. What it grants alone counts for nothing, so it grants nothing.
 
     The renewal comes first and is brief: it would be given at once by a controller that does not ask its peers, and
     the old one resigns when it has not heard of them for the fetch timeout.
     """
-    alone = target.unless("AK-06", never_serves("D631-03"), may_answer("D631-03", "served"))
     return [
         _heartbeat("renewal", leader, alone, timeout_ms=250),
         CreateTopicProbe(as_="create", node="$old", topic="island", timeout_ms=500, expect=never_serves("K631-17")),
@@ -98,7 +96,7 @@ def island(story: Story, target: TargetFacts, seed: int) -> Plan:
         *opening(leader),
         Bind(as_="old", node="active-controller"),
         InjectIsolate(as_="cut", nodes=("$old", leader), from_=("controllers", "brokers"), how="stall"),
-        _heartbeat("renewal", leader, target.unless("AK-06", never_serves("D631-03"), may_answer("D631-03", "served"))),
+        _heartbeat("renewal", leader, never_serves("D631-03")),
         Hold(as_="lease-over", after="cut.proven", ms=timing.lease_ms),
         *ask("marooned", leader, serves_on, after=After(event="cut.proven", plus_ms=timing.lease_ms)),
         ActiveController(as_="elected", is_not="$old", within_ms=LIVELY_MS, expect=must("LIVE-02")),

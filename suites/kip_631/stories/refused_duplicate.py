@@ -45,7 +45,7 @@ def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
 
     Where the newcomer wins it is a replica by right. The elder, which has nothing of what was acknowledged meanwhile,
     gets its id back when the newcomer is gone, and may not be elected. Where the newcomer is refused (AK-01) and
-    credited all the same (AK-07), acknowledged records are lost.
+    credited all the same (AK-06), acknowledged records are lost.
     """
     leader, elder, _ = cast(story, seed)
     newcomer = duplicate_of(elder, "empty")
@@ -63,8 +63,8 @@ def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
         Produce(as_="afterwards", topic="u", records=10, expect=answers("LIVE-03", "served")),
     ]
     lost = [
-        Deviation(difference="AK-07", requirement="ACK-01"),
-        Deviation(difference="AK-07", requirement="ACK-04", level="may"),  # their offsets are given out again
+        Deviation(difference="AK-06", requirement="ACK-01"),
+        Deviation(difference="AK-06", requirement="ACK-04", level="may"),  # their offsets are given out again
     ]
     return compose(
         story,
@@ -75,7 +75,7 @@ def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
         topics=[_pair(leader, elder)],
         workload=NO_WORK,
         steps=steps,
-        deviations=lost if target.differs("AK-07") else (),
+        deviations=lost if target.differs("AK-06") else (),
         coverage=[
             FaultProven(fault="duplicate"),
             FaultProven(fault="cut"),
@@ -105,7 +105,7 @@ def _joined(target: TargetFacts, leader: str, elder: str, newcomer: str) -> list
 
 def _credited(target: TargetFacts, elder: str) -> list[Step]:
     """After twice the lag time: the id is in the ISR by the newcomer's fetches alone."""
-    held = must("ISR-07").model_copy(update={"difference": "AK-07"}) if target.differs("AK-07") else None
+    held = must("ISR-07").model_copy(update={"difference": "AK-06"}) if target.differs("AK-06") else None
     return [IsrIs(as_="credited", partition="u-0", has=elder, within_ms=1000, expect=held)]
 
 
@@ -116,8 +116,8 @@ def _leader_dies(target: TargetFacts, leader: str, elder: str) -> list[Step]:
     never had a lease the elder is a member of the ISR, and is elected.
     """
     dies = InjectKill(as_="leader-dies", nodes=leader)
-    if target.differs("AK-07"):
-        elected = must("ISR-07").model_copy(update={"difference": "AK-07"})
+    if target.differs("AK-06"):
+        elected = must("ISR-07").model_copy(update={"difference": "AK-06"})
         return [dies, LeaderIs(as_="elected", partition="u-0", is_=elder, within_ms=LIVELY_MS, expect=elected)]
     return [
         IsrIs(as_="left", partition="u-0", is_=leader, within_ms=LIVELY_MS, expect=must("D631-07")),
@@ -134,7 +134,7 @@ def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
     Raw fetches in its name ask for what comes after them, as if it had them.
     """
     leader, follower, _ = cast(story, seed)
-    nobody = target.unless("AK-07", answers("D631-16", "refused"), answers("D631-16", "served"))
+    nobody = target.unless("AK-06", answers("D631-16", "refused"), answers("D631-16", "served"))
     steps = [
         *opening(leader, partition="u-0", work=False),
         Produce(as_="before", topic="u", records=BEFORE, expect=answers("LIVE-03", "served")),
