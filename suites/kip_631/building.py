@@ -53,9 +53,15 @@ def cast(story: Story, seed: int) -> list[str]:
     return brokers
 
 
-def pace(target: TargetFacts, *, lease_ms: int = Timing().lease_ms, lag_ms: int = Timing().lag_ms) -> Timing:
+def pace(
+    target: TargetFacts,
+    *,
+    lease_ms: int = Timing().lease_ms,
+    lag_ms: int = Timing().lag_ms,
+    fetch_ms: int = Timing().fetch_ms,
+) -> Timing:
     """The timeouts of a story, scaled down from those of production and up again for slow targets."""
-    times = Timing(lease_ms=lease_ms, lag_ms=lag_ms)
+    times = Timing(lease_ms=lease_ms, lag_ms=lag_ms, fetch_ms=fetch_ms)
     stretch = STRETCH[target.dialect]
     stretched = {name: stretch * value for name, value in times.model_dump().items() if name != "heartbeat_ms"}
     return times.model_copy(update=stretched)
@@ -107,6 +113,11 @@ def never(requirement: str) -> Expect:
 def answers(requirement: str, outcome: str) -> ExpectOutcome:
     """Each answer has to be this one."""
     return ExpectOutcome(level=Level.MUST, requirement=requirement, outcome=outcome)
+
+
+def may_answer(requirement: str, outcome: str) -> ExpectOutcome:
+    """This answer and any other is fine; what came is recorded."""
+    return ExpectOutcome(level=Level.MAY, requirement=requirement, outcome=outcome)
 
 
 def never_answers(requirement: str, outcome: str) -> ExpectOutcome:

@@ -16,6 +16,7 @@ from suites.kip_631.building import (
     cast,
     closing,
     compose,
+    may_answer,
     must,
     never_serves,
     node,
@@ -26,6 +27,8 @@ from suites.kip_631.building import (
 from suites.kip_631.story import Story, TargetFacts
 
 BROKERS = tuple(map(node, BROKER_IDS))
+BELIEF_MS = 2000
+"""The fetch timeout, after which a leader without a majority resigns: longer than a lease, which it could renew."""
 
 
 def from_peers(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -34,7 +37,7 @@ def from_peers(story: Story, target: TargetFacts, seed: int) -> Plan:
         *opening(leader),
         Bind(as_="old", node="active-controller"),
         InjectIsolate(as_="cut", nodes="$old", from_="controllers", how="stall"),
-        *_powerless(leader, shrunk=(leader, follower)),
+        *_powerless(target, leader, shrunk=(leader, follower)),
         ActiveController(as_="elected", is_not="$old", within_ms=LIVELY_MS, expect=must("LIVE-02")),
         _heartbeat("deposed", leader, never_serves("D631-03")),
         *(
@@ -49,7 +52,7 @@ def from_peers(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
-        timing=pace(target),
+        timing=pace(target, fetch_ms=BELIEF_MS),
         topics=[topic([leader, follower, other])],
         steps=steps,
         coverage=[
@@ -62,14 +65,14 @@ def from_peers(story: Story, target: TargetFacts, seed: int) -> Plan:
     )
 
 
-def _powerless(leader: str, shrunk: tuple[str, ...]) -> list[Step]:
+def _powerless(target: TargetFacts, leader: str, shrunk: tuple[str, ...]) -> list[Step]:
     """The old one believes in itself for a while yet. What it grants alone counts for nothing, so it grants nothing.
 
     The renewal comes first and is brief: it would be given at once by a controller that does not ask its peers, and
     the old one resigns when it has not heard of them for the fetch timeout.
     """
     return [
-        _heartbeat("renewal", leader, alone, timeout_ms=250),
+        _renewal(target, leader),
         CreateTopicProbe(as_="create", node="$old", topic="island", timeout_ms=500, expect=never_serves("K631-17")),
         AlterIsrProbe(
             as_="shrink",
@@ -83,6 +86,11 @@ def _powerless(leader: str, shrunk: tuple[str, ...]) -> list[Step]:
     ]
 
 
+def _renewal(target: TargetFacts, leader: str) -> HeartbeatProbe:
+    claim = target.unless("AK-07", never_serves("D631-03"), may_answer("D631-03", "served"))
+    return _heartbeat("renewal", leader, claim, timeout_ms=250)
+
+
 def _heartbeat(name: str, broker: str, expect: ExpectOutcome, timeout_ms: int = 500) -> HeartbeatProbe:
     return HeartbeatProbe(as_=name, node="$old", broker=broker, timeout_ms=timeout_ms, expect=expect)
 
@@ -90,13 +98,13 @@ def _heartbeat(name: str, broker: str, expect: ExpectOutcome, timeout_ms: int = 
 def island(story: Story, target: TargetFacts, seed: int) -> Plan:
     """Leader and old active controller reach each other and clients, and nobody else."""
     leader, *followers = cast(story, seed)
-    timing = pace(target)
+    timing = pace(target, fetch_ms=BELIEF_MS)
     serves_on = target.unless("AK-04", never_serves("D631-03"), answers("D631-03", "served"))
     steps = [
         *opening(leader),
         Bind(as_="old", node="active-controller"),
         InjectIsolate(as_="cut", nodes=("$old", leader), from_=("controllers", "brokers"), how="stall"),
-        _heartbeat("renewal", leader, never_serves("D631-03")),
+        _renewal(target, leader),
         Hold(as_="lease-over", after="cut.proven", ms=timing.lease_ms),
         *ask("marooned", leader, serves_on, after=After(event="cut.proven", plus_ms=timing.lease_ms)),
         ActiveController(as_="elected", is_not="$old", within_ms=LIVELY_MS, expect=must("LIVE-02")),
