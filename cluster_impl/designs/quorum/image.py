@@ -40,10 +40,15 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker that holds its id; `epoch` is the offset of the record that granted it, so no two grants share one."""
+    """A broker that holds its id; `epoch` is the offset of the record that granted it, so no two grants share one.
+
+    `since` is the epoch at which its process took the id: a new epoch that follows without a DeleteBroker in between
+    was granted to the same process.
+    """
 
     id: int
     epoch: int
+    since: int
     endpoints: tuple[Endpoint, ...]
     rack: str | None = None
 
@@ -60,8 +65,8 @@ class Partition:
     """`leader_epoch` grows with each change of leader or ISR; `tenure_epoch` is the one at which the present leader
     began to lead (decision: LeaderEpoch grows with each ISR change).
 
-    `joined` has for each member of the ISR the broker epoch at which it came in: the process that held the id then is
-    the one that is known to have everything.
+    `joined` has for each member of the ISR the `since` of the process that is known to have everything: the one that
+    came in, or was elected, under that id last.
     """
 
     topic_id: UUID
@@ -137,7 +142,9 @@ class MetadataImage:
 
     def _register(self, record: m.BrokerRecord) -> None:
         endpoints = tuple(Endpoint(e.name, e.host, unsigned16(e.port)) for e in record.end_points)
-        self.brokers[record.broker_id] = Broker(record.broker_id, record.broker_epoch, endpoints, record.rack)
+        holder = self.brokers.get(record.broker_id)
+        since = record.broker_epoch if holder is None else holder.since
+        self.brokers[record.broker_id] = Broker(record.broker_id, record.broker_epoch, since, endpoints, record.rack)
 
     def _set_partition(self, record: m.PartitionRecord) -> None:
         partitions = self.partitions[record.topic_id]
@@ -152,7 +159,7 @@ class MetadataImage:
             record.leader,
             record.leader_epoch,
             _tenure(known, record.leader, record.leader_epoch),
-            self._joined(known, record.isr),
+            self._joined(known, record.isr, record.leader),
         )
 
     def _change_isr(self, record: m.IsrChangeRecord) -> None:
@@ -164,12 +171,16 @@ class MetadataImage:
             leader=record.leader,
             leader_epoch=record.leader_epoch,
             tenure_epoch=_tenure(known, record.leader, record.leader_epoch),
-            joined=self._joined(known, record.isr),
+            joined=self._joined(known, record.isr, record.leader),
         )
 
-    def _joined(self, known: Partition | None, isr: Sequence[int]) -> Mapping[int, int]:
-        before = known.joined if known is not None else {}
-        return {id: before.get(id, self.brokers[id].epoch if id in self.brokers else NO_EPOCH) for id in isr}
+    def _joined(self, known: Partition | None, isr: Sequence[int], leader: int) -> Mapping[int, int]:
+        joined = {} if known is None else {member: known.joined[member] for member in known.isr if member in isr}
+        elected = known is None or leader != known.leader
+        for member in isr:
+            if member in self.brokers and (member not in joined or (elected and member == leader)):
+                joined[member] = self.brokers[member].since
+        return {member: joined.get(member, NO_EPOCH) for member in isr}
 
 
 def _tenure(known: Partition | None, leader: int, leader_epoch: int) -> int:

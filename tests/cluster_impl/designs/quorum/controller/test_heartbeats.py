@@ -111,6 +111,18 @@ def test_an_elder_does_not_lead_what_only_its_successor_holds(world: World) -> N
     assert world.heartbeat(4, FENCED, successor).error_code == 0
 
 
+@pytest.mark.requirement("D631-14", "ACK-01")
+def test_an_elder_does_not_lead_what_its_successor_led_alone(world: World) -> None:
+    world.join(4)
+    world.topic("t", 4)
+    elder = world.epoch(4)
+    world.join(4)
+    successor = world.epoch(4)
+    world.now += LEASE
+    assert world.heartbeat(4, FENCED, elder).error_code == Error.STALE_BROKER_EPOCH
+    assert world.heartbeat(4, FENCED, successor).error_code == 0
+
+
 @pytest.mark.requirement("D631-14")
 def test_a_process_that_never_heard_of_its_last_grant_comes_back_to_what_it_alone_holds(world: World) -> None:
     world.join(4)
