@@ -28,10 +28,10 @@ log = logging.getLogger(__name__)
 _FETCH_VERSION = 17
 _EPOCH_VERSION = 4
 _REFUSAL_PAUSE = 0.1
-_FIRST_CONNECT_PAUSE, _LONGEST_CONNECT_PAUSE = 0.05, 1.0
+_FIRST_CONNECT_PAUSE, _LONGEST_CONNECT_PAUSE, _LONGEST_BACKOFF = 0.05, 1.0, 10
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Following:
     """One partition. `leader_epoch` and `offset` are those of the request under way: an answer to others is void."""
 
@@ -102,23 +102,24 @@ class Fetcher:
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
-        pause = _FIRST_CONNECT_PAUSE
-        reachable = True
+        pauses = 0
         try:
             while True:
                 try:
                     await self._round()
-                    pause, reachable = _FIRST_CONNECT_PAUSE, True
+                    pauses = 0
+                    continue
                 except (ConnectionError, TimeoutError) as error:
                     if self._interrupted:
                         self._interrupted = False
                         continue
-                    if reachable:
+                    if pauses == 0:
                         log.warning("cannot follow broker %d: %s", self.leader, error)
-                    reachable = False
-                    self._disconnect()
-                    await asyncio.sleep(pause)
-                    pause = min(2 * pause, _LONGEST_CONNECT_PAUSE)
+                except Exception:
+                    log.exception("following broker %d failed here and is tried again", self.leader)
+                self._disconnect()
+                await asyncio.sleep(min(_FIRST_CONNECT_PAUSE * 2**pauses, _LONGEST_CONNECT_PAUSE))
+                pauses = min(pauses + 1, _LONGEST_BACKOFF)
         finally:
             self._disconnect()
 
@@ -204,7 +205,7 @@ class Fetcher:
             topic.topic_id: following.replica.core.name.topic
             for topic, following in zip(request.topics, followings, strict=True)
         }
-        self._polling = True
+        self._polling, self._interrupted = True, False
         try:
             response = await connection.request(request, _FETCH_VERSION, timeout=self._config.fetch_timeout)
         finally:
@@ -216,8 +217,9 @@ class Fetcher:
                     self._fetched(following, data)
 
     def _fetch_request(self, followings: Sequence[Following]) -> m.FetchRequest:
-        due_next = min((f.not_before for f in self._partitions.values() if f not in followings), default=float("inf"))
-        wait = max(min(self._config.fetch_wait, due_next - time.monotonic()), 0.0)
+        now = time.monotonic()
+        waiting = [one.not_before - now for one in self._partitions.values() if one.not_before > now]
+        wait = min([self._config.fetch_wait, *waiting])
         request = m.FetchRequest(
             replica_state=m.FetchRequest.ReplicaState(
                 replica_id=self._control.broker_id, replica_epoch=self._control.broker_epoch()

@@ -178,7 +178,12 @@ class ReplicaManager:
             task.add_done_callback(self._proposals.discard)
 
     async def _alter_isr(self, replica: Replica, proposal: IsrProposal) -> None:
-        outcome = await self.control.alter_isr(proposal)
+        try:
+            outcome = await self.control.alter_isr(proposal)
+        except Exception as failure:
+            # Without an outcome this ISR would never change again (KAFKA-2729).
+            log.exception("%s: asking for an ISR failed here", replica)
+            outcome = IsrUnknown(repr(failure))
         replica.isr_answered(proposal, outcome, time.monotonic())
         pause = ISR_PAUSE
         match outcome:
@@ -201,7 +206,10 @@ class ReplicaManager:
     async def _write_checkpoints(self) -> None:
         while True:
             await asyncio.sleep(self.config.checkpoint_interval)
-            self.write_checkpoint()
+            try:
+                self.write_checkpoint()
+            except OSError as error:
+                log.error("the high watermarks were not checkpointed: %s", error)
 
     def write_checkpoint(self) -> None:
         """Remember the high watermarks, if any has changed; also of replicas that are not opened yet."""
