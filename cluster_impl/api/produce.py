@@ -149,12 +149,14 @@ class ProducerIds:
 
     def handle(self, body: m.InitProducerIdRequest, request: Request) -> m.InitProducerIdResponse:
         if body.transactional_id is not None:
-            return refused_producer_id(Error.INVALID_REQUEST)
+            return refused_producer_id(body, request, Error.INVALID_REQUEST)
         try:
             return m.InitProducerIdResponse(producer_id=self._control.new_producer_id(), producer_epoch=0)
         except ProducerIdsUnavailable:
-            return refused_producer_id()
+            return refused_producer_id(body, request)
 
 
-def refused_producer_id(error: Error = Error.COORDINATOR_NOT_AVAILABLE) -> m.InitProducerIdResponse:
+def refused_producer_id(
+    body: m.InitProducerIdRequest, request: Request, error: Error = Error.COORDINATOR_NOT_AVAILABLE
+) -> m.InitProducerIdResponse:
     return m.InitProducerIdResponse(error_code=error, producer_id=-1, producer_epoch=-1)

@@ -27,13 +27,13 @@ class Administration:
         try:
             return await self._control.forward(body, request.version)
         except (ConnectionError, TimeoutError) as error:
-            return refused_create_topics(body, Error.REQUEST_TIMED_OUT, str(error))
+            return refused_create_topics(body, request, Error.REQUEST_TIMED_OUT, str(error))
 
     async def delete_topics(self, body: m.DeleteTopicsRequest, request: Request) -> Message:
         try:
             return await self._control.forward(body, request.version)
         except (ConnectionError, TimeoutError) as error:
-            return refused_delete_topics(body, Error.REQUEST_TIMED_OUT, str(error))
+            return refused_delete_topics(body, request, Error.REQUEST_TIMED_OUT, str(error))
 
     def want_topic(self, name: str, partitions: int, replication_factor: int) -> None:
         """Have a topic created, without waiting for it. Asking again while that is under way changes nothing."""
@@ -61,7 +61,7 @@ class Administration:
 
 
 def refused_create_topics(
-    body: m.CreateTopicsRequest, error: Error, message: str | None = None
+    body: m.CreateTopicsRequest, request: Request, error: Error = Error.NOT_CONTROLLER, message: str | None = None
 ) -> m.CreateTopicsResponse:
     return m.CreateTopicsResponse(
         topics=[
@@ -72,7 +72,7 @@ def refused_create_topics(
 
 
 def refused_delete_topics(
-    body: m.DeleteTopicsRequest, error: Error, message: str | None = None
+    body: m.DeleteTopicsRequest, request: Request, error: Error = Error.NOT_CONTROLLER, message: str | None = None
 ) -> m.DeleteTopicsResponse:
     """Topics are named by name up to version 5, and by name or id from version 6 on."""
     result = m.DeleteTopicsResponse.DeletableTopicResult
