@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
+from typing import TypeVar
 
 from kio.schema.describe_quorum.v1.request import DescribeQuorumRequest, PartitionData, TopicData
 from kio.schema.describe_quorum.v1.response import DescribeQuorumResponse
@@ -37,6 +39,9 @@ SILENT_AFTER = 0.6
 """Seconds without an answer that count as silence."""
 RECHECK = 0.05
 """Seconds between two looks at conditions that are not about what is observed here (a process, a counter)."""
+
+
+Result = TypeVar("Result")
 
 
 class Answer(StrEnum):
@@ -158,19 +163,14 @@ class Observer:
             self._journal.trouble(f"watching the cluster failed: {error!r}")
 
     def _watch(self, node: Watched) -> None:
-        connection: RawConnection | None = None
-        while not self._stopping.is_set():
-            began = time.monotonic()
-            try:
-                if connection is None:
-                    connection = RawConnection(node.endpoint.host, node.endpoint.port, SILENT_AFTER)
-                self._see(node, connection)
-            except NoAnswer as error:
-                connection = None
-                self._unseen(node, Answer.SILENT if isinstance(error, Unanswered) else Answer.CLOSED)
-            self._stopping.wait(max(0.0, EVERY - (time.monotonic() - began)))
-        if connection is not None:
-            connection.close()
+        with Line(node.endpoint) as line:
+            while not self._stopping.is_set():
+                began = time.monotonic()
+                try:
+                    line.ask(partial(self._see, node))
+                except NoAnswer as error:
+                    self._unseen(node, Answer.SILENT if isinstance(error, Unanswered) else Answer.CLOSED)
+                self._stopping.wait(max(0.0, EVERY - (time.monotonic() - began)))
 
     def _see(self, node: Watched, connection: RawConnection) -> None:
         if node.is_controller:
@@ -214,32 +214,29 @@ class Observer:
 
     def _follow_log(self) -> None:
         tail = Tail(self._dialect)
-        connection: RawConnection | None = None
-        source: Watched | None = None
         while not self._stopping.is_set():
             leader = self._leader()
-            if connection is not None and (leader is None or leader[0] != source):
-                connection.close()
-                connection = None
             if leader is None:
                 self._stopping.wait(EVERY)
-                continue
-            source, epoch = leader
-            try:
-                if connection is None:
-                    connection = RawConnection(source.endpoint.host, source.endpoint.port, SILENT_AFTER)
-                at = tail.image.offset
-                for image in tail.read(connection, epoch):
-                    self._set_image(image)
-                if tail.image.offset == at:
-                    self._stopping.wait(IDLE)
-            except NoAnswer:
-                connection = None
-                self._stopping.wait(EVERY)
-            except NotLeader:
-                self._stopping.wait(EVERY)
-        if connection is not None:
-            connection.close()
+            else:
+                self._follow(leader, tail)
+
+    def _follow(self, leader: tuple[Watched, int], tail: Tail) -> None:
+        """For as long as this controller leads at this epoch."""
+        node, epoch = leader
+        with Line(node.endpoint) as line:
+            while not self._stopping.is_set() and self._leader() == leader:
+                before = tail.image.offset
+                try:
+                    line.ask(partial(self._read_on, tail, epoch))
+                except (NoAnswer, NotLeader):
+                    self._stopping.wait(EVERY)
+                else:
+                    self._stopping.wait(IDLE if tail.image.offset == before else 0.0)
+
+    def _read_on(self, tail: Tail, epoch: int, connection: RawConnection) -> None:
+        for image in tail.read(connection, epoch):
+            self._set_image(image)
 
     def _leader(self) -> tuple[Watched, int] | None:
         """The controller that says it leads, at the highest epoch anybody claims, and that epoch."""
@@ -264,6 +261,31 @@ class Observer:
 
     def _write(self, node: str | None, data: dict[str, object]) -> None:
         self._journal.write("state", node or "log", "seen", data, node=node)
+
+
+class Line:
+    """A connection that is opened when it is needed, and anew after it was lost."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._connection: RawConnection | None = None
+
+    def ask(self, question: Callable[[RawConnection], Result]) -> Result:
+        """`question` of the connection. NoAnswer if there is none, or it had no answer."""
+        try:
+            if self._connection is None:
+                self._connection = RawConnection(self._endpoint.host, self._endpoint.port, SILENT_AFTER)
+            return question(self._connection)
+        except NoAnswer:
+            self._connection = None
+            raise
+
+    def __enter__(self) -> Line:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._connection is not None:
+            self._connection.close()
 
 
 def active_controller(now: Observation, names: Mapping[int, str]) -> str | None:
