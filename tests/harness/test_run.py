@@ -10,7 +10,7 @@ import pytest
 
 from harness.conformance.progress import Phase
 from harness.errors import UsageError
-from harness.judge import judge
+from harness.judge import judge_folder
 from harness.plan.base import Expect, ExpectOutcome, Level
 from harness.plan.conditions import IsrIs, LeaderIs, WorkloadAcks
 from harness.plan.file import PlanError, load_plan
@@ -100,7 +100,7 @@ def test_a_story_is_told_judged_and_kept(tmp_path: Path) -> None:
     assert (Phase.STEP, "cut") in told
     assert load_plan(folder.plan) == plan
     assert Manifest.load(folder.manifest).target == "quorum"
-    assert judge(plan, read_journal(folder.journal)) == verdict
+    assert judge_folder(folder) == verdict
     assert folder.report.is_file()
     phases = [event.phase for event in read_journal(folder.journal).of("fault") if event.id == "dead"]
     assert phases == ["intent", "injected", "proven", "recovering", "healed"]
