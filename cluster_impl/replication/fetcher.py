@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane, TopicPartition
+from cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane, Endpoint, TopicPartition
 from cluster_impl.replication.replica import EpochEnd, Replica
 from cluster_impl.replication.validation import Refused
 from cluster_impl.storage.epochs import UNDEFINED_EPOCH
@@ -64,6 +64,7 @@ class Fetcher:
         self._partitions: dict[TopicPartition, Following] = {}
         self._changed = asyncio.Event()
         self._connection: Connection | None = None
+        self._endpoint: Endpoint | None = None
         self._polling = False
         self._interrupted = False
         self._task = asyncio.create_task(self._run())
@@ -151,11 +152,15 @@ class Fetcher:
             pass
 
     async def _connected(self) -> Connection:
+        """A connection to the process that has the leader's id now, which may be another than before."""
+        broker = self._control.cluster().brokers.get(self.leader)
+        endpoint = broker.endpoints.get(self._config.inter_broker_listener) if broker else None
+        if endpoint is None:
+            raise ConnectionError(f"no live broker {self.leader} is known")
+        if endpoint != self._endpoint:
+            self._disconnect()
         if self._connection is None or self._connection.closed:
-            broker = self._control.cluster().brokers.get(self.leader)
-            endpoint = broker.endpoints.get(self._config.inter_broker_listener) if broker else None
-            if endpoint is None:
-                raise ConnectionError(f"no live broker {self.leader} is known")
+            self._endpoint = endpoint
             self._connection = await Connection.open(
                 endpoint.host,
                 endpoint.port,
@@ -250,6 +255,8 @@ class Fetcher:
         try:
             if diverging is not None and diverging.epoch != UNDEFINED_EPOCH:
                 following.truncated = following.replica.truncate(EpochEnd(diverging.epoch, diverging.end_offset))
+                if following.is_current:
+                    self._refused(following, Error.OFFSET_OUT_OF_RANGE, "its log differs, but not in what can be cut")
             else:
                 following.replica.append_as_follower(data.records or b"", data.high_watermark)
                 following.not_before, following.error = 0.0, Error.NONE

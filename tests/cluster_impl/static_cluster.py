@@ -277,9 +277,12 @@ class StaticCluster:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
 
-    def start(self, broker_id: int) -> None:
+    def start(self, broker_id: int, folder: str | None = None) -> None:
+        """A process registers under an id, which it takes from whoever has it."""
+
         async def start() -> None:
-            broker = Broker(self.world, broker_id, self._path / str(broker_id), self._config, self._api)
+            path = self._path / (folder or str(broker_id))
+            broker = Broker(self.world, broker_id, path, self._config, self._api)
             await broker.start()
             self._started.append(broker)
             self.world.register(broker)

@@ -133,6 +133,15 @@ def test_a_repeated_batch_is_acknowledged_only_when_it_is_committed(cluster: Sta
     assert values(cluster, 1) == ["a"]
 
 
+def test_a_follower_follows_the_process_that_has_its_leaders_id_now(cluster: StaticCluster) -> None:
+    """The one that lost the id lives on and answers, and would be asked in vain for ever."""
+    cluster.create("u", [[1, 2]])
+    follower = cluster.forget(2)
+    cluster.start(1, folder="duplicate of 1")
+    cluster.readmit(follower)
+    eventually(lambda: set(cluster.state("u").isr) == {1, 2}, "the follower has found the new process")
+
+
 def test_a_whole_cluster_restarts_with_everything(cluster: StaticCluster) -> None:
     produce(cluster, 1, batch("a", "b"))
     eventually(lambda: cluster.replica(3, "t").core.high_watermark == 2, "the last to stop knows what is committed")
