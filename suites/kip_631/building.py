@@ -131,26 +131,24 @@ def never_serves(requirement: str) -> ExpectOutcome:
 
 
 def ask(
-    name: str, broker: str, expect: ExpectOutcome | None, *, after: After | None = None, repeat: int = 2
-) -> list[Step]:
-    """The three requests that only a serving broker answers, straight to it (DV-03)."""
+    name: str, broker: str, expect: ExpectOutcome, *, after: After | None = None, repeat: int = 2
+) -> list[MetadataProbe | FetchProbe | ProduceProbe]:
+    """The three requests that only a serving broker answers, straight to it (DV-03).
+
+    An answer that has to come is waited for; one that may not come is given up soon.
+    """
+    common = {
+        "node": broker,
+        "topic": "t",
+        "repeat": repeat,
+        "timeout_ms": 500 if expect.level is Level.NEVER else 5000,
+        "after": after,
+        "expect": expect,
+    }
     return [
-        MetadataProbe(
-            as_=f"{name}-metadata", node=broker, topic="t", repeat=repeat, timeout_ms=500, after=after, expect=expect
-        ),
-        FetchProbe(
-            as_=f"{name}-fetch", node=broker, topic="t", repeat=repeat, timeout_ms=500, after=after, expect=expect
-        ),
-        ProduceProbe(
-            as_=f"{name}-produce",
-            node=broker,
-            topic="t",
-            acks=1,
-            repeat=repeat,
-            timeout_ms=500,
-            after=after,
-            expect=expect,
-        ),
+        MetadataProbe.model_validate({"as": f"{name}-metadata", **common}),
+        FetchProbe.model_validate({"as": f"{name}-fetch", **common}),
+        ProduceProbe.model_validate({"as": f"{name}-produce", "acks": 1, **common}),
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from faults.capabilities import Capability
 from harness.plan.base import After
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs
-from harness.plan.model import Acknowledged, Coverage, FaultProven, Plan, StepDone, Timing
+from harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSpec, Plan, StepDone, Timing
 from harness.plan.probes import MetadataProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectDuplicate, Step
 from suites.kip_631.building import (
@@ -19,6 +19,7 @@ from suites.kip_631.building import (
     closing,
     compose,
     duplicate_of,
+    may_answer,
     must,
     never,
     never_serves,
@@ -39,7 +40,7 @@ def build(directory: Directory, story: Story, target: TargetFacts, seed: int) ->
     newcomer = duplicate_of(elder, directory)
     if target.differs("AK-01"):
         timing = pace(target, lease_ms=LONG_LEASE_MS)
-        middle, coverage = newcomer_is_refused(elder, newcomer.name)
+        middle, coverage = newcomer_is_refused(elder, newcomer)
     else:
         timing = pace(target)
         middle, coverage = newcomer_wins(elder, newcomer.name, timing)
@@ -88,14 +89,23 @@ def newcomer_wins(elder: str, newcomer: str, timing: Timing) -> tuple[list[Step]
     return steps, [StepDone(step="elder-produce"), StepDone(step="still-produce"), StepDone(step="elder-serves")]
 
 
-def newcomer_is_refused(elder: str, newcomer: str) -> tuple[list[Step], list[Coverage]]:
-    """As shipped Kafka has it: the elder keeps id and epoch, and serves."""
+def newcomer_is_refused(elder: str, newcomer: NodeSpec) -> tuple[list[Step], list[Coverage]]:
+    """As shipped Kafka has it: the elder keeps id and epoch, and serves.
+
+    With a directory of its own the refused newcomer can still take leaderships from the elder (AK-08).
+    """
     keeps = answers("K631-39", "served").model_copy(update={"difference": "AK-01"})
     stays = never("K631-39").model_copy(update={"difference": "AK-01"})
+    metadata, fetch, produce = ask("elder", elder, keeps)
+    if newcomer.directory == "empty":
+        robbed = may_answer("K631-38", "served").model_copy(update={"difference": "AK-08"})
+        produce = produce.model_copy(update={"expect": robbed})
     steps: list[Step] = [
         BrokerEpochAbove(as_="refused", node=elder, value="$elder-epoch", within_ms=6000, expect=stays),
-        *ask("elder", elder, keeps),
-        MetadataProbe(as_="newcomer", node=newcomer, topic="t", timeout_ms=500, expect=never_serves("K631-38")),
+        metadata,
+        fetch,
+        produce,
+        MetadataProbe(as_="newcomer", node=newcomer.name, topic="t", timeout_ms=500, expect=never_serves("K631-38")),
         Heal(as_="newcomer-dies", fault="duplicate"),
     ]
     return steps, [StepDone(step="elder-produce"), StepDone(step="newcomer")]

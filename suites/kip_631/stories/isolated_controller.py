@@ -27,8 +27,10 @@ from suites.kip_631.building import (
 from suites.kip_631.story import Story, TargetFacts
 
 BROKERS = tuple(map(node, BROKER_IDS))
+LEASE_MS = 4000
+"""Where leases are to outlive the election."""
 BELIEF_MS = 2000
-"""The fetch timeout, after which a leader without a majority resigns: longer than a lease, which it could renew."""
+"""The fetch timeout, after which a leader that hears no majority resigns: longer than a lease on the island."""
 
 
 def from_peers(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -52,7 +54,7 @@ def from_peers(story: Story, target: TargetFacts, seed: int) -> Plan:
         story,
         target,
         seed,
-        timing=pace(target, fetch_ms=BELIEF_MS),
+        timing=pace(target, lease_ms=LEASE_MS, fetch_ms=BELIEF_MS),
         topics=[topic([leader, follower, other])],
         steps=steps,
         coverage=[
