@@ -17,7 +17,7 @@ LIMIT = 30.0
 
 SETTINGS = {
     "registration.heartbeat.interval.ms": "200",
-    "registration.lease.timeout.ms": "1500",
+    "registration.lease.timeout.ms": "4000",
     "controller.quorum.election.timeout.ms": "500",
     "controller.quorum.fetch.timeout.ms": "1000",
     "controller.quorum.request.timeout.ms": "500",
