@@ -7,7 +7,7 @@ from typing import Literal
 
 from faults.capabilities import Capability
 from harness.plan.base import After
-from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs
+from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs, LeaderIs
 from harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSpec, Plan, StepDone, Timing
 from harness.plan.probes import MetadataProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectDuplicate, Step
@@ -19,7 +19,6 @@ from suites.kip_631.building import (
     closing,
     compose,
     duplicate_of,
-    may_answer,
     must,
     never,
     never_serves,
@@ -92,23 +91,27 @@ def newcomer_wins(elder: str, newcomer: str, timing: Timing) -> tuple[list[Step]
 def newcomer_is_refused(elder: str, newcomer: NodeSpec) -> tuple[list[Step], list[Coverage]]:
     """As shipped Kafka has it: the elder keeps id and epoch, and serves.
 
-    With a directory of its own the refused newcomer can still take leaderships from the elder (AK-08).
+    With a directory of its own the refused newcomer still takes leaderships from the elder (AK-08).
     """
     keeps = answers("K631-39", "served").model_copy(update={"difference": "AK-01"})
     stays = never("K631-39").model_copy(update={"difference": "AK-01"})
     metadata, fetch, produce = ask("elder", elder, keeps)
-    if newcomer.directory == "empty":
-        robbed = may_answer("K631-38", "served").model_copy(update={"difference": "AK-08"})
-        produce = produce.model_copy(update={"expect": robbed})
+    robbed = LeaderIs(
+        as_="robbed",
+        partition="t-0",
+        is_not=elder,
+        within_ms=LIVELY_MS,
+        expect=must("K631-38").model_copy(update={"difference": "AK-08"}),
+    )
     steps: list[Step] = [
         BrokerEpochAbove(as_="refused", node=elder, value="$elder-epoch", within_ms=6000, expect=stays),
         metadata,
         fetch,
-        produce,
+        robbed if newcomer.directory == "empty" else produce,
         MetadataProbe(as_="newcomer", node=newcomer.name, topic="t", timeout_ms=500, expect=never_serves("K631-38")),
         Heal(as_="newcomer-dies", fault="duplicate"),
     ]
-    return steps, [StepDone(step="elder-produce"), StepDone(step="newcomer")]
+    return steps, [StepDone(step="elder-metadata"), StepDone(step="newcomer")]
 
 
 def _story(directory: Directory, title: str) -> Story:
