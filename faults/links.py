@@ -8,10 +8,10 @@ ends its connections and refuses new ones. Adding or removing a toxic on a link 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from faults.capabilities import (
     Capability,
@@ -25,6 +25,7 @@ from faults.capabilities import (
 )
 
 Pair = tuple[str, str]
+Result = TypeVar("Result")
 
 BOTH = frozenset(Stream)
 SILENT_AFTER = 0.4
@@ -93,11 +94,7 @@ class LinkFault:
         self.before = self._reach()
 
     def inject(self) -> None:
-        for effect in self.effects:
-            if effect.held is None:
-                self.cluster.links.cut(*effect.pair)
-            else:
-                self.cluster.links.stall(*effect.pair, effect.held)
+        self._each(self._impose)
 
     def verify(self) -> Evidence:
         """Each link refuses (cut) or swallows (stalled) a round trip that it answered before.
@@ -112,10 +109,7 @@ class LinkFault:
                 return Evidence(not wrong, self._how(wrong, "still answer"), self._measured(after))
 
     def recover(self) -> None:
-        for effect in self.effects:
-            if self.cluster.links.state(*effect.pair).stalled:
-                self._refuse_paused(effect, "release")
-            self.cluster.links.restore(*effect.pair)
+        self._each(self._release)
 
     def verify_healed(self) -> Evidence:
         """Each link carries a round trip again. Where nobody listens behind it (yet), the end of the connection came
@@ -149,14 +143,29 @@ class LinkFault:
             return True
         return self.cluster.processes.status(effect.destination).running is Running.PAUSED
 
+    def _impose(self, effect: Effect) -> None:
+        if effect.held is None:
+            self.cluster.links.cut(*effect.pair)
+        else:
+            self.cluster.links.stall(*effect.pair, effect.held)
+
+    def _release(self, effect: Effect) -> None:
+        if self.cluster.links.state(*effect.pair).stalled:
+            self._refuse_paused(effect, "release")
+        self.cluster.links.restore(*effect.pair)
+
     def _reach(self) -> dict[Pair, Reach]:
         links = self.cluster.links
-        with ThreadPoolExecutor(max_workers=min(8, len(self.effects))) as pool:
-            found = pool.map(lambda effect: links.reach(effect.source, effect.destination, SILENT_AFTER), self.effects)
-            return {effect.pair: reach for effect, reach in zip(self.effects, found, strict=True)}
+        return self._each(lambda effect: links.reach(effect.source, effect.destination, SILENT_AFTER))
 
     def _states(self) -> dict[Pair, LinkState]:
-        return {effect.pair: self.cluster.links.state(*effect.pair) for effect in self.effects}
+        return self._each(lambda effect: self.cluster.links.state(*effect.pair))
+
+    def _each(self, act: Callable[[Effect], Result]) -> dict[Pair, Result]:
+        """Side by side: a partition that spreads link by link is another fault. The first error is raised, last."""
+        with ThreadPoolExecutor(max_workers=min(16, len(self.effects))) as pool:
+            results = pool.map(act, self.effects)
+            return {effect.pair: result for effect, result in zip(self.effects, results, strict=True)}
 
     def _how(self, wrong: list[Effect], what: str) -> str:
         if not wrong:

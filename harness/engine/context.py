@@ -46,7 +46,6 @@ class Context:
     deadline: float
     bound: dict[str, str | int] = field(default_factory=dict)
     instants: dict[str, float] = field(default_factory=dict)
-    troubles: set[str] = field(default_factory=set)
 
     def nodes(self, refs: NodeRefs | None) -> tuple[str, ...]:
         """The nodes that references lead to now, each once; waits a little for a vacant role."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from faults.capabilities import CapabilityError
 from harness.conformance.progress import Phase
+from harness.engine.audit import AUDITED, Auditor
 from harness.engine.conditions import converged, holds, seen
 from harness.engine.context import Context, StepError
 from harness.engine.keeper import FaultError
@@ -32,23 +33,19 @@ CONVERGE_SECONDS = 20.0
 FINAL_READ_SECONDS = 30.0
 BROKEN_SECONDS = 5.0
 """All the patience there is with a run that is worth nothing already."""
-AUDITED = frozenset({"start", "inject", "heal", "heal-all"})
-"""Steps after which nodes connect anew, and might do it past their links."""
 
 
 def execute(context: Context, watch: Watch) -> None:
     """All steps and the end. Whatever goes wrong is in the journal; only an interrupt is raised."""
     prober = Prober(context)
     patience = CONVERGE_SECONDS + CONVERGE_LEASES * context.plan.timing.lease_ms / 1000
-    try:
+    with Auditor(context) as auditor, prober:
         try:
-            _steps(context, prober, watch)
+            _steps(context, prober, auditor, watch)
         except InfrastructureError as error:
             context.journal.trouble(str(error))
             patience = BROKEN_SECONDS
-        _end(context, prober, watch, patience)
-    finally:
-        prober.finish()
+        _end(context, prober, auditor, watch, patience)
 
 
 def await_topics(context: Context) -> None:
@@ -65,7 +62,7 @@ def await_topics(context: Context) -> None:
         )
 
 
-def _steps(context: Context, prober: Prober, watch: Watch) -> None:
+def _steps(context: Context, prober: Prober, auditor: Auditor, watch: Watch) -> None:
     plan = context.plan
     for place, step in enumerate(plan.steps):
         context.check_deadline()
@@ -84,10 +81,10 @@ def _steps(context: Context, prober: Prober, watch: Watch) -> None:
             raise InfrastructureError(f"the step {name} failed: {error}") from error
         context.instants[f"{name}.ended"] = context.journal.write("step", name, "end", end).t
         if step.do in AUDITED:
-            _audit(context)
+            auditor.soon()
 
 
-def _end(context: Context, prober: Prober, watch: Watch, patience: float) -> None:
+def _end(context: Context, prober: Prober, auditor: Auditor, watch: Watch, patience: float) -> None:
     context.deadline = time.monotonic() + patience + FINAL_READ_SECONDS
     watch.tell(Phase.STEP, step="healing")
     failures = context.keeper.heal_all()
@@ -100,7 +97,7 @@ def _end(context: Context, prober: Prober, watch: Watch, patience: float) -> Non
     context.workload.stop()
     if context.plan.topics:
         context.workload.final_read(min(FINAL_READ_SECONDS, patience))
-    _audit(context)
+    auditor.audit()
 
 
 def _converge(context: Context, patience: float) -> Mapping[str, Any]:
@@ -111,11 +108,3 @@ def _converge(context: Context, patience: float) -> Mapping[str, Any]:
         return {"outcome": "missed", "sentence": str(error)}
     what = seen(Converged(within_ms=0), context)
     return {"outcome": "missed", "sentence": f"not all was as before within {patience:g} s after healing: {what}"}
-
-
-def _audit(context: Context) -> None:
-    """Each thing that makes the run worthless is noted once: a connection past the links, a dead Toxiproxy."""
-    for sentence in context.cluster.problems():
-        if sentence not in context.troubles:
-            context.troubles.add(sentence)
-            context.journal.trouble(sentence)

@@ -72,6 +72,12 @@ class Prober:
         self._threads.append(thread)
         thread.start()
 
+    def __enter__(self) -> Prober:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.finish()
+
     def finish(self) -> None:
         """Wait for what runs in the background; each request has its own timeout."""
         for thread in self._threads:

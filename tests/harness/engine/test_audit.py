@@ -1,0 +1,48 @@
+"""What makes a run worthless is told, once."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from harness.engine.audit import Auditor
+from results.records.journal import read_journal
+from tests.harness.engine.stage import healthy, stage
+
+BYPASS = "node-4 is connected to 127.20.0.5:9090: that is none of its links"
+
+
+def test_a_bypass_is_told_once_however_often_it_is_seen(tmp_path: Path) -> None:
+    context = stage(tmp_path, healthy())
+    looked = threading.Semaphore(0)
+    cluster: Any = context.cluster
+
+    def problems() -> list[str]:
+        looked.release()
+        return [BYPASS]
+
+    cluster.problems = problems
+    with Auditor(context) as auditor:
+        for _ in range(3):
+            auditor.soon()
+            assert looked.acquire(timeout=5)
+        auditor.audit()
+    assert [event.data["sentence"] for event in read_journal(context.journal.path).of("note")] == [BYPASS]
+
+
+def test_an_audit_that_fails_is_trouble_itself(tmp_path: Path) -> None:
+    context = stage(tmp_path, healthy())
+    looked = threading.Event()
+    cluster: Any = context.cluster
+
+    def problems() -> list[str]:
+        looked.set()
+        raise PermissionError("no access to the socket tables")
+
+    cluster.problems = problems
+    with Auditor(context) as auditor:
+        auditor.soon()
+        assert looked.wait(timeout=5)
+    (note,) = read_journal(context.journal.path).of("note")
+    assert "no access to the socket tables" in note.data["sentence"]
