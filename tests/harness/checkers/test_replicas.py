@@ -76,6 +76,7 @@ def judged(tmp_path: Path, story: Story, **logs: bytes) -> tuple[Verdict, int]:
     return finding.verdict, finding.evidence["judged"]
 
 
+@pytest.mark.requirement("DV-05", "HW-03")
 def test_members_that_hold_what_was_served_agree_whatever_follows(tmp_path: Path) -> None:
     logs = {"node_4": batch(0, "a ....", "b", "x"), "node_5": batch(0, "a ....", "b", "y", "z")}
     assert judged(tmp_path, served(4, 5), **logs) == (Verdict.PASS, 4)
