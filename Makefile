@@ -51,17 +51,22 @@ lock: .venv/.all ## resolve the dependencies anew
 clean: ## remove what set-up made here (runs stay)
 	rm -rf .venv .tools .mypy_cache .ruff_cache .hypothesis *.egg-info build
 
+comma := ,
+# What pip prints is shown only when it fails; some packages are built from source and warn at length.
+install = $(BIN)/pip install --disable-pip-version-check --use-pep517 -c $(LOCK) -e '$(1)' >.venv/install.log 2>&1 \
+	|| { tail -n 30 .venv/install.log >&2; echo "fencepost: installation failed; the whole output is in .venv/install.log" >&2; exit 2; }
+
 # Two steps, so that the main job does not wait for Spark.
 .venv/.harness: $(LOCK) pyproject.toml | .tools/bin/toxiproxy-server
 	@.ci/prerequisites
 	@echo "fencepost: installing the harness into .venv"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/pip install -q --disable-pip-version-check --use-pep517 -c $(LOCK) -e '.[harness]'
+	@$(call install,.[harness])
 	@touch $@
 
 .venv/.all: .venv/.harness
 	@echo "fencepost: installing Spark and the tools for development into .venv"
-	@$(BIN)/pip install -q --disable-pip-version-check --use-pep517 -c $(LOCK) -e '.[harness,mining,dev]'
+	@$(call install,.[harness$(comma)mining$(comma)dev])
 	@touch $@
 
 # Found, or built once.
