@@ -288,8 +288,9 @@ def main(as_json: bool = False) -> int:
 
 
 def _print_table(rows: list[Diagnosis]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from harness.terminal import terminal
 
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
@@ -300,4 +301,4 @@ def _print_table(rows: list[Diagnosis]) -> None:
             table.add_row(row.name, "[green]yes[/]", row.how)
         else:
             table.add_row(row.name, "[red]no[/]", f"{row.how}\n[dim]lost:[/] {row.lost}\n[dim]get it:[/] {row.remedy}")
-    Console(highlight=False).print(table)
+    terminal().print(table)

@@ -34,12 +34,11 @@ def up(
     """
     import threading
 
-    from rich.console import Console
-
     from harness.cli.byhand import ByHand, cluster_by_hand
     from harness.cli.control import ControlServer
+    from harness.terminal import terminal
 
-    console = Console(highlight=False)
+    console = terminal()
     console.print(f"starting {target}: 3 controllers, 3 brokers …")
     with cluster_by_hand(target, runs) as cluster:
         server = ControlServer(cluster.folder.path, ByHand(cluster).operations())
@@ -121,12 +120,11 @@ def status(run: RunOption = None) -> None:
     [bold]Example[/bold]
       fencepost status
     """
-    from rich.console import Console
-
     from harness.cli.control import ask, find_run
     from harness.cli.tables import status_tables
+    from harness.terminal import terminal
 
-    Console(highlight=False).print(*status_tables(ask(find_run(run), "status")), sep="\n")
+    terminal().print(*status_tables(ask(find_run(run), "status")), sep="\n")
 
 
 def clean(

@@ -88,17 +88,16 @@ def recheck(folder: RunFolderArgument) -> None:
     [bold]Example[/bold]
       fencepost recheck runs/2026-11-21-7f3c9a21
     """
-    from rich.console import Console
-
     from harness.cli.verdicts import show_verdict
     from harness.judge import judge
     from harness.plan import load_plan
+    from harness.terminal import terminal
     from results.records.folder import RunFolder
     from results.records.journal import read_journal
 
     found = RunFolder.open(_existing(folder, "run folder"))
     verdict = judge(load_plan(found.plan), read_journal(found.journal), found.nodes)
-    show_verdict(Console(highlight=False), found, verdict)
+    show_verdict(terminal(), found, verdict)
     raise typer.Exit(verdict.verdict.exit_code)
 
 
@@ -126,12 +125,11 @@ def trends(
 
 
 def _run_and_show(plan: Plan, runs: Path, backend: str) -> Verdict:
-    from rich.console import Console
-
     from harness.cli.verdicts import Watcher, show_verdict
     from harness.run import run
+    from harness.terminal import terminal
 
-    console = Console(highlight=False)
+    console = terminal()
     with Watcher(console) as watcher:
         folder, verdict = run(plan, runs, backend, watch=watcher)
     show_verdict(console, folder, verdict)

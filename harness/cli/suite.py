@@ -38,13 +38,12 @@ def conformance(
       fencepost conformance --target apache-kafka
       fencepost conformance --target apache-kafka:3.9.1 -k duplicate
     """
-    from rich.console import Console
-
     import suites
     from harness.cli.conformance import Request, run_suites
+    from harness.terminal import terminal
 
     folder = Path(next(iter(suites.__path__)))
-    raise typer.Exit(run_suites(Request(target, seed, runs, backend, only, workers), folder, Console()))
+    raise typer.Exit(run_suites(Request(target, seed, runs, backend, only, workers), folder, terminal()))
 
 
 def stories(target: Target = "quorum") -> None:
@@ -54,9 +53,9 @@ def stories(target: Target = "quorum") -> None:
       fencepost stories --target apache-kafka
     """
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
+    from harness.terminal import terminal
     from suites.kip_631.stories import STORIES
     from suites.kip_631.story import TargetFacts
 
@@ -69,7 +68,7 @@ def stories(target: Target = "quorum") -> None:
         lacking = story.lacking(facts)
         title = f"[dim]{story.title} (skipped: {lacking})[/dim]" if lacking else story.title
         table.add_row(story.slug, title, " ".join(story.requirements))
-    Console(highlight=False).print(table)
+    terminal().print(table)
 
 
 def plan(
