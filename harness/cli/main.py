@@ -59,8 +59,11 @@ def _foreseen(error: Exception) -> bool:
     from harness.errors import HarnessError
     from harness.plan import PlanError
     from results.records.folder import FolderError
+    from results.records.journal import JournalError
 
-    return isinstance(error, HarnessError | CapabilityError | PlanError | FolderError)
+    sentences = HarnessError | CapabilityError | PlanError | FolderError | JournalError
+    # The system's own refusals (no such file, no permission, no space) name the place themselves.
+    return isinstance(error, sentences) or (isinstance(error, OSError) and error.filename is not None)
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:

@@ -39,7 +39,7 @@ class LeaseFile:
 
     path: Path
     run: Path | None
-    """The run folder it was taken for; None if it was given back."""
+    """The run folder it was taken for; None while it is being taken or given back."""
 
     @property
     def k(self) -> int:
@@ -74,8 +74,7 @@ class Lease:
 
     def release(self) -> None:
         if self._descriptor is not None:
-            os.ftruncate(self._descriptor, 0)
-            os.close(self._descriptor)
+            _give_back(_path(self.addresses.k), self._descriptor)
             self._descriptor = None
 
     def __enter__(self) -> Self:
@@ -96,17 +95,22 @@ def forget(lease: LeaseFile) -> bool:
     descriptor = _lock(lease.path)
     if descriptor is None:
         return False
-    os.ftruncate(descriptor, 0)
-    os.close(descriptor)
+    _give_back(lease.path, descriptor)
     return True
 
 
 def is_held(lease: LeaseFile) -> bool:
     """Whether the harness that took this lease is alive."""
-    descriptor = _lock(lease.path)
-    if descriptor is None:
+    try:
+        descriptor = os.open(lease.path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         return True
-    os.close(descriptor)
+    finally:
+        os.close(descriptor)
     return False
 
 
@@ -130,7 +134,23 @@ def _lock(path: Path) -> int | None:
     except BlockingIOError:
         os.close(descriptor)
         return None
-    return descriptor
+    if _is_at(path, descriptor):
+        return descriptor
+    os.close(descriptor)  # its holder gave it back between the opening and the locking: this file has no name any more
+    return _lock(path)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _give_back(path: Path, descriptor: int) -> None:
+    """Remove the file while its lock is held, so that nobody can have locked it in between."""
+    path.unlink(missing_ok=True)
+    os.close(descriptor)
 
 
 def _read(path: Path) -> Path | None:

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.checkers.history import History, Outcome, read_history
+from harness.judge import judge
 from harness.plan.file import load_plan
 from harness.plan.hash import plan_hash
 from harness.plan.model import Plan
@@ -54,13 +55,16 @@ class Log:
 
 
 def write_report(folder: RunFolder) -> Path:
-    """Write `report.html` of a judged run. Raises FileNotFoundError without a plan, a journal or a verdict."""
-    manifest = Manifest.load(folder.manifest) if folder.manifest.exists() else None
+    """Write `report.html` of a run; one that died before it was judged is judged now.
+
+    Raises FileNotFoundError without a plan or a journal.
+    """
+    plan, journal = load_plan(folder.plan), read_journal(folder.journal)
     page = render(
-        load_plan(folder.plan),
-        read_journal(folder.journal),
-        RunVerdict.load(folder.verdict),
-        manifest,
+        plan,
+        journal,
+        RunVerdict.load(folder.verdict) if folder.verdict.exists() else judge(plan, journal, folder.nodes),
+        Manifest.load(folder.manifest) if folder.manifest.exists() else None,
         replay=f"fencepost replay {folder.path}",
         logs=tuple(_logs(folder)),
     )

@@ -26,7 +26,8 @@ def summarise(verdict: RunVerdict, folder: RunFolder, *, width: int = 110) -> st
         lines.append(_line("", f"and {len(told) - MOST} more on the page"))
     if verdict.verdict is not Verdict.PASS:
         lines.append(_line("again", f"fencepost replay {folder.path}"))
-        lines.append(_line("look", str(folder.report)))
+        if folder.report.exists():
+            lines.append(_line("look", str(folder.report)))
     return "\n".join(lines)
 
 

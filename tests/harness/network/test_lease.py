@@ -1,5 +1,6 @@
 """Two clusters on one machine never have the same addresses."""
 
+import os
 import socket
 from pathlib import Path
 
@@ -29,6 +30,25 @@ def test_a_lease_names_its_run_until_it_is_given_back(tmp_path: Path) -> None:
     with _acquire(tmp_path) as lease:
         assert [(each.k, each.run) for each in leases()] == [(lease.addresses.k, tmp_path)]
     assert leases() == []
+    assert list(leasing.state_folder().iterdir()) == []
+
+
+def test_a_lease_that_was_given_back_while_another_run_waited_for_it_is_taken_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leasing, "FIRST_K", 65)
+    monkeypatch.setattr(leasing, "LAST_K", 65)
+    holder = _acquire(tmp_path)
+    opened = os.open
+
+    def open_just_before_it_is_given_back(path: Path, flags: int, mode: int = 0o777) -> int:
+        descriptor = opened(path, flags, mode)
+        holder.release()
+        return descriptor
+
+    monkeypatch.setattr(os, "open", open_just_before_it_is_given_back)
+    with _acquire(tmp_path / "next"):
+        assert [each.run for each in leases()] == [tmp_path / "next"]
 
 
 def test_addresses_that_something_else_listens_on_are_passed_over(

@@ -161,8 +161,19 @@ def test_the_page_of_a_folder_has_its_environment_and_the_ends_of_its_logs(tmp_p
     assert "3.11.7" in page.text
 
 
+def test_a_run_that_died_before_it_was_judged_has_a_report_all_the_same(tmp_path: Path) -> None:
+    folder = RunFolder.create_at(tmp_path / "run")
+    folder.plan.write_text(dump_plan(lost_plan()))
+    lines = [json.dumps(event.to_json()) for event in lost_journal().events]
+    folder.journal.write_text("\n".join(lines[: len(lines) // 2]) + "\n" + '{"seq": 9')
+    page = Page(write_report(folder).read_text())
+    assert "did not come to its end" in page.text
+    assert not folder.verdict.exists()
+
+
 def test_a_violation_in_a_terminal_says_what_again_and_where(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
+    folder = RunFolder.create_at(tmp_path / "run")
+    folder.report.touch()
     lines = summarise(judge(lost_plan(), lost_journal()), folder).splitlines()
     assert lines[0].startswith("violation      refused-duplicate on apache-kafka:4.3.1")
     assert "220 records" in lines[1]
