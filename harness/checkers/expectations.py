@@ -119,15 +119,18 @@ def _answers(name: str, expect: ExpectOutcome, judged: list[Attempt]) -> Finding
     count = f"{len(seen)} of {len(judged)} answers to `{name}` were `{expect.outcome}`"
     match expect.level:
         case Level.MAY:
-            return _finding(expect, name, Verdict.PASS, f"{count}, which may be.")
+            shown = expect if seen else expect.model_copy(update={"difference": None})
+            return _finding(shown, name, Verdict.PASS, f"{count}, which may be.")
         case Level.NEVER if seen:
             return _broken(expect, name, f"{count}, which must never be; the first: {_told(seen[0])}.", seen)
         case Level.MUST if others:
             return _broken(
                 expect, name, f"{count}, and all must be; the first that was not: {_told(others[0])}.", others
             )
+        case Level.NEVER:
+            return _finding(expect, name, Verdict.PASS, f"{count}, which must never be.")
         case _:
-            return _finding(expect, name, Verdict.PASS, f"{count}, as it {expect.level} be.")
+            return _finding(expect, name, Verdict.PASS, f"{count}, as all must be.")
 
 
 def _told(attempt: Attempt) -> str:

@@ -113,6 +113,14 @@ def test_a_listed_difference_that_does_not_show_says_so() -> None:
     assert (shown.verdict, shown.difference) == (Verdict.PASS, "AK-03")
 
 
+def test_a_listed_difference_that_may_show_is_named_only_where_it_does() -> None:
+    plan = plan_of(ask(Level.MAY, "served", difference="AK-07"))
+    shown = only(check(plan, Events().probe(1.0, "ask", "served").journal))
+    hidden = only(check(plan, Events().probe(1.0, "ask", "refused", 41).journal))
+    assert (shown.verdict, shown.difference) == (Verdict.PASS, "AK-07")
+    assert (hidden.verdict, hidden.difference) == (Verdict.PASS, None)
+
+
 @pytest.mark.parametrize(
     ("changed", "verdict"),
     [
