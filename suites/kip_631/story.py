@@ -49,7 +49,7 @@ class TargetFacts:
         return instead.model_copy(update={"difference": difference})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Story:
     """One rule of the document, or a few that belong together, and how to make a plan that shows them.
 
@@ -63,6 +63,10 @@ class Story:
     needs: frozenset[Capability]
     seconds: int
     build: Callable[[Story, TargetFacts, int], Plan]
+
+    def __repr__(self) -> str:
+        """Short and always the same: reports tell the histories of tests apart by it."""
+        return self.slug
 
     def plan(self, target: TargetFacts, seed: int) -> Plan:
         """The same plan for the same target and seed, whenever and wherever it is asked for."""

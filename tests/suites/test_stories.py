@@ -39,6 +39,10 @@ def test_no_two_stories_share_a_name() -> None:
     assert len({story.slug for story in STORIES}) == len(STORIES) >= 15
 
 
+def test_reports_know_a_story_by_its_name_alone() -> None:
+    assert [repr(story) for story in STORIES] == [story.slug for story in STORIES]
+
+
 def test_the_longest_stories_start_first() -> None:
     lengths = [story.seconds for story in STORIES]
     assert lengths == sorted(lengths, reverse=True)
