@@ -138,7 +138,7 @@ STORIES = (
         title="kill -9 of the active controller: another takes over and nothing acknowledged is lost",
         requirements=_REQUIREMENTS,
         needs=frozenset({Capability.KILL}),
-        seconds=8,
+        seconds=11,
         build=kill,
     ),
     Story(

@@ -110,7 +110,7 @@ def _story(how: str, title: str, *requirements: str) -> Story:
         title=title,
         requirements=(*common, "D631-06", *requirements, "LIVE-01", "LIVE-03", "ACK-01"),
         needs=frozenset({Capability.LINKS}),
-        seconds=8,
+        seconds=10,
         build=partial(build, how),
     )
 

@@ -133,7 +133,7 @@ def _story(directory: Directory, title: str) -> Story:
             "ACK-01",
         ),
         needs=frozenset({Capability.DUPLICATE}),
-        seconds=13,
+        seconds=18,
         build=partial(build, directory),
     )
 

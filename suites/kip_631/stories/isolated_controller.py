@@ -147,7 +147,7 @@ STORIES = (
             "ACK-01",
         ),
         needs=frozenset({Capability.LINKS}),
-        seconds=10,
+        seconds=12,
         build=from_peers,
     ),
     Story(
@@ -155,7 +155,7 @@ STORIES = (
         title="On an island of the old active controller and a leader no lease stays alive",
         requirements=("K631-31", "K631-32", "D631-01", "D631-03", "D631-07", "LIVE-01", "LIVE-02", "LIVE-03", "ACK-01"),
         needs=frozenset({Capability.LINKS}),
-        seconds=10,
+        seconds=15,
         build=island,
     ),
 )

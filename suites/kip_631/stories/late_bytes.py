@@ -84,7 +84,7 @@ STORIES = (
             "ACK-01",
         ),
         needs=frozenset({Capability.LINKS, Capability.KILL}),
-        seconds=9,
+        seconds=14,
         build=build,
     ),
 )

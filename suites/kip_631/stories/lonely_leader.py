@@ -143,7 +143,7 @@ STORIES = (
             "LIVE-03",
         ),
         needs=frozenset({Capability.LINKS, Capability.KILL}),
-        seconds=11,
+        seconds=12,
         build=cut_off,
     ),
     Story(

@@ -51,7 +51,7 @@ STORIES = (
         title="Without a controller quorum every broker fences itself, and all come back with it",
         requirements=("K631-13", "K631-15", "K631-30", "K631-31", "K631-32", "D631-01", "LIVE-01", "LIVE-03", "ACK-01"),
         needs=frozenset({Capability.KILL}),
-        seconds=8,
+        seconds=12,
         build=build,
     ),
 )

@@ -201,7 +201,7 @@ STORIES = (
         title="A refused duplicate must not count as a replica",
         requirements=("ACK-01", "ISR-07", "D631-07", "D631-16", "K631-39", "LIVE-01", "LIVE-03"),
         needs=frozenset({Capability.DUPLICATE, Capability.LINKS, Capability.KILL}),
-        seconds=14,
+        seconds=20,
         build=elder_cut,
     ),
     Story(
@@ -209,7 +209,7 @@ STORIES = (
         title="Fetches without the registered epoch keep nobody in the ISR",
         requirements=("D631-16", "ISR-05", "ISR-06", "ISR-07", "ISR-08", "LIVE-01", "LIVE-03", "ACK-01"),
         needs=frozenset({Capability.LINKS}),
-        seconds=8,
+        seconds=10,
         build=foreign_fetches,
     ),
 )

@@ -92,7 +92,7 @@ STORIES = (
         title="A broker killed with kill -9 reclaims its id at once",
         requirements=("K631-39", "K631-41", "D631-08", "D631-12", "D631-19", "LIVE-01", "LIVE-03", "ACK-01"),
         needs=frozenset({Capability.KILL}),
-        seconds=5,
+        seconds=9,
         build=inside_the_lease,
     ),
     Story(
@@ -100,7 +100,7 @@ STORIES = (
         title="All nodes are killed at once and start again with everything that was acknowledged",
         requirements=("K631-11", "K631-15", "LIVE-01", "LIVE-03", "ACK-01"),
         needs=frozenset({Capability.KILL}),
-        seconds=7,
+        seconds=11,
         build=everything,
     ),
 )

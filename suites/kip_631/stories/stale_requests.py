@@ -161,7 +161,7 @@ STORIES = (
             "ACK-01",
         ),
         needs=frozenset({Capability.LINKS, Capability.KILL}),
-        seconds=11,
+        seconds=12,
         build=build,
     ),
 )

@@ -57,7 +57,7 @@ STORIES = (
         title="A broker starts fenced and serves only after the controller said so",
         requirements=("K631-26", "K631-33", "K631-34", "K631-42", "D631-09", "LIVE-01", "LIVE-03"),
         needs=frozenset({Capability.LINKS}),
-        seconds=5,
+        seconds=9,
         build=build,
     ),
 )
