@@ -196,7 +196,7 @@ def compose(
         document=DOCUMENT,
         seed=seed,
         target=target.reference,
-        requirements=tuple(dict.fromkeys((*story.requirements, *ALWAYS))),
+        requirements=_provable(story, target, steps, deviations),
         timing=timing,
         topology=topology or six(),
         topics=tuple(topics),
@@ -205,3 +205,13 @@ def compose(
         coverage=tuple(coverage),
         deviations=tuple(deviations),
     )
+
+
+def _provable(
+    story: Story, target: TargetFacts, steps: Sequence[Step], deviations: Sequence[Deviation]
+) -> tuple[str, ...]:
+    """What a run can prove. Of a target that differs from the document only what is claimed of it, step by step."""
+    expectations = (getattr(step, "expect", None) for step in steps)
+    claimed = {each.requirement for each in (*expectations, *deviations) if each is not None}
+    named = [each for each in story.requirements if each in claimed or not target.differences]
+    return tuple(dict.fromkeys((*named, *ALWAYS)))

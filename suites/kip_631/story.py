@@ -12,7 +12,7 @@ from harness.plan.model import Plan
 from harness.targets.target import Dialect, load_file
 
 DOCUMENT = "KIP-631"
-ALWAYS = ("ACK-02", "ACK-03", "ACK-04", "ACK-05", "ACK-06", "ACK-07", "HW-03", "ISR-01", "ISR-02", "ISR-03", "HW-03")
+ALWAYS = ("ACK-01", "ACK-02", "ACK-03", "ACK-04", "ACK-05", "ACK-06", "ACK-07", "ISR-01", "ISR-02", "ISR-03", "HW-03")
 """What is judged in every run, whatever its story."""
 _Claim = TypeVar("_Claim", bound=Expect)
 

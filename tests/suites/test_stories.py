@@ -13,7 +13,7 @@ from harness.plan.hash import plan_hash
 from harness.plan.model import Plan
 from harness.targets.target import load_file
 from suites.kip_631.stories import STORIES
-from suites.kip_631.story import Story, TargetFacts
+from suites.kip_631.story import ALWAYS, Story, TargetFacts
 from suites.requirements import load
 
 TARGETS = ("quorum", "apache-kafka")
@@ -73,6 +73,12 @@ def test_a_story_names_what_its_steps_claim_and_nothing_unknown(story: Story, ta
     plan = story.plan(TargetFacts.of(target), seed=1)
     CATALOGUE.check(plan.requirements, story.slug)
     assert {requirement for requirement, _ in claims(plan)} <= set(plan.requirements)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.slug)
+def test_of_a_target_that_differs_a_plan_names_only_what_it_claims_or_what_every_run_proves(story: Story) -> None:
+    plan = story.plan(TargetFacts.of("apache-kafka"), seed=1)
+    assert set(plan.requirements) - set(ALWAYS) == {requirement for requirement, _ in claims(plan)} - set(ALWAYS)
 
 
 @every_plan

@@ -129,7 +129,6 @@ _REQUIREMENTS = (
     "LIVE-01",
     "LIVE-02",
     "LIVE-03",
-    "ACK-01",
 )
 
 STORIES = (

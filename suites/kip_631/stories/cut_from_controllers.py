@@ -108,7 +108,7 @@ def _story(how: str, title: str, *requirements: str) -> Story:
     return Story(
         slug=f"cut-from-controllers-{how}",
         title=title,
-        requirements=(*common, "D631-06", *requirements, "LIVE-01", "LIVE-03", "ACK-01"),
+        requirements=(*common, "D631-06", *requirements, "LIVE-01", "LIVE-03"),
         needs=frozenset({Capability.LINKS}),
         seconds=10,
         build=partial(build, how),

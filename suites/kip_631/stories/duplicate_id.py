@@ -130,7 +130,6 @@ def _story(directory: Directory, title: str) -> Story:
             "ISR-06",
             "LIVE-01",
             "LIVE-03",
-            "ACK-01",
         ),
         needs=frozenset({Capability.DUPLICATE}),
         seconds=18,

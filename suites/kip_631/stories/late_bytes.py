@@ -81,7 +81,6 @@ STORIES = (
             "ISR-04",
             "LIVE-01",
             "LIVE-03",
-            "ACK-01",
         ),
         needs=frozenset({Capability.LINKS, Capability.KILL}),
         seconds=14,

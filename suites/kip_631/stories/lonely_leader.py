@@ -138,7 +138,6 @@ STORIES = (
             "ISR-04",
             "ISR-06",
             "K631-44",
-            "ACK-01",
             "LIVE-01",
             "LIVE-03",
         ),
@@ -149,7 +148,7 @@ STORIES = (
     Story(
         slug="sleeping-leader",
         title="A leader paused beyond its lease acknowledges nothing that was sent to it meanwhile",
-        requirements=("K631-31", "K631-32", "K631-44", "D631-01", "D631-07", "LIVE-01", "LIVE-03", "ACK-01"),
+        requirements=("K631-31", "K631-32", "K631-44", "D631-01", "D631-07", "LIVE-01", "LIVE-03"),
         needs=frozenset({Capability.LINKS, Capability.PAUSE}),
         seconds=9,
         build=paused,

@@ -63,7 +63,7 @@ STORIES = (
     Story(
         slug="slow-follower",
         title="A follower whose link stalls leaves the ISR and returns; below min.insync.replicas produce is refused",
-        requirements=("ISR-05", "ISR-06", "ISR-08", "K631-65", "D631-17", "D631-18", "LIVE-01", "LIVE-03", "ACK-01"),
+        requirements=("ISR-05", "ISR-06", "ISR-08", "K631-65", "D631-17", "D631-18", "LIVE-01", "LIVE-03"),
         needs=frozenset({Capability.LINKS}),
         seconds=12,
         build=build,

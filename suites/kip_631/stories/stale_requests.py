@@ -158,7 +158,6 @@ STORIES = (
             "LIVE-01",
             "LIVE-02",
             "LIVE-03",
-            "ACK-01",
         ),
         needs=frozenset({Capability.LINKS, Capability.KILL}),
         seconds=12,
