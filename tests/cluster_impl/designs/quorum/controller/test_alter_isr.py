@@ -134,6 +134,7 @@ def test_an_ineligible_member_is_looked_for_last(world: World) -> None:
     assert Ask(leader_epoch=4, isr=(5, 6), version=4).send(world) == Error.INVALID_REQUEST
 
 
+@pytest.mark.requirement("D631-25")
 def test_who_joins_must_be_the_process_that_caught_up_not_one_that_took_its_id_since(world: World) -> None:
     assert Ask().send(world) == Error.NONE
     for_the_old_process = Ask(leader_epoch=3, isr=(4, 5, 6), version=3)

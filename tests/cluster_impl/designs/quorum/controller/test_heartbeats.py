@@ -89,7 +89,7 @@ def test_a_stale_epoch_comes_back_with_a_new_one_once_the_id_has_no_live_lease(w
     assert reply.broker_epoch > winner
 
 
-@pytest.mark.requirement("D631-14", "ACK-01")
+@pytest.mark.requirement("D631-14", "D631-26", "ACK-01")
 def test_an_elder_does_not_lead_what_only_its_successor_holds(world: World) -> None:
     """The successor caught up and joined the ISR; then the other replica died, and then the successor."""
     world.join(4, 5)
@@ -111,7 +111,7 @@ def test_an_elder_does_not_lead_what_only_its_successor_holds(world: World) -> N
     assert world.heartbeat(4, FENCED, successor).error_code == 0
 
 
-@pytest.mark.requirement("D631-14", "ACK-01")
+@pytest.mark.requirement("D631-14", "D631-26", "ACK-01")
 def test_an_elder_does_not_lead_what_its_successor_led_alone(world: World) -> None:
     world.join(4)
     world.topic("t", 4)
@@ -211,6 +211,7 @@ def test_fenced_with_the_current_epoch_moves_leadership_and_grants_a_new_epoch_i
     assert (partition.leader, partition.isr, partition.leader_epoch) == (5, (4, 5), 1)
 
 
+@pytest.mark.requirement("D631-24")
 def test_who_could_not_renew_through_a_change_of_controllers_does_not_leave_the_isr_to_one_who_is_gone(
     world: World,
 ) -> None:
