@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from faults.capabilities import CapabilityError
+from harness.backends import check_backend
 from harness.clients.observer import Observer, Watched
 from harness.clients.workload import Workload
 from harness.cluster import Cluster
@@ -16,7 +17,7 @@ from harness.conformance.progress import Phase
 from harness.engine.context import Context
 from harness.engine.execute import Watch, await_topics, execute
 from harness.engine.keeper import FaultKeeper
-from harness.errors import HarnessError, UsageError
+from harness.errors import HarnessError
 from harness.judge import judge_folder
 from harness.manifest import describe
 from harness.network.layout import Listener
@@ -29,7 +30,6 @@ from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
 from results.records.verdict import RunVerdict
 
-BACKENDS = ("process",)
 TOPICS_WITHIN = 15.0
 """Seconds for the request that creates a plan's topics."""
 
@@ -49,8 +49,7 @@ def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = 
     """
     if wrong := problems(plan):
         raise PlanError([f"{problem.sentence} (in {'.'.join(map(str, problem.at))})" for problem in wrong])
-    if backend not in BACKENDS:
-        raise UsageError(f"there is no backend {backend!r}: the backends are {', '.join(BACKENDS)}")
+    check_backend(backend)
     target = targets.load(plan.target)
     folder = RunFolder.create(runs, plan_hash(plan), date.today())
     folder.plan.write_text(dump_plan(plan), encoding="utf-8")

@@ -16,6 +16,7 @@ from typing import Any
 
 from rich.console import Console
 
+from harness.backends import check_backend
 from harness.cli.board import Board
 from harness.cli.display import Display
 from harness.cli.summary import summary
@@ -45,8 +46,10 @@ class Request:
 def run_suites(request: Request, suites: Path, console: Console) -> int:
     """Run every story that was asked for. The exit code is that of the worst verdict.
 
-    Raises UsageError if no story was selected, InfrastructureError if pytest itself failed.
+    Raises UsageError for a backend that there is not or if no story was selected, InfrastructureError if pytest itself
+    failed.
     """
+    check_backend(request.backend)
     target = load(request.target)
     target.prepare()
     workers = request.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
