@@ -61,6 +61,9 @@ def run_suites(request: Request, suites: Path, console: Console) -> int:
         process = _start(request, suites, workers, progress, log)
         try:
             _watch(process, progress, board, console)
+        except KeyboardInterrupt:
+            console.print(f"interrupted after {len(board.done)} of {len(board.rows)} stories: ending the clusters …")
+            raise
         finally:
             _end(process)
         said = log.read_text(errors="replace")
