@@ -12,6 +12,9 @@ BIN  := .venv/bin
 LOCK := requirements.lock
 FENCEPOST := $(BIN)/fencepost
 
+# Apache Kafka's jars come by KAFKA_HOME, by Maven, or by the Ivy that Spark carries.
+JARS := $(if $(filter apache-kafka%,$(TARGET)),$(if $(KAFKA_HOME)$(shell command -v mvn),,.venv/.all))
+
 .DEFAULT_GOAL := help
 .PHONY: help conformance test lint types unit integration suite bench doctor lock clean
 
@@ -19,7 +22,7 @@ help: ## print this
 	@echo "make conformance [TARGET=quorum|apache-kafka|apache-kafka:3.9.1] [SEED=1] [ARGS='-k kill']"
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-conformance: .venv/.harness ## start real clusters, break them, say which rules held
+conformance: .venv/.harness $(JARS) ## start real clusters, break them, say which rules held
 	@$(FENCEPOST) conformance --target $(TARGET) --backend $(BACKEND) --seed $(SEED) --runs $(RUNS) $(ARGS)
 
 test: lint types unit integration suite ## everything: lint, types, unit and integration tests, the suite on the reference cluster
