@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from statistics import median
 
-from rich.console import Console
 from rich.table import Table
 
+from harness.terminal import terminal
 from tests.bench import measures
 from tests.bench.clusters import started
 
@@ -37,7 +37,7 @@ def main() -> None:
     arguments.add_argument("--json", type=Path, help="also write every single figure to this file")
     options = arguments.parse_args()
 
-    console = Console()
+    console = terminal()
     runs: dict[str, list[dict[str, float]]] = {REFERENCE: [], KAFKA: []}
     for n in range(options.repeat):
         for target, figures in runs.items():
