@@ -25,7 +25,7 @@ VERDICT_PROPERTY = "fencepost.verdict"
 
 @dataclass
 class Results:
-    """What the reports of this session said."""
+    """What the tests of this process reported."""
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     """By story."""
