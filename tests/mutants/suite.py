@@ -1,6 +1,6 @@
 """A pytest plugin: the conformance suite starts its nodes of the reference cluster with a planted defect.
 
-FENCEPOST_MUTANT=no_self_fence pytest suites/kip_631 -p tests.mutants.suite -k cut-from-controllers
+FENCEPOST_MUTANT=no_self_fence python -m pytest suites/kip_631 -p tests.mutants.suite -k cut-from-controllers
 """
 
 from __future__ import annotations
