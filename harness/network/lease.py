@@ -106,12 +106,9 @@ def is_held(lease: LeaseFile) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not _locked(descriptor)
     finally:
         os.close(descriptor)
-    return False
 
 
 def _take(path: Path, run: Path, listeners: Iterable[Endpoint]) -> int | None:
@@ -129,15 +126,22 @@ def _take(path: Path, run: Path, listeners: Iterable[Endpoint]) -> int | None:
 
 def _lock(path: Path) -> int | None:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not _locked(descriptor):
         os.close(descriptor)
         return None
     if _is_at(path, descriptor):
         return descriptor
     os.close(descriptor)  # its holder gave it back between the opening and the locking: this file has no name any more
     return _lock(path)
+
+
+def _locked(descriptor: int) -> bool:
+    """Lock the file if nobody else has; whether that succeeded."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

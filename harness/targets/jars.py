@@ -102,7 +102,7 @@ def _maven(wanted: Sequence[Coordinates], scratch: Path) -> str | None:
         for group, name, version in wanted
     )
     (scratch / "pom.xml").write_text(
-        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        "<project><modelVersion>4.0.0</modelVersion>"
         "<groupId>fencepost</groupId><artifactId>kafka-jars</artifactId><version>1</version>"
         f"<packaging>pom</packaging><dependencies>{dependencies}</dependencies></project>"
     )
