@@ -25,6 +25,8 @@ class Capability(Enum):
     PAUSE = "pause"
     LINKS = "links"
     DUPLICATE = "duplicate"
+    LOG_DIRS = "log-dirs"
+    """Several log directories, each of which can fail alone."""
 
 
 class Stream(Enum):

@@ -26,6 +26,7 @@ SITE_PREFIX = "site:"
 class Role(StrEnum):
     CONTROLLER = "controller"
     BROKER = "broker"
+    ZOOKEEPER = "zookeeper"
 
 
 class Listener(StrEnum):
@@ -58,6 +59,10 @@ class Node:
     @property
     def is_broker(self) -> bool:
         return Role.BROKER in self.roles
+
+    @property
+    def is_zookeeper(self) -> bool:
+        return Role.ZOOKEEPER in self.roles
 
     @property
     def listeners(self) -> tuple[Listener, ...]:

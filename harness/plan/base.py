@@ -39,12 +39,16 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """Of a node, step, fault, topic or client: lower case, digits, dots and dashes."""
 
 NodeRef = str
-"""`node-4`, `controllers`, `brokers`, `active-controller`, `leader:t-0`, `followers:t-0` or `$bound`."""
+"""`node-4`, `controllers`, `brokers`, `zookeeper`, `zookeeper-leader`, `active-controller`, `leader:t-0`,
+`followers:t-0` or `$bound`."""
 
 NodeRefs = NodeRef | tuple[NodeRef, ...]
 
 Partition = Annotated[str, Field(pattern=r"^.+-[0-9]+$")]
 """`t-0`: topic and partition, as Kafka names the folder."""
+
+ZnodePath = Annotated[str, Field(pattern=r"^/.*[^/]$|^/$")]
+"""`/brokers/ids/4`: where something is in ZooKeeper's tree."""
 
 Value = int | Annotated[str, Field(pattern=r"^(current|stale|\$.+)$")]
 """A number; `current`: read when the request is sent; `stale`: one below that; `$name`: bound earlier."""

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.plan.base import PlanModel
-from harness.plan.model import ConsumerSpec, Plan, ProducerSpec
-from harness.plan.steps import Bind, Heal, Hold, InjectDuplicate, Produce, Start, Workload
+from harness.plan.conditions import NodeExited
+from harness.plan.model import ConsumerSpec, NodeSpec, Plan, ProducerSpec
+from harness.plan.probes import ReplicaStateEventProbe
+from harness.plan.steps import Bind, Heal, Hold, InjectDuplicate, Produce, Shutdown, Start, Workload
 
-ROLES = ("controllers", "brokers", "active-controller")
+ROLES = ("controllers", "brokers", "active-controller", "zookeeper", "zookeeper-leader")
 OF_PARTITION = ("leader", "followers")
 INTERNAL_TOPICS = ("__consumer_offsets",)
 
@@ -34,8 +36,11 @@ def _topology(plan: Plan) -> Iterator[Problem]:
     yield from _twice(at, "node", "index", (str(node.index) for node in nodes))
     names = {node.name for node in nodes}
     owners: dict[int, str] = {}
+    yield from _first(plan)
     for place, node in enumerate(nodes):
-        if node.duplicate_of is None:
+        if "zookeeper" in node.roles:
+            yield from _zookeeper((*at, place), node)
+        elif node.duplicate_of is None:
             if node.id in owners:
                 yield Problem(
                     (*at, place, "id"),
@@ -49,6 +54,21 @@ def _topology(plan: Plan) -> Iterator[Problem]:
             yield Problem((*at, place, "id"), f"{node.name} duplicates {node.duplicate_of} but has another id")
         if node.directory == "cloned" and node.duplicate_of is None:
             yield Problem((*at, place, "directory"), f"{node.name} duplicates nobody, so there is nothing to clone")
+
+
+def _first(plan: Plan) -> Iterator[Problem]:
+    at, name = ("topology", "controller"), plan.topology.controller
+    brokers = {node.name for node in plan.topology.nodes if "broker" in node.roles and node.start == "now"}
+    if name is not None and name not in brokers:
+        yield Problem(at, f"{_unknown('broker', name, brokers)} (of those that start with the cluster)")
+
+
+def _zookeeper(at: tuple[str | int, ...], node: NodeSpec) -> Iterator[Problem]:
+    """Its ids are an id space of their own: those of the ensemble, from 1."""
+    if node.roles != ("zookeeper",):
+        yield Problem((*at, "roles"), f"{node.name} is a ZooKeeper server, which has no other role")
+    if node.duplicate_of is not None:
+        yield Problem((*at, "duplicate_of"), f"{node.name} is a ZooKeeper server, which has no duplicate")
 
 
 def _topics(plan: Plan) -> Iterator[Problem]:
@@ -84,6 +104,7 @@ def _steps(plan: Plan) -> Iterator[Problem]:
     seen: set[str] = set()
     bound: set[str] = set()
     faults: set[str] = set()
+    ended: set[str] = set()
     for place, step in enumerate(plan.steps):
         at = ("steps", place)
         for key, ref in _refs(step):
@@ -102,7 +123,12 @@ def _steps(plan: Plan) -> Iterator[Problem]:
         if isinstance(step, InjectDuplicate):
             yield from _duplicate((*at, "node"), step.node, plan)
         if isinstance(step, Start):
-            yield from _later((*at, "nodes"), step, plan)
+            yield from _later((*at, "nodes"), step, plan, ended)
+        if isinstance(step, Shutdown | NodeExited):
+            refs = step.nodes if isinstance(step, Shutdown) else step.node
+            ended.update((refs,) if isinstance(refs, str) else refs)
+        if isinstance(step, ReplicaStateEventProbe) and step.user is not None and plan.security != "sasl":
+            yield Problem((*at, "user"), "without `security: sasl` nobody asks as a user")
         name = plan.step_name(place)
         if name in seen:
             yield Problem((*at, "as"), f"a second step is named `{name}`")
@@ -137,6 +163,8 @@ def _refs(step: PlanModel) -> Iterator[tuple[str, str]]:
         "to",
         "broker",
         "candidate",
+        "controller",
+        "asked",
         "is_",
         "is_not",
         "has",
@@ -145,9 +173,18 @@ def _refs(step: PlanModel) -> Iterator[tuple[str, str]]:
         "leader",
     ):
         value = getattr(step, key, None)
-        for ref in (value,) if isinstance(value, str) else value or ():
+        for ref in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
             yield key.rstrip("_"), ref
-    for key in ("value", "broker_epoch", "leader_epoch", "version", "metadata_offset", "epoch"):
+    for key in (
+        "value",
+        "broker_epoch",
+        "leader_epoch",
+        "version",
+        "metadata_offset",
+        "epoch",
+        "controller_epoch",
+        "incarnation",
+    ):
         value = getattr(step, key, None)
         if isinstance(value, str) and value.startswith("$"):
             yield key, value
@@ -155,7 +192,7 @@ def _refs(step: PlanModel) -> Iterator[tuple[str, str]]:
 
 def _ref(at: tuple[str | int, ...], ref: str, plan: Plan, bound: set[str]) -> Iterator[Problem]:
     names = {node.name for node in plan.topology.nodes}
-    if ref in names or ref in ROLES or (ref == "none" and at[-1] in ("is", "leader")):
+    if ref in names or ref in ROLES or (ref == "none" and at[-1] in ("is", "leader", "isr")):
         return
     if ref.startswith("$"):
         if ref[1:] not in bound:
@@ -190,12 +227,16 @@ def _duplicate(at: tuple[str | int, ...], ref: str, plan: Plan) -> Iterator[Prob
         )
 
 
-def _later(at: tuple[str | int, ...], step: Start, plan: Plan) -> Iterator[Problem]:
+def _later(at: tuple[str | int, ...], step: Start, plan: Plan, ended: set[str]) -> Iterator[Problem]:
+    """`ended`: the references, roles too, to whose nodes an end came earlier in the story."""
+    anybody = any(ref not in {node.name for node in plan.topology.nodes} for ref in ended)
     for ref in (step.nodes,) if isinstance(step.nodes, str) else step.nodes:
         spec = next((node for node in plan.topology.nodes if node.name == ref), None)
-        if spec is not None and spec.start != "later":
+        if spec is not None and spec.start != "later" and ref not in ended and not anybody:
             yield Problem(
-                at, f"{ref} starts with the cluster; only a node with `start: later` can be started by a step"
+                at,
+                f"{ref} starts with the cluster; a step can start a node with `start: later`, and one that was shut "
+                "down or is awaited to have exited before",
             )
 
 

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from harness.plan.base import After, Expect, Milliseconds, Name, NodeRef, NodeRefs, Partition, PlanModel, Value
+from harness.plan.base import (
+    After,
+    Expect,
+    Milliseconds,
+    Name,
+    NodeRef,
+    NodeRefs,
+    Partition,
+    PlanModel,
+    Value,
+    ZnodePath,
+)
 
 
 class AwaitStep(PlanModel):
@@ -23,14 +34,20 @@ class AwaitStep(PlanModel):
 
 
 class BrokerActive(AwaitStep):
-    """Registered and unfenced as the controllers' log says, and it answers clients."""
+    """Registered and unfenced as the controllers' log says, and it answers clients.
+
+    Where ZooKeeper holds the state: registered there, and in the Metadata that the active controller answers.
+    """
 
     condition: Literal["broker-active"] = "broker-active"
     node: NodeRef
 
 
 class BrokerFenced(AwaitStep):
-    """`controllers`: their log says so; `itself`: asked as a client asks, it does not serve."""
+    """`controllers`: their log says so; `itself`: asked as a client asks, it does not serve.
+
+    Where ZooKeeper holds the state, the controllers say so by a Metadata of the active one that lacks the broker.
+    """
 
     condition: Literal["broker-fenced"] = "broker-fenced"
     node: NodeRef
@@ -79,8 +96,11 @@ class ActiveController(AwaitStep):
 
 
 class NodeExited(AwaitStep):
+    """The process ended; with `code`, by this exit code."""
+
     condition: Literal["node-exited"] = "node-exited"
     node: NodeRef
+    code: int | None = None
 
 
 class Connected(AwaitStep):
@@ -117,6 +137,46 @@ class MetadataFrom(AwaitStep):
     lacks: NodeRefs | None = None
 
 
+class Registered(AwaitStep):
+    """ZooKeeper has, or has not, a registration of the broker's id (`/brokers/ids/ID`), whoever holds it."""
+
+    condition: Literal["registered"] = "registered"
+    node: NodeRef
+    is_: bool = True
+
+
+class Znode(AwaitStep):
+    """A path of ZooKeeper's tree is there or not; with `has`, its data contains this text."""
+
+    condition: Literal["znode"] = "znode"
+    path: ZnodePath
+    exists: bool = True
+    has: str | None = None
+
+    @model_validator(mode="after")
+    def _data_of_what_is_there(self) -> Znode:
+        if self.has is not None and not self.exists:
+            raise ValueError("what does not exist has no data: drop `has`, or `exists: false`")
+        return self
+
+
+class AssignmentIs(AwaitStep):
+    """The partition's replicas in this order, the preferred leader first, and no reassignment under way."""
+
+    condition: Literal["assignment"] = "assignment"
+    partition: Partition
+    is_: NodeRefs
+
+
+class ReplicaOffline(AwaitStep):
+    """The replica on `node` is listed as offline in the Metadata that `asked` answers (None: the active controller)."""
+
+    condition: Literal["replica-offline"] = "replica-offline"
+    node: NodeRef
+    partition: Partition
+    asked: NodeRef | None = None
+
+
 class Converged(AwaitStep):
     """Every running broker is active, one controller is, and all partitions have a leader and a full ISR.
 
@@ -139,6 +199,10 @@ Await = Annotated[
     | TopicCreatedThrough
     | WorkloadAcks
     | MetadataFrom
+    | Registered
+    | Znode
+    | AssignmentIs
+    | ReplicaOffline
     | Converged,
     Field(discriminator="condition"),
 ]

@@ -21,6 +21,11 @@ class Timing(PlanModel):
 
     heartbeat_ms: Milliseconds = 300
     lease_ms: Milliseconds = 1500
+    """After so long without a heartbeat the controller gives a broker up."""
+    session_ms: Milliseconds = 1500
+    """Of a session with ZooKeeper."""
+    fence_ms: Milliseconds = 2500
+    """After so long without an answer a broker fences itself, where it counts by itself (KIP-343); above `lease_ms`."""
     lag_ms: Milliseconds = 1500
     election_ms: Milliseconds = 500
     fetch_ms: Milliseconds = 1000
@@ -33,17 +38,22 @@ class NodeSpec(PlanModel):
     name: Name
     id: Annotated[int, Field(ge=0)]
     index: Annotated[int, Field(ge=1, le=99)]
-    roles: tuple[Literal["controller", "broker"], ...]
+    roles: tuple[Literal["controller", "broker", "zookeeper"], ...]
     start: Literal["now", "later"] = "now"
     duplicate_of: str | None = None
     directory: Literal["empty", "cloned"] = "empty"
     """Of a duplicate: what its log directory holds when it starts."""
+    log_dirs: Annotated[int, Field(ge=1, le=9)] = 1
+    level: Name | None = None
+    """The protocol level that it starts at (`levels:` of the target file). None: the plan's."""
 
 
 class Topology(PlanModel):
     nodes: tuple[NodeSpec, ...]
     sites: tuple[Name, ...] = ("main",)
     """Where clients are; each has links of its own to every broker."""
+    controller: str | None = None
+    """A broker that is started first and alone, so that it is elected; the others follow when it is."""
 
 
 class TopicSpec(PlanModel):
@@ -150,6 +160,10 @@ class Plan(PlanModel):
     """`quorum`, or with a version `apache-kafka:4.3.1`."""
     requirements: tuple[str, ...] = ()
     """What this plan can prove."""
+    level: Name | None = None
+    """The protocol level of every node that names none (`levels:` of the target file). None: the target's own."""
+    security: Literal["plaintext", "sasl"] = "plaintext"
+    """`sasl`: brokers authenticate to each other as the super user `broker`; `alice` may do nothing."""
     timing: Timing = Timing()
     deadline_ms: Milliseconds = 120_000
     """For the whole run, start of the cluster included; missed: infrastructure."""

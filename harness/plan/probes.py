@@ -115,6 +115,98 @@ class VoteProbe(ProbeStep):
     """None: the cluster's own id."""
 
 
+class _OfController(ProbeStep):
+    """In the name of the controller `controller`, to a broker's INTERNAL listener."""
+
+    controller: NodeRef = "active-controller"
+    controller_epoch: Value = "current"
+    broker_epoch: Value = "current"
+    """The registration of the broker that is asked."""
+
+
+class LeaderAndIsrProbe(_OfController):
+    """The role of one replica, told to the node that is asked."""
+
+    request: Literal["leader-and-isr"] = "leader-and-isr"
+    topic: str
+    partition: Annotated[int, Field(ge=0)] = 0
+    leader: NodeRef | None = None
+    """None: the present one; `none`: nobody leads."""
+    leader_epoch: Value = "current"
+    isr: NodeRefs | None = None
+    """None: the present one."""
+    version: Value = "current"
+    """Of the partition's state in ZooKeeper."""
+
+
+class UpdateMetadataProbe(_OfController):
+    """The state that ZooKeeper has now: what counts is the epochs that it is sent with."""
+
+    request: Literal["update-metadata"] = "update-metadata"
+
+
+class StopReplicaProbe(_OfController):
+    request: Literal["stop-replica"] = "stop-replica"
+    topic: str
+    partition: Annotated[int, Field(ge=0)] = 0
+    leader_epoch: Value = "current"
+    delete: bool = False
+
+
+class ControlledShutdownProbe(ProbeStep):
+    """The wish of `broker` to go, sent in its name."""
+
+    request: Literal["controlled-shutdown"] = "controlled-shutdown"
+    broker: NodeRef
+    broker_epoch: Value = "current"
+
+
+class MetadataHeartbeatProbe(ProbeStep):
+    """KIP-343's heartbeat in the name of `broker`."""
+
+    request: Literal["metadata-heartbeat"] = "metadata-heartbeat"
+    broker: NodeRef
+    incarnation: Value = "current"
+    state: Literal["initial", "inactive", "active", "stopping"] = "active"
+
+
+class IsrChangeProbe(_OfPartition):
+    """KIP-343's ISR change in the name of `broker`."""
+
+    request: Literal["isr-change"] = "isr-change"
+    broker: NodeRef
+    incarnation: Value = "current"
+    leader_epoch: Value = "current"
+    isr: NodeRefs | None = None
+    """None: the present one; `none`: an empty one."""
+
+
+class EventTopic(PlanModel):
+    topic: str
+    partitions: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    """None named: all of the topic."""
+
+
+class ReplicaStateEventProbe(ProbeStep):
+    """Replicas that are offline, reported in the name of `broker`."""
+
+    request: Literal["replica-state-event"] = "replica-state-event"
+    broker: NodeRef
+    broker_epoch: Value = "current"
+    event_type: int = 1
+    """1 is offline, the only one there is."""
+    reason: str = "probe"
+    topics: tuple[EventTopic, ...] = ()
+    """None named: every replica of the broker."""
+    user: str | None = None
+    """Who asks, where the plan has `security: sasl`. None: the brokers' own user."""
+
+
+class DeleteTopicProbe(ProbeStep):
+    request: Literal["delete-topic"] = "delete-topic"
+    topic: str
+
+
 Probe = Annotated[
     ProduceProbe
     | FetchProbe
@@ -125,6 +217,14 @@ Probe = Annotated[
     | AlterIsrProbe
     | CreateTopicProbe
     | DescribeQuorumProbe
-    | VoteProbe,
+    | VoteProbe
+    | LeaderAndIsrProbe
+    | UpdateMetadataProbe
+    | StopReplicaProbe
+    | ControlledShutdownProbe
+    | MetadataHeartbeatProbe
+    | IsrChangeProbe
+    | ReplicaStateEventProbe
+    | DeleteTopicProbe,
     Field(discriminator="request"),
 ]

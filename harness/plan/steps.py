@@ -6,19 +6,66 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from harness.plan.base import Acks, After, ExpectOutcome, Instant, Milliseconds, Name, NodeRef, NodeRefs, PlanModel
+from harness.plan.base import (
+    Acks,
+    After,
+    ExpectOutcome,
+    Instant,
+    Milliseconds,
+    Name,
+    NodeRef,
+    NodeRefs,
+    Partition,
+    PlanModel,
+    ZnodePath,
+)
 from harness.plan.conditions import Await
 from harness.plan.probes import Probe
 
 
 class Start(PlanModel):
-    """Start nodes that the topology holds back (`start: later`)."""
+    """Start nodes that the topology holds back (`start: later`), that were shut down, or that ended by themselves."""
 
     do: Literal["start"] = "start"
     as_: Name | None = None
     nodes: NodeRefs
     until: Literal["running", "ready"] = "ready"
     """`running`: go on when the process runs, for one that cannot answer yet; `ready`: when it answers requests."""
+
+
+class Shutdown(PlanModel):
+    """SIGTERM, as an operator ends a node; `start` starts it again."""
+
+    do: Literal["shutdown"] = "shutdown"
+    as_: Name | None = None
+    nodes: NodeRefs
+    within_ms: Milliseconds = 30_000
+    until: Literal["asked", "ended"] = "ended"
+    """`asked`: go on at once, and await `node-exited` where the end itself is a claim; `ended`: when the process is
+    gone, which has to be within `within_ms`."""
+
+
+class Roll(PlanModel):
+    """Restart a node at another protocol level, and wait until it serves: one move of a rolling upgrade."""
+
+    do: Literal["roll"] = "roll"
+    as_: Name | None = None
+    node: NodeRef
+    level: Name
+    """Of the target's `levels:`."""
+    how: Literal["shutdown", "kill"] = "shutdown"
+
+
+class ZnodeStep(PlanModel):
+    """Change ZooKeeper's tree past every node, as an administrator's tool does."""
+
+    do: Literal["znode"] = "znode"
+    as_: Name | None = None
+    action: Literal["create", "set", "delete"]
+    path: ZnodePath
+    data: str = ""
+    sequence: bool = False
+    """Of `create`: ZooKeeper appends a number to the path."""
 
 
 class Bind(PlanModel):
@@ -128,8 +175,28 @@ class InjectDuplicate(InjectStep):
     node: NodeRef
 
 
+class InjectLogDir(InjectStep):
+    """A log directory of a running node fails for real. Healed by what it held; the node uses it after a restart.
+
+    `partition`: the directory that holds this one on the node, found when the step begins; `dir`: by its place.
+    """
+
+    fault: Literal["log-dir"] = "log-dir"
+    node: NodeRef
+    partition: Partition | None = None
+    dir: Annotated[int, Field(ge=0)] | None = None
+    how: Literal["replaced", "removed"] = "replaced"
+    """`replaced`: a regular file stands in its place; `removed`: nothing does."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> InjectLogDir:
+        if (self.partition is None) == (self.dir is None):
+            raise ValueError("a failing log directory is named by either `partition` or `dir`")
+        return self
+
+
 Inject = Annotated[
-    InjectStall | InjectCut | InjectOneWay | InjectIsolate | InjectKill | InjectPause | InjectDuplicate,
+    InjectStall | InjectCut | InjectOneWay | InjectIsolate | InjectKill | InjectPause | InjectDuplicate | InjectLogDir,
     Field(discriminator="fault"),
 ]
 
@@ -156,6 +223,6 @@ class Hold(PlanModel):
 
 
 Step = Annotated[
-    Start | Bind | Workload | Produce | Inject | Heal | HealAll | Hold | Await | Probe,
+    Start | Shutdown | Roll | ZnodeStep | Bind | Workload | Produce | Inject | Heal | HealAll | Hold | Await | Probe,
     Field(discriminator="do"),
 ]

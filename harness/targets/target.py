@@ -30,7 +30,9 @@ class Dialect(StrEnum):
     KIP_631 = "kip-631"
     """Those of the draft, KIP-631 v28."""
     KRAFT = "kraft"
-    """Those that Apache Kafka ships."""
+    """Those that Apache Kafka ships since it keeps its metadata itself."""
+    ZOOKEEPER = "zookeeper"
+    """Those of a controller that keeps its state in ZooKeeper, KIP-343's and ReplicaStateEvent's among them."""
 
 
 class _Part(BaseModel):
@@ -70,6 +72,8 @@ class TargetFile(_Part):
     timing: dict[str, tuple[str, ...]]
     """Which configuration keys of a node each timeout of a plan sets."""
     settings: Settings = Settings()
+    levels: dict[str, dict[str, str]] = {}
+    """Protocol levels, the lowest first: which settings make a node behave as at that level."""
     differences: tuple[Difference, ...] = ()
 
     def properties(self, node: Node, timing: Timing) -> dict[str, str]:
