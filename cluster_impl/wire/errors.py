@@ -1,4 +1,8 @@
-"""Kafka's error codes, as far as this cluster gives or understands them."""
+"""Kafka's error codes, as far as this cluster gives or understands them.
+
+The last ones are private: the drafts name them and no released Kafka numbers them. They carry the number of the API
+that gives them, far above what Kafka has reached.
+"""
 
 from enum import IntEnum
 
@@ -38,6 +42,8 @@ class Error(IntEnum):
     GROUP_AUTHORIZATION_FAILED = 30
     CLUSTER_AUTHORIZATION_FAILED = 31
     INVALID_TIMESTAMP = 32
+    UNSUPPORTED_SASL_MECHANISM = 33
+    ILLEGAL_SASL_STATE = 34
     UNSUPPORTED_VERSION = 35
     TOPIC_ALREADY_EXISTS = 36
     INVALID_PARTITIONS = 37
@@ -56,7 +62,9 @@ class Error(IntEnum):
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
     OPERATION_NOT_ATTEMPTED = 55
     KAFKA_STORAGE_ERROR = 56
+    SASL_AUTHENTICATION_FAILED = 58
     UNKNOWN_PRODUCER_ID = 59
+    REASSIGNMENT_IN_PROGRESS = 60
     NON_EMPTY_GROUP = 68
     GROUP_ID_NOT_FOUND = 69
     FETCH_SESSION_ID_NOT_FOUND = 70
@@ -88,6 +96,10 @@ class Error(IntEnum):
     FETCH_SESSION_TOPIC_ID_ERROR = 106
     INELIGIBLE_REPLICA = 107
     NEW_LEADER_ELECTED = 108
+    INVALID_INCARNATION_ID = 1343
+    """KIP-343, MetadataHeartbeatRequest and IsrChangeRequest."""
+    UNKNOWN_REPLICA_EVENT_TYPE = 1589
+    """ReplicaStateEvent, Public Interfaces."""
 
     @classmethod
     def _missing_(cls, value: object) -> "Error":

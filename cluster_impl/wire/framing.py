@@ -18,6 +18,7 @@ DEFAULT_MAX_FRAME_BYTES = 100 * 1024 * 1024
 
 _LENGTH = struct.Struct(">i")
 _REQUEST_HEADER = struct.Struct(">hhih")
+_REQUEST_HEADER_WITHOUT_CLIENT_ID = struct.Struct(">hhi")
 _CORRELATION = struct.Struct(">i")
 _INBOX_BYTES = 64 * 1024
 _FIRST_ALLOCATION = 2 * 1024 * 1024
@@ -123,6 +124,8 @@ def encode_request(
 ) -> list[Buffer]:
     """A whole frame in pieces. The client id is never compact, not even in flexible headers."""
     body = message.parts(version)
+    if not api.request_header_has_client_id(version):
+        return _framed(_REQUEST_HEADER_WITHOUT_CLIENT_ID.pack(api.key, version, correlation_id), body)
     raw_client_id = b"" if client_id is None else client_id.encode()
     length = -1 if client_id is None else len(raw_client_id)
     header = _REQUEST_HEADER.pack(api.key, version, correlation_id, length) + raw_client_id
@@ -156,13 +159,15 @@ def _framed(header: bytes, body: list[Buffer]) -> list[Buffer]:
 
 def peek_api(frame: Buffer) -> tuple[int, int, int]:
     """(api key, version, correlation id): what can be read of a request whose version is unknown."""
-    if len(frame) < 8:
+    if len(frame) < _REQUEST_HEADER_WITHOUT_CLIENT_ID.size:
         raise Malformed(f"request header: {len(frame)} bytes are too few")
-    key, version, correlation_id = struct.unpack_from(">hhi", frame)
+    key, version, correlation_id = _REQUEST_HEADER_WITHOUT_CLIENT_ID.unpack_from(frame)
     return key, version, correlation_id
 
 
-def decode_request_header(frame: Buffer, flexible: bool) -> RequestHeader:
+def decode_request_header(frame: Buffer, flexible: bool, has_client_id: bool = True) -> RequestHeader:
+    if not has_client_id:
+        return RequestHeader(*peek_api(frame), None, _REQUEST_HEADER_WITHOUT_CLIENT_ID.size)
     try:
         key, version, correlation_id, length = _REQUEST_HEADER.unpack_from(frame)
         position = _REQUEST_HEADER.size + max(length, 0)

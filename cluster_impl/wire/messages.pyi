@@ -330,6 +330,39 @@ class ConfigRecord(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
+class ControlledShutdownRequest(RequestMessage[ControlledShutdownResponse]):
+    broker_id: int
+    broker_epoch: int
+    def __init__(
+        self,
+        *,
+        broker_id: int = ...,
+        broker_epoch: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ControlledShutdownResponse(Message):
+    class RemainingPartition(_Struct):
+        topic_name: str
+        partition_index: int
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partition_index: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    error_code: int
+    remaining_partitions: list[ControlledShutdownResponse.RemainingPartition]
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        remaining_partitions: list[ControlledShutdownResponse.RemainingPartition] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
 class ControllerHeartbeatRequest(RequestMessage[ControllerHeartbeatResponse]):
     controller_id: int
     last_snapshot_offset: int
@@ -1283,6 +1316,67 @@ class IsrChangeRecord(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
+class IsrChangeRequest(RequestMessage[IsrChangeResponse]):
+    class PartitionData(_Struct):
+        leader_epoch: int
+        partition_index: int
+        isr_nodes: list[int]
+        def __init__(
+            self,
+            *,
+            leader_epoch: int = ...,
+            partition_index: int = ...,
+            isr_nodes: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        topic_name: str
+        partitions: list[IsrChangeRequest.PartitionData]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partitions: list[IsrChangeRequest.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    broker_id: int
+    incarnation_id: int
+    topics: list[IsrChangeRequest.TopicData]
+    def __init__(
+        self,
+        *,
+        broker_id: int = ...,
+        incarnation_id: int = ...,
+        topics: list[IsrChangeRequest.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class IsrChangeResponse(Message):
+    class Result(_Struct):
+        error_code: int
+        error_message: str | None
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    top_level_error_code: int
+    top_level_error_message: str | None
+    results: list[IsrChangeResponse.Result]
+    def __init__(
+        self,
+        *,
+        top_level_error_code: int = ...,
+        top_level_error_message: str | None = ...,
+        results: list[IsrChangeResponse.Result] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
 class JoinGroupRequest(RequestMessage[JoinGroupResponse]):
     class JoinGroupRequestProtocol(_Struct):
         name: str
@@ -1352,6 +1446,123 @@ class JoinGroupResponse(Message):
         skip_assignment: bool = ...,
         member_id: str = ...,
         members: list[JoinGroupResponse.JoinGroupResponseMember] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class LeaderAndIsrRequest(RequestMessage[LeaderAndIsrResponse]):
+    class LeaderAndIsrPartitionState(_Struct):
+        topic_name: str
+        partition_index: int
+        controller_epoch: int
+        leader: int
+        leader_epoch: int
+        isr: list[int]
+        partition_epoch: int
+        replicas: list[int]
+        adding_replicas: list[int]
+        removing_replicas: list[int]
+        is_new: bool
+        leader_recovery_state: int
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partition_index: int = ...,
+            controller_epoch: int = ...,
+            leader: int = ...,
+            leader_epoch: int = ...,
+            isr: list[int] = ...,
+            partition_epoch: int = ...,
+            replicas: list[int] = ...,
+            adding_replicas: list[int] = ...,
+            removing_replicas: list[int] = ...,
+            is_new: bool = ...,
+            leader_recovery_state: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class LeaderAndIsrTopicState(_Struct):
+        topic_name: str
+        topic_id: UUID
+        partition_states: list[LeaderAndIsrRequest.LeaderAndIsrPartitionState]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            topic_id: UUID = ...,
+            partition_states: list[LeaderAndIsrRequest.LeaderAndIsrPartitionState] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class LeaderAndIsrLiveLeader(_Struct):
+        broker_id: int
+        host_name: str
+        port: int
+        def __init__(
+            self,
+            *,
+            broker_id: int = ...,
+            host_name: str = ...,
+            port: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    controller_id: int
+    is_kraft_controller: bool
+    controller_epoch: int
+    broker_epoch: int
+    type: int
+    ungrouped_partition_states: list[LeaderAndIsrRequest.LeaderAndIsrPartitionState]
+    topic_states: list[LeaderAndIsrRequest.LeaderAndIsrTopicState]
+    live_leaders: list[LeaderAndIsrRequest.LeaderAndIsrLiveLeader]
+    def __init__(
+        self,
+        *,
+        controller_id: int = ...,
+        is_kraft_controller: bool = ...,
+        controller_epoch: int = ...,
+        broker_epoch: int = ...,
+        type: int = ...,
+        ungrouped_partition_states: list[LeaderAndIsrRequest.LeaderAndIsrPartitionState] = ...,
+        topic_states: list[LeaderAndIsrRequest.LeaderAndIsrTopicState] = ...,
+        live_leaders: list[LeaderAndIsrRequest.LeaderAndIsrLiveLeader] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class LeaderAndIsrResponse(Message):
+    class LeaderAndIsrPartitionError(_Struct):
+        topic_name: str
+        partition_index: int
+        error_code: int
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partition_index: int = ...,
+            error_code: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class LeaderAndIsrTopicError(_Struct):
+        topic_id: UUID
+        partition_errors: list[LeaderAndIsrResponse.LeaderAndIsrPartitionError]
+        def __init__(
+            self,
+            *,
+            topic_id: UUID = ...,
+            partition_errors: list[LeaderAndIsrResponse.LeaderAndIsrPartitionError] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    error_code: int
+    partition_errors: list[LeaderAndIsrResponse.LeaderAndIsrPartitionError]
+    topics: list[LeaderAndIsrResponse.LeaderAndIsrTopicError]
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        partition_errors: list[LeaderAndIsrResponse.LeaderAndIsrPartitionError] = ...,
+        topics: list[LeaderAndIsrResponse.LeaderAndIsrTopicError] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -1539,6 +1750,36 @@ class ListOffsetsResponse(Message):
         *,
         throttle_time_ms: int = ...,
         topics: list[ListOffsetsResponse.ListOffsetsTopicResponse] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class MetadataHeartbeatRequest(RequestMessage[MetadataHeartbeatResponse]):
+    broker_id: int
+    incarnation_id: int
+    target_state: int
+    def __init__(
+        self,
+        *,
+        broker_id: int = ...,
+        incarnation_id: int = ...,
+        target_state: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class MetadataHeartbeatResponse(Message):
+    error_code: int
+    error_string: str | None
+    broker_id: int
+    incarnation_id: int
+    current_state: int
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        error_string: str | None = ...,
+        broker_id: int = ...,
+        incarnation_id: int = ...,
+        current_state: int = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -2072,6 +2313,215 @@ class ProduceResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
+class ReplicaStateEventRequest(RequestMessage[ReplicaStateEventResponse]):
+    class PartitionData(_Struct):
+        partition_id: int
+        leader_epoch: int
+        def __init__(
+            self,
+            *,
+            partition_id: int = ...,
+            leader_epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        topic: str
+        partitions: list[ReplicaStateEventRequest.PartitionData] | None
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            partitions: list[ReplicaStateEventRequest.PartitionData] | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    broker_id: int
+    broker_epoch: int
+    event_type: int
+    event_reason: str | None
+    topics: list[ReplicaStateEventRequest.TopicData] | None
+    def __init__(
+        self,
+        *,
+        broker_id: int = ...,
+        broker_epoch: int = ...,
+        event_type: int = ...,
+        event_reason: str | None = ...,
+        topics: list[ReplicaStateEventRequest.TopicData] | None = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ReplicaStateEventResponse(Message):
+    class PartitionData(_Struct):
+        partition_id: int
+        error_code: int
+        def __init__(
+            self,
+            *,
+            partition_id: int = ...,
+            error_code: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicData(_Struct):
+        topic: str
+        partitions: list[ReplicaStateEventResponse.PartitionData]
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            partitions: list[ReplicaStateEventResponse.PartitionData] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    error_code: int
+    topics: list[ReplicaStateEventResponse.TopicData]
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        topics: list[ReplicaStateEventResponse.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class SaslAuthenticateRequest(RequestMessage[SaslAuthenticateResponse]):
+    auth_bytes: bytes
+    def __init__(
+        self,
+        *,
+        auth_bytes: bytes = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class SaslAuthenticateResponse(Message):
+    error_code: int
+    error_message: str | None
+    auth_bytes: bytes
+    session_lifetime_ms: int
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        error_message: str | None = ...,
+        auth_bytes: bytes = ...,
+        session_lifetime_ms: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class SaslHandshakeRequest(RequestMessage[SaslHandshakeResponse]):
+    mechanism: str
+    def __init__(
+        self,
+        *,
+        mechanism: str = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class SaslHandshakeResponse(Message):
+    error_code: int
+    mechanisms: list[str]
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        mechanisms: list[str] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class StopReplicaRequest(RequestMessage[StopReplicaResponse]):
+    class StopReplicaPartitionV0(_Struct):
+        topic_name: str
+        partition_index: int
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partition_index: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class StopReplicaTopicV1(_Struct):
+        name: str
+        partition_indexes: list[int]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partition_indexes: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class StopReplicaPartitionState(_Struct):
+        partition_index: int
+        leader_epoch: int
+        delete_partition: bool
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            leader_epoch: int = ...,
+            delete_partition: bool = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class StopReplicaTopicState(_Struct):
+        topic_name: str
+        partition_states: list[StopReplicaRequest.StopReplicaPartitionState]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partition_states: list[StopReplicaRequest.StopReplicaPartitionState] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    controller_id: int
+    is_kraft_controller: bool
+    controller_epoch: int
+    broker_epoch: int
+    delete_partitions: bool
+    ungrouped_partitions: list[StopReplicaRequest.StopReplicaPartitionV0]
+    topics: list[StopReplicaRequest.StopReplicaTopicV1]
+    topic_states: list[StopReplicaRequest.StopReplicaTopicState]
+    def __init__(
+        self,
+        *,
+        controller_id: int = ...,
+        is_kraft_controller: bool = ...,
+        controller_epoch: int = ...,
+        broker_epoch: int = ...,
+        delete_partitions: bool = ...,
+        ungrouped_partitions: list[StopReplicaRequest.StopReplicaPartitionV0] = ...,
+        topics: list[StopReplicaRequest.StopReplicaTopicV1] = ...,
+        topic_states: list[StopReplicaRequest.StopReplicaTopicState] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class StopReplicaResponse(Message):
+    class StopReplicaPartitionError(_Struct):
+        topic_name: str
+        partition_index: int
+        error_code: int
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partition_index: int = ...,
+            error_code: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    error_code: int
+    partition_errors: list[StopReplicaResponse.StopReplicaPartitionError]
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        partition_errors: list[StopReplicaResponse.StopReplicaPartitionError] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
 class SyncGroupRequest(RequestMessage[SyncGroupResponse]):
     class SyncGroupRequestAssignment(_Struct):
         member_id: str
@@ -2131,6 +2581,110 @@ class TopicRecord(Message):
         name: str = ...,
         topic_id: UUID = ...,
         deleting: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class UpdateMetadataRequest(RequestMessage[UpdateMetadataResponse]):
+    class UpdateMetadataPartitionState(_Struct):
+        topic_name: str
+        partition_index: int
+        controller_epoch: int
+        leader: int
+        leader_epoch: int
+        isr: list[int]
+        zk_version: int
+        replicas: list[int]
+        offline_replicas: list[int]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partition_index: int = ...,
+            controller_epoch: int = ...,
+            leader: int = ...,
+            leader_epoch: int = ...,
+            isr: list[int] = ...,
+            zk_version: int = ...,
+            replicas: list[int] = ...,
+            offline_replicas: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class UpdateMetadataTopicState(_Struct):
+        topic_name: str
+        topic_id: UUID
+        partition_states: list[UpdateMetadataRequest.UpdateMetadataPartitionState]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            topic_id: UUID = ...,
+            partition_states: list[UpdateMetadataRequest.UpdateMetadataPartitionState] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class UpdateMetadataEndpoint(_Struct):
+        port: int
+        host: str
+        listener: str
+        security_protocol: int
+        def __init__(
+            self,
+            *,
+            port: int = ...,
+            host: str = ...,
+            listener: str = ...,
+            security_protocol: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class UpdateMetadataBroker(_Struct):
+        id: int
+        v0_host: str
+        v0_port: int
+        endpoints: list[UpdateMetadataRequest.UpdateMetadataEndpoint]
+        rack: str | None
+        broker_epoch: int
+        def __init__(
+            self,
+            *,
+            id: int = ...,
+            v0_host: str = ...,
+            v0_port: int = ...,
+            endpoints: list[UpdateMetadataRequest.UpdateMetadataEndpoint] = ...,
+            rack: str | None = ...,
+            broker_epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    controller_id: int
+    is_kraft_controller: bool
+    type: int
+    controller_epoch: int
+    broker_epoch: int
+    ungrouped_partition_states: list[UpdateMetadataRequest.UpdateMetadataPartitionState]
+    topic_states: list[UpdateMetadataRequest.UpdateMetadataTopicState]
+    live_brokers: list[UpdateMetadataRequest.UpdateMetadataBroker]
+    def __init__(
+        self,
+        *,
+        controller_id: int = ...,
+        is_kraft_controller: bool = ...,
+        type: int = ...,
+        controller_epoch: int = ...,
+        broker_epoch: int = ...,
+        ungrouped_partition_states: list[UpdateMetadataRequest.UpdateMetadataPartitionState] = ...,
+        topic_states: list[UpdateMetadataRequest.UpdateMetadataTopicState] = ...,
+        live_brokers: list[UpdateMetadataRequest.UpdateMetadataBroker] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class UpdateMetadataResponse(Message):
+    error_code: int
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 

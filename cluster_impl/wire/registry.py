@@ -1,7 +1,8 @@
 """Which APIs a listener speaks, and in which versions.
 
 One registry for each dialect: draft messages use keys that shipped Kafka has since given to others (50, 51, 56), so
-they live on controller listeners only and are never advertised to ordinary clients.
+they live on listeners between nodes only and are never advertised to ordinary clients. Drafts without a key of their
+own have private ones (1343, 1344, 1589), with the same rule.
 """
 
 from collections.abc import Mapping
@@ -26,6 +27,10 @@ class Api:
     def request_is_flexible(self, version: int) -> bool:
         return version >= self.request.FLEXIBLE_FROM
 
+    def request_header_has_client_id(self, version: int) -> bool:
+        """ControlledShutdown v0 is older than the client id in the request header."""
+        return version > 0 or self.key != CONTROLLED_SHUTDOWN
+
     def response_header_is_flexible(self, version: int) -> bool:
         """ApiVersions responses keep the old header in every version, so that any client can read them."""
         return version >= self.response.FLEXIBLE_FROM and self.key != API_VERSIONS
@@ -33,7 +38,10 @@ class Api:
 
 Registry = Mapping[int, Api]
 
+CONTROLLED_SHUTDOWN = 7
+SASL_HANDSHAKE = 17
 API_VERSIONS = 18
+SASL_AUTHENTICATE = 36
 
 
 def _api(request: type[Message], response: type[Message], advertised_from: int | None = None) -> Api:
@@ -51,6 +59,11 @@ _FETCH = _api(m.FetchRequest, m.FetchResponse)
 _CREATE_TOPICS = _api(m.CreateTopicsRequest, m.CreateTopicsResponse)
 _DELETE_TOPICS = _api(m.DeleteTopicsRequest, m.DeleteTopicsResponse)
 
+_SASL = (
+    _api(m.SaslHandshakeRequest, m.SaslHandshakeResponse),
+    _api(m.SaslAuthenticateRequest, m.SaslAuthenticateResponse),
+)
+
 KAFKA = _registry(
     # From version 0, although only 3 and later are served: librdkafka before 2.5 takes a higher minimum for a broker
     # that cannot read gzip, snappy and lz4, and silently sends uncompressed.
@@ -67,6 +80,7 @@ KAFKA = _registry(
     _api(m.SyncGroupRequest, m.SyncGroupResponse),
     _api(m.DescribeGroupsRequest, m.DescribeGroupsResponse),
     _api(m.ListGroupsRequest, m.ListGroupsResponse),
+    *_SASL,
     _API_VERSIONS,
     _CREATE_TOPICS,
     _DELETE_TOPICS,
@@ -77,8 +91,21 @@ KAFKA = _registry(
 )
 """Brokers' listeners, CLIENT and INTERNAL."""
 
+ZK_BROKER = _registry(
+    *KAFKA.values(),
+    _api(m.LeaderAndIsrRequest, m.LeaderAndIsrResponse),
+    _api(m.StopReplicaRequest, m.StopReplicaResponse),
+    _api(m.UpdateMetadataRequest, m.UpdateMetadataResponse),
+    _api(m.ControlledShutdownRequest, m.ControlledShutdownResponse),
+    _api(m.MetadataHeartbeatRequest, m.MetadataHeartbeatResponse),
+    _api(m.IsrChangeRequest, m.IsrChangeResponse),
+    _api(m.ReplicaStateEventRequest, m.ReplicaStateEventResponse),
+)
+"""The INTERNAL listener of nodes of the `zk-controller` design; their CLIENT listener speaks KAFKA."""
+
 QUORUM_CONTROLLER = _registry(
     _FETCH,
+    *_SASL,
     _API_VERSIONS,
     _CREATE_TOPICS,
     _DELETE_TOPICS,

@@ -201,7 +201,8 @@ class ServerConnection(FramedProtocol):
             # KIP-511: whatever was asked, version 0 of the body is what every client can read.
             self._write(api, 0, correlation_id, self._server.api_versions(Error.UNSUPPORTED_VERSION))
             return None
-        header = decode_request_header(frame, api.request_is_flexible(version))
+        has_client_id = api.request_header_has_client_id(version)
+        header = decode_request_header(frame, api.request_is_flexible(version), has_client_id)
         body = api.request.decode(frame, version, header.body_offset)
         return Request(api, version, correlation_id, header.client_id, body, self, time.monotonic(), self.listener)
 

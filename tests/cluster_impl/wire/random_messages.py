@@ -12,7 +12,8 @@ from cluster_impl.wire.errors import Error
 from cluster_impl.wire.schema import Definition, Field, Struct
 
 _BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
-_CODES = [code for code in Error if code >= 0]
+_PRIVATE_CODES = 1000
+_CODES = [code for code in Error if 0 <= code < _PRIVATE_CODES]
 
 
 def message_class(definition: Definition) -> type[Message]:

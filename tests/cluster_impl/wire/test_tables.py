@@ -11,7 +11,7 @@ from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Malformed
 from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.records import RECORD_TYPES, decode_record, encode_record
-from cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER
+from cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER, ZK_BROKER
 from cluster_impl.wire.schema import Definition
 from tests.cluster_impl.wire.random_messages import random_message
 
@@ -39,6 +39,8 @@ def test_the_advertised_ranges_are_coherent_for_real_clients() -> None:
         "DescribeConfigs": (1, 4),
         "DescribeGroups": (0, 5),
         "ListGroups": (0, 4),
+        "SaslHandshake": (0, 1),
+        "SaslAuthenticate": (0, 2),
     }
 
 
@@ -47,6 +49,12 @@ def test_drafts_live_on_controllers_only() -> None:
     assert not {50, 51, 52, 53, 54, 56} & set(KAFKA)
     assert {50, 51, 56} <= set(QUORUM_CONTROLLER)
     assert QUORUM_CONTROLLER[50].request is m.BrokerHeartbeatRequest
+
+
+def test_what_controllers_in_zookeeper_say_lives_between_nodes_only() -> None:
+    between_nodes = {4, 5, 6, 7, 1343, 1344, 1589}
+    assert not between_nodes & set(KAFKA)
+    assert set(ZK_BROKER) == between_nodes | set(KAFKA)
 
 
 @pytest.mark.requirement("K631-19")
