@@ -117,5 +117,7 @@ def _partition(index: int, state: PartitionView, live: set[int]) -> m.MetadataRe
         leader_epoch=state.leader_epoch,
         replica_nodes=list(state.replicas),
         isr_nodes=list(state.isr),
-        offline_replicas=[replica for replica in state.replicas if replica not in live],
+        offline_replicas=[
+            replica for replica in state.replicas if replica not in live or replica in state.offline_replicas
+        ],
     )

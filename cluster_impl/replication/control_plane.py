@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
@@ -36,6 +37,11 @@ class PartitionAssignment:
     leader's tenure began, so a change of ISR alone leaves it as it is. `version` is what AlterIsr compares: the leader
     epoch itself in the `quorum` design, the version of the state's znode in the ZooKeeper designs. `leader` is
     NO_LEADER while no replica can lead. `config` holds the topic's own settings, not the defaults.
+
+    `is_new` says that this broker never had the replica: whoever decides has seen to it that nothing is lost if it
+    begins empty. Without it the replica may exist, so where a log dir is offline that could hold it, it is not created
+    in another one: it is reported as offline. A broker cannot tell by itself: after a restart it knows of a failed log
+    dir only that it cannot be read.
     """
 
     topic: str
@@ -48,6 +54,23 @@ class PartitionAssignment:
     tenure_epoch: int
     version: int
     config: Mapping[str, str] = field(default_factory=dict)
+    is_new: bool = False
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaStopped:
+    """The replica neither leads nor follows until it is assigned again; its folder stays.
+
+    The next assignment is adopted also at the version that was stopped, but not at an older one.
+    """
+
+    topic: str
+    topic_id: UUID
+    partition: int
 
     @property
     def topic_partition(self) -> TopicPartition:
@@ -69,6 +92,9 @@ class PartitionRemoved:
     @property
     def topic_partition(self) -> TopicPartition:
         return TopicPartition(self.topic, self.partition)
+
+
+Change = PartitionAssignment | ReplicaStopped | PartitionRemoved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,10 +157,14 @@ class BrokerView:
 
 @dataclass(frozen=True, slots=True)
 class PartitionView:
+    """`offline_replicas` are those known to be offline though their broker may live; those of dead brokers are added
+    to them by whoever shows them."""
+
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
     leader: int
     leader_epoch: int
+    offline_replicas: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +202,14 @@ class ControlPlane(Protocol):
         """
         ...
 
+    def completes_begun(self) -> bool:
+        """Whether a request that was begun while this broker served is completed also after that.
+
+        True where fencing only keeps new requests out (KIP-343); False where a broker that lost its lease answers
+        nothing with data any more (KIP-631).
+        """
+        ...
+
     def broker_epoch(self) -> int:
         """This process's own broker epoch, NO_EPOCH before one was granted. Followers send it in Fetch."""
         ...
@@ -202,6 +240,15 @@ class ControlPlane(Protocol):
         """
         ...
 
+    def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
+        """A log dir of this broker had an I/O error and is not used any more, nor are its replicas.
+
+        Told once for each dir, on the loop, with all replicas that were open in it. `lost` may be empty: then there is
+        nothing to report, and a report without topics would say too much. What else the dir holds is learned from
+        `DataPlane.apply` when it is assigned.
+        """
+        ...
+
     def cluster(self) -> ClusterView:
         """What Metadata, DescribeCluster and DescribeConfigs show, and where followers find their leaders."""
         ...
@@ -214,8 +261,11 @@ class ProducerIdsUnavailable(Exception):
 class DataPlane(Protocol):
     """What a control plane tells."""
 
-    def apply(self, changes: Sequence[PartitionAssignment | PartitionRemoved]) -> None:
+    def apply(self, changes: Sequence[Change]) -> Mapping[TopicPartition, Error]:
         """Adopt committed changes, in order. Only partitions of which this broker is, or was, a replica are passed.
+
+        Returns the error of each partition of which a change could not be carried out: KAFKA_STORAGE_ERROR where the
+        replica is in an offline log dir, or would be. Such a change is not tried again until it is passed again.
 
         After a start the whole present state is passed once, as assignments, and not before it contains this process's
         own registration: an older state may name this broker a leader, which its previous incarnation was. Passing the

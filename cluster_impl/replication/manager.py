@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from uuid import UUID
 
 from cluster_impl.replication.config import ReplicationConfig
 from cluster_impl.replication.control_plane import (
+    Change,
     ControlPlane,
     IsrAccepted,
     IsrProposal,
@@ -17,6 +18,7 @@ from cluster_impl.replication.control_plane import (
     IsrUnknown,
     PartitionAssignment,
     PartitionRemoved,
+    ReplicaStopped,
     TopicPartition,
 )
 from cluster_impl.replication.fetcher import Fetcher
@@ -26,6 +28,7 @@ from cluster_impl.replication.partition import Partition, Role, Transition
 from cluster_impl.replication.replica import Replica
 from cluster_impl.storage.directory import LogDir
 from cluster_impl.storage.log import Log
+from cluster_impl.wire.errors import Error
 from cluster_impl.wire.hosts import Hosts
 
 log = logging.getLogger(__name__)
@@ -78,13 +81,17 @@ class ReplicaManager:
     def __iter__(self) -> Iterator[Replica]:
         return iter(self._replicas.values())
 
-    def apply(self, changes: Sequence[PartitionAssignment | PartitionRemoved]) -> None:
+    def apply(self, changes: Sequence[Change]) -> Mapping[TopicPartition, Error]:
         for change in changes:
-            if isinstance(change, PartitionAssignment):
-                self._assign(change)
-            else:
-                self._remove(change.topic_partition, change.topic_id)
+            match change:
+                case PartitionAssignment():
+                    self._assign(change)
+                case ReplicaStopped():
+                    self._stop(change.topic_partition, change.topic_id)
+                case PartitionRemoved():
+                    self._remove(change.topic_partition, change.topic_id)
         self._close_idle_fetchers()
+        return {}
 
     def _assign(self, to: PartitionAssignment) -> None:
         name = to.topic_partition
@@ -138,6 +145,17 @@ class ReplicaManager:
             lag_limit=self.config.lag_limit,
         )
         return Replica(core, opened, self.config)
+
+    def _stop(self, name: TopicPartition, topic_id: UUID) -> None:
+        replica = self._replicas.get(name)
+        if replica is None or replica.core.topic_id != topic_id:
+            return
+        if replica.core.role is Role.FOLLOWER:
+            self._fetchers[replica.core.leader].remove(name)
+        replica.stop()
+        log.info("%s: stopped at leader epoch %d", name, replica.core.leader_epoch)
+        for listener in self.transitions:
+            listener(replica, Transition.WENT_OFFLINE)
 
     def _remove(self, name: TopicPartition, topic_id: UUID) -> None:
         replica = self._replicas.get(name)

@@ -30,7 +30,7 @@ class Role(Enum):
     LEADER = auto()
     FOLLOWER = auto()
     OFFLINE = auto()
-    """No replica can lead at present."""
+    """No replica can lead at present, or this one was stopped."""
 
 
 class Transition(Enum):
@@ -67,6 +67,7 @@ class Partition:
         self._min_isr = 1
         self._lag_limit = lag_limit
         self._followers: dict[int, FollowerProgress] = {}
+        self._stopped = False
 
     @property
     def leader_epoch(self) -> int:
@@ -86,9 +87,10 @@ class Partition:
         if (to.leader_epoch, to.version) < (self.isr.leader_epoch, self.isr.version):
             return Transition.NOTHING
         self.config, self._min_isr, self.log_end_offset = to.config, min_isr, log_end_offset
-        if (to.leader_epoch, to.version) == (self.isr.leader_epoch, self.isr.version):
+        if (to.leader_epoch, to.version) == (self.isr.leader_epoch, self.isr.version) and not self._stopped:
             return Transition.NOTHING
-        same_tenure = to.tenure_epoch == self.tenure_epoch and to.leader == self.leader
+        same_tenure = to.tenure_epoch == self.tenure_epoch and to.leader == self.leader and not self._stopped
+        self._stopped = False
         self.leader, self.tenure_epoch, self.replicas = to.leader, to.tenure_epoch, to.replicas
         self.isr.adopt(frozenset(to.isr), to.leader_epoch, to.version)
         if to.leader == self.broker_id:
@@ -115,9 +117,9 @@ class Partition:
         self._advance_high_watermark()
         return Transition.LEADS_ON if leads_on else Transition.LEADS
 
-    def remove(self) -> None:
-        """The replica is given up: it answers like one that neither leads nor follows."""
-        self.role, self._followers = Role.OFFLINE, {}
+    def stop(self) -> None:
+        """Neither lead nor follow until the next assignment, which may be the one that was stopped."""
+        self.role, self._followers, self._stopped = Role.OFFLINE, {}, True
 
     def check_leader(self, current_leader_epoch: int) -> Error:
         """Whether a request that names `current_leader_epoch` (or ANY_EPOCH) may be answered by this replica."""

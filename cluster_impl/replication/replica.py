@@ -184,11 +184,15 @@ class Replica:
             self.core.truncated(self.log.log_end_offset)
         return point.complete
 
-    def close(self) -> None:
-        """Nobody reads or writes here any more; whoever waits is told so."""
-        self.core.remove()
+    def stop(self) -> None:
+        """Neither lead nor follow until the next assignment; whoever waits is told so."""
+        self.core.stop()
         self._committed()
         self._grown()
+
+    def close(self) -> None:
+        """Nobody reads or writes here any more."""
+        self.stop()
         self.log.close()
 
     def _known_producers(self) -> ProducerStates:

@@ -12,7 +12,7 @@ import concurrent.futures
 import itertools
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -203,15 +203,26 @@ class World:
 
 
 class StaticControl:
-    """One broker's side of the world; `fenced` takes its lease away without telling anybody."""
+    """One broker's side of the world; `fenced` takes its lease away without telling anybody.
+
+    `completes` says that what was begun before is completed; `failed_dirs` are those that were told.
+    """
 
     def __init__(self, world: World, broker_id: int) -> None:
         self.broker_id = broker_id
         self.fenced = False
+        self.completes = False
+        self.failed_dirs: list[tuple[Path, Sequence[TopicPartition]]] = []
         self._world = world
 
     def serving(self) -> bool:
         return not self.fenced
+
+    def completes_begun(self) -> bool:
+        return self.completes
+
+    def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
+        self.failed_dirs.append((path, lost))
 
     def broker_epoch(self) -> int:
         return self._world.epochs.get(self.broker_id, -1)

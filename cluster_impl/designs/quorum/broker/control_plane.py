@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import cast
 
 from cluster_impl.designs.quorum.broker.finder import ControllerFinder
@@ -24,11 +26,14 @@ from cluster_impl.replication.control_plane import (
     IsrUnknown,
     PartitionView,
     ProducerIdsUnavailable,
+    TopicPartition,
     TopicView,
 )
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message, RequestMessage
 from cluster_impl.wire.errors import Error
+
+log = logging.getLogger(__name__)
 
 RETRY = 0.05
 """Seconds between attempts while nobody answers as the active controller."""
@@ -65,6 +70,9 @@ class QuorumControlPlane:
 
     def serving(self) -> bool:
         return self._lifecycle.serving(time.monotonic())
+
+    def completes_begun(self) -> bool:
+        return False
 
     def broker_epoch(self) -> int:
         return self._lifecycle.epoch
@@ -150,6 +158,10 @@ class QuorumControlPlane:
                     return reply
                 self._finder.failed(asked)
             await asyncio.sleep(RETRY)
+
+    def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
+        """The draft has no word for it; the node ends when its last log dir is gone."""
+        log.error("%s has failed with %d replicas, which no controller learns", path, len(lost))
 
     def cluster(self) -> ClusterView:
         """Built anew when the metadata has changed."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import pytest
 
 from cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
-from cluster_impl.replication.control_plane import PartitionAssignment, PartitionRemoved
+from cluster_impl.replication.control_plane import Change, PartitionAssignment, TopicPartition
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message
+from cluster_impl.wire.errors import Error
 from cluster_impl.wire.records import encode_record
 
 TOPIC = UUID(int=1)
@@ -26,12 +27,13 @@ class Broker:
         self.metadata.attach(self)
         self._offset = 0
 
-    def apply(self, changes: Sequence[PartitionAssignment | PartitionRemoved]) -> None:
+    def apply(self, changes: Sequence[Change]) -> Mapping[TopicPartition, Error]:
         for change in changes:
-            if isinstance(change, PartitionRemoved):
-                self.told.append("removed")
-            else:
+            if isinstance(change, PartitionAssignment):
                 self.told.append((change.leader, change.leader_epoch))
+            else:
+                self.told.append("removed")
+        return {}
 
     def fetch(self, *records: Message) -> None:
         numbered = [(self._offset + index, encode_record(record)) for index, record in enumerate(records)]
