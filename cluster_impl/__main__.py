@@ -15,6 +15,7 @@ from pathlib import Path
 import uvloop
 
 from cluster_impl.config import ConfigError, NodeConfig, describe_keys, load_config
+from cluster_impl.config_values import Role
 from cluster_impl.node import CANNOT_START, STOPPED, StartupError, run_node
 
 
@@ -43,10 +44,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _log_to_stderr(config: NodeConfig) -> None:
+    kind = "controller" if config.role is Role.CONTROLLER else "broker"
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO,
-        format=f"%(asctime)s %(levelname)s [{config.role.value} {config.node_id}] %(message)s",
+        format=f"%(asctime)s %(levelname)s [{kind} {config.node_id}] %(message)s",
     )
 
 

@@ -1,42 +1,27 @@
 """The configuration of one node: Kafka's and KIP-631's names, one typed table.
 
 Each field of `NodeConfig` is one key of the property file; its annotation holds the key's name, the function that
-reads its value, who requires it, and the sentence that `--help` shows. Durations are written in milliseconds and held
-in seconds. Whatever is wrong with a file raises `ConfigError` with one sentence that says what to do.
+reads its value, who requires it, and the sentence that `--help` shows. Keys that only nodes with ZooKeeper have, and
+those that concern security, have tables of their own. Durations are written in milliseconds and held in seconds.
+Whatever is wrong with a file raises `ConfigError` with one sentence that says what to do.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated
 
 from cluster_impl import config_values as read
+from cluster_impl.config_keys import ALL, BROKER, CONTROLLER, LEGACY, QUORUM, ConfigError, Key, keys_of, values_of
+from cluster_impl.config_security import JAAS_KEY, SecurityConfig, is_jaas_key, jaas_texts
 from cluster_impl.config_values import Listener, Role, Voter
+from cluster_impl.config_zookeeper import ZooKeeperConfig
 from cluster_impl.properties import parse_properties
 
-
-class ConfigError(Exception):
-    """A configuration that no node can run with. The message is one sentence."""
-
-
-_BOTH = frozenset(Role)
-_CONTROLLER = frozenset({Role.CONTROLLER})
-_BROKER = frozenset({Role.BROKER})
-
-
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """`default` is text as a file would hold it; `absent` is the value of an optional key that has no default."""
-
-    name: str
-    read: Callable[[str], Any]
-    about: str
-    default: str | None = None
-    required_of: frozenset[Role] = frozenset()
-    absent: Any = None
+__all__ = ["ConfigError", "NodeConfig", "config_from", "describe_keys", "load_config"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,136 +29,156 @@ class NodeConfig:
     """What one node runs with."""
 
     role: Annotated[
-        Role, _Key("process.roles", read.role, "The role of this process: controller or broker.", required_of=_BOTH)
+        Role,
+        Key(
+            "process.roles",
+            read.role,
+            "The role of this process: controller or broker. Without it the node is a broker that runs with ZooKeeper.",
+            absent=Role.LEGACY,
+        ),
     ]
     controller_id: Annotated[
         int,
-        _Key(
+        Key(
             "controller.id",
             read.integer(0),
             "This controller's node id; brokers and controllers share one id space.",
-            required_of=_CONTROLLER,
+            required_of=CONTROLLER,
             absent=-1,
+            concerns=QUORUM,
         ),
     ]
     broker_id: Annotated[
         int,
-        _Key(
+        Key(
             "broker.id",
             read.integer(0),
             "This broker's node id; brokers and controllers share one id space.",
-            required_of=_BROKER,
+            required_of=BROKER | LEGACY,
             absent=-1,
         ),
     ]
     cluster_id: Annotated[
-        str, _Key("cluster.id", read.text, "The id of the cluster, the same for every node.", required_of=_BOTH)
+        str,
+        Key(
+            "cluster.id",
+            read.text,
+            "The id of the cluster, the same for every node.",
+            required_of=QUORUM,
+            absent="",
+            concerns=QUORUM,
+        ),
     ]
     voters: Annotated[
         tuple[Voter, ...],
-        _Key(
+        Key(
             "controller.connect",
             read.voters,
             "The controllers, as id@host:port, separated by commas.",
-            required_of=_BOTH,
+            required_of=QUORUM,
+            absent=(),
+            concerns=QUORUM,
         ),
     ]
     controller_listeners: Annotated[
         tuple[str, ...],
-        _Key(
+        Key(
             "controller.listeners",
             read.names,
             "The name of the listener that controllers use.",
-            required_of=_CONTROLLER,
+            required_of=CONTROLLER,
             absent=(),
+            concerns=QUORUM,
         ),
     ]
     listeners: Annotated[
         tuple[Listener, ...],
-        _Key("listeners", read.listeners, "The sockets to listen on, as NAME://host:port.", required_of=_BOTH),
+        Key("listeners", read.listeners, "The sockets to listen on, as NAME://host:port.", required_of=ALL),
     ]
     advertised_listeners: Annotated[
         tuple[Listener, ...],
-        _Key(
+        Key(
             "advertised.listeners",
             read.listeners,
             "The addresses told to others, by listener name; those of `listeners` where absent.",
             absent=(),
         ),
     ]
-    security_protocols: Annotated[
-        tuple[str, ...],
-        _Key(
-            "listener.security.protocol.map",
-            read.security_protocols,
-            "Security protocol by listener name: PLAINTEXT only.",
-            absent=(),
-        ),
-    ]
     inter_broker_listener: Annotated[
         str,
-        _Key(
+        Key(
             "inter.broker.listener.name",
             read.text,
             "The listener that brokers use among themselves.",
             default="INTERNAL",
         ),
     ]
-    log_dir: Annotated[
-        Path, _Key("log.dirs", read.one_directory, "The one directory that holds all data.", required_of=_BOTH)
+    log_dirs: Annotated[
+        tuple[Path, ...],
+        Key(
+            "log.dirs",
+            read.directories,
+            "The directories that hold all data, separated by commas; exactly one with process.roles.",
+            required_of=ALL,
+        ),
     ]
     hosts_file: Annotated[
         Path | None,
-        _Key("hosts.file", Path, "A hosts file for this process alone; names that it lacks resolve as usual."),
+        Key("hosts.file", Path, "A hosts file for this process alone; names that it lacks resolve as usual."),
     ]
     heartbeat_interval: Annotated[
         float,
-        _Key(
+        Key(
             "registration.heartbeat.interval.ms",
             read.milliseconds,
             "Time between a broker's heartbeats.",
             default="2000",
+            concerns=QUORUM,
         ),
     ]
     lease_timeout: Annotated[
         float,
-        _Key(
+        Key(
             "registration.lease.timeout.ms",
             read.milliseconds,
             "How long a broker's lease lasts without heartbeats.",
             default="20000",
+            concerns=QUORUM,
         ),
     ]
     election_timeout: Annotated[
         float,
-        _Key(
+        Key(
             "controller.quorum.election.timeout.ms",
             read.milliseconds,
             "How long a candidate waits for votes.",
             default="1000",
+            concerns=QUORUM,
         ),
     ]
     fetch_timeout: Annotated[
         float,
-        _Key(
+        Key(
             "controller.quorum.fetch.timeout.ms",
             read.milliseconds,
             "How long a controller waits for its leader, or a leader for its majority, before an election.",
             default="2000",
+            concerns=QUORUM,
         ),
     ]
     request_timeout: Annotated[
         float,
-        _Key(
+        Key(
             "controller.quorum.request.timeout.ms",
             read.milliseconds,
             "How long to wait for a controller's answer.",
             default="2000",
+            concerns=QUORUM,
         ),
     ]
     replica_lag_time: Annotated[
         float,
-        _Key(
+        Key(
             "replica.lag.time.max.ms",
             read.milliseconds,
             "How long a follower may lag before it leaves the ISR.",
@@ -182,7 +187,7 @@ class NodeConfig:
     ]
     replica_fetch_wait: Annotated[
         float,
-        _Key(
+        Key(
             "replica.fetch.wait.max.ms",
             read.milliseconds,
             "How long a leader holds a follower's empty fetch.",
@@ -191,7 +196,7 @@ class NodeConfig:
     ]
     replica_fetch_max_bytes: Annotated[
         int,
-        _Key(
+        Key(
             "replica.fetch.max.bytes",
             read.integer(1),
             "Bytes of one partition in a follower's fetch.",
@@ -200,7 +205,7 @@ class NodeConfig:
     ]
     min_insync_replicas: Annotated[
         int,
-        _Key(
+        Key(
             "min.insync.replicas",
             read.integer(1),
             "ISR members needed for acks=all, where a topic does not say.",
@@ -208,11 +213,11 @@ class NodeConfig:
         ),
     ]
     num_partitions: Annotated[
-        int, _Key("num.partitions", read.integer(1), "Partitions of a topic whose creation does not say.", default="1")
+        int, Key("num.partitions", read.integer(1), "Partitions of a topic whose creation does not say.", default="1")
     ]
     default_replication_factor: Annotated[
         int,
-        _Key(
+        Key(
             "default.replication.factor",
             read.integer(1, 32767),
             "Replicas of a topic whose creation does not say.",
@@ -221,7 +226,7 @@ class NodeConfig:
     ]
     auto_create_topics: Annotated[
         bool,
-        _Key(
+        Key(
             "auto.create.topics.enable",
             read.boolean,
             "Whether asking for an unknown topic creates it.",
@@ -229,17 +234,15 @@ class NodeConfig:
         ),
     ]
     offsets_partitions: Annotated[
-        int, _Key("offsets.topic.num.partitions", read.integer(1), "Partitions of __consumer_offsets.", default="50")
+        int, Key("offsets.topic.num.partitions", read.integer(1), "Partitions of __consumer_offsets.", default="50")
     ]
     offsets_replication_factor: Annotated[
         int,
-        _Key(
-            "offsets.topic.replication.factor", read.integer(1, 32767), "Replicas of __consumer_offsets.", default="3"
-        ),
+        Key("offsets.topic.replication.factor", read.integer(1, 32767), "Replicas of __consumer_offsets.", default="3"),
     ]
     group_initial_rebalance_delay: Annotated[
         float,
-        _Key(
+        Key(
             "group.initial.rebalance.delay.ms",
             read.milliseconds_or_zero,
             "How long a new group waits for more members before its first rebalance.",
@@ -247,26 +250,35 @@ class NodeConfig:
         ),
     ]
     segment_bytes: Annotated[
-        int, _Key("log.segment.bytes", read.integer(14), "Size of a log segment file.", default="1073741824")
+        int, Key("log.segment.bytes", read.integer(14), "Size of a log segment file.", default="1073741824")
     ]
     message_max_bytes: Annotated[
         int,
-        _Key(
+        Key(
             "message.max.bytes", read.integer(1), "Largest record batch, where a topic does not say.", default="1048588"
         ),
     ]
     socket_request_max_bytes: Annotated[
-        int, _Key("socket.request.max.bytes", read.integer(1), "Largest request frame.", default="104857600")
+        int, Key("socket.request.max.bytes", read.integer(1), "Largest request frame.", default="104857600")
     ]
     high_watermark_checkpoint_interval: Annotated[
         float,
-        _Key(
+        Key(
             "replica.high.watermark.checkpoint.interval.ms",
             read.milliseconds,
             "Time between writes of the high watermark checkpoint.",
             default="5000",
         ),
     ]
+
+    zookeeper: ZooKeeperConfig | None
+    """Of a node without process.roles."""
+    security: SecurityConfig
+
+    @property
+    def log_dir(self) -> Path:
+        """The one directory of a node that has no more."""
+        return self.log_dirs[0]
 
     @property
     def node_id(self) -> int:
@@ -278,10 +290,7 @@ class NodeConfig:
         return tuple(named.get(listener.name, listener) for listener in self.listeners)
 
 
-def _keys() -> dict[str, tuple[str, _Key]]:
-    """Key name to the attribute of `NodeConfig` that holds it, and what is known about the key."""
-    hints = get_type_hints(NodeConfig, include_extras=True)
-    return {key.name: (attribute, key) for attribute, hint in hints.items() for key in hint.__metadata__}
+_TABLES = (NodeConfig, ZooKeeperConfig, SecurityConfig)
 
 
 def load_config(path: Path) -> NodeConfig:
@@ -300,29 +309,22 @@ def load_config(path: Path) -> NodeConfig:
 
 def config_from(properties: Mapping[str, str]) -> NodeConfig:
     """The configuration that these keys and values describe. Raises `ConfigError`."""
-    keys = _keys()
+    known = {key.name for table in _TABLES for key in keys_of(table).values()}
     for name in properties:
-        if name not in keys:
-            nearest = difflib.get_close_matches(name, keys, n=1)
+        if name not in known and not is_jaas_key(name):
+            nearest = difflib.get_close_matches(name, [*known, JAAS_KEY], n=1)
             hint = f"did you mean {nearest[0]}?" if nearest else "`--help` lists all keys."
             raise ConfigError(f"unknown key {name}: {hint}")
-    role_key = keys["process.roles"][1]
-    role = _value(role_key, properties.get(role_key.name), None)
-    config = NodeConfig(**{name: _value(key, properties.get(key.name), role) for name, key in keys.values()})
+    role_key = keys_of(NodeConfig)["role"]
+    role: Role = role_key.value(properties.get(role_key.name), Role.LEGACY)
+    zookeeper = ZooKeeperConfig(**values_of(ZooKeeperConfig, properties, role))
+    config = NodeConfig(
+        **values_of(NodeConfig, properties, role),
+        zookeeper=zookeeper if role is Role.LEGACY else None,
+        security=SecurityConfig(**values_of(SecurityConfig, properties, role), jaas=jaas_texts(properties)),
+    )
     _check(config)
     return config
-
-
-def _value(key: _Key, given: str | None, role: Role | None) -> Any:
-    text = given if given is not None else key.default
-    if text is None:
-        if role in key.required_of or role is None:
-            raise ConfigError(f"the key {key.name} is missing: {key.about}")
-        return key.absent
-    try:
-        return key.read(text.strip())
-    except ValueError as error:
-        raise ConfigError(f"{key.name}={text} {error}.") from None
 
 
 def _check(config: NodeConfig) -> None:
@@ -347,13 +349,14 @@ def _check(config: NodeConfig) -> None:
             "registration.heartbeat.interval.ms must be shorter than registration.lease.timeout.ms: "
             "a lease would end between two heartbeats."
         )
+    if config.role is not Role.LEGACY and len(config.log_dirs) > 1:
+        raise ConfigError("log.dirs must name exactly one directory where process.roles is set.")
+    if config.zookeeper is not None:
+        config.zookeeper.check()
+    config.security.check(frozenset(names))
 
 
 def describe_keys() -> str:
     """The table that `--help` shows: key, default or who requires it, meaning."""
-    lines = []
-    for _, key in _keys().values():
-        needed_by = " and ".join(sorted(role.value for role in key.required_of))
-        note = f"default {key.default}" if key.default else f"required of a {needed_by}" if needed_by else "optional"
-        lines.append(f"  {key.name} ({note})\n      {key.about}")
-    return "\n".join(lines)
+    jaas = f"  {JAAS_KEY} (required of a listener with SASL_PLAINTEXT)\n      Who this node is, and who may log in."
+    return "\n".join([*(key.described() for table in _TABLES for key in keys_of(table).values()), jaas])

@@ -9,11 +9,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import TypeVar
+
+Choice = TypeVar("Choice", bound=Enum)
 
 
 class Role(Enum):
     CONTROLLER = "controller"
     BROKER = "broker"
+    LEGACY = "broker without process.roles"
+    """A broker that runs with ZooKeeper; no file names this role, the absence of process.roles does."""
+
+
+class SecurityProtocol(Enum):
+    PLAINTEXT = "PLAINTEXT"
+    SASL_PLAINTEXT = "SASL_PLAINTEXT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +31,12 @@ class Listener:
     """`NAME://host:port`: a socket to listen on, or, advertised, the address that others should use."""
 
     name: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostPort:
     host: str
     port: int
 
@@ -61,6 +77,10 @@ def milliseconds_or_zero(value: str) -> float:
     return integer(0)(value) / 1000
 
 
+def seconds(value: str) -> float:
+    return float(integer(1)(value))
+
+
 def boolean(value: str) -> bool:
     if value not in ("true", "false"):
         raise ValueError("must be true or false")
@@ -79,10 +99,21 @@ def role(value: str) -> Role:
     names = _items(value)
     if set(names) == {"broker", "controller"}:
         raise ValueError("must name one role: a process that is broker and controller at once is not supported yet")
-    try:
-        return Role(value)
-    except ValueError:
-        raise ValueError("must be controller or broker") from None
+    if value not in (Role.CONTROLLER.value, Role.BROKER.value):
+        raise ValueError("must be controller or broker")
+    return Role(value)
+
+
+def one_of(kind: type[Choice]) -> Callable[[str], Choice]:
+    """Reads the value of an enum whose values are texts."""
+
+    def read(value: str) -> Choice:
+        try:
+            return kind(value)
+        except ValueError:
+            raise ValueError(f"must be one of {', '.join(choice.value for choice in kind)}") from None
+
+    return read
 
 
 def _host_and_port(value: str) -> tuple[str, int]:
@@ -121,15 +152,46 @@ def voters(value: str) -> tuple[Voter, ...]:
     return tuple(found.values())
 
 
-def security_protocols(value: str) -> tuple[str, ...]:
+def hosts_and_ports(value: str) -> tuple[HostPort, ...]:
+    found = tuple(HostPort(*_host_and_port(item)) for item in _items(value))
+    if not found:
+        raise ValueError("must name at least one server as host:port")
+    return found
+
+
+def security_protocols(value: str) -> dict[str, SecurityProtocol]:
+    found = {}
     for item in _items(value):
-        if not item.endswith(":PLAINTEXT"):
-            raise ValueError(f"holds {item!r}: only NAME:PLAINTEXT is supported")
-    return tuple(_items(value))
+        name, colon, protocol = item.partition(":")
+        if not (name and colon and protocol in SecurityProtocol.__members__):
+            raise ValueError(f"holds {item!r}: only NAME:PLAINTEXT and NAME:SASL_PLAINTEXT are supported")
+        found[name] = SecurityProtocol[protocol]
+    return found
 
 
-def one_directory(value: str) -> Path:
-    names = _items(value)
-    if len(names) != 1:
-        raise ValueError("must name exactly one directory")
-    return Path(names[0])
+def sasl_mechanism(value: str) -> str:
+    if value != "PLAIN":
+        raise ValueError("must be PLAIN, the one mechanism that is supported")
+    return value
+
+
+def sasl_mechanisms(value: str) -> tuple[str, ...]:
+    return tuple(sasl_mechanism(item) for item in _items(value))
+
+
+def principals(value: str) -> frozenset[str]:
+    """Kafka separates them by semicolons, since a name may hold a comma."""
+    found = frozenset(item.strip() for item in value.split(";") if item.strip())
+    for item in found:
+        if not item.startswith("User:"):
+            raise ValueError(f"holds {item!r}, which is not User:NAME")
+    return found
+
+
+def directories(value: str) -> tuple[Path, ...]:
+    found = tuple(Path(item) for item in _items(value))
+    if not found:
+        raise ValueError("must name at least one directory")
+    if len(set(found)) < len(found):
+        raise ValueError("names a directory twice")
+    return found
