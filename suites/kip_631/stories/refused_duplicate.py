@@ -56,7 +56,7 @@ def elder_cut(story: Story, target: TargetFacts, seed: int) -> Plan:
         InjectCut(as_="cut", from_=elder, to=leader),
         Hold(as_="lagging", after="cut.proven", ms=2 * pace(target).lag_ms),
         *_credited(target, elder),
-        Produce(as_="during", topic="u", records=DURING),
+        Produce(as_="during", topic="u", records=DURING, idempotent=True, timeout_ms=15_000),
         Heal(as_="newcomer-dies", fault="duplicate"),
         *_leader_dies(target, leader, elder),
         *closing(work=False),
