@@ -1,0 +1,151 @@
+"""What a core asks of ZooKeeper, and what it is told: the seam between deciding and doing.
+
+A core is a generator. It yields a batch of operations and is sent their outcomes, one for each, in the same order:
+
+    [found] = yield [Get("/controller_epoch")]
+
+so it does no I/O, and a unit test runs it over a tree in memory. Whoever runs it (the driver) executes the operations
+of a batch in their order; how many of them travel together is its own affair: no core relies on a batch being atomic.
+
+Every write is executed only while the epoch that this controller was elected with is still the one in /controller_epoch
+(a multi with a check of that znode's version). If it is not, or the session is lost, the core is never resumed: it is
+closed. A core that owes somebody an answer gives it in `finally`.
+
+A write whose fate is unknown (the connection broke) is executed again. Its outcome may then be BadVersion, NodeExists
+or Absent although it was this write that came through; cores read again in such a case and compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+ANY_VERSION = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """Data of a znode: Found or Absent. With `watch`, a change or the deletion of a znode that was found is told."""
+
+    path: str
+    watch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """Names of the children: Names or Absent. With `watch`, the next child that comes or goes is told."""
+
+    path: str
+    watch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """Present or Absent. With `watch`, creation, change and deletion are told, whichever comes next."""
+
+    path: str
+    watch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """A persistent znode, whose parent exists: Done, NodeExists, or Absent if the parent does not."""
+
+    path: str
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class SetData:
+    """Compare-and-set: Done if the znode had this version, else BadVersion; Absent if there is none."""
+
+    path: str
+    data: bytes
+    version: int = ANY_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Done, Absent, BadVersion, or NotEmpty for a znode that has children."""
+
+    path: str
+    version: int = ANY_VERSION
+
+
+Read = Get | Children | Exists
+Write = Create | SetData | Delete
+Operation = Read | Write
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """`version` counts the changes of the data; `czxid` is the zxid of the creation, so no two znodes share one."""
+
+    version: int
+    czxid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    data: bytes
+    stat: Stat
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Of the children, without their path, in no particular order."""
+
+    names: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    stat: Stat
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A write came to pass. `version` is that of the znode now; 0 for one that was created or deleted."""
+
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """There is no such znode, or no parent for the one to be created."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeExists:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class BadVersion:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class NotEmpty:
+    pass
+
+
+Outcome = Found | Names | Present | Done | Absent | NodeExists | BadVersion | NotEmpty
+
+T = TypeVar("T")
+Steps = Generator[Sequence[Operation], Sequence[Outcome], T]
+
+
+def read(path: str, *, watch: bool = False) -> Steps[Found | Absent]:
+    """One Get."""
+    [outcome] = yield [Get(path, watch)]
+    assert isinstance(outcome, Found | Absent)
+    return outcome
+
+
+def names(path: str, *, watch: bool = False) -> Steps[list[str]]:
+    """The sorted names of the children; none where the znode itself is absent."""
+    [outcome] = yield [Children(path, watch)]
+    assert isinstance(outcome, Names | Absent)
+    return sorted(outcome.names) if isinstance(outcome, Names) else []

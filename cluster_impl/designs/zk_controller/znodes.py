@@ -1,0 +1,343 @@
+"""The znodes of a cluster: their paths, and their JSON as Apache Kafka 3.9 writes and reads it.
+
+Reading is strict where a wrong guess would do harm: what is not as it should be raises MalformedZnode, a sentence that
+names the path. Members that nobody here knows are passed over, as Kafka does, since newer software adds some.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from cluster_impl.designs.zk_controller.document import Document, MalformedZnode
+from cluster_impl.replication.control_plane import TopicPartition
+
+CONTROLLER = "/controller"
+CONTROLLER_EPOCH = "/controller_epoch"
+CLUSTER_ID = "/cluster/id"
+BROKER_IDS = "/brokers/ids"
+TOPICS = "/brokers/topics"
+TOPIC_CONFIGS = "/config/topics"
+DELETE_TOPICS = "/admin/delete_topics"
+REASSIGN_PARTITIONS = "/admin/reassign_partitions"
+PREFERRED_REPLICA_ELECTION = "/admin/preferred_replica_election"
+ISR_CHANGES = "/isr_change_notification"
+LOG_DIR_EVENTS = "/log_dir_event_notification"
+PRODUCER_ID_BLOCK = "/latest_producer_id_block"
+
+ISR_CHANGE_PREFIX = f"{ISR_CHANGES}/isr_change_"
+LOG_DIR_EVENT_PREFIX = f"{LOG_DIR_EVENTS}/log_dir_event_"
+"""Prefixes of sequential znodes."""
+
+ROOTS: Final[Sequence[str]] = (
+    "/admin",
+    DELETE_TOPICS,
+    "/brokers",
+    BROKER_IDS,
+    TOPICS,
+    "/cluster",
+    "/config",
+    TOPIC_CONFIGS,
+    ISR_CHANGES,
+    LOG_DIR_EVENTS,
+)
+"""Persistent znodes without data that everything else stands on, each after its parent."""
+
+LOG_DIR_FAILURE = 1
+"""The one event that a log dir event notification knows."""
+
+
+def broker(broker_id: int) -> str:
+    return f"{BROKER_IDS}/{broker_id}"
+
+
+def topic(name: str) -> str:
+    return f"{TOPICS}/{name}"
+
+
+def partitions(name: str) -> str:
+    return f"{TOPICS}/{name}/partitions"
+
+
+def partition(name: str, index: int) -> str:
+    return f"{TOPICS}/{name}/partitions/{index}"
+
+
+def state(of: TopicPartition) -> str:
+    return f"{TOPICS}/{of.topic}/partitions/{of.partition}/state"
+
+
+def topic_config(name: str) -> str:
+    return f"{TOPIC_CONFIGS}/{name}"
+
+
+def topic_to_delete(name: str) -> str:
+    return f"{DELETE_TOPICS}/{name}"
+
+
+def partition_of_state(path: str) -> TopicPartition | None:
+    """The partition whose state znode this is; None for any other path."""
+    match path.split("/"):
+        case ["", "brokers", "topics", name, "partitions", index, "state"] if index.isdecimal():
+            return TopicPartition(name, int(index))
+    return None
+
+
+def topic_of(path: str) -> str | None:
+    """The topic whose znode this is; None for any other path."""
+    match path.split("/"):
+        case ["", "brokers", "topics", name] if name:
+            return name
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerEndpoint:
+    """`security_protocol` is the name, PLAINTEXT or SASL_PLAINTEXT."""
+
+    listener: str
+    host: str
+    port: int
+    security_protocol: str
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerInfo:
+    """What a broker registers. `version` 5 says that it sends heartbeats, 4 that it is a legacy one (KIP-343)."""
+
+    version: int
+    endpoints: tuple[BrokerEndpoint, ...]
+    timestamp_ms: int
+    rack: str | None = None
+
+    def endpoint(self, listener: str) -> BrokerEndpoint | None:
+        return next((each for each in self.endpoints if each.listener == listener), None)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionReplicas:
+    """The replicas of one partition, in order of preference. While a reassignment is under way `replicas` holds the new
+    and the old ones; `adding` and `removing` say which of them come and go."""
+
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+    @property
+    def is_reassigned(self) -> bool:
+        return bool(self.adding or self.removing)
+
+    @property
+    def target(self) -> tuple[int, ...]:
+        return tuple(each for each in self.replicas if each not in self.removing)
+
+    @property
+    def origin(self) -> tuple[int, ...]:
+        return tuple(each for each in self.replicas if each not in self.adding)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicInfo:
+    """`topic_id` is None in a znode that was made by hand or by software that knows no ids."""
+
+    topic_id: UUID | None
+    partitions: Mapping[int, PartitionReplicas]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionState:
+    """Leader, leader epoch and ISR, with the epoch of the controller that elected the leader."""
+
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    controller_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerIdBlock:
+    """Producer ids from `first` to `last`, both included, that belong to one broker."""
+
+    broker_id: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirEvent:
+    broker_id: int
+    event: int = LOG_DIR_FAILURE
+
+
+def _json(members: Mapping[str, Any]) -> bytes:
+    return json.dumps(members, separators=(",", ":")).encode()
+
+
+def write_controller(broker_id: int, timestamp_ms: int) -> bytes:
+    return _json({"version": 2, "brokerid": broker_id, "timestamp": str(timestamp_ms), "kraftControllerEpoch": -1})
+
+
+def read_controller(data: bytes) -> int:
+    """The broker id of the active controller."""
+    return Document.parse(CONTROLLER, data, 1, 2).number("brokerid")
+
+
+def write_controller_epoch(epoch: int) -> bytes:
+    return str(epoch).encode()
+
+
+def read_controller_epoch(data: bytes) -> int:
+    try:
+        return int(data)
+    except ValueError:
+        raise MalformedZnode(CONTROLLER_EPOCH, f"{data!r} is no whole number") from None
+
+
+def write_cluster_id(cluster_id: str) -> bytes:
+    return _json({"version": "1", "id": cluster_id})
+
+
+def read_cluster_id(data: bytes) -> str:
+    return Document.parse(CLUSTER_ID, data, 1).text("id")
+
+
+def write_broker(info: BrokerInfo) -> bytes:
+    """KIP-343: versions 4 and 5 have the same members. `host` and `port` repeat the first PLAINTEXT endpoint."""
+    plain = next((each for each in info.endpoints if each.security_protocol == "PLAINTEXT"), None)
+    members: dict[str, Any] = {
+        "version": info.version,
+        "host": plain.host if plain else None,
+        "port": plain.port if plain else -1,
+        "jmx_port": -1,
+        "timestamp": str(info.timestamp_ms),
+        "endpoints": [f"{each.listener}://{each.host}:{each.port}" for each in info.endpoints],
+        "listener_security_protocol_map": {each.listener: each.security_protocol for each in info.endpoints},
+    }
+    if info.rack is not None:
+        members["rack"] = info.rack
+    return _json(members)
+
+
+def read_broker(broker_id: int, data: bytes) -> BrokerInfo:
+    document = Document.parse(broker(broker_id), data, 4, 5)
+    protocols = document.mapping("listener_security_protocol_map")
+    endpoints = []
+    for text in document.texts("endpoints"):
+        listener, separator, address = text.partition("://")
+        host, colon, port = address.rpartition(":")
+        if not separator or not colon or not port.isdecimal() or listener not in protocols:
+            raise MalformedZnode(document.path, f"{text!r} is no endpoint of a listener with a security protocol")
+        endpoints.append(BrokerEndpoint(listener, host, int(port), str(protocols[listener])))
+    rack = document.text("rack") if document.members.get("rack") is not None else None
+    return BrokerInfo(document.number("version"), tuple(endpoints), document.number("timestamp", -1), rack)
+
+
+def write_topic(info: TopicInfo) -> bytes:
+    members: dict[str, Any] = {
+        "removing_replicas": {str(at): each.removing for at, each in info.partitions.items() if each.removing},
+        "partitions": {str(at): each.replicas for at, each in info.partitions.items()},
+        "topic_id": None if info.topic_id is None else write_uuid(info.topic_id),
+        "adding_replicas": {str(at): each.adding for at, each in info.partitions.items() if each.adding},
+        "version": 3,
+    }
+    if info.topic_id is None:
+        del members["topic_id"]
+    return _json(members)
+
+
+def read_topic(name: str, data: bytes) -> TopicInfo:
+    document = Document.parse(topic(name), data, 1, 2, 3)
+    adding = document.by_partition("adding_replicas", {})
+    removing = document.by_partition("removing_replicas", {})
+    topic_id = read_uuid(document.path, document.text("topic_id")) if "topic_id" in document.members else None
+    return TopicInfo(
+        topic_id,
+        {
+            index: PartitionReplicas(replicas, adding.get(index, ()), removing.get(index, ()))
+            for index, replicas in sorted(document.by_partition("partitions").items())
+        },
+    )
+
+
+def write_uuid(value: UUID) -> str:
+    """Kafka's text of a UUID: URL-safe base64 without padding."""
+    return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
+
+
+def read_uuid(path: str, text: str) -> UUID:
+    try:
+        return UUID(bytes=base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except ValueError:
+        raise MalformedZnode(path, f"{text!r} is no id of a topic") from None
+
+
+def write_state(of: PartitionState) -> bytes:
+    return (
+        f'{{"controller_epoch":{of.controller_epoch},"leader":{of.leader},"version":1,'
+        f'"leader_epoch":{of.leader_epoch},"isr":[{",".join(map(str, of.isr))}]}}'
+    ).encode()
+
+
+def read_state(of: TopicPartition, data: bytes) -> PartitionState:
+    document = Document.parse(state(of), data, 1)
+    return PartitionState(
+        leader=document.number("leader"),
+        leader_epoch=document.number("leader_epoch"),
+        isr=document.numbers("isr"),
+        controller_epoch=document.number("controller_epoch"),
+    )
+
+
+def write_topic_config(config: Mapping[str, str]) -> bytes:
+    return _json({"version": 1, "config": dict(config)})
+
+
+def read_topic_config(name: str, data: bytes) -> dict[str, str]:
+    config = Document.parse(topic_config(name), data, 1).mapping("config")
+    return {key: str(value) for key, value in config.items()}
+
+
+def write_partitions(which: Iterable[TopicPartition]) -> bytes:
+    """The data of an ISR change notification, and of /admin/preferred_replica_election."""
+    return _json({"version": 1, "partitions": [{"topic": each.topic, "partition": each.partition} for each in which]})
+
+
+def read_partitions(path: str, data: bytes) -> list[TopicPartition]:
+    return [each.topic_partition() for each in Document.parse(path, data, 1).documents("partitions")]
+
+
+def write_reassignments(wanted: Mapping[TopicPartition, Sequence[int]]) -> bytes:
+    entries = [
+        {"topic": each.topic, "partition": each.partition, "replicas": list(replicas)}
+        for each, replicas in wanted.items()
+    ]
+    return _json({"version": 1, "partitions": entries})
+
+
+def read_reassignments(data: bytes) -> dict[TopicPartition, tuple[int, ...]]:
+    document = Document.parse(REASSIGN_PARTITIONS, data, 1)
+    return {each.topic_partition(): each.numbers("replicas") for each in document.documents("partitions")}
+
+
+def write_log_dir_event(event: LogDirEvent) -> bytes:
+    return _json({"version": 1, "broker": event.broker_id, "event": event.event})
+
+
+def read_log_dir_event(path: str, data: bytes) -> LogDirEvent:
+    document = Document.parse(path, data, 1)
+    return LogDirEvent(document.number("broker"), document.number("event"))
+
+
+def write_producer_id_block(block: ProducerIdBlock) -> bytes:
+    return _json(
+        {"version": 1, "broker": block.broker_id, "block_start": str(block.first), "block_end": str(block.last)}
+    )
+
+
+def read_producer_id_block(data: bytes) -> ProducerIdBlock:
+    document = Document.parse(PRODUCER_ID_BLOCK, data, 1)
+    return ProducerIdBlock(document.number("broker"), document.number("block_start"), document.number("block_end"))
