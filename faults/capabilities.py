@@ -78,6 +78,8 @@ class LinkState:
 
     enabled: bool
     stalled: frozenset[Stream] = frozenset()
+    alike: bool = True
+    """Of a link that several proxies make up: whether all of them are so."""
 
 
 class Processes(Protocol):
@@ -119,7 +121,7 @@ class Links(Protocol):
     def state(self, source: str, destination: str) -> LinkState: ...
 
     def reach(self, source: str, destination: str, timeout: float) -> Reach:
-        """Make one real round trip (ApiVersions) through this link's proxy. Seconds."""
+        """Make one real round trip (ApiVersions, or what ZooKeeper answers) through this link's proxy. Seconds."""
 
 
 class Duplicates(Protocol):

@@ -48,6 +48,8 @@ class Effect:
 
     def shows(self, state: LinkState) -> bool:
         """Whether the proxy reports this effect and no other."""
+        if not state.alike:
+            return False
         return not state.enabled if self.held is None else state.enabled and state.stalled == self.held
 
 

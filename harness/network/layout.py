@@ -13,12 +13,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.errors import UsageError
-from harness.network.addresses import CLIENT_PORT, PEER_PORT, Addresses, Endpoint
+from harness.network.addresses import (
+    CLIENT_PORT,
+    ELECTION_PORT,
+    PEER_PORT,
+    QUORUM_PORT,
+    ZOOKEEPER_PORT,
+    Addresses,
+    Endpoint,
+)
 
 MAIN_SITE = "main"
 """The client site whose addresses brokers advertise."""
 PROBE_SITE = "probe"
-"""The client site that raw probes use; it reaches controllers, too."""
+"""The client site that raw probes use; it reaches controllers and ZooKeeper, too."""
 SITE_PREFIX = "site:"
 """`site:main` is a client site where a node could stand as well."""
 
@@ -30,15 +38,28 @@ class Role(StrEnum):
 
 
 class Listener(StrEnum):
-    """A node's listeners by Kafka's names: CONTROLLER of a controller, the others of a broker."""
+    """A node's listeners by Kafka's names, CONTROLLER of a controller, two of a broker; and those of ZooKeeper."""
 
     CONTROLLER = "CONTROLLER"
     INTERNAL = "INTERNAL"
     CLIENT = "CLIENT"
+    ZOOKEEPER = "ZOOKEEPER"
+    QUORUM = "QUORUM"
+    ELECTION = "ELECTION"
 
     @property
     def port(self) -> int:
-        return CLIENT_PORT if self is Listener.CLIENT else PEER_PORT
+        return _PORTS[self]
+
+
+_PORTS = {
+    Listener.CONTROLLER: PEER_PORT,
+    Listener.INTERNAL: PEER_PORT,
+    Listener.CLIENT: CLIENT_PORT,
+    Listener.ZOOKEEPER: ZOOKEEPER_PORT,
+    Listener.QUORUM: QUORUM_PORT,
+    Listener.ELECTION: ELECTION_PORT,
+}
 
 
 @dataclass(frozen=True)
@@ -51,6 +72,9 @@ class Node:
     duplicate_of: str | None = None
     cloned: bool = False
     """Starts on a copy of the elder's directory; otherwise on an empty one."""
+    log_dirs: int = 1
+    level: str | None = None
+    """The protocol level that it starts at; None: the target's own."""
 
     @property
     def is_controller(self) -> bool:
@@ -66,11 +90,18 @@ class Node:
 
     @property
     def listeners(self) -> tuple[Listener, ...]:
+        if self.is_zookeeper:
+            return Listener.ZOOKEEPER, Listener.QUORUM, Listener.ELECTION
         broker = (Listener.INTERNAL, Listener.CLIENT) if self.is_broker else ()
         return (Listener.CONTROLLER, *broker) if self.is_controller else broker
 
     def endpoint(self, listener: Listener) -> Endpoint:
         return Endpoint(self.address, listener.port)
+
+    @property
+    def front(self) -> Endpoint:
+        """Where this node answers its peers: asked there, it says whether it is up."""
+        return Endpoint(self.address, ZOOKEEPER_PORT if self.is_zookeeper else PEER_PORT)
 
 
 @dataclass(frozen=True)
@@ -103,24 +134,38 @@ class Layout:
     def brokers(self) -> tuple[Node, ...]:
         return tuple(node for node in self.nodes if node.is_broker)
 
+    @property
+    def zookeepers(self) -> tuple[Node, ...]:
+        return tuple(node for node in self.nodes if node.is_zookeeper)
+
     def link(self, source: str, destination: str) -> Proxy:
-        """The link from a node, or from a client site (`site:main`), to a node."""
+        """The proxy through which the link from a node, or from a client site (`site:main`), to a node is measured."""
+        return self.proxies(source, destination)[0]
+
+    def proxies(self, source: str, destination: str) -> tuple[Proxy, ...]:
+        """All that the link consists of: one proxy for each port at which `destination` listens to `source`."""
         to = self.node(destination)
         if source.startswith(SITE_PREFIX):
-            return self._site_link(source.removeprefix(SITE_PREFIX), to)
+            return (self._site_link(source.removeprefix(SITE_PREFIX), to),)
         origin = self.node(source)
         if origin == to:
             raise UsageError(f"{source} has no link to itself")
-        listen = Endpoint(self.addresses.link(origin.index, to.index), PEER_PORT)
-        return Proxy(f"link-{source}-{destination}", listen, Endpoint(to.address, PEER_PORT))
+        address, name = self.addresses.link(origin.index, to.index), f"link-{source}-{destination}"
+        if not (origin.is_zookeeper and to.is_zookeeper):
+            return (Proxy(name, Endpoint(address, to.front.port), to.front),)
+        listeners = (Listener.ELECTION, Listener.QUORUM)
+        return tuple(
+            Proxy(f"{name}-{listener.lower()}", Endpoint(address, listener.port), to.endpoint(listener))
+            for listener in listeners
+        )
 
     def links(self) -> Iterator[Proxy]:
-        """Every link there is: of each ordered pair of nodes, and from each site to each broker (from the probe site
-        to controllers, and to each listener, as well)."""
+        """Every proxy there is: of each ordered pair of nodes, and from each site to each broker (from the probe site
+        to controllers and ZooKeeper, and to each of a broker's listeners, as well)."""
         for source in self.nodes:
             for destination in self.nodes:
                 if source != destination:
-                    yield self.link(source.name, destination.name)
+                    yield from self.proxies(source.name, destination.name)
         for site in self.sites:
             for node in self.nodes:
                 if node.is_broker or site == PROBE_SITE:
@@ -159,10 +204,14 @@ class Layout:
         brokers = (node for node in self.brokers if node.duplicate_of is None)
         return ",".join(str(self._site_link(site, node).listen) for node in brokers)
 
+    def ensemble(self) -> str:
+        """`host:port,…` of the ZooKeeper servers as the probe site reaches them, past what a fault breaks."""
+        return ",".join(str(self._site_link(PROBE_SITE, node).listen) for node in self.zookeepers)
+
     def _site_link(self, site: str, node: Node) -> Proxy:
         if site not in self.sites:
             raise UsageError(f"there is no client site {site!r}: the sites are {', '.join(self.sites)}")
-        port = CLIENT_PORT if node.is_broker else PEER_PORT
+        port = CLIENT_PORT if node.is_broker else node.front.port
         listen = Endpoint(self.addresses.site(self.sites.index(site), node.index), port)
         return Proxy(f"site-{site}-{node.name}", listen, Endpoint(node.address, port))
 

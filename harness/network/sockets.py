@@ -63,7 +63,7 @@ def peers(layout: Layout, name: str, pid: int) -> frozenset[str]:
 
 def _links_of(layout: Layout, node: Node) -> dict[Endpoint, str]:
     peers = (peer for peer in layout.nodes if peer != node)
-    return {layout.link(node.name, peer.name).listen: peer.name for peer in peers}
+    return {proxy.listen: peer.name for peer in peers for proxy in layout.proxies(node.name, peer.name)}
 
 
 def _owner(layout: Layout, remote: Endpoint) -> str | None:

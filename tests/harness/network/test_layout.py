@@ -70,6 +70,37 @@ def test_clients_are_not_pointed_at_duplicates() -> None:
     assert LAYOUT.bootstrap() == "127.20.200.4:9092,127.20.200.5:9092"
 
 
+ENSEMBLE = Layout(
+    ADDRESSES,
+    (
+        _node("zk-1", 1, Role.ZOOKEEPER),
+        _node("zk-2", 2, Role.ZOOKEEPER),
+        _node("node-4", 4, Role.BROKER),
+    ),
+    site_names([]),
+)
+
+
+def test_a_link_between_zookeeper_servers_has_a_proxy_for_each_of_their_ports() -> None:
+    proxies = ENSEMBLE.proxies("zk-1", "zk-2")
+    assert [proxy.upstream for proxy in proxies] == [Endpoint("127.20.0.2", 3888), Endpoint("127.20.0.2", 2888)]
+    assert [proxy.listen for proxy in proxies] == [Endpoint("127.20.101.2", 3888), Endpoint("127.20.101.2", 2888)]
+    assert {proxy.name for proxy in proxies} <= {proxy.name for proxy in ENSEMBLE.links()}
+
+
+def test_brokers_and_probes_reach_zookeeper_where_it_takes_sessions() -> None:
+    link = ENSEMBLE.link("node-4", "zk-1")
+    assert (link.listen, link.upstream) == (Endpoint("127.20.104.1", 2181), Endpoint("127.20.0.1", 2181))
+    assert ENSEMBLE.ensemble() == "127.20.201.1:2181,127.20.201.2:2181"
+    assert ENSEMBLE.probe_link("zk-1", Listener.ZOOKEEPER).listen == Endpoint("127.20.201.1", 2181)
+    assert ENSEMBLE.bootstrap() == "127.20.200.4:9092"
+
+
+def test_no_two_things_of_an_ensemble_listen_at_one_address() -> None:
+    listeners = sorted(ENSEMBLE.listeners())
+    assert all(one != other for one, other in pairwise(listeners))
+
+
 @pytest.mark.parametrize(
     ("source", "destination", "sentence"),
     [

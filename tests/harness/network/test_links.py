@@ -99,6 +99,21 @@ def test_a_paused_peer_s_link_is_cut_but_not_stalled(links: ToxiproxyLinks, paus
     assert links.reach(A, B, SOON) is Reach.REFUSED
 
 
+def test_a_link_of_several_ports_is_broken_and_healed_at_each(addresses: Addresses, toxiproxy: Toxiproxy) -> None:
+    nodes = tuple(Node(f"zk-{n}", n, n, frozenset({Role.ZOOKEEPER}), addresses.node(n)) for n in (1, 2))
+    layout = Layout(addresses, nodes, site_names([]))
+    toxiproxy.populate(layout.links())
+    links = ToxiproxyLinks(layout, toxiproxy, lambda node: False)
+    links.cut("zk-1", "zk-2")
+    for proxy in layout.proxies("zk-1", "zk-2"):
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(proxy.listen, SOON)
+    toxiproxy.enable(layout.link("zk-1", "zk-2").name, True)
+    assert links.state("zk-1", "zk-2") == LinkState(enabled=False, alike=False)
+    links.restore("zk-1", "zk-2")
+    assert links.state("zk-1", "zk-2") == LinkState(enabled=True)
+
+
 def test_a_link_to_nobody_is_closed(layout: Layout, toxiproxy: Toxiproxy) -> None:
     toxiproxy.populate(layout.links())
     assert ToxiproxyLinks(layout, toxiproxy, lambda node: False).reach(A, B, SOON) is Reach.CLOSED

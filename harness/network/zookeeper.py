@@ -1,0 +1,24 @@
+"""What a ZooKeeper server says at its ports to somebody who is no client and no member of its ensemble."""
+
+from __future__ import annotations
+
+import struct
+
+SRVR = b"srvr"
+"""The four-letter word for what a server is; also one without a quorum answers it."""
+
+_VERSION_1 = -0x10000
+_LOOKING = 0
+_OBSERVER_IDS = 1 << 32
+"""Above the id of every server: an ensemble leaves connections to the one with the higher id."""
+
+
+def vote_question(observer: int) -> bytes:
+    """A notification of leader election from a server that has no vote: it is told the present vote at once.
+
+    `observer` tells askers apart; a second one of the same number ends the connection of the first.
+    """
+    sid, address = _OBSERVER_IDS + observer, b"localhost:1"
+    greeting = struct.pack(">qqi", _VERSION_1, sid, len(address)) + address
+    notification = struct.pack(">iqqqqi", _LOOKING, sid, 0, 0, 0, 0)
+    return greeting + struct.pack(">i", len(notification)) + notification
