@@ -53,7 +53,11 @@ _results = pytest.StashKey[Results]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("fencepost")
-    group.addoption("--target", default="quorum", help="what to run against: quorum, apache-kafka, apache-kafka:3.9.1")
+    group.addoption(
+        "--target",
+        default="quorum",
+        help="what to run against: quorum, zk-controller, apache-kafka, apache-kafka-zk, apache-kafka:3.9.1",
+    )
     group.addoption("--seed", type=int, default=1, help="what plans draw from")
     group.addoption("--runs", type=Path, default=Path("runs"), help="where run folders go")
     group.addoption("--backend", default="process", help="how nodes are run: process")
@@ -92,7 +96,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     for item in session.items:
         story = item.callspec.params.get("story") if hasattr(item, "callspec") else None
         if story is not None and "fencepost" in getattr(item, "fixturenames", ()):
-            Progress.from_environment(story.slug, story.title, story.requirements).tell(Phase.QUEUED)
+            marker = item.get_closest_marker("requirement")
+            requirements = marker.args if marker is not None else story.requirements
+            Progress.from_environment(story.slug, story.title, requirements).tell(Phase.QUEUED)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from harness.plan import Plan
 
 PANEL = "Stories"
-Target = Annotated[str, typer.Option(help="quorum, apache-kafka, or with a version apache-kafka:3.9.1.")]
+Target = Annotated[
+    str, typer.Option(help="quorum, zk-controller, apache-kafka, apache-kafka-zk; with a version: apache-kafka:3.9.1.")
+]
 Seed = Annotated[int, typer.Option(help="What plans draw from; the same seed gives the same plan.")]
 Runs = Annotated[Path, typer.Option(help="Where run folders go.")]
 Backend = Annotated[str, typer.Option(help="How nodes are run: process.")]
@@ -47,7 +49,7 @@ def conformance(
 
 
 def stories(target: Target = "quorum") -> None:
-    """List the stories, and the requirements that each can prove.
+    """List the stories for a target, and the requirements that each can prove.
 
     [bold]Example[/bold]
       fencepost stories --target apache-kafka
@@ -56,18 +58,19 @@ def stories(target: Target = "quorum") -> None:
     from rich.table import Table
 
     from harness.terminal import terminal
-    from suites.kip_631.stories import STORIES
-    from suites.kip_631.story import TargetFacts
+    from suites.stories import told_to
+    from suites.story import ALWAYS, TargetFacts
 
     facts = TargetFacts.of(target)
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("story", no_wrap=True)
     table.add_column("what it shows", ratio=3)
     table.add_column("requirements", ratio=2)
-    for story in sorted(STORIES, key=lambda story: story.slug):
+    for story in sorted(told_to(facts), key=lambda story: story.slug):
         lacking = story.lacking(facts)
         title = f"[dim]{story.title} (skipped: {lacking})[/dim]" if lacking else story.title
-        table.add_row(story.slug, title, " ".join(story.requirements))
+        proven = (each for each in story.plan(facts, 0).requirements if each not in ALWAYS)
+        table.add_row(story.slug, title, " ".join(proven))
     terminal().print(table)
 
 
@@ -87,19 +90,23 @@ def plan(
 
 
 def plan_of(story: str, target: str, seed: int) -> Plan:
-    """The plan of a story for a target. UsageError if there is no such story or the target cannot."""
+    """The plan of a story for a target. UsageError if there is no such story, or it is not for the target."""
     import difflib
 
     from harness.errors import UsageError
-    from suites.kip_631.stories import STORIES
-    from suites.kip_631.story import TargetFacts
+    from suites.stories import STORIES, told_to
+    from suites.story import TargetFacts
 
-    known = {each.slug: each for each in STORIES}
+    facts = TargetFacts.of(target)
+    known = {each.slug: each for each in told_to(facts)}
     if story not in known:
+        if story in {each.slug for each in STORIES}:
+            raise UsageError(
+                f"the story {story} is not about what {target} does: `fencepost stories` lists those that are"
+            )
         near = difflib.get_close_matches(story, known, n=1)
         hint = f"did you mean {near[0]}?" if near else "`fencepost stories` lists them"
         raise UsageError(f"there is no story {story!r}: {hint}")
-    facts = TargetFacts.of(target)
     if lacking := known[story].lacking(facts):
         raise UsageError(f"the story {story} cannot be told: {lacking}")
     return known[story].plan(facts, seed)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from suites.kip_631.stories import STORIES
-from suites.kip_631.story import ALWAYS
+from harness.targets.target import names
 from suites.matrix import named_by_tests
 from suites.requirements import Requirement, load
+from suites.stories import told_to
+from suites.story import TargetFacts
 
-NAMED_BY_STORIES = {requirement for story in STORIES for requirement in (*story.requirements, *ALWAYS)}
+NAMED_BY_STORIES = {
+    requirement
+    for facts in map(TargetFacts.of, names())
+    for story in told_to(facts)
+    for requirement in story.plan(facts, 0).requirements
+}
 NAMED_BY_TESTS = named_by_tests()
 
 

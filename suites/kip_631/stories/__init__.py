@@ -14,9 +14,9 @@ from suites.kip_631.stories import (
     stale_requests,
     starts_fenced,
 )
-from suites.kip_631.story import Story
+from suites.story import Story
 
-_IN_ORDER: tuple[Story, ...] = (
+STORIES: tuple[Story, ...] = (
     *starts_fenced.STORIES,
     *cut_from_controllers.STORIES,
     *restart.STORIES,
@@ -30,6 +30,3 @@ _IN_ORDER: tuple[Story, ...] = (
     *quorum_lost.STORIES,
     *lonely_leader.STORIES,
 )
-
-STORIES: tuple[Story, ...] = tuple(sorted(_IN_ORDER, key=lambda story: -story.seconds))
-"""The longest first: so that none of them is left running alone at the end."""

@@ -7,7 +7,7 @@ from harness.plan.conditions import ActiveController, TopicCreatedThrough
 from harness.plan.model import Acknowledged, FaultProven, OutcomeSeen, Plan, StepDone
 from harness.plan.probes import CreateTopicProbe, HeartbeatProbe, MetadataProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectKill, InjectPause, Step
-from suites.kip_631.building import (
+from suites.building import (
     BROKER_IDS,
     LIVELY_MS,
     answers,
@@ -22,7 +22,7 @@ from suites.kip_631.building import (
     pace,
     topic,
 )
-from suites.kip_631.story import Story, TargetFacts
+from suites.story import Story, TargetFacts
 
 LEASE_MS = 4000
 """Longer than an election, so that leases can outlive it."""

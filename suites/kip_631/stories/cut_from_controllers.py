@@ -10,7 +10,7 @@ from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs, Leade
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import HeartbeatProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectOneWay, InjectStall, Step
-from suites.kip_631.building import (
+from suites.building import (
     LIVELY_MS,
     answers,
     ask,
@@ -23,7 +23,7 @@ from suites.kip_631.building import (
     pace,
     topic,
 )
-from suites.kip_631.story import Story, TargetFacts
+from suites.story import Story, TargetFacts
 
 
 def cut(leader: str) -> Step:

@@ -11,7 +11,7 @@ from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs, Leade
 from harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSpec, Plan, StepDone, Timing
 from harness.plan.probes import MetadataProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectDuplicate, Step
-from suites.kip_631.building import (
+from suites.building import (
     LIVELY_MS,
     answers,
     ask,
@@ -27,7 +27,7 @@ from suites.kip_631.building import (
     six,
     topic,
 )
-from suites.kip_631.story import Story, TargetFacts
+from suites.story import Story, TargetFacts
 
 Directory = Literal["empty", "cloned"]
 LONG_LEASE_MS = 4000

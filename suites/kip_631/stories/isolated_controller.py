@@ -8,7 +8,7 @@ from harness.plan.conditions import ActiveController, IsrIs, LeaderIs, TopicCrea
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import AlterIsrProbe, CreateTopicProbe, HeartbeatProbe, MetadataProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectIsolate, Step
-from suites.kip_631.building import (
+from suites.building import (
     BROKER_IDS,
     LIVELY_MS,
     answers,
@@ -24,7 +24,7 @@ from suites.kip_631.building import (
     pace,
     topic,
 )
-from suites.kip_631.story import Story, TargetFacts
+from suites.story import Story, TargetFacts
 
 BROKERS = tuple(map(node, BROKER_IDS))
 LEASE_MS = 4000

@@ -7,8 +7,8 @@ from harness.plan.conditions import BrokerActive, BrokerEpochAbove, LeaderIs
 from harness.plan.model import Acknowledged, Attempted, FaultProven, Plan, StepDone
 from harness.plan.probes import HeartbeatProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectKill, InjectStall
-from suites.kip_631.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, pace, topic
-from suites.kip_631.story import Story, TargetFacts
+from suites.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, pace, topic
+from suites.story import Story, TargetFacts
 
 LAG_MS = 600
 """Well below the lease: the leader finds its followers slow and asks for a smaller ISR while its links are stalled."""

@@ -8,7 +8,7 @@ from harness.plan.conditions import BrokerActive, IsrIs, LeaderIs
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, WorkloadSpec
 from harness.plan.probes import AlterIsrProbe, ListOffsetsProbe, ProduceProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectIsolate, InjectKill, InjectPause, InjectStall, Produce, Workload
-from suites.kip_631.building import (
+from suites.building import (
     CONSUMER,
     LIVELY_MS,
     answers,
@@ -21,7 +21,7 @@ from suites.kip_631.building import (
     pace,
     topic,
 )
-from suites.kip_631.story import Story, TargetFacts
+from suites.story import Story, TargetFacts
 
 READER = WorkloadSpec(consumers=(CONSUMER.model_copy(update={"topic": "u"}),))
 """Nobody writes but the steps; a consumer sees whatever the high watermark lets it see."""

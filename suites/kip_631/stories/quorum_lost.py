@@ -7,8 +7,8 @@ from harness.plan.base import After
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import MetadataProbe
 from harness.plan.steps import Heal, Hold, InjectKill
-from suites.kip_631.building import answers, ask, cast, closing, compose, never_serves, opening, pace, topic
-from suites.kip_631.story import Story, TargetFacts
+from suites.building import answers, ask, cast, closing, compose, never_serves, opening, pace, topic
+from suites.story import Story, TargetFacts
 
 
 def build(story: Story, target: TargetFacts, seed: int) -> Plan:

@@ -20,7 +20,7 @@ from harness.plan.model import (
 )
 from harness.plan.probes import ProduceProbe, ReplicaFetchProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectDuplicate, InjectKill, Produce, Step
-from suites.kip_631.building import (
+from suites.building import (
     LIVELY_MS,
     answers,
     cast,
@@ -34,7 +34,7 @@ from suites.kip_631.building import (
     six,
     topic,
 )
-from suites.kip_631.story import Story, TargetFacts
+from suites.story import Story, TargetFacts
 
 BEFORE, DURING, ALONE = 100, 220, 5
 NO_WORK = WorkloadSpec()

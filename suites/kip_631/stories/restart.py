@@ -8,8 +8,8 @@ from harness.plan.conditions import BrokerActive, BrokerEpochAbove
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing
 from harness.plan.probes import HeartbeatProbe
 from harness.plan.steps import Bind, Heal, InjectKill, Step
-from suites.kip_631.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, pace, topic
-from suites.kip_631.story import Story, TargetFacts
+from suites.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, pace, topic
+from suites.story import Story, TargetFacts
 
 LEASE_MS = 20_000
 """Long enough for a process to be back inside the lease of its predecessor, also on a busy machine."""

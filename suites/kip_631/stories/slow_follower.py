@@ -8,8 +8,8 @@ from harness.plan.conditions import IsrIs, WorkloadAcks
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import ProduceProbe
 from harness.plan.steps import Heal, InjectStall
-from suites.kip_631.building import LIVELY_MS, answers, cast, closing, compose, must, opening, pace, topic
-from suites.kip_631.story import Story, TargetFacts
+from suites.building import LIVELY_MS, answers, cast, closing, compose, must, opening, pace, topic
+from suites.story import Story, TargetFacts
 
 
 def build(story: Story, target: TargetFacts, seed: int) -> Plan:

@@ -8,7 +8,7 @@ from harness.plan.conditions import ActiveController, BrokerActive, Converged, L
 from harness.plan.model import FaultProven, Plan, StepDone
 from harness.plan.probes import AlterIsrProbe, HeartbeatProbe, ReplicaFetchProbe
 from harness.plan.steps import Bind, Heal, InjectCut, InjectKill, Step
-from suites.kip_631.building import (
+from suites.building import (
     BROKER_IDS,
     LIVELY_MS,
     answers,
@@ -21,7 +21,7 @@ from suites.kip_631.building import (
     pace,
     topic,
 )
-from suites.kip_631.story import Story, TargetFacts
+from suites.story import Story, TargetFacts
 
 AHEAD = 1000
 """A leader epoch that no partition of a short run reaches."""

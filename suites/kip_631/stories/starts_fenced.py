@@ -7,7 +7,7 @@ from harness.plan.conditions import BrokerActive, MetadataFrom, TopicCreatedThro
 from harness.plan.model import FaultProven, Plan, StepDone
 from harness.plan.probes import MetadataProbe
 from harness.plan.steps import Heal, InjectCut, Start
-from suites.kip_631.building import (
+from suites.building import (
     LIVELY_MS,
     answers,
     ask,
@@ -21,7 +21,7 @@ from suites.kip_631.building import (
     six,
     topic,
 )
-from suites.kip_631.story import Story, TargetFacts
+from suites.story import Story, TargetFacts
 
 
 def build(story: Story, target: TargetFacts, seed: int) -> Plan:

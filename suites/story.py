@@ -11,9 +11,18 @@ from harness.plan.base import Expect
 from harness.plan.model import Plan
 from harness.targets.target import Dialect, load_file
 
-DOCUMENT = "KIP-631"
 ALWAYS = ("ACK-01", "ACK-02", "ACK-03", "ACK-04", "ACK-05", "ACK-06", "ACK-07", "ISR-01", "ISR-02", "ISR-03", "HW-03")
 """What is judged in every run, whatever its story."""
+
+WITHOUT_ZOOKEEPER = frozenset({Dialect.KIP_631, Dialect.KRAFT})
+AROUND_ZOOKEEPER = frozenset({Dialect.ZOOKEEPER})
+EVERYWHERE = WITHOUT_ZOOKEEPER | AROUND_ZOOKEEPER
+
+_OF_DIALECT = {"K631": WITHOUT_ZOOKEEPER, "D631": WITHOUT_ZOOKEEPER} | dict.fromkeys(
+    ("INT", "DINT", "K343", "D343", "RSE", "DRSE"), AROUND_ZOOKEEPER
+)
+"""By the prefix of a requirement: who is asked for it. What is not here is asked of everybody."""
+
 _Claim = TypeVar("_Claim", bound=Expect)
 
 
@@ -26,6 +35,8 @@ class TargetFacts:
     dialect: Dialect
     capabilities: frozenset[Capability]
     differences: frozenset[str]
+    levels: tuple[str, ...] = ()
+    """The protocol levels that its nodes can be started at, the lowest first."""
 
     @classmethod
     def of(cls, reference: str) -> TargetFacts:
@@ -37,7 +48,20 @@ class TargetFacts:
             dialect=file.dialect,
             capabilities=file.capabilities,
             differences=frozenset(difference.id for difference in file.differences),
+            levels=tuple(file.levels),
         )
+
+    @property
+    def name(self) -> str:
+        return self.reference.partition(":")[0]
+
+    @property
+    def around_zookeeper(self) -> bool:
+        return self.dialect in AROUND_ZOOKEEPER
+
+    def owes(self, requirement: str) -> bool:
+        """Is the document that the requirement belongs to one that this target implements?"""
+        return self.dialect in _OF_DIALECT.get(requirement.partition("-")[0], EVERYWHERE)
 
     def differs(self, difference: str) -> bool:
         return difference in self.differences
@@ -48,13 +72,18 @@ class TargetFacts:
             return document
         return instead.model_copy(update={"difference": difference})
 
+    def rule(self, without_zookeeper: str, around_zookeeper: str) -> str:
+        """The requirement that a step belongs to, where two documents say the same of their designs."""
+        return around_zookeeper if self.around_zookeeper else without_zookeeper
+
 
 @dataclass(frozen=True, repr=False)
 class Story:
-    """One rule of the document, or a few that belong together, and how to make a plan that shows them.
+    """One rule of a document, or a few that belong together, and how to make a plan that shows them.
 
-    `needs` is what a target must be capable of; `seconds` about how long it runs on the reference cluster: the suite
-    starts with the longest.
+    `requirements` are those that it proves besides what its steps claim. `needs` is what a target must be capable of;
+    `seconds` about how long it runs on the reference cluster: the suite starts with the longest. `levels` are the
+    protocol levels that it can be told at, the first that the target has; none named: whatever the target runs at.
     """
 
     slug: str
@@ -63,10 +92,22 @@ class Story:
     needs: frozenset[Capability]
     seconds: int
     build: Callable[[Story, TargetFacts, int], Plan]
+    document: str = "KIP-631"
+    dialects: frozenset[Dialect] = WITHOUT_ZOOKEEPER
+    levels: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Short and always the same: reports tell the histories of tests apart by it."""
         return self.slug
+
+    def applies(self, target: TargetFacts) -> bool:
+        """Does the document of the story describe this target, at a level that it has?"""
+        at_some_level = not self.levels or not target.around_zookeeper or self.level(target) is not None
+        return target.dialect in self.dialects and at_some_level
+
+    def level(self, target: TargetFacts) -> str | None:
+        """The level that nodes are started at; None: the target's own."""
+        return next((level for level in self.levels if level in target.levels), None)
 
     def plan(self, target: TargetFacts, seed: int) -> Plan:
         """The same plan for the same target and seed, whenever and wherever it is asked for."""

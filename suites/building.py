@@ -1,9 +1,9 @@
-"""What the stories have in common: the cluster of six, its work, the claims, and how a story begins and ends."""
+"""What the stories have in common: their clusters, the work, the claims, and how a story begins and ends."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from harness.plan.base import After, Expect, ExpectOutcome, Level
@@ -22,8 +22,7 @@ from harness.plan.model import (
 )
 from harness.plan.probes import FetchProbe, MetadataProbe, ProduceProbe
 from harness.plan.steps import HealAll, Step, Workload
-from harness.targets.target import Dialect
-from suites.kip_631.story import ALWAYS, DOCUMENT, Story, TargetFacts
+from suites.story import ALWAYS, Story, TargetFacts
 
 CONTROLLER_IDS = (1, 2, 3)
 BROKER_IDS = (4, 5, 6)
@@ -33,7 +32,7 @@ DUPLICATE_INDEX = 10
 LIVELY_MS = 30_000
 """For what must happen sooner or later: far above what any machine needs, so a missed bound is no matter of speed."""
 
-STRETCH = {Dialect.KIP_631: 1, Dialect.KRAFT: 2}
+STRETCH = {"apache-kafka": 2, "apache-kafka-zk": 2}
 """A JVM that shares two cores with a dozen others pauses longer than a process of the reference cluster."""
 
 PRODUCER = ProducerSpec(name="p1", topic="t", rate=100)
@@ -59,10 +58,22 @@ def pace(
     lease_ms: int = Timing().lease_ms,
     lag_ms: int = Timing().lag_ms,
     fetch_ms: int = Timing().fetch_ms,
+    session_ms: int | None = None,
+    fence_ms: int | None = None,
 ) -> Timing:
-    """The timeouts of a story, scaled down from those of production and up again for slow targets."""
-    times = Timing(lease_ms=lease_ms, lag_ms=lag_ms, fetch_ms=fetch_ms)
-    stretch = STRETCH[target.dialect]
+    """The timeouts of a story, scaled down from those of production and up again for slow targets.
+
+    Around ZooKeeper the session follows the lease unless it is given, and a broker waits a second longer than the
+    controller before it fences itself.
+    """
+    times = Timing(
+        lease_ms=lease_ms,
+        lag_ms=lag_ms,
+        fetch_ms=fetch_ms,
+        session_ms=lease_ms if session_ms is None else session_ms,
+        fence_ms=lease_ms + 1000 if fence_ms is None else fence_ms,
+    )
+    stretch = STRETCH.get(target.name, 1)
     stretched = {name: stretch * value for name, value in times.model_dump().items() if name != "heartbeat_ms"}
     return times.model_copy(update=stretched)
 
@@ -84,6 +95,44 @@ def six(*, held_back: Iterable[str] = (), more: Iterable[NodeSpec] = ()) -> Topo
         for each in BROKER_IDS
     )
     return Topology(nodes=(*controllers, *brokers, *more))
+
+
+def around_zookeeper(
+    *,
+    controller: str | None,
+    servers: int = 1,
+    held_back: Iterable[str] = (),
+    more: Iterable[NodeSpec] = (),
+    log_dirs: int = 1,
+    levels: Mapping[str, str] | None = None,
+) -> Topology:
+    """So many ZooKeeper servers and three brokers, of which `controller` is elected because it is started first."""
+    later, at = set(held_back), levels or {}
+    ensemble = (
+        NodeSpec(name=f"zk-{each}", id=each, index=each, roles=("zookeeper",)) for each in range(1, servers + 1)
+    )
+    brokers = (
+        NodeSpec(
+            name=node(each),
+            id=each,
+            index=each,
+            roles=("broker",),
+            start="later" if node(each) in later else "now",
+            log_dirs=log_dirs,
+            level=at.get(node(each)),
+        )
+        for each in BROKER_IDS
+    )
+    return Topology(nodes=(*ensemble, *brokers, *more), controller=controller)
+
+
+def cluster(
+    target: TargetFacts, controller: str, *, held_back: Iterable[str] = (), more: Iterable[NodeSpec] = ()
+) -> Topology:
+    """The smallest whole cluster of the target's design. `controller` counts where brokers are elected controller."""
+    if target.around_zookeeper:
+        return around_zookeeper(controller=controller, held_back=held_back, more=more)
+    return six(held_back=held_back, more=more)
 
 
 def duplicate_of(elder: str, directory: Literal["empty", "cloned"]) -> NodeSpec:
@@ -188,17 +237,23 @@ def compose(
     topology: Topology | None = None,
     workload: WorkloadSpec = WORK,
     timing: Timing,
+    security: Literal["plaintext", "sasl"] = "plaintext",
 ) -> Plan:
-    """The plan of a story: its own parts in the frame that all stories share."""
+    """The plan of a story: its own parts in the frame that all stories share.
+
+    Unless the topology says otherwise the last of the cast is controller, where a broker is.
+    """
     return Plan(
         story=story.slug,
         title=story.title,
-        document=DOCUMENT,
+        document=story.document,
         seed=seed,
         target=target.reference,
         requirements=_provable(story, target, steps, deviations),
+        level=story.level(target),
+        security=security,
         timing=timing,
-        topology=topology or six(),
+        topology=topology or cluster(target, cast(story, seed)[-1]),
         topics=tuple(topics),
         workload=workload,
         steps=tuple(steps),
@@ -210,8 +265,11 @@ def compose(
 def _provable(
     story: Story, target: TargetFacts, steps: Sequence[Step], deviations: Sequence[Deviation]
 ) -> tuple[str, ...]:
-    """What a run can prove. Of a target that differs from the document only what is claimed of it, step by step."""
+    """What a run can prove: what its steps claim, and of a target that follows its documents all that the story names.
+
+    Nothing of a document that describes another design.
+    """
     expectations = (getattr(step, "expect", None) for step in steps)
-    claimed = {each.requirement for each in (*expectations, *deviations) if each is not None}
+    claimed = [each.requirement for each in (*expectations, *deviations) if each is not None]
     named = [each for each in story.requirements if each in claimed or not target.differences]
-    return tuple(dict.fromkeys((*named, *ALWAYS)))
+    return tuple(dict.fromkeys(each for each in (*named, *claimed, *ALWAYS) if target.owes(each)))
