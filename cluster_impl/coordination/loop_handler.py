@@ -1,0 +1,68 @@
+"""Kazoo's handler interface for an event loop: one thread for the connection, and no other."""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kazoo.handlers.threading import SequentialThreadingHandler
+
+
+class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
+    """Callbacks run at once in the connection's thread, in the order of what the server sent.
+
+    Kazoo's own handler gives watch events and answers to two threads, where they can overtake each other. The
+    callbacks of this package only hand over to the loop, so the order stays.
+    """
+
+    def __init__(self, connect_timeout: float) -> None:
+        super().__init__()
+        self.session_is_over = False
+        """From then on it opens no connection: kazoo would open a session of its own after an expiry."""
+        self._connect_timeout = connect_timeout
+
+    @property
+    def running(self) -> bool:
+        """Kazoo queues callbacks for the worker threads of a handler that runs, and else calls them."""
+        return False
+
+    def start(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+    def dispatch_callback(self, callback: Any) -> None:
+        callback.func(*callback.args)
+
+    def spawn(self, func: Callable[..., object], *args: Any, **kwargs: Any) -> Any:
+        thread = super().spawn(func, *args, **kwargs)
+        thread.name = "zookeeper"
+        return thread
+
+    def create_connection(self, address: tuple[str, int], timeout: float, **_: Any) -> socket.socket:
+        if self.session_is_over:
+            raise ConnectionRefusedError("the session is over")
+        connection: socket.socket = super().create_connection(
+            address=address, timeout=min(timeout, self._connect_timeout)
+        )
+        return connection
+
+    def select(
+        self,
+        readers: Sequence[socket.socket],
+        writers: Sequence[socket.socket],
+        _: Sequence[socket.socket],
+        timeout: float | None = None,
+    ) -> tuple[list[socket.socket], list[socket.socket], list[socket.socket]]:
+        """With poll: kazoo's takes five system calls each time, and it is called twice for each operation."""
+        by_number = {sock.fileno(): sock for sock in (*readers, *writers)}
+        poll = select.poll()
+        for sock in readers:
+            poll.register(sock, select.POLLIN)
+        for sock in writers:
+            poll.register(sock, select.POLLOUT)
+        ready = [by_number[number] for number, _ in poll.poll(None if timeout is None else timeout * 1000)]
+        return [sock for sock in ready if sock in readers], [sock for sock in ready if sock in writers], []

@@ -1,0 +1,259 @@
+"""The way to ZooKeeper: operations, watches, and a session that is followed by another when it expires."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kazoo.client import KazooClient
+
+from cluster_impl.coordination import translation
+from cluster_impl.coordination.errors import ConnectionLost, CoordinationError, NoNode, SessionExpired
+from cluster_impl.coordination.session import Receive, Send, Session
+from cluster_impl.coordination.session_state import Effect, SessionEvent, SessionState, after
+from cluster_impl.coordination.watches import ABSENT, Watched, WatchTable
+from cluster_impl.coordination.znodes import Created, MultiOperation, MultiResult, Stat, Watch, WatchEvent, Znode
+from cluster_impl.wire.hosts import Hosts
+
+log = logging.getLogger(__name__)
+
+CLOSE_SECONDS = 2.0
+"""How long the end of a session may keep its owner; without a connection the servers find out by themselves."""
+
+StateListener = Callable[[SessionState], None]
+
+
+class ZooKeeper:
+    """Every operation raises CoordinationError. One that is refused unsent, or was sent and is in doubt, raises
+    ConnectionLost; `until_connected` says when it is worth another try, and whether the session is still the same."""
+
+    def __init__(self, connect: str, session_timeout: float, hosts: Hosts, *, first: int = 0) -> None:
+        """`connect`: host:port,... as in zookeeper.connect, with an optional path at the end that everything is under.
+
+        `session_timeout` in seconds. The servers are tried in their order, from place `first` on (modulo their
+        number), so that nodes can be spread over an ensemble in a way that is known.
+        """
+        listed, _, chroot = connect.partition("/")
+        names = [server.strip() for server in listed.split(",")]
+        self._connect = connect
+        self._servers = [_resolved(name, hosts) for name in names[first % len(names) :] + names[: first % len(names)]]
+        self._chroot = f"/{chroot}" if chroot else ""
+        self._session_timeout = session_timeout
+        self._watches = WatchTable()
+        self._session: Session | None = None
+        self._until_connected: list[asyncio.Future[None]] = []
+        self.state = SessionState.CONNECTING
+        self.listeners: list[StateListener] = []
+        """Called on the loop with each new state."""
+
+    @property
+    def session_id(self) -> int:
+        """Of the session that is, or was last; 0 before the first. It is what `Stat.ephemeral_owner` names."""
+        return self._session.id if self._session is not None else 0
+
+    @property
+    def watches(self) -> int:
+        """How many watches this client holds."""
+        return len(self._watches)
+
+    async def start(self, timeout: float) -> None:
+        """Returns once connected; raises TimeoutError with a sentence, `timeout` in seconds."""
+        self._open()
+        try:
+            async with asyncio.timeout(timeout):
+                await self.until_connected()
+        except TimeoutError as error:
+            await self.close()
+            raise TimeoutError(f"no ZooKeeper of {self._connect} gave a session within {timeout:g} s") from error
+
+    async def close(self) -> None:
+        """Ends the session: its ephemeral znodes go now, if the servers can be reached."""
+        self._happened(SessionEvent.CLOSE)
+        if self._session is not None:
+            await asyncio.wait({self._session.end()}, timeout=CLOSE_SECONDS)
+
+    async def until_connected(self) -> None:
+        """Raises SessionExpired if it was closed."""
+        while self.state is not SessionState.CONNECTED:
+            if self.state is SessionState.CLOSED:
+                raise SessionExpired("the session was closed")
+            connected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._until_connected.append(connected)
+            await connected
+
+    # Reads
+
+    async def get(self, path: str, watch: Watch | None = None) -> Znode:
+        """`watch` is told of the next change of the data or the end of the znode; not set when NoNode is raised."""
+
+        def receive(answer: tuple[bytes, Any]) -> Znode:
+            znode = Znode(answer[0], translation.stat(answer[1]))
+            self._arm(Watched.DATA, path, watch, znode.stat.mzxid)
+            return znode
+
+        found: Znode = await self._submit(path, lambda client: client.get_async(path, self._told(watch)), receive)
+        return found
+
+    async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:
+        """`watch` is told when the znode is created, changed or deleted."""
+
+        def receive(answer: Any) -> Stat | None:
+            found = translation.stat(answer) if answer is not None else None
+            self._arm(Watched.DATA, path, watch, found.mzxid if found is not None else ABSENT)
+            return found
+
+        stat: Stat | None = await self._submit(
+            path, lambda client: client.exists_async(path, self._told(watch)), receive
+        )
+        return stat
+
+    async def children(self, path: str, watch: Watch | None = None) -> list[str]:
+        """Their names. `watch` is told of the next child that comes or goes, and of the end of the znode itself."""
+
+        def receive(answer: tuple[list[str], Any]) -> list[str]:
+            self._arm(Watched.CHILDREN, path, watch, translation.stat(answer[1]).pzxid)
+            return answer[0]
+
+        names: list[str] = await self._submit(
+            path, lambda client: client.get_children_async(path, self._told(watch), include_data=True), receive
+        )
+        return names
+
+    async def sync(self, path: str = "/") -> None:
+        """Afterwards reads see all that was committed before, also by others: a server may lag behind its leader."""
+        await self._submit(path, lambda client: client.sync_async(path), lambda _: None)
+
+    # Writes
+
+    async def create(
+        self, path: str, data: bytes, *, ephemeral: bool = False, sequence: bool = False, make_parents: bool = False
+    ) -> Created:
+        created: Created = await self._submit(
+            path,
+            lambda client: client.create_async(
+                path, data, ephemeral=ephemeral, sequence=sequence, makepath=make_parents, include_data=True
+            ),
+            lambda answer: Created(answer[0], translation.stat(answer[1])),
+        )
+        return created
+
+    async def set(self, path: str, data: bytes, version: int) -> Stat:
+        """Only if the znode has that version; -1 stands for any."""
+        stat: Stat = await self._submit(
+            path, lambda client: client.set_async(path, data, version), lambda answer: translation.stat(answer)
+        )
+        return stat
+
+    async def delete(self, path: str, version: int = -1) -> None:
+        await self._submit(path, lambda client: client.delete_async(path, version), lambda _: None)
+
+    async def multi(self, operations: Sequence[MultiOperation]) -> list[MultiResult]:
+        """All or none. Raises what the first that failed met, with its `index`. 1 MB is the servers' limit."""
+        path = operations[0].path if operations else "/"
+        results: list[MultiResult] = await self._submit(
+            path,
+            lambda client: translation.transaction(client, operations).commit_async(),
+            lambda answers: translation.multi_results(operations, answers),
+        )
+        return results
+
+    # The session
+
+    def _submit(self, path: str, send: Send, receive: Receive) -> asyncio.Future[Any]:
+        if self._session is not None and self.state is SessionState.CONNECTED:
+            return self._session.submit(path, send, receive)
+        refused: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        refused.set_exception(self._refusal(path))
+        return refused
+
+    def _refusal(self, path: str) -> CoordinationError:
+        if self.state is SessionState.EXPIRED:
+            return SessionExpired("the session expired, and the next one is not open yet", path)
+        if self.state is SessionState.CLOSED:
+            return SessionExpired("the session was closed", path)
+        return ConnectionLost("there is no connection to ZooKeeper", path, in_doubt=False)
+
+    def _open(self) -> None:
+        self._session = Session(
+            self._servers, self._chroot, self._session_timeout, self._session_changed, self._watch_fired
+        )
+        self._session.open()
+
+    def _session_changed(self, session: Session, event: SessionEvent) -> None:
+        if session is self._session:  # one that is over has nothing to say any more
+            self._happened(event)
+
+    def _happened(self, event: SessionEvent) -> None:
+        transition = after(self.state, event)
+        if transition is None:
+            return
+        self.state = transition.state
+        log.info("ZooKeeper session %x: %s", self.session_id, self.state.value)
+        for listener in list(self.listeners):
+            listener(self.state)
+        for effect in transition.effects:
+            self._carry_out(effect)
+        if transition.state in (SessionState.CONNECTED, SessionState.CLOSED):
+            waiting, self._until_connected = self._until_connected, []
+            for connected in waiting:
+                if not connected.done():
+                    connected.set_result(None)
+
+    def _carry_out(self, effect: Effect) -> None:
+        match effect:
+            case Effect.REARM_WATCHES:
+                for watched, path in self._watches.to_read_again():
+                    self._rearm(watched, path)
+            case Effect.END_WATCHES:
+                for watch, event in self._watches.end():
+                    watch(event)
+            case Effect.END_SESSION:
+                if self._session is not None:
+                    self._session.end()
+            case Effect.OPEN_SESSION:
+                self._open()
+
+    # Watches
+
+    def _told(self, watch: Watch | None) -> Callable[[Any], None] | None:
+        """One function for all of them, so that kazoo keeps each path once; who is meant is in the table."""
+        return self._session.watch if watch is not None and self._session is not None else None
+
+    def _arm(self, watched: Watched, path: str, watch: Watch | None, seen: int) -> None:
+        if watch is not None:
+            self._watches.arm(watched, path, watch, seen)
+
+    def _watch_fired(self, event: WatchEvent) -> None:
+        for watch in self._watches.fired(event):
+            watch(event)
+
+    def _rearm(self, watched: Watched, path: str) -> None:
+        def read_again(now: int) -> None:
+            for watch, event in self._watches.read_again(watched, path, now):
+                watch(event)
+
+        def send(client: KazooClient) -> Any:
+            told = self._session.watch if self._session is not None else None
+            if watched is Watched.DATA:
+                return client.exists_async(path, told)
+            return client.get_children_async(path, told, include_data=True)
+
+        def receive(answer: Any) -> None:
+            if watched is Watched.DATA:
+                read_again(answer.mzxid if answer is not None else ABSENT)
+            else:
+                read_again(answer[1].pzxid)
+
+        def done(read: asyncio.Future[Any]) -> None:
+            # Whatever else failed comes with a state change, which sets the watches again or ends them.
+            if not read.cancelled() and isinstance(read.exception(), NoNode):
+                read_again(ABSENT)
+
+        self._submit(path, send, receive).add_done_callback(done)
+
+
+def _resolved(server: str, hosts: Hosts) -> str:
+    name, colon, port = server.rpartition(":")
+    return f"{hosts.address(name)}:{port}" if colon else hosts.address(server)
