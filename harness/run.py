@@ -20,7 +20,7 @@ from harness.engine.keeper import FaultKeeper
 from harness.errors import HarnessError
 from harness.judge import judge_folder
 from harness.manifest import describe
-from harness.network.layout import Listener
+from harness.network.layout import Listener, Node
 from harness.plan.check import problems
 from harness.plan.file import PlanError, dump_plan
 from harness.plan.hash import plan_hash
@@ -95,11 +95,18 @@ def _watched(cluster: Cluster) -> tuple[Watched, ...]:
         Watched(
             node.name,
             node.id,
-            cluster.probe_address(node.name, Listener.CONTROLLER if node.is_controller else Listener.CLIENT),
+            cluster.probe_address(node.name, _asked_at(node)),
             node.is_controller,
+            node.is_zookeeper,
         )
         for node in cluster.layout.nodes
     )
+
+
+def _asked_at(node: Node) -> Listener:
+    if node.is_zookeeper:
+        return Listener.ZOOKEEPER
+    return Listener.CONTROLLER if node.is_controller else Listener.CLIENT
 
 
 def _report(folder: RunFolder) -> None:

@@ -1,31 +1,33 @@
-"""Watches a cluster from outside, all the time: what each node says of itself, and what the controllers' log says.
+"""Watches a cluster from outside, all the time: what each node says of itself, and what the controllers decided.
 
-One thread for each node asks it about every 100 ms through the probe site's own link, which no fault breaks; one more
-follows the metadata log at the leader of the highest epoch. What is new is journalled (`state`), and wakes those who
-wait for a condition.
+One thread for each node asks it about every 100 ms through the probe site's own link, which no fault breaks. One more
+follows what the controllers decided: the metadata log at the leader of the highest epoch, or the tree of ZooKeeper.
+What is new is journalled (`state`), and wakes those who wait for a condition.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from functools import partial
-from typing import TypeVar
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 
-from kio.schema.describe_quorum.v1.request import DescribeQuorumRequest, PartitionData, TopicData
-from kio.schema.describe_quorum.v1.response import DescribeQuorumResponse
-from kio.schema.errors import ErrorCode
-from kio.schema.metadata.v12.request import MetadataRequest
-from kio.schema.metadata.v12.response import MetadataResponse
-from kio.schema.types import TopicName
-from kio.static.primitive import i32
-
-from harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
-from harness.clients.metadata.tail import DRAFT_TOPIC, KRAFT_TOPIC, NotLeader, Tail
+from harness.clients.asking import SILENT_AFTER, Line, ask_metadata, ask_quorum
+from harness.clients.changes import changes
+from harness.clients.metadata.image import Image
+from harness.clients.metadata.tail import NotLeader, Tail
 from harness.clients.raw import NoAnswer, RawConnection, Unanswered
+from harness.clients.views import (
+    Answer,
+    BrokerView,
+    ControllerView,
+    Observation,
+    ServerView,
+    active_controller,
+)
+from harness.clients.zookeeper.follower import Follower
+from harness.clients.zookeeper.server import ask_server
+from harness.clients.zookeeper.tree import Claim, Tree
 from harness.errors import InfrastructureError
 from harness.network.addresses import Endpoint
 from harness.targets.target import Dialect
@@ -35,68 +37,8 @@ EVERY = 0.1
 """Seconds between two questions to one node."""
 IDLE = 0.02
 """Seconds of rest after an answer with nothing newly committed: a leader that cannot commit answers at once."""
-SILENT_AFTER = 0.6
-"""Seconds without an answer that count as silence."""
 RECHECK = 0.05
 """Seconds between two looks at conditions that are not about what is observed here (a process, a counter)."""
-
-
-Result = TypeVar("Result")
-
-
-class Answer(StrEnum):
-    """How a node took the last question."""
-
-    SERVING = "serving"
-    REFUSING = "refusing"
-    """It answered, but not what was asked for."""
-    SILENT = "silent"
-    CLOSED = "closed"
-    """The connection was refused or ended: nothing listens, or it serves nobody."""
-    STANDBY = "standby"
-    """A controller that says it does not lead."""
-    UNKNOWN = "unknown"
-    """Not asked yet."""
-
-
-@dataclass(frozen=True)
-class PartitionView:
-    """A partition as a broker describes it. Leader -1 is no leader."""
-
-    topic: str
-    partition: int
-    leader: int
-    leader_epoch: int
-    isr: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class BrokerView:
-    """What a broker answers to Metadata: which brokers live, who leads."""
-
-    answer: Answer = Answer.UNKNOWN
-    brokers: frozenset[int] = frozenset()
-    partitions: Mapping[str, PartitionView] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ControllerView:
-    """What a controller answers to DescribeQuorum. Shipped Kafka names a leader only at the leader: -1 elsewhere."""
-
-    answer: Answer = Answer.UNKNOWN
-    leader: int = -1
-    epoch: int = -1
-    high_watermark: int = field(default=-1, compare=False)
-    """Where the committed part of the metadata log ends."""
-
-
-@dataclass(frozen=True)
-class Observation:
-    """All that is known at one instant, by node name; `image` is the controllers' committed log."""
-
-    brokers: Mapping[str, BrokerView] = field(default_factory=dict)
-    controllers: Mapping[str, ControllerView] = field(default_factory=dict)
-    image: Image = field(default_factory=Image)
 
 
 @dataclass(frozen=True)
@@ -107,6 +49,7 @@ class Watched:
     id: int
     endpoint: Endpoint
     is_controller: bool
+    is_zookeeper: bool = False
 
 
 class Observer:
@@ -121,12 +64,24 @@ class Observer:
         self._now = Observation()
         self._version = 0
         self._failed: Exception | None = None
+        self._ids = {node.name: node.id for node in nodes if not node.is_zookeeper}
+        self._asked = dict.fromkeys(self._ids, 0.0)
+        """When the last question began that each node answered or left unanswered; monotonic."""
+        self._wanted: frozenset[str] = frozenset()
+        self._listing = Listing()
+        servers = [node.endpoint for node in nodes if node.is_zookeeper]
+        self._follower = Follower(servers, lambda: self._wanted, self._set_tree, self._no_news) if servers else None
         self._threads = [threading.Thread(target=self._guard, args=(self._watch, node)) for node in nodes]
-        self._threads.append(threading.Thread(target=self._guard, args=(self._follow_log,)))
+        self._threads.append(threading.Thread(target=self._guard, args=(self._follow,)))
 
     @property
     def now(self) -> Observation:
         return self._now
+
+    def want(self, path: str) -> None:
+        """Read this path of ZooKeeper's tree, too, from now on: `now.znodes` has it once it was read."""
+        with self._changed:
+            self._wanted |= {path}
 
     def wait(self, condition: Callable[[], bool], deadline: float) -> bool:
         """Until `condition` holds, looked at after each change; False once the monotonic `deadline` has passed.
@@ -144,6 +99,15 @@ class Observer:
                 return False
             with self._changed:
                 self._changed.wait_for(lambda: self._version > seen, min(left, RECHECK))  # noqa: B023  # called here
+
+    def catch_up(self, brokers: Collection[str], deadline: float) -> bool:
+        """Until all is observed that ZooKeeper has decided by now, and each of these brokers was asked once more."""
+        if self._follower is None:
+            raise ValueError("only ZooKeeper can be asked for all that it has decided")
+        follower, question, since = self._follower, self._follower.ask_anew(), time.monotonic()
+        return self.wait(
+            lambda: follower.answered >= question and all(self._asked[broker] >= since for broker in brokers), deadline
+        )
 
     def __enter__(self) -> Observer:
         for thread in self._threads:
@@ -166,69 +130,114 @@ class Observer:
         with Line(node.endpoint) as line:
             while not self._stopping.is_set():
                 began = time.monotonic()
-                try:
-                    line.ask(partial(self._see, node))
-                except NoAnswer as error:
-                    self._unseen(node, Answer.SILENT if isinstance(error, Unanswered) else Answer.CLOSED)
+                if node.is_zookeeper:
+                    self._set_server(node.name, ask_server(node.endpoint, SILENT_AFTER))
+                else:
+                    self._look_at(node, line, began)
                 self._stopping.wait(max(0.0, EVERY - (time.monotonic() - began)))
 
-    def _see(self, node: Watched, connection: RawConnection) -> None:
-        if node.is_controller:
-            self._set_controller(node, ask_quorum(connection, self._dialect))
+    def _look_at(self, node: Watched, line: Line, began: float) -> None:
+        """What the node said last is no longer known when it does not answer."""
+        try:
+            view = line.ask(self._ask_controller if node.is_controller else self._ask_broker)
+        except NoAnswer as error:
+            answer = Answer.SILENT if isinstance(error, Unanswered) else Answer.CLOSED
+            view = ControllerView(answer) if node.is_controller else BrokerView(answer)
+        if isinstance(view, BrokerView):
+            self._set_broker(node.name, view, began)
         else:
-            self._set_broker(node, ask_metadata(connection))
+            self._set_controller(node.name, view)
+        self._asked[node.name] = began
 
-    def _unseen(self, node: Watched, answer: Answer) -> None:
-        """The node did not answer: what it said last is no longer known."""
-        if node.is_controller:
-            self._set_controller(node, ControllerView(answer))
-        else:
-            self._set_broker(node, BrokerView(answer))
+    def _ask_controller(self, connection: RawConnection) -> ControllerView | BrokerView:
+        return ask_quorum(connection, self._dialect)
 
-    def _set_broker(self, node: Watched, view: BrokerView) -> None:
-        before = self._now.brokers.get(node.name, BrokerView())
-        if view == before:
-            return
-        if view.answer is not before.answer:
-            self._write(node.name, {"what": "answer", "id": node.id, "state": view.answer.value})
-        for name, partition in view.partitions.items():
-            if partition != before.partitions.get(name) and not partition.topic.startswith("__"):
-                self._write(node.name, _partition_data(partition))
+    def _ask_broker(self, connection: RawConnection) -> ControllerView | BrokerView:
+        return ask_metadata(connection, self._dialect)
+
+    def _set_broker(self, node: str, view: BrokerView, began: float) -> None:
         with self._changed:
-            self._now = replace(self._now, brokers={**self._now.brokers, node.name: view})
-            self._version += 1
-            self._changed.notify_all()
+            before = self._now.brokers.get(node)
+            after = self._now if view == before else replace(self._now, brokers={**self._now.brokers, node: view})
+            if self._follower is not None:
+                self._listing = self._listing.told(node, view, began)
+                after = replace(after, image=self._listing.applied(after.image))
+            self._become(after)
 
-    def _set_controller(self, node: Watched, view: ControllerView) -> None:
-        before = self._now.controllers.get(node.name, ControllerView())
-        if view == before:
-            return
-        if view.answer is not before.answer:
-            self._write(node.name, {"what": "answer", "id": node.id, "state": view.answer.value})
-        if view.epoch >= 0:
-            self._write(node.name, {"what": "controller", "active": view.leader, "epoch": view.epoch})
+    def _set_controller(self, node: str, view: ControllerView) -> None:
         with self._changed:
-            self._now = replace(self._now, controllers={**self._now.controllers, node.name: view})
-            self._version += 1
-            self._changed.notify_all()
+            if view != self._now.controllers.get(node):
+                self._become(replace(self._now, controllers={**self._now.controllers, node: view}))
 
-    def _follow_log(self) -> None:
+    def _set_server(self, node: str, view: ServerView) -> None:
+        with self._changed:
+            if view != self._now.servers.get(node):
+                self._become(replace(self._now, servers={**self._now.servers, node: view}))
+
+    def _set_tree(self, tree: Tree) -> None:
+        """A claim that changed while it was read is left as it was: it is read again at once."""
+        with self._changed:
+            controllers = self._claimed(tree.claim) if tree.whole else self._now.controllers
+            self._listing = self._listing.of(next(iter(controllers), None), time.monotonic())
+            image = self._listing.applied(_with_gone(self._now.image, tree.image))
+            self._become(
+                replace(
+                    self._now,
+                    controllers=controllers,
+                    image=image,
+                    news=True,
+                    pending=(*tree.pending, *tree.strange),
+                    znodes=tree.znodes,
+                )
+            )
+
+    def _claimed(self, claim: Claim | None) -> Mapping[str, ControllerView]:
+        """By the holder's name; an elder and its duplicate have one id, and the elder's name stands for both."""
+        holder = next((name for name, id in self._ids.items() if claim is not None and id == claim.broker), None)
+        if claim is None or holder is None:
+            return {}
+        return {holder: ControllerView(Answer.UNKNOWN, claim.broker, claim.epoch)}
+
+    def _no_news(self) -> None:
+        """Nobody can be elected or given up without ZooKeeper; who was the controller may be so no longer."""
+        with self._changed:
+            if self._now.news:
+                self._become(replace(self._now, news=False, controllers={}))
+
+    def _set_image(self, image: Image) -> None:
+        with self._changed:
+            self._become(replace(self._now, image=image))
+
+    def _become(self, after: Observation) -> None:
+        """With the lock held. Journalled before anybody can act on it."""
+        if after == self._now:
+            return
+        for node, data in changes(self._now, after, self._ids):
+            self._journal.write("state", node or "log", "seen", data, node=node)
+        self._now = after
+        self._version += 1
+        self._changed.notify_all()
+
+    def _follow(self) -> None:
+        if self._follower is not None:
+            self._follower.run(self._stopping)
+            return
         tail = Tail(self._dialect)
         while not self._stopping.is_set():
             leader = self._leader()
             if leader is None:
                 self._stopping.wait(EVERY)
             else:
-                self._follow(leader, tail)
+                self._follow_log(leader, tail)
 
-    def _follow(self, leader: tuple[Watched, int], tail: Tail) -> None:
+    def _follow_log(self, leader: tuple[Watched, int], tail: Tail) -> None:
         """For as long as this controller leads at this epoch."""
         node, epoch = leader
         with Line(node.endpoint) as line:
             while not self._stopping.is_set() and self._leader() == leader:
                 before = tail.image.offset
                 try:
-                    line.ask(partial(self._read_on, tail, epoch))
+                    line.ask(lambda connection: self._read_on(tail, epoch, connection))
                 except (NoAnswer, NotLeader):
                     self._stopping.wait(EVERY)
                 else:
@@ -245,111 +254,43 @@ class Observer:
             return None
         return next(each for each in self._nodes if each.name == node), self._now.controllers[node].epoch
 
-    def _set_image(self, image: Image) -> None:
-        before = self._now.image
-        names = {node.id: node.name for node in reversed(self._nodes)}
-        for id, broker in image.brokers.items():
-            if broker != before.brokers.get(id):
-                self._write(None, _broker_data(names.get(id), broker))
-        for name, partition in image.partitions.items():
-            if partition != before.partitions.get(name):
-                self._write(None, {**_partition_data(partition), "replicas": list(partition.replicas)})
-        with self._changed:
-            self._now = replace(self._now, image=image)
-            self._version += 1
-            self._changed.notify_all()
 
-    def _write(self, node: str | None, data: dict[str, object]) -> None:
-        self._journal.write("state", node or "log", "seen", data, node=node)
+@dataclass(frozen=True)
+class Listing:
+    """Which brokers the active controller lists in its Metadata: only that shows whom it holds to be alive (KIP-343).
 
+    Kept while nobody is active, and while the active one does not answer. An answer counts from an election on.
+    """
 
-class Line:
-    """A connection that is opened when it is needed, and anew after it was lost."""
+    controller: str | None = None
+    since: float = 0.0
+    brokers: frozenset[int] | None = None
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-        self._connection: RawConnection | None = None
+    def of(self, controller: str | None, now: float) -> Listing:
+        """This controller is the active one."""
+        return self if controller == self.controller else replace(self, controller=controller, since=now)
 
-    def ask(self, question: Callable[[RawConnection], Result]) -> Result:
-        """`question` of the connection. NoAnswer if there is none, or it had no answer."""
-        try:
-            if self._connection is None:
-                self._connection = RawConnection(self._endpoint.host, self._endpoint.port, SILENT_AFTER)
-            return question(self._connection)
-        except NoAnswer:
-            self._connection = None
-            raise
+    def told(self, node: str, view: BrokerView, began: float) -> Listing:
+        """`node` answered so to a question of that time."""
+        if node != self.controller or view.answer is not Answer.SERVING or began < self.since:
+            return self
+        return replace(self, brokers=view.brokers)
 
-    def __enter__(self) -> Line:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._connection is not None:
-            self._connection.close()
+    def applied(self, image: Image) -> Image:
+        """The image with each registered broker as active or inactive; the same one if nothing is otherwise."""
+        states = {
+            id: "active" if self.brokers is not None and id in self.brokers else "inactive"
+            for id, broker in image.brokers.items()
+            if broker.state != "gone"
+        }
+        otherwise = {id: state for id, state in states.items() if image.brokers[id].state != state}
+        if not otherwise:
+            return image
+        changed = {id: replace(image.brokers[id], state=state) for id, state in otherwise.items()}
+        return replace(image, brokers={**image.brokers, **changed})
 
 
-def active_controller(now: Observation, names: Mapping[int, str]) -> str | None:
-    """The controller that itself says it leads, at the highest epoch that any names. None: nobody does."""
-    newest = max((view.epoch for view in now.controllers.values()), default=-1)
-    for name, view in now.controllers.items():
-        if view.epoch == newest >= 0 and names.get(view.leader) == name:
-            return name
-    return None
-
-
-def ask_metadata(connection: RawConnection) -> BrokerView:
-    """What a broker says of all topics. NoAnswer if it says nothing."""
-    request = MetadataRequest(topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False)
-    answer = connection.call(request, MetadataResponse)
-    if not answer.brokers:
-        return BrokerView(Answer.REFUSING)
-    partitions = {
-        f"{topic.name}-{partition.partition_index}": PartitionView(
-            topic.name or "",
-            partition.partition_index,
-            partition.leader_id,
-            partition.leader_epoch,
-            tuple(partition.isr_nodes),
-        )
-        for topic in answer.topics
-        for partition in topic.partitions
-    }
-    return BrokerView(Answer.SERVING, frozenset(broker.node_id for broker in answer.brokers), partitions)
-
-
-def ask_quorum(connection: RawConnection, dialect: Dialect) -> ControllerView:
-    """What a controller says of the metadata quorum. NoAnswer if it says nothing."""
-    name = TopicName(KRAFT_TOPIC if dialect is Dialect.KRAFT else DRAFT_TOPIC)
-    topic = TopicData(topic_name=name, partitions=(PartitionData(partition_index=i32(0)),))
-    answer = connection.call(DescribeQuorumRequest(topics=(topic,)), DescribeQuorumResponse)
-    if answer.error_code is not ErrorCode.none or not answer.topics:
-        return ControllerView(Answer.REFUSING)
-    partition = answer.topics[0].partitions[0]
-    if partition.error_code is ErrorCode.not_leader_or_follower:
-        return ControllerView(Answer.STANDBY)
-    if partition.error_code is not ErrorCode.none:
-        return ControllerView(Answer.REFUSING)
-    return ControllerView(Answer.SERVING, partition.leader_id, partition.leader_epoch, partition.high_watermark)
-
-
-def _broker_data(node: str | None, broker: BrokerEntry) -> dict[str, object]:
-    return {
-        "what": "broker",
-        "node": node,
-        "id": broker.id,
-        "state": broker.state,
-        "epoch": broker.epoch,
-        "offset": broker.offset,
-    }
-
-
-def _partition_data(partition: PartitionView | PartitionEntry) -> dict[str, object]:
-    data: dict[str, object] = {
-        "what": "partition",
-        "topic": partition.topic,
-        "partition": partition.partition,
-        "leader": partition.leader,
-        "leader_epoch": partition.leader_epoch,
-        "isr": list(partition.isr),
-    }
-    return data if isinstance(partition, PartitionView) else {**data, "offset": partition.offset}
+def _with_gone(before: Image, after: Image) -> Image:
+    """A broker whose registration went keeps the epoch that it last had."""
+    gone = {id: replace(broker, state="gone") for id, broker in before.brokers.items() if id not in after.brokers}
+    return replace(after, brokers={**gone, **after.brokers}) if gone else after

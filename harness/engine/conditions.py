@@ -8,8 +8,8 @@ from kio.schema.errors import ErrorCode
 
 from faults.capabilities import Running
 from harness.clients.metadata.image import PartitionEntry
-from harness.clients.observer import Answer, BrokerView, PartitionView
 from harness.clients.raw import NoAnswer
+from harness.clients.views import Answer, BrokerView, PartitionView
 from harness.engine.context import Context, Vacant
 from harness.engine.topics import create_topic
 from harness.network.layout import Listener

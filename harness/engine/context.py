@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from harness.clients.metadata.image import BrokerEntry, PartitionEntry
-from harness.clients.observer import Observation, Observer, active_controller
+from harness.clients.observer import Observer
 from harness.clients.raw import RawConnection
+from harness.clients.views import Observation, active_controller
 from harness.clients.workload import Workload
 from harness.cluster import Cluster
 from harness.engine.keeper import FaultKeeper

@@ -21,17 +21,28 @@ from harness.clients.metadata.records import (
 @dataclass(frozen=True)
 class BrokerEntry:
     """`state` is `active`, `fenced` or `gone`; a broker that is gone keeps the epoch it last had. `offset` is that of
-    the record that made it so."""
+    the record that made it so.
+
+    In ZooKeeper: `inactive` is a broker that is registered and not in the active controller's Metadata; `epoch` is the
+    transaction that made its znode, `offset` the one that last changed it, `version` that of its BrokerInfo, `hosts`
+    the names that it wants to be reached by.
+    """
 
     id: int
     epoch: int
     state: str
     offset: int
+    version: int = -1
+    hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class PartitionEntry:
-    """Leader -1 is no leader. `version` is what an ISR change is compared with."""
+    """Leader -1 is no leader. `version` is what an ISR change is compared with.
+
+    In ZooKeeper that is the version of the state's znode, and `offset` the transaction that last changed it; -1 before
+    there is one. A reassignment under way shows in `adding` and `removing`.
+    """
 
     topic: str
     partition: int
@@ -41,6 +52,9 @@ class PartitionEntry:
     leader_epoch: int
     version: int
     offset: int
+    controller_epoch: int = -1
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -53,7 +67,10 @@ class PartitionEntry:
 
 @dataclass(frozen=True)
 class Image:
-    """A value: `apply` gives the next one. `offset` is that of the last record applied, -1 before the first."""
+    """A value: `apply` gives the next one. `offset` is that of the last record applied, -1 before the first.
+
+    In ZooKeeper it is the transaction at which the tree was read.
+    """
 
     brokers: Mapping[int, BrokerEntry] = field(default_factory=dict)
     partitions: Mapping[str, PartitionEntry] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from kio.schema.errors import ErrorCode
 
 from faults.capabilities import Running
 from harness.checkers.coverage import matches
-from harness.clients.observer import ask_quorum
+from harness.clients.asking import ask_quorum
 from harness.clients.raw import Closed, NoAnswer, RawConnection, Unanswered
 from harness.engine.conditions import holds
 from harness.engine.context import RESOLVE_WITHIN, Context, StepError, Vacant

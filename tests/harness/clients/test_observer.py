@@ -24,7 +24,8 @@ from kio.schema.types import BrokerId, TopicName
 from kio.serial import entity_writer
 from kio.static.primitive import i32, i32Timedelta
 
-from harness.clients.observer import Answer, BrokerView, Observer, Watched
+from harness.clients.observer import Observer, Watched
+from harness.clients.views import Answer, BrokerView
 from harness.errors import InfrastructureError
 from harness.network.addresses import Endpoint
 from harness.targets.target import Dialect

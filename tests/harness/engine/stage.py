@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
-from harness.clients.observer import Answer, BrokerView, ControllerView, Observation, Observer, PartitionView
+from harness.clients.observer import Observer
+from harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView
 from harness.engine.context import Context
 from harness.engine.keeper import FaultKeeper
 from harness.plan.model import NodeSpec, Plan, Topology

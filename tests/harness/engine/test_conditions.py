@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from faults.capabilities import Running
-from harness.clients.observer import Answer, BrokerView, ControllerView, Observation
+from harness.clients.views import Answer, BrokerView, ControllerView, Observation
 from harness.engine.conditions import holds, predicate, seen
 from harness.plan.conditions import (
     ActiveController,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.clients.observer import Answer, ControllerView
+from harness.clients.views import Answer, ControllerView
 from harness.engine.context import StepError, Vacant
 from tests.harness.engine.stage import healthy, image, partition, stage
 

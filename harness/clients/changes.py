@@ -1,0 +1,115 @@
+"""What the journal is told: the differences between two observations, as data of `state` events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
+from harness.clients.views import BrokerView, ControllerView, Observation, PartitionView, ServerView
+
+Change = tuple[str | None, dict[str, object]]
+"""Who said it, None for the controllers' log or ZooKeeper; and what."""
+
+
+def changes(before: Observation, after: Observation, ids: Mapping[str, int]) -> Iterator[Change]:
+    """In no particular order but that of the parts. `ids` are those of controllers and brokers, by name."""
+    for name, view in after.brokers.items():
+        if view is not before.brokers.get(name):
+            yield from _of_broker(name, ids[name], before.brokers.get(name, BrokerView()), view)
+    for name, claim in after.controllers.items():
+        if claim != before.controllers.get(name):
+            yield from _of_controller(name, ids[name], before.controllers.get(name, ControllerView()), claim)
+    if after.news and before.controllers and not after.controllers:
+        yield None, {"what": "controller", "active": -1, "epoch": max(c.epoch for c in before.controllers.values())}
+    for name, server in after.servers.items():
+        if server != before.servers.get(name):
+            yield from _of_server(name, before.servers.get(name, ServerView()), server)
+    if after.news is not before.news:
+        yield None, {"what": "ensemble", "answers": after.news}
+    if after.image is not before.image:
+        yield from _of_image(before.image, after.image, ids)
+
+
+def _of_broker(name: str, id: int, before: BrokerView, after: BrokerView) -> Iterator[Change]:
+    if after.answer is not before.answer:
+        yield name, {"what": "answer", "id": id, "state": after.answer.value}
+    if after.brokers != before.brokers and after.brokers:
+        yield name, {"what": "listed", "id": id, "brokers": sorted(after.brokers)}
+    for key, partition in after.partitions.items():
+        if partition != before.partitions.get(key) and not partition.topic.startswith("__"):
+            yield name, _partition(partition, after.partitions[key].topic_id)
+    if after.partitions:
+        yield from _gone(name, before.partitions, after.partitions)
+
+
+def _of_controller(name: str, id: int, before: ControllerView, after: ControllerView) -> Iterator[Change]:
+    if after.answer is not before.answer:
+        yield name, {"what": "answer", "id": id, "state": after.answer.value}
+    if after.epoch >= 0:
+        by = name if after.says_it_itself else None
+        yield by, {"what": "controller", "active": after.leader, "epoch": after.epoch}
+
+
+def _of_server(name: str, before: ServerView, after: ServerView) -> Iterator[Change]:
+    if after.answer is not before.answer:
+        yield name, {"what": "answer", "state": after.answer.value}
+    if after.mode != before.mode:
+        yield name, {"what": "server", "mode": after.mode}
+
+
+def _of_image(before: Image, after: Image, ids: Mapping[str, int]) -> Iterator[Change]:
+    names = {id: name for name, id in reversed(list(ids.items()))}
+    for id, broker in after.brokers.items():
+        if broker != before.brokers.get(id):
+            yield None, _broker(_holder(broker, ids) or names.get(id), broker)
+    for key, partition in after.partitions.items():
+        if partition != before.partitions.get(key):
+            topic_id = after.topic_id(partition.topic)
+            data = _partition(partition, None if topic_id is None else str(topic_id))
+            yield None, {**data, "replicas": list(partition.replicas)}
+    yield from _gone(None, before.partitions, after.partitions)
+
+
+def _gone(
+    by: str | None,
+    before: Mapping[str, PartitionView] | Mapping[str, PartitionEntry],
+    after: Mapping[str, PartitionView] | Mapping[str, PartitionEntry],
+) -> Iterator[Change]:
+    for key, partition in before.items():
+        if key not in after and not partition.topic.startswith("__"):
+            yield by, {"what": "partition-gone", "topic": partition.topic, "partition": partition.partition}
+
+
+def _holder(broker: BrokerEntry, ids: Mapping[str, int]) -> str | None:
+    """The node that registered: of an elder and its duplicate, which have one id, only the name of the host tells."""
+    return next((host for host in broker.hosts if ids.get(host) == broker.id), None)
+
+
+def _broker(node: str | None, broker: BrokerEntry) -> dict[str, object]:
+    data: dict[str, object] = {
+        "what": "broker",
+        "node": node,
+        "id": broker.id,
+        "state": broker.state,
+        "epoch": broker.epoch,
+        "offset": broker.offset,
+    }
+    return data if broker.version < 0 else {**data, "version": broker.version}
+
+
+def _partition(partition: PartitionView | PartitionEntry, topic_id: str | None) -> dict[str, object]:
+    data: dict[str, object] = {
+        "what": "partition",
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "leader": partition.leader,
+        "leader_epoch": partition.leader_epoch,
+        "isr": list(partition.isr),
+    }
+    if topic_id is not None:
+        data["topic_id"] = topic_id
+    if isinstance(partition, PartitionView):
+        return {**data, "offline": list(partition.offline)} if partition.offline else data
+    if partition.controller_epoch >= 0:
+        data |= {"version": partition.version, "controller_epoch": partition.controller_epoch}
+    return {**data, "offset": partition.offset}

@@ -1,0 +1,104 @@
+"""What is known of a cluster at one instant, and how to ask a node for its part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from harness.clients.metadata.image import Image
+from harness.clients.zookeeper.connection import Znode
+
+
+class Answer(StrEnum):
+    """How a node took the last question."""
+
+    SERVING = "serving"
+    REFUSING = "refusing"
+    """It answered, but not what was asked for."""
+    SILENT = "silent"
+    CLOSED = "closed"
+    """The connection was refused or ended: nothing listens, or it serves nobody."""
+    STANDBY = "standby"
+    """A controller that says it does not lead."""
+    UNKNOWN = "unknown"
+    """Not asked yet."""
+
+
+@dataclass(frozen=True)
+class PartitionView:
+    """A partition as a broker describes it. Leader -1 is no leader; without an id the topic has none."""
+
+    topic: str
+    partition: int
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    offline: tuple[int, ...] = ()
+    topic_id: str | None = None
+
+
+@dataclass(frozen=True)
+class BrokerView:
+    """What a broker answers to Metadata: which brokers live, who leads."""
+
+    answer: Answer = Answer.UNKNOWN
+    brokers: frozenset[int] = frozenset()
+    partitions: Mapping[str, PartitionView] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ControllerView:
+    """What a controller answers to DescribeQuorum. Shipped Kafka names a leader only at the leader: -1 elsewhere.
+
+    Where ZooKeeper holds the state, what /controller and /controller_epoch say of the broker that holds them.
+    """
+
+    answer: Answer = Answer.UNKNOWN
+    leader: int = -1
+    epoch: int = -1
+    high_watermark: int = field(default=-1, compare=False)
+    """Where the committed part of the metadata log ends."""
+
+    @property
+    def says_it_itself(self) -> bool:
+        return self.answer is not Answer.UNKNOWN
+
+
+@dataclass(frozen=True)
+class ServerView:
+    """What a ZooKeeper server says of itself. `mode` is leader, follower, observer or standalone; empty unless it
+    serves: without a quorum it refuses."""
+
+    answer: Answer = Answer.UNKNOWN
+    mode: str = ""
+
+    @property
+    def leads(self) -> bool:
+        return self.mode in ("leader", "standalone")
+
+
+@dataclass(frozen=True)
+class Observation:
+    """All that is known at one instant, by node name; `image` is the controllers' committed log, or ZooKeeper's tree.
+
+    The rest is there only where ZooKeeper holds the state: its servers, whether any gave news when last asked, the
+    administrator's wishes that wait (paths), and those paths that somebody wanted to know of, None where nothing is.
+    """
+
+    brokers: Mapping[str, BrokerView] = field(default_factory=dict)
+    controllers: Mapping[str, ControllerView] = field(default_factory=dict)
+    image: Image = field(default_factory=Image)
+    servers: Mapping[str, ServerView] = field(default_factory=dict)
+    news: bool = True
+    pending: tuple[str, ...] = ()
+    znodes: Mapping[str, Znode | None] = field(default_factory=dict)
+
+
+def active_controller(now: Observation, names: Mapping[int, str]) -> str | None:
+    """The controller that itself says it leads, at the highest epoch that any names. None: nobody does."""
+    newest = max((view.epoch for view in now.controllers.values()), default=-1)
+    for name, view in now.controllers.items():
+        if view.epoch == newest >= 0 and names.get(view.leader) == name:
+            return name
+    return None

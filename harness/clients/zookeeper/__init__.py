@@ -1,0 +1,1 @@
+"""Reads a cluster's state where it is: in ZooKeeper, through the probe site's own link."""

@@ -1,0 +1,100 @@
+"""A session with one ZooKeeper server that only reads: many paths at once, each round within a deadline.
+
+The messages are kazoo's, the connection is not: kazoo's client notices a frozen server after most of a session
+timeout, and not at all while it goes on asking. A read leaves nothing behind at the server, no watch either, so what a
+cluster itself holds there can be counted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kazoo.exceptions import EXCEPTIONS, NoNodeError
+from kazoo.protocol.serialization import Connect, Exists, GetChildren2, GetData, ReplyHeader, Sync
+
+from harness.clients.framed import Closed, FramedConnection
+from harness.network.addresses import Endpoint
+
+SESSION_MS = 4000
+"""Nothing depends on the session: it holds no ephemeral znode and no watch."""
+NO_PASSWORD = bytes(16)
+ROOT = "/"
+
+
+@dataclass(frozen=True)
+class Znode:
+    """A znode's data, and of its stat what matters: which transactions made and last changed it, and how often."""
+
+    data: bytes
+    czxid: int
+    mzxid: int
+    version: int
+
+    @property
+    def text(self) -> str:
+        return self.data.decode(errors="replace")
+
+
+class ZooKeeperConnection(FramedConnection):
+    """`seen` is the newest transaction that is known: a server that is behind it refuses the session (Closed).
+
+    Opening it is a write of the ensemble: without a quorum there is no session, hence no connection.
+    """
+
+    def __init__(self, endpoint: Endpoint, timeout: float, seen: int = 0) -> None:
+        super().__init__(*endpoint, timeout)
+        self.timeout = timeout
+        self.zxid = seen
+        """The last transaction that the server had applied when it gave its latest answer."""
+        self._xid = 0
+        deadline = time.monotonic() + timeout
+        self.send_frames([bytes(Connect(0, seen, SESSION_MS, 0, NO_PASSWORD, False).serialize())], deadline)
+        granted, _ = Connect.deserialize(self.receive_frame(deadline), 0)
+        if granted.time_out <= 0:
+            self.close()
+            raise Closed(f"{self.peer} grants no session")
+
+    def newest(self) -> int:
+        """The server's last transaction now: one short question."""
+        self._ask([Exists(ROOT, None)])
+        return self.zxid
+
+    def catch_up(self) -> None:
+        """Wait until the server has applied all that the ensemble had decided when this was called."""
+        self._ask([Sync(ROOT)])
+
+    def get(self, paths: Sequence[str]) -> list[Znode | None]:
+        """The znodes at these paths, None where nothing is."""
+        found = self._ask([GetData(path, None) for path in paths])
+        return [each and Znode(each[0] or b"", each[1].czxid, each[1].mzxid, each[1].version) for each in found]
+
+    def children(self, paths: Sequence[str]) -> list[list[str]]:
+        """The names under these paths, sorted; nothing under what is not there."""
+        return [sorted(each[0]) if each else [] for each in self._ask([GetChildren2(path, None) for path in paths])]
+
+    def _ask(self, requests: Sequence[Any]) -> list[Any]:
+        """All sent at once; the server answers in the same order. None for a path that is not there."""
+        deadline = time.monotonic() + self.timeout
+        first = self._xid + 1
+        self._xid += len(requests)
+        frames = [
+            xid.to_bytes(4, "big") + request.type.to_bytes(4, "big") + bytes(request.serialize())
+            for xid, request in enumerate(requests, start=first)
+        ]
+        self.send_frames(frames, deadline)
+        return [self._answer(xid, request, deadline) for xid, request in enumerate(requests, start=first)]
+
+    def _answer(self, xid: int, request: Any, deadline: float) -> Any:
+        frame = self.receive_frame(deadline)
+        header, size = ReplyHeader.deserialize(frame, 0)
+        if header.xid != xid:
+            raise self.unreadable(f"answered request {header.xid} in place of {xid}")
+        self.zxid = max(self.zxid, header.zxid)
+        if header.err == NoNodeError.code:
+            return None
+        if header.err != 0:
+            raise self.unreadable(f"refused to read {request.path}: {EXCEPTIONS[header.err].__name__}")
+        return request.deserialize(frame, size)
