@@ -1,4 +1,4 @@
-"""ReplicaStateEvent: a broker tells the controller that replicas of it are offline (ReplicaStateEvent, Proposed Changes).
+"""ReplicaStateEvent: a broker tells the controller that replicas of it are offline (that document, Proposed Changes).
 
 A request is validated and answered at once, and carried out later by an event of its own. In between the broker may be
 restarted, so the handling compares the broker epoch again (`still_holds`).

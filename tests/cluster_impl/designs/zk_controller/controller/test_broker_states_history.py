@@ -1,0 +1,93 @@
+"""KIP-343's broker states in any history of znodes, heartbeats, elections and time."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+
+from cluster_impl.designs.zk_controller.states import BrokerState
+from cluster_impl.wire.errors import Error
+from tests.cluster_impl.designs.zk_controller.controller.test_broker_heartbeats import (
+    ACTIVE,
+    INACTIVE,
+    INITIAL,
+    TIMEOUT,
+    Registered,
+    beat,
+    elected,
+    legacy,
+)
+
+
+class History(RuleBasedStateMachine):
+    """The states beside a model that is as plain as can be."""
+
+    epochs: Bundle[int] = Bundle("epochs")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.states = elected([])
+        self.now = 0.0
+        self.zxid = 100
+        self.known: dict[int, tuple[int, bool, BrokerState, float]] = {}
+        """(incarnation, legacy, state, last heard of)"""
+
+    @rule(target=epochs, id=st.integers(0, 2), is_legacy=st.booleans())
+    def registers(self, id: int, is_legacy: bool) -> int:
+        self.zxid += 1
+        self.states.registered(legacy(id, self.zxid) if is_legacy else Registered(id, self.zxid))
+        self.known[id] = (self.zxid, is_legacy, ACTIVE if is_legacy else INACTIVE, self.now)
+        return self.zxid
+
+    @rule(id=st.integers(0, 2))
+    def goes(self, id: int) -> None:
+        self.states.gone(id)
+        self.known.pop(id, None)
+
+    @rule(id=st.integers(0, 2), epoch=epochs, ahead=st.integers(0, 1), wanted=st.sampled_from(range(4)))
+    def beats(self, id: int, epoch: int, ahead: int, wanted: int) -> None:
+        was = self.known.get(id)
+        heard = beat(self.states, id, epoch + ahead, wanted, self.now)
+        if was is None or epoch + ahead < was[0]:
+            assert heard.response.error_code == Error.INVALID_INCARNATION_ID
+            return
+        incarnation, is_legacy, state, _ = was
+        if epoch + ahead > incarnation:
+            self.zxid = max(self.zxid, epoch + ahead)
+            incarnation, is_legacy, state = epoch + ahead, False, INACTIVE
+        state = state if is_legacy or wanted == INITIAL else BrokerState(wanted)
+        self.known[id] = (incarnation, is_legacy, state, self.now)
+        assert heard.response.current_state == state
+        assert (heard.transition is None) == ((was[0], was[2]) == (incarnation, state))
+
+    @rule(seconds=st.floats(0.0, 2 * TIMEOUT))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+        expired = {each.broker_id for each in self.states.expire(self.now)}
+        over = {
+            id
+            for id, (_, is_legacy, state, heard) in self.known.items()
+            if state.is_live and not is_legacy and heard + TIMEOUT <= self.now
+        }
+        assert expired == over
+        for id in over:
+            incarnation, is_legacy, _, heard = self.known[id]
+            self.known[id] = (incarnation, is_legacy, INACTIVE, heard)
+
+    @rule(brand_new=st.booleans())
+    def another_is_elected(self, brand_new: bool) -> None:
+        registered = [legacy(id, at) if old else Registered(id, at) for id, (at, old, _, _) in self.known.items()]
+        self.states = elected(registered, brand_new=brand_new, now=self.now)
+        for id, (at, old, _, _) in self.known.items():
+            self.known[id] = (at, old, ACTIVE if old or not brand_new else INACTIVE, self.now)
+
+    @invariant()
+    def both_agree(self) -> None:
+        for id in range(3):
+            incarnation, _, state, _ = self.known.get(id, (None, False, INACTIVE, 0.0))
+            assert (self.states.incarnation(id), self.states.state(id)) == (incarnation, state)
+        live = [heard for _, old, state, heard in self.known.values() if state.is_live and not old]
+        assert self.states.next_deadline() == min((heard + TIMEOUT for heard in live), default=None)
+
+
+TestHistory = History.TestCase
