@@ -48,6 +48,11 @@ class WatchTable:
             told.update(dict.fromkeys(self._armed.pop((watched, event.path), ())))
         return list(told)
 
+    def forget(self, watch: Watch) -> None:
+        for armed in self._armed.values():
+            armed.pop(watch, None)
+        self._armed = {key: armed for key, armed in self._armed.items() if armed}
+
     def to_read_again(self) -> list[tuple[Watched, str]]:
         return list(self._armed)
 

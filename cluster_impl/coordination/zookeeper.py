@@ -70,6 +70,8 @@ class ZooKeeper:
 
     async def close(self) -> None:
         """Ends the session: its ephemeral znodes go now, if the servers can be reached."""
+        if self.state is SessionState.CLOSED:
+            return
         self._happened(SessionEvent.CLOSE)
         if self._session is not None:
             await asyncio.wait({self._session.end()}, timeout=CLOSE_SECONDS)
@@ -158,6 +160,10 @@ class ZooKeeper:
             lambda answers: translation.multi_results(operations, answers),
         )
         return results
+
+    def forget(self, watch: Watch) -> None:
+        """It is told no more."""
+        self._watches.forget(watch)
 
     # The session
 
