@@ -7,11 +7,10 @@ watermark. Sessions are not kept; a session id of 0 tells clients so.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from cluster_impl.api.serving import Answer, body_of
-from cluster_impl.replication.control_plane import NO_EPOCH
+from cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane
 from cluster_impl.replication.follower import FollowerFetch
 from cluster_impl.replication.manager import ReplicaManager
 from cluster_impl.replication.purgatory import DelayedFetch
@@ -46,14 +45,14 @@ class Fetch:
 
     def __init__(self, replicas: ReplicaManager) -> None:
         self._replicas = replicas
-        self._serving = replicas.control.serving
+        self._control = replicas.control
         self._turn = itertools.count()
 
     def handle(self, request: Request) -> Answer:
         body = body_of(request, m.FetchRequest)
         follower = replica_state(body, request.version)
         is_client = follower.replica_id < 0
-        if is_client and not self._serving():
+        if is_client and not self._control.serving():
             return refused_fetch(body)
         asked = [
             self._find(topic, partition, request.version) for topic in body.topics for partition in topic.partitions
@@ -61,7 +60,7 @@ class Fetch:
         if not is_client:
             for one in asked:
                 self._credit(one, follower)
-        pending = PendingFetch(body, asked, next(self._turn), self._serving if is_client else None)
+        pending = PendingFetch(body, asked, next(self._turn), self._control if is_client else None)
         response = pending.attempt(body.max_wait_ms <= 0)
         if response is not None:
             return response
@@ -75,8 +74,10 @@ class Fetch:
             name = self._replicas.topic_name(topic.topic_id)
             if name is None:
                 return Asked(topic, partition, None, Error.UNKNOWN_TOPIC_ID)
-        replica = self._replicas.get(name or "", partition.partition)
-        return Asked(topic, partition, replica, Error.NONE if replica else Error.UNKNOWN_TOPIC_OR_PARTITION)
+        try:
+            return Asked(topic, partition, self._replicas.find(name or "", partition.partition), Error.NONE)
+        except Refused as refused:
+            return Asked(topic, partition, None, refused.error)
 
     def _credit(self, asked: Asked, follower: ReplicaState) -> None:
         """Judge and count a follower's position, once for each request."""
@@ -97,21 +98,23 @@ class Fetch:
 class PendingFetch:
     """A fetch whose positions are judged: reads what there is, as often as it is asked.
 
-    `serving` is the question that a client's fetch has to pass each time; None for a follower, who reads all records.
+    `client_of` says for a client's fetch whether it may be answered with records; None for a follower, who reads all
+    of them.
     """
 
-    def __init__(self, body: m.FetchRequest, asked: list[Asked], turn: int, serving: Callable[[], bool] | None) -> None:
+    def __init__(self, body: m.FetchRequest, asked: list[Asked], turn: int, client_of: ControlPlane | None) -> None:
         self._body = body
         self._asked = asked
-        self._serving = serving
-        self._committed = serving is not None
+        self._client_of = client_of
+        self._committed = client_of is not None
         start = turn % len(asked) if asked else 0
         self._order = [*range(start, len(asked)), *range(start)]
         """Each request begins with another partition, so that a full response starves none."""
 
     def attempt(self, last: bool) -> m.FetchResponse | None:
         """The response, or None if waiting may bring more."""
-        if self._serving is not None and not self._serving():
+        control = self._client_of
+        if control is not None and not (control.serving() or control.completes_begun()):
             return refused_fetch(self._body)
         answers: dict[int, PartitionData] = {}
         limit = min(self._body.max_bytes, _LARGEST_RESPONSE)

@@ -38,9 +38,18 @@ class Offsets:
         answer = PartitionOffset(partition_index=asked.partition_index, timestamp=-1, offset=-1, leader_epoch=-1)
         try:
             replica = self._leading(topic, asked.partition_index, asked.current_leader_epoch)
+            self._look_up(replica, asked, version, answer)
         except Refused as refused:
             answer.error_code = refused.error
-            return answer
+        return answer
+
+    def _look_up(
+        self,
+        replica: Replica,
+        asked: m.ListOffsetsRequest.ListOffsetsPartition,
+        version: int,
+        answer: PartitionOffset,
+    ) -> None:
         if asked.timestamp != EARLIEST and replica.core.high_watermark < replica.core.tenure_start:
             # A new leader does not know yet what its predecessor showed to clients, and must not show less.
             known = version >= _OFFSET_NOT_AVAILABLE_FROM
@@ -50,16 +59,13 @@ class Offsets:
         elif asked.timestamp == EARLIEST:
             answer.offset = replica.log.log_start_offset
         elif asked.timestamp == MAX_TIMESTAMP or asked.timestamp >= 0:
-            log = replica.log
-            newest = asked.timestamp == MAX_TIMESTAMP
-            found = log.newest_timestamp() if newest else log.offset_for_timestamp(asked.timestamp)
+            found = replica.offset_at(None if asked.timestamp == MAX_TIMESTAMP else asked.timestamp)
             if found is not None and found.offset < replica.core.high_watermark:
                 answer.offset, answer.timestamp = found.offset, found.timestamp
         else:
             answer.error_code = Error.UNSUPPORTED_VERSION
         if answer.offset >= 0 and version >= _LEADER_EPOCH_FROM:
             answer.leader_epoch = replica.log.epochs.epoch_at(answer.offset)
-        return answer
 
     def end_of_epochs(self, request: Request) -> m.OffsetForLeaderEpochResponse:
         """For clients as for followers: who may ask is decided before."""
@@ -84,9 +90,7 @@ class Offsets:
 
     def _leading(self, topic: str, partition: int, leader_epoch: int) -> Replica:
         """The replica, if it leads at this epoch. Raises Refused."""
-        replica = self._replicas.get(topic, partition)
-        if replica is None:
-            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        replica = self._replicas.find(topic, partition)
         if error := replica.core.check_leader(leader_epoch):
             raise Refused(error)
         return replica

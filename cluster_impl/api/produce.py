@@ -45,10 +45,8 @@ class Produce:
         self, topic: str, data: m.ProduceRequest.PartitionProduceData, acks: int, delayed: DelayedProduce
     ) -> PartitionResponse:
         answer = PartitionResponse(index=data.index, base_offset=-1)
-        replica = self._replicas.get(topic, data.index)
         try:
-            if replica is None:
-                raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+            replica = self._replicas.find(topic, data.index)
             appended = replica.append_as_leader(data.records, acks)
         except Refused as refused:
             answer.error_code, answer.error_message = refused.error, refused.why

@@ -65,11 +65,12 @@ class PartitionAssignment:
 class ReplicaStopped:
     """The replica neither leads nor follows until it is assigned again; its folder stays.
 
-    The next assignment is adopted also at the version that was stopped, but not at an older one.
+    The next assignment is adopted also at the version that was stopped, but not at an older one. Without a `topic_id`
+    it is whichever topic of the name the replica belongs to.
     """
 
     topic: str
-    topic_id: UUID
+    topic_id: UUID | None
     partition: int
 
     @property
@@ -82,11 +83,12 @@ class PartitionRemoved:
     """This broker no longer holds the partition: its topic was deleted, or the replica was assigned elsewhere.
 
     The folder is removed. A restart replays nothing of a topic deleted long ago: a folder whose topic id differs from
-    the assigned one is removed by the data plane on its own.
+    the assigned one is removed by the data plane on its own. Without a `topic_id` it is whichever topic of the name the
+    replica belongs to.
     """
 
     topic: str
-    topic_id: UUID
+    topic_id: UUID | None
     partition: int
 
     @property

@@ -135,10 +135,11 @@ class Fetcher:
             await self._pause(now)
             return
         connection = await self._connected()
+        due = [following for following in due if self._partitions.get(following.replica.core.name) is following]
         to_truncate = [f for f in due if not f.truncated and f.replica.latest_epoch() != UNDEFINED_EPOCH]
         if to_truncate:
             await self._truncate(connection, to_truncate)
-        else:
+        elif due:
             await self._fetch(connection, due)
 
     async def _pause(self, now: float) -> None:
@@ -201,7 +202,13 @@ class Fetcher:
                 elif end.leader_epoch == UNDEFINED_EPOCH:
                     self._refused(asking, Error.UNKNOWN_LEADER_EPOCH, "it knows none of our epochs")
                 else:
-                    asking.truncated = asking.replica.truncate(EpochEnd(end.leader_epoch, end.end_offset))
+                    self._cut(asking, EpochEnd(end.leader_epoch, end.end_offset))
+
+    def _cut(self, following: Following, leader: EpochEnd) -> None:
+        try:
+            following.truncated = following.replica.truncate(leader)
+        except Refused as refused:
+            self._refused(following, refused.error, f"its log cannot be cut: {refused}")
 
     async def _fetch(self, connection: Connection, followings: Sequence[Following]) -> None:
         """Ask for what comes after the ends of our logs, which also tells the leader where those ends are."""

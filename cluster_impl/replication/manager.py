@@ -24,10 +24,12 @@ from cluster_impl.replication.control_plane import (
 from cluster_impl.replication.fetcher import Fetcher
 from cluster_impl.replication.follower import FollowerFetch
 from cluster_impl.replication.in_sync import ISR_PAUSE
-from cluster_impl.replication.partition import Partition, Role, Transition
+from cluster_impl.replication.partition import Role, Transition
 from cluster_impl.replication.replica import Replica
-from cluster_impl.storage.directory import LogDir
-from cluster_impl.storage.log import Log
+from cluster_impl.replication.store import ReplicaStore
+from cluster_impl.replication.validation import Refused
+from cluster_impl.storage.directory import LogDir, LogDirError
+from cluster_impl.storage.log_dirs import LogDirs
 from cluster_impl.wire.errors import Error
 from cluster_impl.wire.hosts import Hosts
 
@@ -39,37 +41,46 @@ TransitionListener = Callable[[Replica, Transition], None]
 class ReplicaManager:
     """The data plane that a control plane drives (`DataPlane`). Runs on one event loop."""
 
-    def __init__(self, control: ControlPlane, config: ReplicationConfig, directory: LogDir, hosts: Hosts) -> None:
+    def __init__(self, control: ControlPlane, config: ReplicationConfig, dirs: LogDirs, hosts: Hosts) -> None:
         self.control = control
         self.config = config
         self.transitions: list[TransitionListener] = []
         """Called after a replica has changed its role or lost it."""
-        self._directory = directory
         self._hosts = hosts
-        self._replicas: dict[TopicPartition, Replica] = {}
+        self._store = ReplicaStore(control.broker_id, config, dirs, self._lost)
+        self._replicas = self._store.replicas
         self._topics: dict[UUID, str] = {}
         self._fetchers: dict[int, Fetcher] = {}
         self._proposals: set[asyncio.Task[None]] = set()
         self._tasks: list[asyncio.Task[None]] = []
-        self._checkpointed = directory.high_watermarks.read()
+        self._all_failed = asyncio.Event()
+        self._closing = False
 
     async def start(self) -> None:
         self._tasks = [asyncio.create_task(self._watch_isrs()), asyncio.create_task(self._write_checkpoints())]
 
     async def close(self) -> None:
         """Stop following and leading, and leave the logs so that a restart finds them whole."""
+        self._closing = True
         tasks = [*self._tasks, *self._proposals]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(fetcher.close() for fetcher in self._fetchers.values()))
-        self.write_checkpoint()
-        for replica in self._replicas.values():
-            replica.log.flush()
-            replica.close()
+        self._store.close()
+
+    async def failed(self) -> None:
+        """Returns never; raises LogDirError when the last log dir has failed."""
+        await self._all_failed.wait()
+        raise LogDirError("all log dirs have failed: this node has nowhere left to keep its replicas")
 
     def get(self, topic: str, partition: int) -> Replica | None:
+        """The replica, if this broker has it and can use it."""
         return self._replicas.get(TopicPartition(topic, partition))
+
+    def find(self, topic: str, partition: int) -> Replica:
+        """As `get`. Raises Refused: KAFKA_STORAGE_ERROR if it is in an offline log dir, else that it is unknown."""
+        return self._store.find(TopicPartition(topic, partition))
 
     def topic_name(self, topic_id: UUID) -> str | None:
         """The name of a topic of which this broker has replicas, or else of any in the cluster."""
@@ -82,16 +93,21 @@ class ReplicaManager:
         return iter(self._replicas.values())
 
     def apply(self, changes: Sequence[Change]) -> Mapping[TopicPartition, Error]:
+        errors = {}
         for change in changes:
-            match change:
-                case PartitionAssignment():
-                    self._assign(change)
-                case ReplicaStopped():
-                    self._stop(change.topic_partition, change.topic_id)
-                case PartitionRemoved():
-                    self._remove(change.topic_partition, change.topic_id)
+            try:
+                match change:
+                    case PartitionAssignment():
+                        self._assign(change)
+                    case ReplicaStopped():
+                        self._stop(change.topic_partition, change.topic_id)
+                    case PartitionRemoved():
+                        self._remove(change.topic_partition, change.topic_id)
+            except Refused as refused:
+                log.warning("%s: not done: %s", change.topic_partition, refused)
+                errors[change.topic_partition] = refused.error
         self._close_idle_fetchers()
-        return {}
+        return errors
 
     def _assign(self, to: PartitionAssignment) -> None:
         name = to.topic_partition
@@ -100,8 +116,8 @@ class ReplicaManager:
             self._remove(name, replica.core.topic_id)
             replica = None
         if replica is None:
-            replica = self._replicas[name] = self._open(to)
             self._topics[to.topic_id] = to.topic
+            replica = self._store.open(to)
         followed = replica.core.leader if replica.core.role is Role.FOLLOWER else None
         transition = replica.assign(to, time.monotonic())
         if transition is Transition.NOTHING:
@@ -121,56 +137,52 @@ class ReplicaManager:
             self._fetchers[followed].remove(name)
         if core.role is Role.FOLLOWER:
             self._fetcher(core.leader).follow(replica, anew=transition is Transition.FOLLOWS)
+        self._tell(replica, transition)
+
+    def _stop(self, name: TopicPartition, topic_id: UUID | None) -> None:
+        replica = self._replicas.get(name)
+        if replica is None:
+            if name in self._store.offline:
+                raise Refused(Error.KAFKA_STORAGE_ERROR)
+            return
+        if topic_id not in (None, replica.core.topic_id):
+            return
+        self._unfollow(replica)
+        replica.stop()
+        log.info("%s: stopped at leader epoch %d", name, replica.core.leader_epoch)
+        self._tell(replica, Transition.WENT_OFFLINE)
+
+    def _remove(self, name: TopicPartition, topic_id: UUID | None) -> None:
+        replica = self._replicas.get(name)
+        if replica is not None and topic_id in (None, replica.core.topic_id):
+            self._unfollow(replica)
+            self._topics.pop(replica.core.topic_id, None)
+        removed = self._store.remove(name, topic_id)
+        if removed is not None:
+            log.info("%s: removed", name)
+            self._tell(removed, Transition.WENT_OFFLINE)
+
+    def _lost(self, directory: LogDir, replicas: Sequence[Replica]) -> None:
+        """A log dir has failed: its replicas end here, and the control plane is told when this turn is over."""
+        for replica in replicas:
+            self._unfollow(replica)
+            replica.fail()
+        for replica in replicas:
+            self._tell(replica, Transition.WENT_OFFLINE)
+        if self._closing:
+            return
+        names = [replica.core.name for replica in replicas]
+        asyncio.get_running_loop().call_soon(self.control.log_dir_failed, directory.path, names)
+        if self._store.all_failed:
+            self._all_failed.set()
+
+    def _tell(self, replica: Replica, transition: Transition) -> None:
         for listener in self.transitions:
             listener(replica, transition)
 
-    def _open(self, to: PartitionAssignment) -> Replica:
-        """The replica as its folder has it, unless that belongs to an earlier topic of the same name."""
-        kept = self._directory.topic_id(to.topic, to.partition)
-        if kept is not None and kept != to.topic_id:
-            log.info("%s: the folder holds a deleted topic of this name and is removed", to.topic_partition)
-            self._directory.delete(to.topic, to.partition)
-            self._checkpointed.pop((to.topic, to.partition), None)
-        if kept != to.topic_id:
-            self._directory.set_topic_id(to.topic, to.partition, to.topic_id)
-        path = self._directory.partition_path(to.topic, to.partition)
-        opened = Log.open(path, segment_bytes=self.config.segment_bytes)
-        if opened.recovered_bytes_cut:
-            log.warning("%s: cut %d torn bytes off the log", to.topic_partition, opened.recovered_bytes_cut)
-        core = Partition(
-            self.control.broker_id,
-            to.topic_partition,
-            to.topic_id,
-            high_watermark=min(self._checkpointed.get((to.topic, to.partition), 0), opened.log_end_offset),
-            lag_limit=self.config.lag_limit,
-        )
-        return Replica(core, opened, self.config)
-
-    def _stop(self, name: TopicPartition, topic_id: UUID) -> None:
-        replica = self._replicas.get(name)
-        if replica is None or replica.core.topic_id != topic_id:
-            return
+    def _unfollow(self, replica: Replica) -> None:
         if replica.core.role is Role.FOLLOWER:
-            self._fetchers[replica.core.leader].remove(name)
-        replica.stop()
-        log.info("%s: stopped at leader epoch %d", name, replica.core.leader_epoch)
-        for listener in self.transitions:
-            listener(replica, Transition.WENT_OFFLINE)
-
-    def _remove(self, name: TopicPartition, topic_id: UUID) -> None:
-        replica = self._replicas.get(name)
-        if replica is None or replica.core.topic_id != topic_id:
-            return
-        del self._replicas[name]
-        self._topics.pop(topic_id, None)
-        self._checkpointed.pop((name.topic, name.partition), None)
-        if replica.core.role is Role.FOLLOWER:
-            self._fetchers[replica.core.leader].remove(name)
-        replica.close()
-        self._directory.delete(name.topic, name.partition)
-        log.info("%s: removed", name)
-        for listener in self.transitions:
-            listener(replica, Transition.WENT_OFFLINE)
+            self._fetchers[replica.core.leader].remove(replica.core.name)
 
     def _fetcher(self, leader: int) -> Fetcher:
         if leader not in self._fetchers:
@@ -224,16 +236,5 @@ class ReplicaManager:
     async def _write_checkpoints(self) -> None:
         while True:
             await asyncio.sleep(self.config.checkpoint_interval)
-            try:
-                self.write_checkpoint()
-            except OSError as error:
-                log.error("the high watermarks were not checkpointed: %s", error)
-
-    def write_checkpoint(self) -> None:
-        """Remember the high watermarks, if any has changed; also of replicas that are not opened yet."""
-        offsets = dict(self._checkpointed)
-        for name, replica in self._replicas.items():
-            offsets[name.topic, name.partition] = replica.core.high_watermark
-        if offsets != self._checkpointed:
-            self._directory.high_watermarks.write(offsets)
-            self._checkpointed = offsets
+            self._store.checkpoint()
+            self._close_idle_fetchers()

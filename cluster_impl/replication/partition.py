@@ -68,6 +68,7 @@ class Partition:
         self._lag_limit = lag_limit
         self._followers: dict[int, FollowerProgress] = {}
         self._stopped = False
+        self._failed = False
 
     @property
     def leader_epoch(self) -> int:
@@ -87,12 +88,15 @@ class Partition:
         if (to.leader_epoch, to.version) < (self.isr.leader_epoch, self.isr.version):
             return Transition.NOTHING
         self.config, self._min_isr, self.log_end_offset = to.config, min_isr, log_end_offset
-        if (to.leader_epoch, to.version) == (self.isr.leader_epoch, self.isr.version) and not self._stopped:
+        is_newer = (to.leader_epoch, to.version) > (self.isr.leader_epoch, self.isr.version)
+        if not is_newer and not self._stopped:
             return Transition.NOTHING
         same_tenure = to.tenure_epoch == self.tenure_epoch and to.leader == self.leader and not self._stopped
         self._stopped = False
         self.leader, self.tenure_epoch, self.replicas = to.leader, to.tenure_epoch, to.replicas
-        self.isr.adopt(frozenset(to.isr), to.leader_epoch, to.version)
+        if is_newer:
+            # What was proposed at this same version, before the replica was stopped, may still be accepted.
+            self.isr.adopt(frozenset(to.isr), to.leader_epoch, to.version)
         if to.leader == self.broker_id:
             return self._lead(same_tenure, now)
         self._followers = {}
@@ -121,8 +125,15 @@ class Partition:
         """Neither lead nor follow until the next assignment, which may be the one that was stopped."""
         self.role, self._followers, self._stopped = Role.OFFLINE, {}, True
 
+    def fail(self) -> None:
+        """The log cannot be used any more: whoever asks is told so, for good."""
+        self.stop()
+        self._failed = True
+
     def check_leader(self, current_leader_epoch: int) -> Error:
         """Whether a request that names `current_leader_epoch` (or ANY_EPOCH) may be answered by this replica."""
+        if self._failed:
+            return Error.KAFKA_STORAGE_ERROR
         if current_leader_epoch != ANY_EPOCH:
             if current_leader_epoch < self.leader_epoch:
                 return Error.FENCED_LEADER_EPOCH
@@ -179,6 +190,8 @@ class Partition:
 
     def acknowledges(self, required_offset: int, tenure_epoch: int) -> Error | None:
         """The answer to an acks=all produce that ends at `required_offset`, or None while it has to wait."""
+        if self._failed:
+            return Error.KAFKA_STORAGE_ERROR
         if self.role is not Role.LEADER or self.tenure_epoch != tenure_epoch:
             return Error.NOT_LEADER_OR_FOLLOWER
         if self.high_watermark >= required_offset:

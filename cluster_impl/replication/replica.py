@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import update_wrapper
+from typing import Concatenate, ParamSpec, TypeVar
 
 from cluster_impl.replication.config import ReplicationConfig
 from cluster_impl.replication.control_plane import IsrOutcome, IsrProposal, PartitionAssignment
@@ -13,13 +16,16 @@ from cluster_impl.replication.purgatory import Acknowledgements, Wakeable
 from cluster_impl.replication.truncation import truncation_point
 from cluster_impl.replication.validation import Refused, check_produced
 from cluster_impl.storage.epochs import UNDEFINED_EPOCH
-from cluster_impl.storage.log import InvalidBatch, Log, OffsetMismatch
+from cluster_impl.storage.log import InvalidBatch, Log, OffsetMismatch, TimestampedOffset
 from cluster_impl.storage.producers import ProducerStates, SequenceError
-from cluster_impl.wire.batches import split
+from cluster_impl.wire.batches import Batch, split
 from cluster_impl.wire.codec import Buffer
 from cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +54,46 @@ class Read:
     diverging: EpochEnd | None = None
 
 
+def _storage(method: Callable[Concatenate[Replica, P], R]) -> Callable[Concatenate[Replica, P], R]:
+    """An I/O error ends the replica, and all that are in the same log dir. Whoever asked gets KAFKA_STORAGE_ERROR."""
+
+    def guarded(self: Replica, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return method(self, *args, **kwargs)
+        except OSError as error:
+            raise self.storage_failed(error) from error
+
+    update_wrapper(guarded, method)
+    return guarded
+
+
 class Replica:
     """Joins the pure `Partition` to its log. Every method runs on the event loop, none waits.
 
     Fetches that wait for records of any kind (followers) watch `growth`, those that wait for committed ones (clients)
-    watch `commits`.
+    watch `commits`. `failed` is told of I/O errors; it has to call `fail`, here and for all that share the log dir.
     """
 
-    def __init__(self, core: Partition, log_of_partition: Log, config: ReplicationConfig) -> None:
+    def __init__(
+        self, core: Partition, log_of_partition: Log, config: ReplicationConfig, failed: Callable[[OSError], None]
+    ) -> None:
         self.core = core
         self.log = log_of_partition
         self.acknowledgements = Acknowledgements()
         self.growth: set[Wakeable] = set()
         self.commits: set[Wakeable] = set()
         self._config = config
+        self._failed = failed
         self._producers = None if log_of_partition.log_end_offset else ProducerStates()
         """What the log says of its producers; None until it is read for that."""
 
     def __str__(self) -> str:
         return str(self.core.name)
 
+    @_storage
     def assign(self, to: PartitionAssignment, now: float) -> Transition:
-        """Adopt committed state. A new leader learns from its log which producers wrote what."""
+        """Adopt committed state. A new leader learns from its log which producers wrote what. Raises Refused."""
+        self.log.segment_bytes = int(to.config.get("segment.bytes", self._config.segment_bytes))
         min_isr = int(to.config.get("min.insync.replicas", self._config.min_isr))
         transition = self.core.assign(to, log_end_offset=self.log.log_end_offset, min_isr=min_isr, now=now)
         if transition is Transition.FOLLOWS:
@@ -87,6 +111,7 @@ class Replica:
         self.core.isr_answered(proposal, outcome, now)
         self._committed()
 
+    @_storage
     def append_as_leader(self, records: Buffer | None, acks: int) -> Appended:
         """Append what a client produced; a repeated batch is found, not appended again. Raises Refused."""
         if refusal := self.core.check_leader(ANY_EPOCH) or self.core.may_append(acks):
@@ -115,6 +140,7 @@ class Replica:
             if self.core.credit(fetch, now):
                 self._committed()
 
+    @_storage
     def read(self, offset: int, leader_epoch: int, last_epoch: int, max_bytes: int, *, committed: bool) -> Read:
         """Records from `offset` on: the committed ones, or all for a follower. Raises Refused.
 
@@ -148,6 +174,7 @@ class Replica:
         """Where an epoch ends in this log, for whoever wants to know what it shares with it."""
         return EpochEnd(*self.log.epochs.end_offset_for(epoch))
 
+    @_storage
     def append_as_follower(self, records: Buffer, leader_high_watermark: int) -> None:
         """Append what the leader sent, which begins at the log's end. Raises Refused for what is damaged."""
         if records:
@@ -161,12 +188,25 @@ class Replica:
                     self._producers.update(batch)
         self.core.told_high_watermark(leader_high_watermark)
 
+    @_storage
+    def offset_at(self, timestamp: int | None) -> TimestampedOffset | None:
+        """The first record that is at least as new as `timestamp`; without one, the newest. Raises Refused."""
+        return self.log.newest_timestamp() if timestamp is None else self.log.offset_for_timestamp(timestamp)
+
+    def batches(self) -> Iterator[Batch]:
+        """All batches of the log, from the first. Raises Refused."""
+        try:
+            yield from self.log.batches(self.log.log_start_offset)
+        except OSError as error:
+            raise self.storage_failed(error) from error
+
     def latest_epoch(self) -> int:
         """The leader epoch of a follower's last record, UNDEFINED_EPOCH without one."""
         return self.log.epochs.latest
 
+    @_storage
     def truncate(self, leader: EpochEnd) -> bool:
-        """Cut the log at what it shares with the leader's; False if the leader has to be asked again."""
+        """Cut the log at what it shares with the leader's; False if the leader is to be asked again. Raises Refused."""
         point = truncation_point(leader.epoch, leader.end_offset, self.log.epochs, self.log.log_end_offset)
         offset = max(point.offset, self.log.log_start_offset)
         if offset < self.core.high_watermark:
@@ -189,6 +229,16 @@ class Replica:
         self.core.stop()
         self._committed()
         self._grown()
+
+    def storage_failed(self, error: OSError) -> Refused:
+        """Give the log dir up; returns what is answered."""
+        self._failed(error)
+        return Refused(Error.KAFKA_STORAGE_ERROR, f"{self} is in a log dir that has failed: {error}")
+
+    def fail(self) -> None:
+        """The log dir is gone. Whoever waits is told so, and nothing is acknowledged any more."""
+        self.core.fail()
+        self.close()
 
     def close(self) -> None:
         """Nobody reads or writes here any more."""

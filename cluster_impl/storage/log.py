@@ -6,6 +6,7 @@ What is acknowledged to the operating system survives the death of the process; 
 
 from __future__ import annotations
 
+import contextlib
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ class Log:
         self.directory = directory
         self.recovered_bytes_cut = 0
         """What was cut at open because it was torn or damaged."""
-        self._segment_bytes = segment_bytes
+        self.segment_bytes = segment_bytes
         self._segments: list[Segment] = []
         self._flushed_segments = 0
         """Segments that need no flush any more: all before this index."""
@@ -81,12 +82,12 @@ class Log:
     def open(
         cls, directory: Path, *, segment_bytes: int = DEFAULT_SEGMENT_BYTES, memory: Memory = _shared_memory
     ) -> Self:
-        """Opens or creates. Every batch is verified; the log ends before the first that is torn or damaged.
+        """Opens or creates, in a folder that exists.
 
-        The epochs are taken from the batches, which are read anyway; the checkpoint file is for other programs.
-        Raises OSError.
+        Every batch is verified; the log ends before the first that is torn or damaged. The epochs are taken from the
+        batches, which are read anyway; the checkpoint file is for other programs. Raises OSError.
         """
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(exist_ok=True)
         log = cls(directory, segment_bytes, memory)
         log._recover()
         log._write_epochs()
@@ -211,10 +212,19 @@ class Log:
             self._names_durable = True
         self._flushed_segments = last
 
+    def verify(self) -> None:
+        """Looks whether the file that is appended to still has its name. Raises OSError.
+
+        Appends go through an open file and never notice that it was moved away, until the next segment.
+        """
+        self._segments[-1].path.stat()
+
     def close(self) -> None:
+        """Never raises: the files may be on a disk that is gone."""
         self._tail.clear()
         for segment in self._segments:
-            segment.close()
+            with contextlib.suppress(OSError):
+                segment.close()
         self._segments.clear()
 
     def _recover(self) -> None:
@@ -236,15 +246,23 @@ class Log:
             path.unlink()
 
     def _append(self, found: list[Batch], data: memoryview) -> None:
+        """What may fail by its name comes first: an append that raises has left no record behind."""
         active = self._segments[-1]
-        if active.size and active.size + len(data) > self._segment_bytes:
+        if active.size and active.size + len(data) > self.segment_bytes:
             active = Segment(segment_path(self.directory, active.next_offset), lambda batch: None)
             self._segments.append(active)
             self._names_durable = False
-        active.append(found, data)
+        known = self.epochs.entries
         for batch in found:
             if batch.leader_epoch != self.epochs.latest:
                 self.epochs.assign(batch.leader_epoch, batch.base_offset)
+        try:
+            active.append(found, data)
+        except OSError:
+            self.epochs.entries = known
+            with contextlib.suppress(OSError):
+                self._write_epochs()
+            raise
 
     def _segment_of(self, offset: int) -> int:
         return bisect_right(self._segments, offset, key=lambda segment: segment.base_offset) - 1

@@ -37,7 +37,7 @@ from cluster_impl.replication.control_plane import (
 )
 from cluster_impl.replication.manager import ReplicaManager
 from cluster_impl.replication.replica import Replica
-from cluster_impl.storage.directory import LogDir
+from cluster_impl.storage.log_dirs import LogDirs
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.batches import parse
 from cluster_impl.wire.client import Connection
@@ -49,6 +49,8 @@ from cluster_impl.wire.server import Server
 
 CLUSTER_ID = "static"
 HOST = "127.0.0.1"
+DISKS = ("disk-0", "disk-1")
+"""The log dirs of each broker, in its folder."""
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Message)
@@ -251,8 +253,8 @@ class Broker:
         self.broker_id = broker_id
         self.endpoints: dict[str, Endpoint] = {}
         self.control = StaticControl(world, broker_id)
-        self.directory = LogDir.open(path, CLUSTER_ID, broker_id)
-        self.replicas = ReplicaManager(self.control, config, self.directory, Hosts())
+        self.log_dirs = LogDirs.open([path / name for name in DISKS], CLUSTER_ID, broker_id)
+        self.replicas = ReplicaManager(self.control, config, self.log_dirs, Hosts())
         self.apis = BrokerApis(self.control, self.replicas, api)
         self.server = Server(KAFKA, self.apis.handlers)
         self.stopped = False
@@ -269,7 +271,7 @@ class Broker:
         self.apis.close()
         await self.server.close()
         await self.replicas.close()
-        self.directory.close()
+        self.log_dirs.close()
 
 
 class StaticCluster:

@@ -97,7 +97,7 @@ class Shard:
 
     def replay(self) -> None:
         """Take over what the log holds. A record that cannot be read is left out, and said so."""
-        for batch in self.replica.log.batches(self.replica.log.log_start_offset):
+        for batch in self.replica.batches():
             if batch.is_control:
                 continue
             try:

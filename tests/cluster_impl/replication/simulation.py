@@ -2,18 +2,17 @@
 
 The replicas are the real ones; their logs are lists in memory. A model of a control plane changes leader and ISR by
 compare-and-set, and each replica learns of its decisions in order but at its own pace. One random generator makes all
-choices, so a seed names a world.
+choices, so a seed names a world. Disks fail and are mended, and replicas are stopped and assigned again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from random import Random
-from typing import cast
-from uuid import UUID
 
-from cluster_impl.replication.config import ReplicationConfig
 from cluster_impl.replication.control_plane import (
     NO_EPOCH,
     IsrAccepted,
@@ -22,96 +21,22 @@ from cluster_impl.replication.control_plane import (
     IsrRefused,
     IsrUnknown,
     PartitionAssignment,
-    TopicPartition,
 )
 from cluster_impl.replication.fetcher import Following
 from cluster_impl.replication.follower import FollowerFetch
-from cluster_impl.replication.partition import Partition, Role
-from cluster_impl.replication.replica import EpochEnd, Read, Replica
+from cluster_impl.replication.partition import Role, Transition
+from cluster_impl.replication.replica import EpochEnd, Read
 from cluster_impl.replication.validation import Refused
-from cluster_impl.storage.epochs import UNDEFINED_EPOCH, LeaderEpochCache
-from cluster_impl.storage.log import Appended, Log
-from cluster_impl.wire.batches import Batch, build, patch, split
-from cluster_impl.wire.codec import Buffer
+from cluster_impl.storage.epochs import UNDEFINED_EPOCH
+from cluster_impl.wire.batches import build
 from cluster_impl.wire.errors import Error
+from tests.cluster_impl.replication.parts import TOPIC_ID, Decision, Node
 
 IDS = (1, 2, 3)
-NAME, TOPIC_ID = TopicPartition("t", 0), UUID(int=1)
-CONFIG = ReplicationConfig(lag_limit=5.0)
 ROOM = 250
 """Bytes of one fetch: about three batches."""
 PATIENCE = 2.0
 """Seconds after which nobody waits for an answer about an ISR any more."""
-
-
-class MemoryLog:
-    """The part of `storage.Log` that a replica uses, for batches of one record each."""
-
-    log_start_offset = 0
-
-    def __init__(self, kept: list[bytes] | None = None) -> None:
-        self.entries = kept if kept is not None else []
-        self.epochs = LeaderEpochCache(lambda: len(self.entries), lambda: None)
-        for batch in self.batches(0):
-            self.epochs.assign(batch.leader_epoch, batch.base_offset)
-
-    @property
-    def log_end_offset(self) -> int:
-        return len(self.entries)
-
-    def append_as_leader(self, buffer: Buffer, leader_epoch: int) -> Appended:
-        stamped = bytearray(buffer)
-        patch(stamped, 0, len(self.entries), leader_epoch)
-        self.append_as_follower(stamped)
-        return Appended(len(self.entries) - 1, len(self.entries) - 1)
-
-    def append_as_follower(self, buffer: Buffer) -> None:
-        for batch in split(buffer):
-            assert batch.base_offset == len(self.entries)
-            self.epochs.assign(batch.leader_epoch, batch.base_offset)
-            self.entries.append(bytes(batch.view))
-
-    def read(self, offset: int, max_bytes: int, limit_offset: int) -> bytes:
-        count = max(max_bytes // len(self.entries[offset]), 1)
-        return b"".join(self.entries[offset : min(offset + count, limit_offset)])
-
-    def batches(self, from_offset: int) -> Iterator[Batch]:
-        return (split(entry)[0] for entry in self.entries[from_offset:])
-
-    def truncate_to(self, offset: int) -> int:
-        del self.entries[offset:]
-        self.epochs.truncate_from_end(offset)
-        return offset
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What the control plane has decided so far: the partition, and who is registered with which epoch."""
-
-    partition: PartitionAssignment
-    registered: dict[int, int]
-
-
-class Node:
-    """A process; a new one is made for each start. What is on its disk outlives it."""
-
-    def __init__(self, node_id: int, broker_epoch: int, entries: list[bytes], high_watermark: int) -> None:
-        self.node_id = node_id
-        self.broker_epoch = broker_epoch
-        self.memory = MemoryLog(entries)
-        known = min(high_watermark, len(entries))
-        core = Partition(node_id, NAME, TOPIC_ID, high_watermark=known, lag_limit=CONFIG.lag_limit)
-        self.replica = Replica(core, cast("Log", self.memory), CONFIG)
-        self.known = -1
-        """Index of the newest decision that this process has heard of."""
-        self.registered: dict[int, int] = {}
-        self.following = Following(self.replica)
-        self.asked_at = 0.0
-        """When the ISR change that is under way was asked for."""
-
-    @property
-    def core(self) -> Partition:
-        return self.replica.core
 
 
 class Broken(AssertionError):
@@ -121,12 +46,15 @@ class Broken(AssertionError):
 class World:
     """Runs steps, and checks after each that nothing that anybody was shown is missing where it may be elected."""
 
-    def __init__(self, seed: int, min_isr: int = 2) -> None:
+    def __init__(self, seed: int, min_isr: int = 2, *, disks_fail: bool = False, replicas_stop: bool = False) -> None:
+        self.disks_fail = disks_fail
+        self.replicas_stop = replicas_stop
         self.random = Random(seed)
         self.now = 0.0
         self.min_isr = str(min_isr)
         self.nodes: dict[int, Node | None] = dict.fromkeys(IDS)
         self.disks: dict[int, list[bytes]] = {node_id: [] for node_id in IDS}
+        self.broken: set[int] = set()
         self.checkpoints = dict.fromkeys(IDS, 0)
         self.messages: list[Callable[[], None]] = []
         self.committed: list[bytes] = []
@@ -150,7 +78,8 @@ class World:
         actions: list[tuple[Callable[[], None], int]] = [
             (self.produce, 15), (self.follow, 40), (self.deliver, 90), (self.learn, 60), (self.watch_isr, 15),
             (self.wait, 10), (self.lose, 3), (self.restart, 1), (self.fence, 1), (self.move_leader, 1),
-            (self.impersonate, 2),
+            (self.impersonate, 2), (self.break_disk, self.disks_fail), (self.report, 5 * self.disks_fail),
+            (self.stop_replica, 8 * self.replicas_stop),
         ]  # fmt: skip
         choices, weights = zip(*actions, strict=True)
         for action in self.random.choices(choices, weights, k=steps):
@@ -160,7 +89,9 @@ class World:
     def calm(self) -> None:
         """Nothing fails any more: everybody is registered, every message arrives, and all catch up."""
         for node_id in IDS:
-            if node_id not in self.state.registered or self.nodes[node_id] is None:
+            node = self.nodes[node_id]
+            if node_id not in self.state.registered or node is None or node.failed or node_id in self.broken:
+                self.broken.discard(node_id)
                 self.start(node_id)
         for _ in range(600):
             for action in (self.learn, self.follow, self.deliver, self.deliver, self.deliver, self.watch_isr):
@@ -187,9 +118,12 @@ class World:
         """A client writes to one that says it leads, or used to."""
         node = self.random.choice([node for node in self.alive() if node.core.role is Role.LEADER] or self.alive())
         self._values += 1
+        before = list(node.memory.entries)
         try:
             appended = node.replica.append_as_leader(build([(None, b"%06d" % self._values, 1)]), -1)
         except Refused:
+            if node.memory.entries != before:
+                raise Broken(f"{node.node_id} refused a record and has it") from None
             return
         node.replica.acknowledgements.wait(appended.next_offset, node.core.tenure_epoch, self._acknowledged)
 
@@ -231,7 +165,7 @@ class World:
     def _asker(self, fetch: FollowerFetch) -> Node | None:
         """The process that asked, if it still waits for this answer."""
         node = self.nodes[fetch.replica_id]
-        if node is None or node.broker_epoch != fetch.broker_epoch or not node.following.is_current:
+        if node is None or node.failed or node.broker_epoch != fetch.broker_epoch or not node.following.is_current:
             return None
         return node if node.following.leader_epoch == fetch.leader_epoch else None
 
@@ -239,15 +173,17 @@ class World:
         node = self._asker(fetch)
         if node is None or node.following.offset != fetch.offset:
             return
-        if read.diverging is not None:
-            node.following.truncated = node.replica.truncate(read.diverging)
-        else:
-            node.replica.append_as_follower(read.records, read.high_watermark)
+        with suppress(Refused):
+            if read.diverging is not None:
+                node.following.truncated = node.replica.truncate(read.diverging)
+            else:
+                node.replica.append_as_follower(read.records, read.high_watermark)
 
     def _truncate(self, fetch: FollowerFetch, end: EpochEnd) -> None:
         node = self._asker(fetch)
         if node is not None and not node.following.truncated and end.epoch != UNDEFINED_EPOCH:
-            node.following.truncated = node.replica.truncate(end)
+            with suppress(Refused):
+                node.following.truncated = node.replica.truncate(end)
 
     def _out_of_range(self, fetch: FollowerFetch) -> None:
         node = self._asker(fetch)
@@ -286,17 +222,40 @@ class World:
     def learn(self) -> None:
         """A process hears of the next decision. One that was just started hears of all up to its registration."""
         node = self.pick()
-        if node.known + 1 >= len(self.decisions):
+        if node.known + 1 < len(self.decisions):
+            node.known += 1
+        elif not node.stopped:
             return
-        node.known += 1
         decision = self.decisions[node.known]
         node.registered = decision.registered
-        if node.broker_epoch not in decision.registered.values():
+        if node.broker_epoch not in decision.registered.values() or node.failed:
             return
-        tenure = node.core.tenure_epoch
-        node.replica.assign(decision.partition, self.now)
-        if node.core.tenure_epoch != tenure:
-            node.following = Following(node.replica)
+        if node.node_id in self.broken and not node.memory.broken:
+            node.memory.broken = node.failed = True  # The disk was broken already when this process began.
+            return
+        node.stopped = False
+        with suppress(Refused):
+            if node.replica.assign(decision.partition, self.now) is Transition.FOLLOWS:
+                node.following = Following(node.replica)
+
+    def break_disk(self) -> None:
+        """From now on every operation fails. If it is noticed depends on whether there is one."""
+        node = self.pick()
+        node.memory.broken = True
+        self.broken.add(node.node_id)
+
+    def report(self) -> None:
+        """A process whose disk has failed says so; the message may be late, or never arrive."""
+        for node in self.alive():
+            if node.failed:
+                self.messages.append(partial(self._went_offline, node.node_id, node.broker_epoch))
+
+    def stop_replica(self) -> None:
+        """Somebody is told to stop, and assigned again later, perhaps at the same version."""
+        node = self.pick()
+        if not node.failed:
+            node.replica.stop()
+            node.stopped = True
 
     def restart(self) -> None:
         """kill -9, and perhaps a new process."""
@@ -317,7 +276,7 @@ class World:
         node = self.nodes[node_id]
         others = [other for other in self.alive() if other is not node]
         if node is not None and others:
-            if self.random.random() < 0.5:
+            if self.random.random() < 0.5 and not node.failed:
                 self.checkpoints[node_id] = node.core.high_watermark
             self.nodes[node_id] = None
 
@@ -326,10 +285,13 @@ class World:
         self._unregister(node_id)
         if node_id not in self.state.partition.isr and self.random.random() < 0.3:
             self.disks[node_id], self.checkpoints[node_id] = [], 0
+        if self.random.random() < 0.7:
+            self.broken.discard(node_id)
         self._epoch += 1
         self.nodes[node_id] = Node(node_id, self._epoch, self.disks[node_id], self.checkpoints[node_id])
-        self._decide(registered={**self.state.registered, node_id: self._epoch})
-        if self.state.partition.leader == -1 and node_id in self.state.partition.isr:
+        offline = self.state.offline - {node_id}
+        self._decide(registered={**self.state.registered, node_id: self._epoch}, offline=offline)
+        if self.state.partition.leader == -1 and node_id in self.state.able:
             self._decide(leader=node_id)
 
     # What the control plane does
@@ -348,13 +310,22 @@ class World:
         isr = tuple(member for member in state.partition.isr if member != node_id) or state.partition.isr
         leader = state.partition.leader
         if leader == node_id:
-            leader = next((member for member in isr if member in registered), -1)
+            leader = next((member for member in isr if member in registered and member not in state.offline), -1)
         self._decide(registered=registered, isr=isr, leader=leader, new_version=True)
 
+    def _went_offline(self, node_id: int, broker_epoch: int) -> None:
+        """A replica is reported offline. What an earlier process says of its disk is of no interest."""
+        state = self.state
+        if state.registered.get(node_id) != broker_epoch or node_id in state.offline:
+            return
+        self._decide(offline=state.offline | {node_id})
+        isr = tuple(member for member in state.partition.isr if member != node_id) or state.partition.isr
+        leader = state.partition.leader if state.partition.leader != node_id else next(iter(self.state.able), -1)
+        self._decide(isr=isr, leader=leader, new_version=True)
+
     def move_leader(self) -> None:
-        able = [member for member in self.state.partition.isr if member in self.state.registered]
-        if able:
-            self._decide(leader=self.random.choice(able))
+        if self.state.able:
+            self._decide(leader=self.random.choice(self.state.able))
 
     def _alter_isr(self, node: Node, proposal: IsrProposal) -> None:
         state = self.state
@@ -362,7 +333,7 @@ class World:
             outcome: IsrOutcome = IsrRefused(Error.STALE_BROKER_EPOCH)
         elif proposal.version != state.partition.version:
             outcome = IsrRefused(Error.FENCED_LEADER_EPOCH)
-        elif not set(proposal.isr) <= state.registered.keys():
+        elif not set(proposal.isr) <= state.registered.keys() - state.offline:
             outcome = IsrRefused(Error.INELIGIBLE_REPLICA)
         else:
             self._decide(isr=proposal.isr)
@@ -374,6 +345,7 @@ class World:
         self,
         *,
         registered: dict[int, int] | None = None,
+        offline: frozenset[int] | None = None,
         isr: tuple[int, ...] | None = None,
         leader: int | None = None,
         new_version: bool = False,
@@ -388,7 +360,13 @@ class World:
             partition = replace(
                 partition, isr=isr, leader=leader, leader_epoch=epoch, tenure_epoch=tenure, version=epoch
             )
-        self.decisions.append(Decision(partition, old.registered if registered is None else registered))
+        self.decisions.append(
+            Decision(
+                partition,
+                old.registered if registered is None else registered,
+                old.offline if offline is None else offline,
+            )
+        )
 
     # What must hold
 
@@ -399,7 +377,7 @@ class World:
                 raise Broken(f"{node.node_id} shows {shown} records and has {len(entries)}")
             if node.core.role is Role.LEADER and shown > len(self.committed):
                 self.committed = entries[:shown]
-            if entries[:shown] != self.committed[:shown]:
+            if not node.failed and entries[:shown] != self.committed[:shown]:
                 raise Broken(f"{node.node_id} shows other records than what was committed")
         for member in self.state.partition.isr:
             if self.disks[member][: len(self.committed)] != self.committed:

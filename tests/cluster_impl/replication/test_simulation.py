@@ -15,7 +15,7 @@ STEPS = 400
 
 def outcome(seed: int) -> tuple[World, str]:
     """What became of one world: nothing (""), or the guarantee that does not hold."""
-    world = World(seed, min_isr=1 + seed % 2)
+    world = World(seed, min_isr=1 + seed % 2, disks_fail=seed % 4 == 2, replicas_stop=seed % 4 == 3)
     try:
         world.run(STEPS)
         world.calm()

@@ -66,7 +66,7 @@ def test_meta_properties_are_kafkas(tmp_path: Path) -> None:
 def test_partitions_are_folders_named_topic_and_number(tmp_path: Path) -> None:
     directory = LogDir.open(tmp_path, "cluster", 4)
     for topic, partition in (("t", 0), ("with-dashes-1", 12), ("__consumer_offsets", 3)):
-        directory.set_topic_id(topic, partition, TOPIC_ID)
+        directory.create(topic, partition)
     (tmp_path / "not a partition").mkdir()
     assert set(directory.partitions()) == {("t", 0), ("with-dashes-1", 12), ("__consumer_offsets", 3)}
     assert directory.partitions()["t", 0] == directory.partition_path("t", 0) == tmp_path / "t-0"
@@ -75,6 +75,7 @@ def test_partitions_are_folders_named_topic_and_number(tmp_path: Path) -> None:
 
 def test_a_partition_remembers_the_id_of_its_topic(tmp_path: Path) -> None:
     directory = LogDir.open(tmp_path, "cluster", 4)
+    directory.create("t", 0)
     assert directory.topic_id("t", 0) is None
     directory.set_topic_id("t", 0, TOPIC_ID)
     assert directory.topic_id("t", 0) == TOPIC_ID
@@ -88,7 +89,7 @@ def test_a_partition_remembers_the_id_of_its_topic(tmp_path: Path) -> None:
 
 def test_a_deleted_partition_is_gone_also_if_the_deletion_was_interrupted(tmp_path: Path) -> None:
     directory = LogDir.open(tmp_path, "cluster", 4)
-    directory.set_topic_id("t", 0, TOPIC_ID)
+    directory.create("t", 0)
     directory.delete("t", 0)
     directory.delete("t", 0)
     assert directory.partitions() == {}

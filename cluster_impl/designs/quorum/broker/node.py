@@ -19,7 +19,7 @@ from cluster_impl.designs.quorum.quorum_config import raft_config
 from cluster_impl.designs.quorum.raft.observer import MetadataObserver
 from cluster_impl.replication.config import ReplicationConfig
 from cluster_impl.replication.manager import ReplicaManager
-from cluster_impl.storage.directory import LogDir
+from cluster_impl.storage.log_dirs import LogDirs
 from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.registry import KAFKA
 from cluster_impl.wire.server import Server
@@ -33,7 +33,7 @@ class BrokerNode:
     def __init__(self, config: NodeConfig) -> None:
         self._config = config
         hosts = Hosts.load(config.hosts_file)
-        self._log_dir = LogDir.open(config.log_dir, config.cluster_id, config.broker_id)
+        self._log_dirs = LogDirs.open(config.log_dirs, config.cluster_id, config.broker_id)
         self._lifecycle = Lifecycle()
         self._metadata = BrokerMetadata(config.broker_id, lambda: self._lifecycle.epoch)
         finder = ControllerFinder(config.voters)
@@ -51,7 +51,7 @@ class BrokerNode:
             finder,
             config.request_timeout,
         )
-        self._replicas = ReplicaManager(self._control, _replication(config), self._log_dir, hosts)
+        self._replicas = ReplicaManager(self._control, _replication(config), self._log_dirs, hosts)
         self._metadata.attach(self._replicas)
         self._apis = BrokerApis(self._control, self._replicas, _apis(config))
         self._server = Server(KAFKA, self._apis.handlers, max_frame_bytes=config.socket_request_max_bytes)
@@ -81,7 +81,7 @@ class BrokerNode:
 
     async def failed(self) -> None:
         assert self._beating is not None
-        await asyncio.gather(self._observer.failed(), asyncio.shield(self._beating))
+        await asyncio.gather(self._observer.failed(), self._replicas.failed(), asyncio.shield(self._beating))
 
     async def stop(self) -> None:
         """Give the id back (KIP-631, Controlled Shutdown), for at most a lease: after that there is nothing to give."""
@@ -99,7 +99,7 @@ class BrokerNode:
         await self._replicas.close()
         for link in self._links:
             link.close()
-        self._log_dir.close()
+        self._log_dirs.close()
 
 
 def _replication(config: NodeConfig) -> ReplicationConfig:
