@@ -79,6 +79,13 @@ def ask_metadata(connection: RawConnection, dialect: Dialect) -> BrokerView:
     return BrokerView(Answer.SERVING, frozenset(broker.node_id for broker in answer.brokers), partitions)
 
 
+def ask_controller(connection: RawConnection, dialect: Dialect) -> int:
+    """The id of the controller as this broker names it, -1 for none. NoAnswer if it says nothing."""
+    api = metadata_api(dialect)
+    request = api.MetadataRequest(topics=(), allow_auto_topic_creation=False, include_topic_authorized_operations=False)
+    return int(connection.call(request, api.MetadataResponse).controller_id)
+
+
 def ask_quorum(connection: RawConnection, dialect: Dialect) -> ControllerView:
     """What a controller says of the metadata quorum. NoAnswer if it says nothing."""
     name = TopicName(KRAFT_TOPIC if dialect is Dialect.KRAFT else DRAFT_TOPIC)

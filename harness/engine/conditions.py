@@ -7,14 +7,17 @@ from collections.abc import Callable
 from kio.schema.errors import ErrorCode
 
 from faults.capabilities import Running
+from harness.clients.asking import ask_controller
 from harness.clients.metadata.image import PartitionEntry
 from harness.clients.raw import NoAnswer
 from harness.clients.views import Answer, BrokerView, PartitionView
+from harness.engine import zookeeper
 from harness.engine.context import Context, Vacant
 from harness.engine.topics import create_topic
 from harness.network.layout import Listener
 from harness.plan.conditions import (
     ActiveController,
+    AssignmentIs,
     Await,
     BrokerActive,
     BrokerEpochAbove,
@@ -26,8 +29,11 @@ from harness.plan.conditions import (
     LeaderIs,
     MetadataFrom,
     NodeExited,
+    Registered,
+    ReplicaOffline,
     TopicCreatedThrough,
     WorkloadAcks,
+    Znode,
 )
 
 Predicate = Callable[[], bool]
@@ -66,9 +72,18 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
             return _isr(step, context)
         case ActiveController():
             return _controller(step, context)
-        case NodeExited(node=ref):
+        case Registered(node=ref, is_=is_):
             node = context.node(ref)
-            return lambda: context.cluster.processes.status(node).running is Running.EXITED
+            return lambda: zookeeper.is_registered(context, node) is is_
+        case Znode():
+            return zookeeper.znode(step, context)
+        case AssignmentIs():
+            return zookeeper.assignment(step, context)
+        case ReplicaOffline():
+            return zookeeper.offline(step, context)
+        case NodeExited(node=ref, code=code):
+            node = context.node(ref)
+            return lambda: _exited(context, node, code)
         case Connected(node=ref, to=to):
             node, peer = context.node(ref), context.node(to)
             return lambda: peer in context.cluster.processes.peers(node)
@@ -104,13 +119,14 @@ def _seen(step: Await, context: Context) -> str:
     now = context.now
     match step:
         case LeaderIs(partition=partition) | LeaderEpochAbove(partition=partition) | IsrIs(partition=partition):
-            entry = now.image.partitions.get(partition)
-            return str(entry) if entry else f"{partition} is not in the metadata log"
+            return str(context.partition_entry(partition))
         case ActiveController():
             claims = (f"{name} says {view.leader} at epoch {view.epoch}" for name, view in now.controllers.items())
-            return ", ".join(claims)
+            return ", ".join(claims) or f"it is {context.active_controller()}"
         case Converged():
             return hindrance(context) or "it came true just then"
+        case Znode() | AssignmentIs() | ReplicaOffline():
+            return zookeeper.seen_of(step, context)
         case NodeExited() | Connected() | WorkloadAcks() | TopicCreatedThrough():
             return "nothing else is known"
         case _:
@@ -124,6 +140,8 @@ def hindrance(context: Context) -> str | None:
     """Why the cluster has not converged (see the plan's `Converged`): the first reason found. Vacant without a
     controller."""
     context.active_controller()
+    if context.in_zookeeper and (reason := zookeeper.hindrance(context)):
+        return reason
     image = context.now.image
     alive = {
         node.name: node.id
@@ -169,13 +187,30 @@ def _view(context: Context, node: str) -> BrokerView:
     return context.now.brokers.get(node, BrokerView())
 
 
+def _exited(context: Context, node: str, code: int | None) -> bool:
+    status = context.cluster.processes.status(node)
+    return status.running is Running.EXITED and code in (None, status.exit_code)
+
+
 def _created_through(context: Context, node: str, topic: str) -> bool:
+    """As its clients do: a broker that does not forward the wish names the controller to send it to."""
     try:
-        with context.connect(node, Listener.CLIENT, CREATE_WITHIN) as connection:
-            error, _ = create_topic(connection, topic, partitions=1, replicas=1, timeout_ms=int(CREATE_WITHIN * 1000))
+        error, controller = _create(context, node, topic)
+        if error is ErrorCode.not_controller and controller is not None:
+            error, _ = _create(context, controller, topic)
     except NoAnswer:
         return False
     return error in (ErrorCode.none, ErrorCode.topic_already_exists)
+
+
+def _create(context: Context, node: str, topic: str) -> tuple[ErrorCode, str | None]:
+    """The answer, and whom the node holds to be the controller if it says that it is not."""
+    with context.connect(node, Listener.CLIENT, CREATE_WITHIN) as connection:
+        error, _ = create_topic(connection, topic, partitions=1, replicas=1, timeout_ms=int(CREATE_WITHIN * 1000))
+        if error is not ErrorCode.not_controller:
+            return error, None
+        named = ask_controller(connection, context.dialect)
+    return error, next((each for each in context.nodes_now("brokers") if context.plan.node(each).id == named), None)
 
 
 def _leader(step: LeaderIs, context: Context) -> Predicate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from harness.clients.metadata.image import BrokerEntry, PartitionEntry
 from harness.clients.observer import Observer
@@ -18,6 +18,7 @@ from harness.errors import InfrastructureError
 from harness.network.layout import Listener
 from harness.plan.base import NodeRefs, Value
 from harness.plan.model import Plan
+from harness.targets.target import Dialect
 from results.records.journal import JournalWriter
 
 RESOLVE_WITHIN = 3.0
@@ -83,30 +84,42 @@ class Context:
             raise StepError(f"{what} is {now}: there is no earlier one to send as stale")
         return now - 1
 
+    @property
+    def dialect(self) -> Dialect:
+        return self.cluster.target.file.dialect
+
     def connect(self, node: str, listener: Listener, timeout: float) -> RawConnection:
         """A connection through the probe site's link, which no fault breaks. `raw.NoAnswer` if there is none."""
         endpoint = self.cluster.probe_address(node, listener)
         return RawConnection(endpoint.host, endpoint.port, timeout)
 
     def broker_entry(self, node: str) -> BrokerEntry:
-        """The broker in the controllers' log. Vacant if it was never registered."""
+        """The broker in the controllers' log, or in ZooKeeper. Vacant if it was never registered."""
         entry = self.now.image.brokers.get(self.plan.node(node).id)
         if entry is None:
             raise Vacant(f"{node} was never registered")
         return entry
 
     def partition_entry(self, partition: str) -> PartitionEntry:
-        """The partition in the controllers' log. Vacant if there is none."""
+        """The partition in the controllers' log, or in ZooKeeper. Vacant if there is none."""
         entry = self.now.image.partitions.get(partition)
         if entry is None:
-            raise Vacant(f"{partition} is not in the metadata log")
+            raise Vacant(f"{partition} is not in {'ZooKeeper' if self.in_zookeeper else 'the metadata log'}")
         return entry
 
     def active_controller(self) -> str:
-        node = active_controller(self.now, self._names(controllers=True))
-        if node is None:
-            raise Vacant("no controller says that it is active")
-        return node
+        """Where ZooKeeper holds the state, any broker can be it: the one that holds /controller."""
+        node = active_controller(self.now, self._names("broker" if self.in_zookeeper else "controller"))
+        if node is not None:
+            return node
+        if not self.now.news:
+            raise Vacant("no ZooKeeper server answers")
+        raise Vacant("nobody holds /controller" if self.in_zookeeper else "no controller says that it is active")
+
+    @property
+    def in_zookeeper(self) -> bool:
+        """The controllers keep their state in ZooKeeper, not in a log of their own."""
+        return any("zookeeper" in node.roles for node in self.plan.topology.nodes)
 
     @property
     def now(self) -> Observation:
@@ -142,25 +155,34 @@ class Context:
         role, _, partition = ref.partition(":")
         match role:
             case "controllers":
-                return tuple(self._names(controllers=True).values())
+                return tuple(self._names("controller").values())
             case "brokers":
-                return tuple(self._names(controllers=False).values())
+                return tuple(self._names("broker").values())
+            case "zookeeper":
+                return tuple(self._names("zookeeper").values())
+            case "zookeeper-leader":
+                return (self._zookeeper_leader(),)
             case "active-controller":
                 return (self.active_controller(),)
             case "leader":
                 entry = self.partition_entry(partition)
                 if entry.leader < 0:
                     raise Vacant(f"{partition} has no leader")
-                return (self._names(controllers=False)[entry.leader],)
+                return (self._names("broker")[entry.leader],)
             case "followers":
                 entry = self.partition_entry(partition)
-                names = self._names(controllers=False)
+                names = self._names("broker")
                 return tuple(names[id] for id in entry.replicas if id != entry.leader)
             case _:
                 return (ref,)
 
-    def _names(self, *, controllers: bool) -> dict[int, str]:
+    def _zookeeper_leader(self) -> str:
+        for name, server in self.now.servers.items():
+            if server.leads:
+                return name
+        raise Vacant("no ZooKeeper server says that it leads")
+
+    def _names(self, role: Literal["controller", "broker", "zookeeper"]) -> dict[int, str]:
         """Node names by id. A duplicate only ever stands under its own name."""
-        role = "controller" if controllers else "broker"
         nodes = self.plan.topology.nodes
         return {node.id: node.name for node in nodes if role in node.roles and node.duplicate_of is None}

@@ -16,7 +16,6 @@ from harness.clients.observer import Observer, Watched
 from harness.clients.views import Answer
 from harness.clients.zookeeper.connection import ZooKeeperConnection
 from harness.clients.zookeeper.reading import read_tree
-from harness.clients.zookeeper.server import ask_server
 from harness.network.addresses import Endpoint
 from harness.targets.target import Dialect
 from results.records.journal import JournalWriter, read_journal
@@ -182,23 +181,25 @@ def test_another_server_is_followed_when_one_is_silent(three: Ensemble, writer: 
             first.signal(signal.SIGCONT)
 
 
-def test_without_a_quorum_there_is_no_news_and_nobody_is_the_controller(tmp_path: Path) -> None:
-    with ensemble(tmp_path / "zk", size=3) as three:
-        client = KazooClient(three.connect, timeout=10)
-        client.start(timeout=SOON)
-        elect(client, 4, 1)
-        client.stop()
-        journal = JournalWriter(tmp_path / "journal.jsonl")
-        with Observer(watched(three), Dialect.ZOOKEEPER, journal) as observer:
-            assert observer.wait(lambda: "node-4" in observer.now.controllers, time.monotonic() + SOON)
-            for server in three.servers[1:]:
-                server.signal(signal.SIGSTOP)
+def test_without_a_quorum_there_is_no_news_and_nobody_is_the_controller(
+    three: Ensemble, writer: KazooClient, tmp_path: Path
+) -> None:
+    elect(writer, 4, 1)
+    journal = JournalWriter(tmp_path / "journal.jsonl")
+    with Observer(watched(three), Dialect.ZOOKEEPER, journal) as observer:
+        assert observer.wait(lambda: "node-4" in observer.now.controllers, time.monotonic() + SOON)
+        for server in three.servers[1:]:
+            server.signal(signal.SIGSTOP)
+        try:
             assert observer.wait(lambda: not observer.now.news, time.monotonic() + SOON)
             assert observer.now.controllers == {}
-            assert ask_server(endpoint(three.servers[0]), 1.0).answer is Answer.REFUSING
+            assert observer.wait(
+                lambda: observer.now.servers["zk-1"].answer is Answer.REFUSING, time.monotonic() + SOON
+            )
+        finally:
             for server in three.servers[1:]:
                 server.signal(signal.SIGCONT)
-            assert observer.wait(lambda: "node-4" in observer.now.controllers, time.monotonic() + SOON)
-        seen = [event.data for event in read_journal(journal.path).of("state") if event.node is None]
-        assert [data["answers"] for data in seen if data["what"] == "ensemble"] == [False, True]
-        assert {data["active"] for data in seen if data["what"] == "controller"} == {4}
+        assert observer.wait(lambda: "node-4" in observer.now.controllers, time.monotonic() + SOON)
+    seen = [event.data for event in read_journal(journal.path).of("state") if event.node is None]
+    assert [data["answers"] for data in seen if data["what"] == "ensemble"] == [False, True]
+    assert {data["active"] for data in seen if data["what"] == "controller"} == {4}
