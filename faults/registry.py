@@ -15,10 +15,11 @@ from faults.kill import Kill
 from faults.link_cut import LinkCut
 from faults.link_one_way import LinkOneWay
 from faults.link_stall import LinkStall
+from faults.log_dir import LogDir
 from faults.pause import Pause
 
 FAULTS: Mapping[str, Callable[..., Fault]] = {
-    fault.name: fault for fault in (LinkStall, LinkCut, LinkOneWay, Isolate, Kill, Pause, Duplicate)
+    fault.name: fault for fault in (LinkStall, LinkCut, LinkOneWay, Isolate, Kill, Pause, Duplicate, LogDir)
 }
 
 

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Self
 
-from faults.capabilities import ProcessStatus, Reach, Running
+from faults.capabilities import Running
 from harness.backends.process import ProcessBackend
 from harness.errors import InfrastructureError
+from harness.log_dirs import NodeLogDirs
 from harness.network import sockets
-from harness.network.addresses import PEER_PORT, Addresses, Endpoint
-from harness.network.layout import MAIN_SITE, Layout, Listener, Node, Role, hosts_file, site_names
+from harness.network.addresses import Addresses, Endpoint
+from harness.network.layout import MAIN_SITE, Layout, Listener, Node, Role, site_names
 from harness.network.lease import Lease
 from harness.network.links import ToxiproxyLinks
-from harness.network.roundtrip import round_trip
 from harness.network.server import await_version, server_command
 from harness.network.sockets import Bypass
 from harness.network.toxiproxy import Toxiproxy
+from harness.nodes import ASK_EVERY, Duplicates, Nodes
 from harness.plan.model import Plan
-from harness.targets.target import Installation, Target, new_uuid, write_properties
+from harness.targets.target import Installation, Target, new_uuid
 from results.records.folder import RunFolder
 from results.records.journal import JournalError, JournalWriter
 
 TOXIPROXY = "toxiproxy"
 READY_WITHIN = 60.0
 """Seconds from the start of nodes until all of them serve; six JVMs that share two cores with others need many."""
-ASK_EVERY = 0.1
 
 
 def lay_out(plan: Plan, addresses: Addresses) -> Layout:
@@ -42,6 +41,8 @@ def lay_out(plan: Plan, addresses: Addresses) -> Layout:
             addresses.node(spec.index),
             spec.duplicate_of,
             spec.directory == "cloned",
+            spec.log_dirs,
+            None if "zookeeper" in spec.roles else spec.level or plan.level,
         )
         for spec in plan.topology.nodes
     )
@@ -51,7 +52,7 @@ def lay_out(plan: Plan, addresses: Addresses) -> Layout:
 class Cluster:
     """Entered, it has addresses, links and a running Toxiproxy, but no node yet; left, nothing of it runs any more.
 
-    `processes`, `links` and `duplicates` are what faults work on (`faults.capabilities.Cluster`).
+    `processes`, `links`, `duplicates` and `log_dirs` are what faults work on (`faults.capabilities.Cluster`).
     """
 
     def __init__(self, plan: Plan, folder: RunFolder, journal: JournalWriter, target: Target) -> None:
@@ -68,15 +69,18 @@ class Cluster:
             lease = Lease.acquire(self.folder.path, lambda addresses: lay_out(self.plan, addresses).listeners())
             stack.callback(lease.release)
             self.layout = lay_out(self.plan, lease.addresses)
-            self.installation = Installation(self.layout, self.plan.timing, new_uuid(), self.folder.nodes)
+            self.installation = Installation(
+                self.layout, self.plan.timing, new_uuid(), self.folder.nodes, self.plan.security
+            )
             self._backend = ProcessBackend(self.folder.processes, self.folder.logs, self._exited)
             stack.callback(self._backend.stop_all)
+            self.processes = Nodes(self.layout, self.installation, self.target, self._backend, self.journal)
             toxiproxy = Toxiproxy(self.layout.addresses.toxiproxy)
             self._backend.start(TOXIPROXY, server_command(toxiproxy.api))
             await_version(toxiproxy)
             toxiproxy.populate(self.layout.links())
-            self.processes = Nodes(self, self._backend)
             self.duplicates = Duplicates(self.processes)
+            self.log_dirs = NodeLogDirs(self.layout, self.installation)
             self.links = ToxiproxyLinks(self.layout, toxiproxy, self._is_paused)
             self._stack = stack.pop_all()
         return self
@@ -104,16 +108,31 @@ class Cluster:
         return self.layout.probe_link(node, listener).listen
 
     def start(self, names: Collection[str], timeout: float = READY_WITHIN) -> None:
-        """Start nodes, together, and wait until they serve. A duplicate may be refused for good, so it need only run.
+        """Start nodes and wait until they serve. A duplicate may be refused for good, so it need only run.
 
-        Raises InfrastructureError, with the last lines of a log, if one ends or does not serve in time.
+        ZooKeeper comes first, then alone the broker that the plan wants as the first controller, then all others
+        together. Raises InfrastructureError, with the last lines of a log, if one ends or does not serve in time.
         """
-        for name in names:
-            self.processes.start(name)
-        self.await_serving([name for name in names if self.node(name).duplicate_of is None], timeout)
+        begun: list[str] = []
+        for group in self._in_order(names):
+            for name in group:
+                self.processes.start(name)
+            own = [name for name in group if self.node(name).duplicate_of is None]
+            begun += own
+            self._await_served(begun, timeout)
+            self._note_ready(own)
+
+    def _in_order(self, names: Collection[str]) -> list[list[str]]:
+        first = [name for name in names if self.node(name).is_zookeeper]
+        elected = [name for name in names if name == self.plan.topology.controller]
+        return [group for group in (first, elected, [n for n in names if n not in (*first, *elected)]) if group]
 
     def await_serving(self, names: Sequence[str], timeout: float = READY_WITHIN) -> None:
         """Wait until these nodes know each other and serve clients, as they say themselves."""
+        self._await_served(names, timeout)
+        self._note_ready(names)
+
+    def _await_served(self, names: Sequence[str], timeout: float) -> None:
         nodes = [self.node(name) for name in names]
         deadline = time.monotonic() + timeout
         while reason := self.target.unready(nodes, self.layout):
@@ -123,6 +142,8 @@ class Cluster:
             if time.monotonic() > deadline:
                 raise InfrastructureError(f"not all of {', '.join(names)} serve after {timeout:g} s: {reason}")
             time.sleep(ASK_EVERY)
+
+    def _note_ready(self, names: Sequence[str]) -> None:
         for name in names:
             self.journal.write("node", name, "ready", node=name)
 
@@ -148,90 +169,4 @@ class Cluster:
             self._broken.append(self._backend.obituary(name))
         else:
             with suppress(JournalError):  # the run is over, and nobody reads this any more
-                data = {"exit_code": exit_code, "sentence": self._backend.obituary(name)}
-                self.journal.write("node", name, "exited", data, node=name)
-
-
-class Nodes:
-    """Implements `faults.capabilities.Processes`; every change of a node is journalled."""
-
-    def __init__(self, cluster: Cluster, backend: ProcessBackend) -> None:
-        self._cluster = cluster
-        self._backend = backend
-
-    def start(self, node: str) -> None:
-        """Start a node's process; a first start writes its files. Does nothing if it runs."""
-        if self.status(node).running in (Running.RUNNING, Running.PAUSED):
-            return
-        described = self._cluster.node(node)
-        installation = self._cluster.installation
-        if not installation.home(described).exists():
-            self._install(described)
-        self._journal(node, "intent", durable=True)
-        self._backend.start(node, self._cluster.target.command(described, installation))
-        self._journal(node, "started")
-
-    def await_ready(self, node: str, timeout: float) -> None:
-        """Until the node answers requests at its own address, fenced or not."""
-        address = Endpoint(self._cluster.node(node).address, PEER_PORT)
-        deadline = time.monotonic() + timeout
-        while round_trip(address, max(0.1, min(1.0, deadline - time.monotonic()))).reach is not Reach.ANSWERED:
-            if self.status(node).running is Running.EXITED:
-                raise InfrastructureError(self._backend.obituary(node))
-            if time.monotonic() > deadline:
-                raise InfrastructureError(
-                    f"{node} does not answer at {address} after {timeout:g} s; see {self._backend.log(node)}"
-                )
-            time.sleep(ASK_EVERY)
-        self._journal(node, "ready")
-
-    def kill(self, node: str) -> None:
-        self._backend.kill(node)
-        self._journal(node, "killed")
-
-    def pause(self, node: str) -> None:
-        self._backend.pause(node)
-        self._journal(node, "paused")
-
-    def resume(self, node: str) -> None:
-        self._backend.resume(node)
-        self._journal(node, "resumed")
-
-    def status(self, node: str) -> ProcessStatus:
-        self._cluster.node(node)
-        return self._backend.status(node)
-
-    def peers(self, node: str) -> frozenset[str]:
-        pid = self.status(node).pid
-        return frozenset() if pid is None else sockets.peers(self._cluster.layout, node, pid)
-
-    def _install(self, node: Node) -> None:
-        installation, target = self._cluster.installation, self._cluster.target
-        installation.home(node).mkdir()
-        installation.hosts(node).write_text(hosts_file(self._cluster.layout.hosts_of(node)))
-        write_properties(installation.properties(node), target.properties(node, installation))
-        if node.cloned and node.duplicate_of is not None:
-            elder = self._cluster.node(node.duplicate_of)
-            ignore = shutil.ignore_patterns(".lock", "*.tmp")
-            shutil.copytree(installation.data(elder), installation.data(node), ignore=ignore)
-        else:
-            target.format(node, installation)
-
-    def _journal(self, node: str, phase: str, durable: bool = False) -> None:
-        status = self.status(node)
-        data = {} if phase == "intent" else {"pid": status.pid, "start_time": status.started}
-        self._cluster.journal.write("node", node, phase, data, node=node, durable=durable)
-
-
-class Duplicates:
-    """Implements `faults.capabilities.Duplicates`: in this backend a duplicate is a node like any other."""
-
-    def __init__(self, processes: Nodes) -> None:
-        self._processes = processes
-
-    def start_duplicate(self, node: str) -> None:
-        self._processes.start(node)
-
-    def stop_duplicate(self, node: str) -> None:
-        if self._processes.status(node).running in (Running.RUNNING, Running.PAUSED):
-            self._processes.kill(node)
+                self.processes.ended(name, exit_code)

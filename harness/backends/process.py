@@ -98,6 +98,17 @@ class ProcessBackend:
         if not child.exited.wait(SETTLE) or not _within(SETTLE, lambda: not _group_lives(child.pid)):
             raise InfrastructureError(f"{name} (pid {child.pid}) is still there {SETTLE:g} s after SIGKILL")
 
+    def terminate(self, name: str) -> None:
+        """SIGTERM to the process itself, and return: its end is reported as one of its own."""
+        child = self._living(name)
+        with suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGTERM)
+
+    def await_end(self, name: str, timeout: float) -> bool:
+        """Until a process has ended, however it did. False if it lives on after `timeout` seconds."""
+        child = self._children.get(name)
+        return child is not None and child.exited.wait(timeout)
+
     def pause(self, name: str) -> None:
         """SIGSTOP to the whole process group; returns when every thread is stopped."""
         child = self._living(name)

@@ -1,4 +1,4 @@
-"""Apache Kafka's jars, by version, in a cache outside the repository.
+"""Jars in a cache outside the repository, Apache Kafka's by version.
 
 In this order: `$KAFKA_HOME/libs` if it holds that version; the cache; Maven; the Ivy that pyspark brings along.
 """
@@ -21,6 +21,9 @@ from harness.errors import InfrastructureError
 DOWNLOAD_TIMEOUT = 600
 COMPLETE = "complete"
 """Marker file: everything of this folder was fetched."""
+
+HOMES = {"org.apache.kafka": "KAFKA_HOME", "org.apache.zookeeper": "ZOOKEEPER_HOME"}
+"""Where an unpacked release is named, by group."""
 
 Coordinates = tuple[str, str, str]
 
@@ -48,10 +51,15 @@ def kafka_jars(version: str) -> Path:
                 f"KAFKA_HOME={home} does not hold Apache Kafka {version}: unset it, or ask for its version"
             )
         return libs
-    folder = cache_folder() / f"kafka-{version}"
+    return fetched(f"kafka-{version}", _coordinates(version), f"kafka_2.13-{version}.jar", "Apache Kafka")
+
+
+def fetched(name: str, wanted: Sequence[Coordinates], proof: str, title: str) -> Path:
+    """The folder `name` of the cache with these jars and what they depend on; `proof` is one that has to be there."""
+    folder = cache_folder() / name
     with locked(folder):
         if not (folder / COMPLETE).exists():
-            _fetch(version, folder)
+            _fetch(wanted, proof, f"{title} {wanted[0][2]}", folder)
     return folder
 
 
@@ -64,23 +72,22 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _fetch(version: str, folder: Path) -> None:
-    wanted = _coordinates(version)
-    print(f"fetching Apache Kafka {version} into {folder}", file=sys.stderr, flush=True)
+def _fetch(wanted: Sequence[Coordinates], proof: str, title: str, folder: Path) -> None:
+    print(f"fetching {title} into {folder}", file=sys.stderr, flush=True)
     shutil.rmtree(folder, ignore_errors=True)
     problems = []
     for tool in (_maven, _ivy):
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             problem = tool(wanted, Path(scratch))
             jars = Path(scratch) / "libs"
-            if problem is None and list(jars.glob(f"kafka_2.*-{version}.jar")):
+            if problem is None and (jars / proof).exists():
                 (jars / COMPLETE).touch()
                 jars.rename(folder)
                 return
-            problems.append(problem or f"{tool.__name__.strip('_')} fetched no kafka_2.13-{version}.jar")
+            problems.append(problem or f"{tool.__name__.strip('_')} fetched no {proof}")
     raise InfrastructureError(
-        f"Apache Kafka {version} could not be fetched ({'; '.join(problems)}): unpack a release and set KAFKA_HOME "
-        "to it, or install Maven (apt-get install maven)"
+        f"{title} could not be fetched ({'; '.join(problems)}): unpack a release and set {HOMES[wanted[0][0]]} to it, "
+        "or install Maven (apt-get install maven)"
     )
 
 

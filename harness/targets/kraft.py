@@ -6,19 +6,18 @@ import shutil
 from collections.abc import Collection
 
 from harness.backends.process import Command
-from harness.errors import InfrastructureError
 from harness.network.layout import Layout, Node
-from harness.targets import listeners
-from harness.targets.jars import kafka_jars, major_minor
+from harness.targets import jvm, listeners
+from harness.targets.jars import major_minor
 from harness.targets.prepared import prepare
 from harness.targets.readiness import unready
-from harness.targets.target import FILES, Installation, TargetFile, new_uuid, write_properties
+from harness.targets.security import refuse_sasl
+from harness.targets.target import Installation, TargetFile, new_uuid, write_properties
 
 METADATA_TOPIC = "__cluster_metadata"
 CONTROLLERS_ADVERTISE = (3, 9)
 """From here on controllers hand out the address of their listener, past all links, unless told a name; before, they
 refuse to be told."""
-SMALL_JVM = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
 
 
 class ApacheKafka:
@@ -28,11 +27,11 @@ class ApacheKafka:
         self.version = version
 
     def prepare(self) -> None:
-        if shutil.which("java") is None:
-            raise InfrastructureError("there is no java on the PATH: apt-get install openjdk-17-jre-headless")
+        jvm.require_java()
         prepare(self.version, self._java)
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
+        refuse_sasl(self.file.name, installation)
         layout = installation.layout
         properties = {
             "process.roles": ",".join(sorted(node.roles)),
@@ -41,7 +40,7 @@ class ApacheKafka:
             "listeners": listeners.listeners(node),
             "controller.listener.names": "CONTROLLER",
             "listener.security.protocol.map": listeners.SECURITY,
-            "log.dirs": str(installation.data(node)),
+            "log.dirs": ",".join(map(str, installation.log_dirs(node))),
         }
         if node.is_broker:
             properties["inter.broker.listener.name"] = "INTERNAL"
@@ -51,31 +50,27 @@ class ApacheKafka:
 
     def format(self, node: Node, installation: Installation) -> None:
         """Copy the directory that StorageTool formatted once, under this node's and this cluster's own ids."""
-        data = installation.data(node)
-        shutil.copytree(prepare(self.version, self._java).data, data)
-        write_properties(
-            data / "meta.properties",
-            {
-                "version": "1",
-                "cluster.id": installation.cluster_id,
-                "node.id": str(node.id),
-                "directory.id": new_uuid(),
-            },
-        )
+        for data in installation.log_dirs(node):
+            shutil.copytree(prepare(self.version, self._java).data, data)
+            write_properties(
+                data / "meta.properties",
+                {
+                    "version": "1",
+                    "cluster.id": installation.cluster_id,
+                    "node.id": str(node.id),
+                    "directory.id": new_uuid(),
+                },
+            )
 
     def command(self, node: Node, installation: Installation) -> Command:
-        flags = [f"-Djdk.net.hosts.file={installation.hosts(node)}", "-Djava.net.preferIPv4Stack=true"]
-        classes = prepare(self.version, self._java).classes
-        if classes.exists():
-            flags.append(f"-XX:SharedArchiveFile={classes}")
+        flags = [
+            *jvm.name_table(node, installation),
+            *jvm.shared_classes(prepare(self.version, self._java).classes),
+        ]
         return Command(self._java(*flags, "kafka.Kafka", str(installation.properties(node))))
 
     def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
         return unready(nodes, layout, METADATA_TOPIC)
 
     def _java(self, *arguments: str) -> list[str]:
-        if major_minor(self.version) >= (4, 0):
-            logging = f"-Dlog4j2.configurationFile={FILES / 'log4j2.properties'}"
-        else:
-            logging = f"-Dlog4j.configuration=file:{FILES / 'log4j.properties'}"
-        return ["java", *SMALL_JVM, logging, "-cp", f"{kafka_jars(self.version)}/*", *arguments]
+        return jvm.kafka(self.version, *arguments)

@@ -6,6 +6,7 @@ from harness.network.addresses import CLIENT_PORT, PEER_PORT
 from harness.network.layout import MAIN_SITE, SITE_PREFIX, Layout, Node
 
 SECURITY = "CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT"
+BROKER_SECURITY = "INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT"
 
 
 def listeners(node: Node) -> str:

@@ -1,30 +1,25 @@
 """What is made once for each version of Apache Kafka, since it costs seconds of a JVM each time.
 
 - a data directory that StorageTool formatted; a node gets a copy with its own ids in `meta.properties`;
-- an archive of the classes that a node loads (JDK: application class data sharing), recorded from one node that is
-  started and stopped alone: with it a node needs half the CPU until it serves. A JVM that it does not fit ignores it.
+- an archive of the classes that a node loads (see `archives`).
 """
 
 from __future__ import annotations
 
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import InfrastructureError
+from harness.targets.archives import free_port, recording, running, says
 from harness.targets.jars import COMPLETE, cache_folder, locked
 from harness.targets.target import new_uuid, write_properties
 
 FORMAT_TIMEOUT = 120.0
-RECORDING_TIMEOUT = 120.0
 STARTED = "Kafka Server started"
 
 Java = Callable[..., list[str]]
@@ -80,26 +75,14 @@ def _record_classes(java: Java, scratch: Path, made: Prepared) -> bool:
     used = scratch / "used"
     shutil.copytree(made.data, used)
     properties, log = _lonely_node(scratch, used), scratch / "node.log"
-    command = java(f"-XX:ArchiveClassesAtExit={made.classes}", "kafka.Kafka", str(properties))
-    deadline = time.monotonic() + RECORDING_TIMEOUT
-    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as node:
-        try:
-            while STARTED not in log.read_text(errors="replace") and node.poll() is None:
-                if time.monotonic() > deadline:
-                    return False
-                time.sleep(0.1)
-            node.send_signal(signal.SIGTERM)
-            node.wait(max(1.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            return False
-        finally:
-            node.kill()
+    with running(java(recording(made.classes), "kafka.Kafka", str(properties)), log, says(log, STARTED)):
+        pass
     return made.classes.exists()
 
 
 def _lonely_node(scratch: Path, data: Path) -> Path:
     """The configuration of a cluster of one node."""
-    controller, broker = _free_port(), _free_port()
+    controller, broker = free_port(), free_port()
     path = scratch / "node.properties"
     write_properties(
         path,
@@ -115,8 +98,3 @@ def _lonely_node(scratch: Path, data: Path) -> Path:
         },
     )
     return path
-
-
-def _free_port() -> int:
-    with closing(socket.create_server(("127.0.0.1", 0))) as probe:
-        return int(probe.getsockname()[1])

@@ -10,6 +10,7 @@ from harness.errors import UsageError
 from harness.network.layout import Layout, Node
 from harness.targets import listeners
 from harness.targets.readiness import unready
+from harness.targets.security import refuse_sasl
 from harness.targets.target import Installation, TargetFile
 
 METADATA_TOPIC = "__kafka_metadata"
@@ -27,6 +28,7 @@ class Quorum:
         """Nothing to do: its program is installed with the harness."""
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
+        refuse_sasl(self.file.name, installation)
         layout = installation.layout
         properties = {
             "process.roles": ",".join(sorted(node.roles)),

@@ -13,6 +13,7 @@ from kio.static.primitive import i32
 
 from harness.clients.raw import NoAnswer, RawConnection
 from harness.network.layout import Layout, Listener, Node
+from harness.targets import zookeeper
 
 PATIENCE = 1.0
 """Seconds for one answer; a node that needs longer is asked again."""
@@ -30,13 +31,38 @@ def unready(nodes: Collection[Node], layout: Layout, metadata_topic: str) -> str
         others = (node for node in layout.controllers if node not in controllers)
         if controllers and not any(leading) and not any(_leads_if_there(node, metadata_topic) for node in others):
             return "no controller says that it leads the quorum"
-        brokers = [node for node in nodes if node.is_broker]
-        for node in brokers:
-            known = _brokers(node)
-            if missing := [each.name for each in brokers if each.id not in known]:
-                return f"{node.name} does not list {', '.join(missing)} in its Metadata"
+        return _strangers([node for node in nodes if node.is_broker])
     except NoAnswer as error:
         return str(error)
+
+
+def unready_with_zookeeper(nodes: Collection[Node]) -> str | None:
+    """The same where ZooKeeper holds the state: its servers have to take sessions, and a broker to know a controller.
+
+    A broker knows none before one holds `/controller` and has told it of the cluster.
+    """
+    servers = [node for node in nodes if node.is_zookeeper]
+    if silent := zookeeper.unready(servers):
+        return silent
+    brokers = [node for node in nodes if node.is_broker]
+    try:
+        return _strangers(brokers) or next(
+            (f"{node.name} knows no controller" for node in brokers if known_controller(node) < 0), None
+        )
+    except NoAnswer as error:
+        return str(error)
+
+
+def known_controller(node: Node) -> int:
+    """The id of the controller in a broker's Metadata, -1 if it knows none. Raises NoAnswer."""
+    return int(_metadata(node).controller_id)
+
+
+def _strangers(brokers: Collection[Node]) -> str | None:
+    for node in brokers:
+        known = {int(broker.node_id) for broker in _metadata(node).brokers}
+        if missing := [each.name for each in brokers if each.id not in known]:
+            return f"{node.name} does not list {', '.join(missing)} in its Metadata"
     return None
 
 
@@ -57,7 +83,7 @@ def _leads_if_there(node: Node, topic: str) -> bool:
         return False
 
 
-def _brokers(node: Node) -> set[int]:
-    """The ids in a broker's Metadata. Raises NoAnswer."""
+def _metadata(node: Node) -> MetadataResponse:
+    """What a broker says of the cluster, without topics. Raises NoAnswer."""
     with RawConnection(*node.endpoint(Listener.CLIENT), PATIENCE) as connection:
-        return {int(broker.node_id) for broker in connection.call(MetadataRequest(topics=()), MetadataResponse).brokers}
+        return connection.call(MetadataRequest(topics=()), MetadataResponse)

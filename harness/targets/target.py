@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
@@ -74,10 +74,12 @@ class TargetFile(_Part):
     settings: Settings = Settings()
     levels: dict[str, dict[str, str]] = {}
     """Protocol levels, the lowest first: which settings make a node behave as at that level."""
+    restart: Literal["at once", "when unregistered"] = "at once"
+    """`when unregistered`: a broker dies if it is started again before ZooKeeper has let go of its registration."""
     differences: tuple[Difference, ...] = ()
 
     def properties(self, node: Node, timing: Timing) -> dict[str, str]:
-        """The node's settings of this file, with the plan's timeouts."""
+        """The node's settings of this file, with the plan's timeouts. UsageError for a level that is not listed."""
         properties = dict(self.settings.all)
         if node.is_controller:
             properties |= self.settings.controller
@@ -85,7 +87,18 @@ class TargetFile(_Part):
             properties |= self.settings.broker
         for name, keys in self.timing.items():
             properties |= dict.fromkeys(keys, str(getattr(timing, name)))
+        properties |= self._level(node)
         return properties
+
+    def _level(self, node: Node) -> Mapping[str, str]:
+        if node.level is None:
+            return {}
+        if node.level not in self.levels:
+            known = ", ".join(self.levels) or "none"
+            raise UsageError(
+                f"{node.name} is to start at the level {node.level}, and the levels of {self.name}: {known}"
+            )
+        return self.levels[node.level]
 
 
 @dataclass(frozen=True)
@@ -96,12 +109,19 @@ class Installation:
     timing: Timing
     cluster_id: str
     nodes: Path
+    security: Literal["plaintext", "sasl"] = "plaintext"
 
     def home(self, node: Node) -> Path:
         return self.nodes / node.name
 
     def data(self, node: Node) -> Path:
+        """Its log directory, the first of several."""
         return self.home(node) / "data"
+
+    def log_dirs(self, node: Node) -> tuple[Path, ...]:
+        """`data`, `data-2`, `data-3`…: as many as the plan says."""
+        first = self.data(node)
+        return (first, *(first.with_name(f"{first.name}-{number}") for number in range(2, node.log_dirs + 1)))
 
     def properties(self, node: Node) -> Path:
         return self.home(node) / "node.properties"
@@ -121,7 +141,7 @@ class Target(Protocol):
         """The whole configuration of one node."""
 
     def format(self, node: Node, installation: Installation) -> None:
-        """Make the new, empty data directory of a node ready for its first start."""
+        """Make the new, empty directories of a node ready for its first start."""
 
     def command(self, node: Node, installation: Installation) -> Command:
         """How to start a node, which has its files already."""

@@ -1,0 +1,70 @@
+"""Log directories of nodes, broken and put back by renaming."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from faults.capabilities import Broken, CapabilityError, DirState
+from harness.network.layout import Layout
+from harness.targets.target import Installation
+
+
+class NodeLogDirs:
+    """Implements `faults.capabilities.LogDirs` by renaming: `data` stands aside as `data.aside`."""
+
+    def __init__(self, layout: Layout, installation: Installation) -> None:
+        self._layout = layout
+        self._installation = installation
+
+    def holding(self, node: str, partition: str) -> int:
+        for number, path in enumerate(self._paths(node)):
+            if (path / partition).is_dir():
+                return number
+        raise CapabilityError(f"no log directory of {node} holds {partition}")
+
+    def break_(self, node: str, number: int, how: Broken) -> None:
+        path = self._path(node, number)
+        if not _aside(path).exists():
+            path.rename(_aside(path))
+        if how is Broken.REPLACED:
+            path.touch()
+
+    def restore(self, node: str, number: int) -> None:
+        path = self._path(node, number)
+        if not _aside(path).exists():
+            return
+        if path.is_dir():  # made by somebody who found nothing there
+            path.rename(_unused(path, "meanwhile"))
+        else:
+            path.unlink(missing_ok=True)
+        _aside(path).rename(path)
+
+    def state(self, node: str, number: int) -> DirState:
+        path = self._path(node, number)
+        try:
+            next(os.scandir(path), None)
+        except OSError as error:
+            return DirState(str(path), errno.errorcode.get(error.errno or 0, str(error)))
+        return DirState(str(path), None)
+
+    def _paths(self, node: str) -> tuple[Path, ...]:
+        return self._installation.log_dirs(self._layout.node(node))
+
+    def _path(self, node: str, number: int) -> Path:
+        paths = self._paths(node)
+        if number >= len(paths):
+            raise CapabilityError(f"{node} has no log directory {number}: it has {len(paths)}, counted from 0")
+        return paths[number]
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.aside")
+
+
+def _unused(path: Path, ending: str) -> Path:
+    number = 1
+    while (name := path.with_name(f"{path.name}.{ending}-{number}")).exists():
+        number += 1
+    return name

@@ -1,0 +1,182 @@
+"""The nodes of a running cluster: their files and processes, and every change of them in the journal."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+from faults.capabilities import ProcessStatus, Reach, Running
+from harness.backends.process import ProcessBackend
+from harness.errors import InfrastructureError
+from harness.network import sockets
+from harness.network.layout import Layout, Node, hosts_file
+from harness.network.roundtrip import round_trip
+from harness.targets.registration import holder
+from harness.targets.target import Installation, Target, write_properties
+from results.records.journal import JournalWriter
+
+ASK_EVERY = 0.1
+LET_GO_WITHIN = 20.0
+"""Seconds, besides a session timeout, until ZooKeeper has to have let go of a dead broker's registration."""
+
+
+class Nodes:
+    """Implements `faults.capabilities.Processes`; every change of a node is journalled."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        installation: Installation,
+        target: Target,
+        backend: ProcessBackend,
+        journal: JournalWriter,
+    ) -> None:
+        self._layout = layout
+        self._installation = installation
+        self._target = target
+        self._backend = backend
+        self._journal = journal
+        self._levels: dict[str, str] = {}
+        self._stopping: set[str] = set()
+        self._lock = threading.Lock()
+
+    def start(self, node: str) -> None:
+        """Start a node's process; a first start writes its files. Does nothing if it runs.
+
+        Where a broker would die of its predecessor's registration, that has to go first.
+        """
+        if self.status(node).running in (Running.RUNNING, Running.PAUSED):
+            return
+        described = self._described(node)
+        if not self._installation.home(described).exists():
+            self._install(described)
+        elif described.is_broker and self._target.file.restart == "when unregistered":
+            self._await_unregistered(described)
+        self._stopping.discard(node)
+        self._note(node, "intent", durable=True)
+        self._backend.start(node, self._target.command(described, self._installation))
+        self._note(node, "started", level=described.level)
+
+    def await_ready(self, node: str, timeout: float) -> None:
+        """Until the node answers requests at its own address, fenced or not."""
+        address = self._layout.node(node).front
+        deadline = time.monotonic() + timeout
+        while round_trip(address, max(0.1, min(1.0, deadline - time.monotonic()))).reach is not Reach.ANSWERED:
+            if self.status(node).running is Running.EXITED:
+                raise InfrastructureError(self._backend.obituary(node))
+            if time.monotonic() > deadline:
+                raise InfrastructureError(
+                    f"{node} does not answer at {address} after {timeout:g} s; see {self._backend.log(node)}"
+                )
+            time.sleep(ASK_EVERY)
+        self._note(node, "ready")
+
+    def kill(self, node: str) -> None:
+        self._backend.kill(node)
+        self._note(node, "killed")
+
+    def shut_down(self, node: str) -> None:
+        """SIGTERM, and return at once: it may hand over what it leads first. Does nothing if it has ended."""
+        if self.status(node).running is not Running.RUNNING:
+            return
+        self._stopping.add(node)
+        self._note(node, "stopping")
+        self._backend.terminate(node)
+
+    def await_end(self, node: str, timeout: float) -> bool:
+        """Until its process has ended, however. False if it lives on after `timeout` seconds."""
+        return self._backend.await_end(node, timeout)
+
+    def ended(self, node: str, exit_code: int) -> None:
+        """Note that a process ended which was not killed here: as it was asked to, or by itself."""
+        if node in self._stopping:
+            self._write(node, "stopped", {"exit_code": exit_code})
+        else:
+            self._write(node, "exited", {"exit_code": exit_code, "sentence": self._backend.obituary(node)})
+
+    def set_level(self, node: str, level: str) -> None:
+        """From its next start on the node is at this protocol level."""
+        self._levels[node] = level
+        described = self._described(node)
+        properties = self._target.properties(described, self._installation)
+        write_properties(self._installation.properties(described), properties)
+
+    def pause(self, node: str) -> None:
+        self._backend.pause(node)
+        self._note(node, "paused")
+
+    def resume(self, node: str) -> None:
+        self._backend.resume(node)
+        self._note(node, "resumed")
+
+    def status(self, node: str) -> ProcessStatus:
+        self._layout.node(node)
+        return self._backend.status(node)
+
+    def peers(self, node: str) -> frozenset[str]:
+        pid = self.status(node).pid
+        return frozenset() if pid is None else sockets.peers(self._layout, node, pid)
+
+    def _described(self, node: str) -> Node:
+        """At the level that it was rolled to, if it was."""
+        described = self._layout.node(node)
+        level = self._levels.get(node)
+        return described if level is None else replace(described, level=level)
+
+    def _install(self, node: Node) -> None:
+        installation, target = self._installation, self._target
+        installation.home(node).mkdir()
+        installation.hosts(node).write_text(hosts_file(self._layout.hosts_of(node)))
+        write_properties(installation.properties(node), target.properties(node, installation))
+        if node.cloned and node.duplicate_of is not None:
+            elder = self._layout.node(node.duplicate_of)
+            ignore = shutil.ignore_patterns(".lock", "*.tmp")
+            for theirs, ours in zip(installation.log_dirs(elder), installation.log_dirs(node), strict=True):
+                shutil.copytree(theirs, ours, ignore=ignore)
+        else:
+            target.format(node, installation)
+
+    def _await_unregistered(self, node: Node) -> None:
+        """Raises InfrastructureError if the registration is still there long after its session is over."""
+        patience = self._installation.timing.session_ms / 1000 + LET_GO_WITHIN
+        began = time.monotonic()
+        while (session := holder(self._layout, node.id)) is not None:
+            if time.monotonic() - began > patience:
+                raise InfrastructureError(
+                    f"{node.name} cannot be started: after {patience:g} s ZooKeeper has broker {node.id} {session}"
+                )
+            time.sleep(ASK_EVERY)
+        waited = time.monotonic() - began
+        if waited >= ASK_EVERY:
+            sentence = (
+                f"{node.name} was started {waited:.1f} s later than it could have been: it dies (NodeExists) while "
+                "ZooKeeper has the registration of the process before it."
+            )
+            data = {"what": "start postponed", "seconds": round(waited, 3), "sentence": sentence}
+            self._journal.write("note", "start-postponed", "seen", data, node=node.name)
+
+    def _note(self, node: str, phase: str, durable: bool = False, **more: object) -> None:
+        status = self.status(node)
+        data = {} if phase == "intent" else {"pid": status.pid, "start_time": status.started}
+        known = {key: value for key, value in more.items() if value is not None}
+        self._write(node, phase, data | known, durable=durable)
+
+    def _write(self, node: str, phase: str, data: dict[str, Any], durable: bool = False) -> None:
+        self._journal.write("node", node, phase, data, node=node, durable=durable)
+
+
+class Duplicates:
+    """Implements `faults.capabilities.Duplicates`: in this backend a duplicate is a node like any other."""
+
+    def __init__(self, processes: Nodes) -> None:
+        self._processes = processes
+
+    def start_duplicate(self, node: str) -> None:
+        self._processes.start(node)
+
+    def stop_duplicate(self, node: str) -> None:
+        if self._processes.status(node).running in (Running.RUNNING, Running.PAUSED):
+            self._processes.kill(node)
