@@ -23,6 +23,7 @@ from cluster_impl.api import ApiConfig, BrokerApis
 from cluster_impl.replication.config import ReplicationConfig
 from cluster_impl.replication.control_plane import (
     BrokerView,
+    Change,
     ClusterView,
     Endpoint,
     IsrAccepted,
@@ -109,15 +110,24 @@ class World:
                 leader=live[0], leader_epoch=0, tenure_epoch=0, version=0,
                 config={key.replace("_", "."): value for key, value in config.items()},
             )  # fmt: skip
-        self._publish(names)
+        self._publish(names, is_new=True)
 
     def delete(self, topic: str) -> None:
         for name in [name for name in self.partitions if name.topic == topic]:
             gone = self.partitions.pop(name)
             removal = PartitionRemoved(topic=topic, topic_id=gone.topic_id, partition=name.partition)
             for broker in self.brokers.values():
-                broker.replicas.apply([removal])
+                broker.apply([removal])
         self._publish([])
+
+    def lose(self, broker_id: int, names: Sequence[TopicPartition]) -> None:
+        """A broker says that it lost replicas: they leave their ISRs, unless they are the last, and lead nothing."""
+        for name in names:
+            state = self.partitions[name]
+            isr = tuple(member for member in state.isr if member != broker_id)
+            leader = state.leader if state.leader != broker_id else next(iter(isr), -1)
+            self._change(name, leader=leader, isr=isr or state.isr)
+        self._publish([*names])
 
     def elect(self, name: TopicPartition, leader: int) -> None:
         self._change(name, leader=leader)
@@ -153,11 +163,11 @@ class World:
     def new_producer_id(self) -> int:
         return next(self._producer_ids)
 
-    def _publish(self, names: list[TopicPartition]) -> None:
+    def _publish(self, names: list[TopicPartition], *, is_new: bool = False) -> None:
         self.view = self._describe()
+        states = [replace(self.partitions[name], is_new=is_new) for name in names]
         for broker in [broker for broker in self.brokers.values() if not broker.stopped]:
-            mine = [self.partitions[name] for name in names if broker.broker_id in self.partitions[name].replicas]
-            broker.replicas.apply(mine)
+            broker.apply([state for state in states if broker.broker_id in state.replicas])
 
     def _describe(self) -> ClusterView:
         topics: dict[str, dict[int, PartitionView]] = {}
@@ -225,6 +235,7 @@ class StaticControl:
 
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
         self.failed_dirs.append((path, lost))
+        self._world.lose(self.broker_id, lost)
 
     def broker_epoch(self) -> int:
         return self._world.epochs.get(self.broker_id, -1)
@@ -258,6 +269,13 @@ class Broker:
         self.apis = BrokerApis(self.control, self.replicas, api)
         self.server = Server(KAFKA, self.apis.handlers)
         self.stopped = False
+        self.refused: dict[TopicPartition, Error] = {}
+        """What could not be carried out when it was told last."""
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        for change in changes:
+            self.refused.pop(change.topic_partition, None)
+        self.refused |= self.replicas.apply(changes)
 
     async def start(self) -> None:
         await self.replicas.start()
@@ -317,6 +335,14 @@ class StaticCluster:
             self.world.create(topic, replicas, **config)
 
         self.run(create())
+
+    def tell(self, broker_id: int, *changes: Change) -> None:
+        """Tell one broker something that the others do not hear."""
+
+        async def tell() -> None:
+            self.world.brokers[broker_id].apply(changes)
+
+        self.run(tell())
 
     def elect(self, topic: str, partition: int, leader: int) -> None:
         async def elect() -> None:

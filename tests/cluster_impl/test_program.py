@@ -88,3 +88,16 @@ def test_a_broker_that_was_never_granted_an_epoch_stops_at_once(tmp_path: Path) 
         assert broker.exit_code() == 0
     finally:
         broker.end()
+
+
+def test_a_broker_whose_last_directory_is_taken_away_says_so_and_exits_with_1(tmp_path: Path) -> None:
+    settings = {"replica.high.watermark.checkpoint.interval.ms": "200"}
+    broker = ProcessCluster(tmp_path, **settings).brokers[4]
+    broker.start()
+    try:
+        eventually(lambda: broker.says("the node has started"), "the broker has started")
+        (tmp_path / "data-4").rename(tmp_path / "data-4.away")
+        assert broker.exit_code() == 1
+        assert broker.log().splitlines()[-1].startswith("all log dirs have failed")
+    finally:
+        broker.end()

@@ -121,7 +121,13 @@ def test_records_without_acks_are_dropped(cluster: StaticCluster) -> None:
     assert cluster.log(1, "t") == [b"a"]
 
 
-def test_a_fetch_that_waits_when_the_lease_ends_brings_no_records(cluster: StaticCluster) -> None:
+@pytest.mark.parametrize(
+    ("completes", "error", "brings"), [(False, Error.NOT_LEADER_OR_FOLLOWER, False), (True, Error.NONE, True)]
+)
+def test_a_fetch_that_waits_when_the_broker_is_fenced_brings_records_only_where_the_begun_is_completed(
+    cluster: StaticCluster, completes: bool, error: Error, brings: bool
+) -> None:
+    cluster.world.brokers[1].control.completes = completes
     waiting = cluster.begin(1, fetch_request(cluster.state("t"), 1, max_wait_ms=3000), 16)
     eventually(lambda: bool(cluster.replica(1, "t").commits), "the fetch waits")
     leader = cluster.world.brokers[1]
@@ -132,7 +138,9 @@ def test_a_fetch_that_waits_when_the_lease_ends_brings_no_records(cluster: Stati
 
     cluster.run(append_then_fence())
     answer = waiting.result(5).responses[0].partitions[0]
-    assert (answer.error_code, bytes(answer.records or b"")) == (Error.NOT_LEADER_OR_FOLLOWER, b"")
+    assert (answer.error_code, bool(answer.records)) == (error, brings)
+    after = cluster.ask(1, fetch_request(cluster.state("t"), 1), 16).responses[0].partitions[0]
+    assert after.error_code == Error.NOT_LEADER_OR_FOLLOWER, "what is begun now is refused"
 
 
 def test_followers_are_served_while_the_leader_is_fenced(cluster: StaticCluster) -> None:

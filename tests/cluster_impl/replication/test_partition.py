@@ -337,3 +337,39 @@ def test_a_cut_log_takes_the_high_watermark_with_it() -> None:
     follower = replica(state(leader=5), end=10, high_watermark=10)
     follower.truncated(4)
     assert (follower.log_end_offset, follower.high_watermark) == (4, 4)
+
+
+def test_a_replica_that_was_stopped_neither_leads_nor_follows_until_it_is_assigned_again() -> None:
+    leader = replica(state())
+    leader.appended(5)
+    leader.stop()
+    assert leader.check_leader(-1) is Error.NOT_LEADER_OR_FOLLOWER
+    assert leader.acknowledges(5, 1) is Error.NOT_LEADER_OR_FOLLOWER
+    assert leader.assign(state(epoch=0), log_end_offset=5, min_isr=1, now=1.0) is Transition.NOTHING
+    assert leader.assign(state(), log_end_offset=5, min_isr=1, now=1.0) is Transition.LEADS
+    assert (leader.role, leader.tenure_start) == (Role.LEADER, 5)
+    assert leader.assign(state(), log_end_offset=5, min_isr=1, now=1.0) is Transition.NOTHING
+
+
+def test_whom_a_leader_proposed_before_it_was_stopped_counts_after_it_is_assigned_at_the_same_version() -> None:
+    leader = replica(state(isr=(4, 5)))
+    fetched(leader, 5, 0)
+    fetched(leader, 6, 0)
+    asked = proposal(leader, 0.0)
+    assert asked.isr == (4, 5, 6)
+    leader.stop()
+    leader.assign(state(isr=(4, 5)), log_end_offset=0, min_isr=1, now=1.0)
+    leader.appended(3)
+    fetched(leader, 5, 3)
+    assert leader.high_watermark == 0, "6 may be a member by now"
+    leader.isr_answered(asked, IsrAccepted(isr=(4, 5, 6), leader_epoch=1, version=2), 1.0)
+    assert fetched(leader, 6, 3) and leader.high_watermark == 3
+
+
+def test_a_replica_whose_storage_failed_says_so_for_good() -> None:
+    leader = replica(state())
+    leader.appended(5)
+    leader.fail()
+    storage = Error.KAFKA_STORAGE_ERROR
+    assert leader.check_leader(0) is leader.check_leader(99) is leader.acknowledges(5, 1) is storage
+    assert leader.next_isr(EPOCHS.get, 1.0) is None
