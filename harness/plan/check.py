@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.plan.base import PlanModel
-from harness.plan.conditions import NodeExited
+from harness.plan.conditions import NodeExited, Znode
 from harness.plan.model import ConsumerSpec, NodeSpec, Plan, ProducerSpec
 from harness.plan.probes import ReplicaStateEventProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectDuplicate, Produce, Shutdown, Start, Workload
@@ -172,7 +172,7 @@ def _refs(step: PlanModel) -> Iterator[tuple[str, str]]:
         "isr",
         "leader",
     ):
-        value = getattr(step, key, None)
+        value = None if key == "has" and isinstance(step, Znode) else getattr(step, key, None)  # data, there
         for ref in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
             yield key.rstrip("_"), ref
     for key in (

@@ -1,0 +1,105 @@
+"""ZooKeeper itself loses its leader, or its quorum, for less than a session."""
+
+from __future__ import annotations
+
+from faults.capabilities import Capability
+from harness.plan.base import NodeRefs
+from harness.plan.conditions import BrokerEpochAbove, TopicCreatedThrough, WorkloadAcks
+from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
+from harness.plan.probes import CreateTopicProbe
+from harness.plan.steps import Bind, Heal, Hold, InjectKill, Step
+from suites.building import (
+    LIVELY_MS,
+    around_zookeeper,
+    cast,
+    closing,
+    compose,
+    must,
+    never,
+    never_serves,
+    opening,
+    pace,
+    topic,
+)
+from suites.internals.story import internals
+from suites.story import Story, TargetFacts
+
+SESSION_MS = 6000
+"""Long enough for an ensemble to come back inside of it, also on a busy machine."""
+
+
+def without_quorum(story: Story, target: TargetFacts, seed: int) -> Plan:
+    _, follower, _ = cast(story, seed)
+    meanwhile: list[Step] = [
+        CreateTopicProbe(
+            as_="nothing-changes",
+            node=follower,
+            topic="impossible",
+            timeout_ms=700,
+            expect=never_serves("DINT-14"),
+        ),
+        Hold(as_="a-while", after="lost.proven", ms=1500),
+        Heal(as_="mend", fault="lost"),
+    ]
+    return _plan(story, target, seed, ("zk-1", "zk-2"), meanwhile)
+
+
+def leader_killed(story: Story, target: TargetFacts, seed: int) -> Plan:
+    return _plan(story, target, seed, "zookeeper-leader", [])
+
+
+def _plan(story: Story, target: TargetFacts, seed: int, killed: NodeRefs, meanwhile: list[Step]) -> Plan:
+    """Brokers serve on, and none of them loses its session."""
+    cast_ = cast(story, seed)
+    leader, follower, controller = cast_
+    steps = [
+        *opening(leader),
+        *(Bind(as_=f"epoch-{broker}", value=f"broker-epoch:{broker}") for broker in cast_),
+        InjectKill(as_="lost", nodes=killed),
+        WorkloadAcks(as_="serves-on", more=50, within_ms=LIVELY_MS, expect=must("DINT-16")),
+        *meanwhile,
+        TopicCreatedThrough(as_="changes-again", node=follower, within_ms=LIVELY_MS, expect=must("INT-61")),
+        *(
+            BrokerEpochAbove(
+                as_=f"kept-{broker}", node=broker, value=f"$epoch-{broker}", within_ms=400, expect=never("DINT-16")
+            )
+            for broker in cast_
+        ),
+        *closing(),
+    ]
+    return compose(
+        story,
+        target,
+        seed,
+        timing=pace(target, session_ms=SESSION_MS),
+        topology=around_zookeeper(controller=controller, servers=3),
+        topics=[topic([leader, follower, controller])],
+        steps=steps,
+        coverage=[
+            FaultProven(fault="lost"),
+            StepDone(step="changes-again"),
+            Acknowledged(by="p1", acks="all", after="lost.proven", before="changes-again.ended"),
+        ],
+    )
+
+
+STORIES = (
+    internals(
+        "ensemble-without-quorum",
+        "While ZooKeeper has no quorum brokers serve on and nothing changes; sessions outlive it",
+        without_quorum,
+        14,
+        "DINT-14",
+        "DINT-16",
+        needs={Capability.KILL},
+    ),
+    internals(
+        "zookeeper-leader-killed",
+        "kill -9 of ZooKeeper's leader: every session goes on with another server",
+        leader_killed,
+        12,
+        "INT-61",
+        "DINT-15",
+        needs={Capability.KILL},
+    ),
+)
