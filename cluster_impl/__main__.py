@@ -1,6 +1,7 @@
 """`python -m cluster_impl NODE.properties` runs one node of the cluster.
 
-Exit codes: 0 after SIGTERM or SIGINT, 2 if the node cannot run as configured (one sentence on stderr), 1 if it broke.
+Exit codes: 0 after SIGTERM or SIGINT, 2 if the node cannot run as configured, 1 if it broke; one sentence on stderr
+says why, if the reason is not a fault of this program.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import uvloop
 
 from cluster_impl.config import ConfigError, NodeConfig, describe_keys, load_config
 from cluster_impl.config_values import Role
-from cluster_impl.node import CANNOT_START, STOPPED, StartupError, run_node
+from cluster_impl.endings import NodeFailure, StartupError
+from cluster_impl.node import BROKE, CANNOT_START, STOPPED, run_node
+from cluster_impl.storage.directory import LogDirError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ConfigError, StartupError) as error:
         print(error, file=sys.stderr)
         return CANNOT_START
+    except (LogDirError, NodeFailure) as error:
+        print(error, file=sys.stderr)
+        return BROKE
     return STOPPED
 
 

@@ -118,7 +118,7 @@ class NodeConfig:
         Key(
             "log.dirs",
             read.directories,
-            "The directories that hold all data, separated by commas; exactly one with process.roles.",
+            "The directories that hold all data, separated by commas; exactly one of a controller.",
             required_of=ALL,
         ),
     ]
@@ -336,6 +336,8 @@ def _check(config: NodeConfig) -> None:
             raise ConfigError(f"controller.connect does not name controller.id={config.controller_id}, this node.")
         if set(config.controller_listeners) != names:
             raise ConfigError("controller.listeners must name exactly the listeners of this controller.")
+        if len(config.log_dirs) > 1:
+            raise ConfigError("log.dirs must name exactly one directory: a controller keeps one log.")
     else:
         if config.broker_id in voter_ids:
             raise ConfigError(f"broker.id={config.broker_id} is also the id of a controller: node ids are one space.")
@@ -349,8 +351,6 @@ def _check(config: NodeConfig) -> None:
             "registration.heartbeat.interval.ms must be shorter than registration.lease.timeout.ms: "
             "a lease would end between two heartbeats."
         )
-    if config.role is not Role.LEGACY and len(config.log_dirs) > 1:
-        raise ConfigError("log.dirs must name exactly one directory where process.roles is set.")
     if config.zookeeper is not None:
         config.zookeeper.check()
     config.security.check(frozenset(names))

@@ -12,34 +12,44 @@ from cluster_impl.config import NodeConfig
 from cluster_impl.config_values import Role
 from cluster_impl.designs.quorum.broker.node import BrokerNode
 from cluster_impl.designs.quorum.controller.node import ControllerNode
+from cluster_impl.endings import StartupError
 from cluster_impl.storage.directory import LogDirError
 
 log = logging.getLogger(__name__)
 
 STOPPED = 0
+BROKE = 1
 CANNOT_START = 2
-
-
-class StartupError(Exception):
-    """The node cannot run as configured. The message is one sentence."""
 
 
 class Node(Protocol):
     async def start(self) -> None:
-        """Returns once the node listens. Raises OSError, LogDirError or ValueError with a sentence if it cannot."""
+        """Returns once the node listens, and has its id where that may take time.
+
+        Raises OSError, LogDirError, ValueError or StartupError with a sentence if it cannot.
+        """
         ...
 
     async def failed(self) -> None:
-        """Returns never; raises what a part of the node died of."""
+        """Returns never; raises what a part of the node died of: NodeFailure or LogDirError with a sentence."""
         ...
 
     async def stop(self) -> None:
-        """End in order: what can be handed over is handed over, within a bound."""
+        """End in order, also after a start that was cut short: what can be handed over is, within a bound."""
         ...
 
 
 def make_node(config: NodeConfig) -> Node:
-    return ControllerNode(config) if config.role is Role.CONTROLLER else BrokerNode(config)
+    match config.role:
+        case Role.CONTROLLER:
+            return ControllerNode(config)
+        case Role.BROKER:
+            return BrokerNode(config)
+        case Role.LEGACY:
+            # Here, so that nodes without ZooKeeper need no client of it.
+            from cluster_impl.designs.zk_controller.node import ZkNode
+
+            return ZkNode(config)
 
 
 async def run_node(config: NodeConfig) -> None:
@@ -48,20 +58,30 @@ async def run_node(config: NodeConfig) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    stopping = asyncio.create_task(stop.wait())
     try:
         node = make_node(config)
-        await node.start()
+        starting = asyncio.create_task(node.start())
+        await asyncio.wait({stopping, starting}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+        else:
+            await _cancelled(starting)
     except (OSError, LogDirError, ValueError) as error:
         raise StartupError(str(error)) from error
-    log.info("the node has started")
-    stopping = asyncio.create_task(stop.wait())
-    failing = asyncio.create_task(node.failed())
-    await asyncio.wait({stopping, failing}, return_when=asyncio.FIRST_COMPLETED)
-    if failing.done():
-        failing.result()
+    if not stopping.done():
+        log.info("the node has started")
+        failing = asyncio.create_task(node.failed())
+        await asyncio.wait({stopping, failing}, return_when=asyncio.FIRST_COMPLETED)
+        if failing.done():
+            failing.result()
+        await _cancelled(failing)
     log.info("the node is stopping")
-    failing.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await failing
     await node.stop()
     log.info("the node has stopped")
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

@@ -90,7 +90,7 @@ def test_a_controller_without_a_required_key_is_refused_by_the_keys_name(key: st
         ("advertised.listeners", "OTHER://h:1", "names OTHER, which is not among the listeners"),
         ("listener.security.protocol.map", "CLIENT:SSL", "only NAME:PLAINTEXT and NAME:SASL_PLAINTEXT are supported"),
         ("auto.create.topics.enable", "yes", "must be true or false"),
-        ("log.dirs", "/a,/b", "must name exactly one directory"),
+        ("log.dirs", ",", "must name at least one directory"),
         ("registration.lease.timeout.ms", "2000", "a lease would end between two heartbeats"),
         ("registration.lease.timeout.ms", "0", "must lie between 1"),
     ],
@@ -108,6 +108,11 @@ def test_a_controller_must_be_one_of_the_quorum() -> None:
 @pytest.mark.requirement("K631-09", "K631-47")
 def test_controller_listeners_are_the_only_listeners_of_a_controller() -> None:
     assert "controller.listeners must name exactly" in refusal_of(CONTROLLER | {"controller.listeners": "INTERNAL"})
+
+
+def test_a_controller_has_one_log_dir_and_a_broker_may_have_several() -> None:
+    assert "log.dirs must name exactly one directory" in refusal_of(CONTROLLER | {"log.dirs": "/a,/b"})
+    assert config_from(BROKER | {"log.dirs": "/a,/b"}).log_dirs == (Path("/a"), Path("/b"))
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import logging
 from collections.abc import Sequence
 
 from cluster_impl.api.apis import BrokerApis
-from cluster_impl.api.config import ApiConfig
 from cluster_impl.config import NodeConfig
+from cluster_impl.config_data_plane import api_config, replication_config
 from cluster_impl.designs.quorum.broker.control_plane import QuorumControlPlane
 from cluster_impl.designs.quorum.broker.finder import ControllerFinder
 from cluster_impl.designs.quorum.broker.heartbeats import Heartbeats, Pace
@@ -17,7 +17,6 @@ from cluster_impl.designs.quorum.broker.link import ControllerLink
 from cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
 from cluster_impl.designs.quorum.quorum_config import raft_config
 from cluster_impl.designs.quorum.raft.observer import MetadataObserver
-from cluster_impl.replication.config import ReplicationConfig
 from cluster_impl.replication.manager import ReplicaManager
 from cluster_impl.storage.log_dirs import LogDirs
 from cluster_impl.wire.hosts import Hosts
@@ -51,9 +50,9 @@ class BrokerNode:
             finder,
             config.request_timeout,
         )
-        self._replicas = ReplicaManager(self._control, _replication(config), self._log_dirs, hosts)
+        self._replicas = ReplicaManager(self._control, replication_config(config), self._log_dirs, hosts)
         self._metadata.attach(self._replicas)
-        self._apis = BrokerApis(self._control, self._replicas, _apis(config))
+        self._apis = BrokerApis(self._control, self._replicas, api_config(config))
         self._server = Server(KAFKA, self._apis.handlers, max_frame_bytes=config.socket_request_max_bytes)
         self._observer = MetadataObserver(raft_config(config), metadata_link, finder, self._on_records)
         self._heartbeats = Heartbeats(
@@ -85,13 +84,13 @@ class BrokerNode:
 
     async def stop(self) -> None:
         """Give the id back (KIP-631, Controlled Shutdown), for at most a lease: after that there is nothing to give."""
-        assert self._beating is not None
         self._heartbeats.stop()
-        _, unfinished = await asyncio.wait({self._beating}, timeout=self._config.lease_timeout)
-        if unfinished:
-            log.warning("no controller granted the shutdown within a lease; this broker leaves without it")
-            self._beating.cancel()
-            await asyncio.wait(unfinished)
+        if self._beating is not None:
+            _, unfinished = await asyncio.wait({self._beating}, timeout=self._config.lease_timeout)
+            if unfinished:
+                log.warning("no controller granted the shutdown within a lease; this broker leaves without it")
+                self._beating.cancel()
+                await asyncio.wait(unfinished)
         self._heartbeats.close()
         await self._server.close()
         self._apis.close()
@@ -100,29 +99,3 @@ class BrokerNode:
         for link in self._links:
             link.close()
         self._log_dirs.close()
-
-
-def _replication(config: NodeConfig) -> ReplicationConfig:
-    return ReplicationConfig(
-        inter_broker_listener=config.inter_broker_listener,
-        lag_limit=config.replica_lag_time,
-        fetch_wait=config.replica_fetch_wait,
-        fetch_max_bytes=config.replica_fetch_max_bytes,
-        min_isr=config.min_insync_replicas,
-        message_max_bytes=config.message_max_bytes,
-        segment_bytes=config.segment_bytes,
-        checkpoint_interval=config.high_watermark_checkpoint_interval,
-    )
-
-
-def _apis(config: NodeConfig) -> ApiConfig:
-    return ApiConfig(
-        auto_create_topics=config.auto_create_topics,
-        num_partitions=config.num_partitions,
-        default_replication_factor=config.default_replication_factor,
-        offsets_topic_num_partitions=config.offsets_partitions,
-        offsets_topic_replication_factor=config.offsets_replication_factor,
-        group_initial_rebalance_delay=config.group_initial_rebalance_delay,
-        min_isr=config.min_insync_replicas,
-        message_max_bytes=config.message_max_bytes,
-    )

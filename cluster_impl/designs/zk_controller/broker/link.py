@@ -1,0 +1,119 @@
+"""A broker's connection to the controller, which is another broker, or this one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from cluster_impl.coordination.errors import CoordinationError
+from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.zk_controller import znodes
+from cluster_impl.designs.zk_controller.controller.channels import Connect
+from cluster_impl.designs.zk_controller.document import MalformedZnode
+from cluster_impl.replication.control_plane import ClusterView, Endpoint
+from cluster_impl.wire.client import Connection
+from cluster_impl.wire.codec import R, RequestMessage
+
+log = logging.getLogger(__name__)
+
+LOOKUP = 1.0
+"""Seconds for which ZooKeeper is asked where a broker is, before what was known is tried."""
+
+
+class BrokerAddresses:
+    """Where brokers listen for one another. A broker that has just started knows it from their znodes only."""
+
+    def __init__(self, zookeeper: ZooKeeper, listener: str, view: Callable[[], ClusterView]) -> None:
+        self._zookeeper = zookeeper
+        self._listener = listener
+        self._view = view
+        self._known: dict[int, Endpoint] = {}
+
+    async def find(self, broker_id: int) -> Endpoint:
+        """Raises ConnectionError if nobody knows."""
+        if broker_id not in self._known:
+            found = await self._registered(broker_id) or self._in_metadata(broker_id)
+            if found is None:
+                raise ConnectionError(f"nobody knows where broker {broker_id} listens")
+            self._known[broker_id] = found
+        return self._known[broker_id]
+
+    def doubt(self, broker_id: int) -> None:
+        """It could not be reached where it was looked for: look again next time."""
+        self._known.pop(broker_id, None)
+
+    async def _registered(self, broker_id: int) -> Endpoint | None:
+        try:
+            async with asyncio.timeout(LOOKUP):
+                found = await self._zookeeper.get(znodes.broker(broker_id))
+            at = znodes.read_broker(broker_id, found.data).endpoint(self._listener)
+        except (CoordinationError, MalformedZnode, TimeoutError):
+            return None
+        return None if at is None else Endpoint(at.host, at.port)
+
+    def _in_metadata(self, broker_id: int) -> Endpoint | None:
+        broker = self._view().brokers.get(broker_id)
+        return None if broker is None else broker.endpoints.get(self._listener)
+
+
+class ControllerLink:
+    """One connection, opened when needed, to the broker that holds /controller; a request that fails closes it.
+
+    So a request that was given up and is asked again comes by a newer connection, and the controller can tell a late
+    copy of it by the older one. When another broker becomes controller the connection is closed as well: what waits
+    for the old one fails then, in place of using up its time. Each purpose has a link of its own, so that a stalled
+    request of one does not hold up another.
+    """
+
+    def __init__(self, known_controller: Callable[[], int], addresses: BrokerAddresses, connect: Connect) -> None:
+        self._known_controller = known_controller
+        self._addresses = addresses
+        self._connect_to = connect
+        self._connection: Connection | None = None
+        self._to = -1
+        self._opening = asyncio.Lock()
+
+    async def request(self, message: RequestMessage[R], version: int, timeout: float) -> tuple[int, R]:
+        """Ask the controller once; who answered, and what.
+
+        Raises ConnectionError or TimeoutError (`timeout` in seconds, connecting included) with a sentence.
+        """
+        deadline = asyncio.get_running_loop().time() + timeout
+        connection: Connection | None = None
+        controller = self._known_controller()
+        if controller < 0:
+            raise ConnectionError("no controller is known")
+        try:
+            connection = await self._connect(controller, timeout)
+            remaining = max(0.001, deadline - asyncio.get_running_loop().time())
+            return controller, await connection.request(message, version, timeout=remaining)
+        except (ConnectionError, TimeoutError):
+            if connection is not None:
+                connection.close()
+            else:
+                self._addresses.doubt(controller)
+            raise
+
+    async def _connect(self, controller: int, timeout: float) -> Connection:
+        async with self._opening:
+            if self._connection is not None and (self._to != controller or self._connection.closed):
+                self._connection.close()
+                self._connection = None
+            if self._connection is None:
+                self._to = controller
+                endpoint = await self._addresses.find(controller)
+                self._connection = await self._connect_to(endpoint.host, endpoint.port, timeout)
+                if self._known_controller() != controller:
+                    self.close()
+                    raise ConnectionError(f"broker {controller} ceased to be the controller while it was connected to")
+            return self._connection
+
+    def controller_is(self, controller: int) -> None:
+        """Leave whoever is not the controller any more."""
+        if controller >= 0 and self._to != controller:
+            self.close()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
