@@ -62,12 +62,18 @@ def _of_image(before: Image, after: Image, ids: Mapping[str, int]) -> Iterator[C
     for id, broker in after.brokers.items():
         if broker != before.brokers.get(id):
             yield None, _broker(_holder(broker, ids) or names.get(id), broker)
-    for key, partition in after.partitions.items():
-        if partition != before.partitions.get(key):
+    known, now = _with_state(before), _with_state(after)
+    for key, partition in now.items():
+        if partition != known.get(key):
             topic_id = after.topic_id(partition.topic)
             data = _partition(partition, None if topic_id is None else str(topic_id))
             yield None, {**data, "replicas": list(partition.replicas)}
-    yield from _gone(None, before.partitions, after.partitions)
+    yield from _gone(None, known, now)
+
+
+def _with_state(image: Image) -> Mapping[str, PartitionEntry]:
+    """Without those that are assigned only: of a topic that is new, or half gone."""
+    return {key: partition for key, partition in image.partitions.items() if partition.leader_epoch >= 0}
 
 
 def _gone(
@@ -82,7 +88,7 @@ def _gone(
 
 def _holder(broker: BrokerEntry, ids: Mapping[str, int]) -> str | None:
     """The node that registered: of an elder and its duplicate, which have one id, only the name of the host tells."""
-    return next((host for host in broker.hosts if ids.get(host) == broker.id), None)
+    return next((each.host for each in broker.endpoints if ids.get(each.host) == broker.id), None)
 
 
 def _broker(node: str | None, broker: BrokerEntry) -> dict[str, object]:

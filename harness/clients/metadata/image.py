@@ -19,13 +19,22 @@ from harness.clients.metadata.records import (
 
 
 @dataclass(frozen=True)
+class Advertised:
+    """Where a registered broker wants to be reached at one of its listeners."""
+
+    listener: str
+    host: str
+    port: int
+    security: str = "PLAINTEXT"
+
+
+@dataclass(frozen=True)
 class BrokerEntry:
     """`state` is `active`, `fenced` or `gone`; a broker that is gone keeps the epoch it last had. `offset` is that of
     the record that made it so.
 
     In ZooKeeper: `inactive` is a broker that is registered and not in the active controller's Metadata; `epoch` is the
-    transaction that made its znode, `offset` the one that last changed it, `version` that of its BrokerInfo, `hosts`
-    the names that it wants to be reached by.
+    transaction that made its znode, `offset` the one that last changed it, `version` that of its BrokerInfo.
     """
 
     id: int
@@ -33,7 +42,7 @@ class BrokerEntry:
     state: str
     offset: int
     version: int = -1
-    hosts: tuple[str, ...] = ()
+    endpoints: tuple[Advertised, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
-from harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
+from harness.clients.metadata.image import Advertised, BrokerEntry, Image, PartitionEntry
 from harness.clients.zookeeper.connection import Znode
 
 CONTROLLER = "/controller"
@@ -64,9 +63,9 @@ def decode_claim(controller: Znode | None, epoch: Znode | None) -> Claim | None:
 
 def decode_broker(id: str, znode: Znode) -> BrokerEntry:
     fields = _json(znode)
-    names = [urlsplit(str(endpoint)).hostname for endpoint in fields.get("endpoints", ())]
-    hosts = tuple(dict.fromkeys(name for name in (*names, fields.get("host")) if name))
-    return BrokerEntry(_number(id), znode.czxid, "active", znode.mzxid, _integer(fields, "version"), hosts)
+    protocols = fields.get("listener_security_protocol_map", {})
+    endpoints = tuple(_advertised(str(endpoint), protocols) for endpoint in fields.get("endpoints", ()))
+    return BrokerEntry(_number(id), znode.czxid, "active", znode.mzxid, _integer(fields, "version"), endpoints)
 
 
 @dataclass(frozen=True)
@@ -111,6 +110,15 @@ def decode_partition(topic: Topic, partition: int, state: Znode | None) -> Parti
         adding=topic.adding.get(partition, ()),
         removing=topic.removing.get(partition, ()),
     )
+
+
+def _advertised(endpoint: str, protocols: Mapping[str, str]) -> Advertised:
+    """`INTERNAL://node-4:9090`, with what the registration says of the listener's security."""
+    name, found, address = endpoint.partition("://")
+    host, _, port = address.rpartition(":")
+    if not found:
+        raise Strange(endpoint)
+    return Advertised(name, host, _number(port), protocols.get(name, "PLAINTEXT"))
 
 
 def _json(znode: Znode) -> Mapping[str, Any]:

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from kio.schema.errors import ErrorCode
 
+from harness.clients.kip_343 import PRIVATE_ERRORS
+
 
 class Outcome(StrEnum):
     SERVED = "served"
@@ -31,8 +33,14 @@ class Answer:
     body: Mapping[str, object] = field(default_factory=dict)
 
 
-def answered(error: ErrorCode, **body: object) -> Answer:
-    """Served, unless there is an error."""
-    if error is ErrorCode.none:
+def answered(error: ErrorCode | int, **body: object) -> Answer:
+    """Served, unless there is an error: one of Kafka's, or a private one that only its number tells."""
+    if error == ErrorCode.none:
         return Answer(Outcome.SERVED, None, body)
-    return Answer(Outcome.REFUSED, error.value, {"error": error.name, **body})
+    return Answer(Outcome.REFUSED, int(error), {"error": _name(int(error)), **body})
+
+
+def _name(error: int) -> str:
+    if error in PRIVATE_ERRORS:
+        return PRIVATE_ERRORS[error]
+    return ErrorCode(error).name if error in set(ErrorCode) else str(error)

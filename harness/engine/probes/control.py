@@ -43,7 +43,7 @@ def ask_heartbeat(probe: HeartbeatProbe, connection: RawConnection, context: Con
         probe.broker_epoch, f"the broker epoch of {broker}", lambda: context.broker_entry(broker).epoch
     )
     offset = context.number(probe.metadata_offset, "the metadata offset", lambda: context.now.image.offset)
-    if dialect(context) is Dialect.KIP_631:
+    if context.dialect is Dialect.KIP_631:
         return _draft_heartbeat(probe, connection, broker, id, epoch, offset)
     if probe.state == "initial":
         raise StepError("shipped Kafka's heartbeat knows no initial state: that is its registration request")
@@ -103,7 +103,7 @@ def ask_alter_isr(probe: AlterIsrProbe, connection: RawConnection, context: Cont
     change = IsrChange(
         context.plan.node(broker).id, broker_epoch, probe.topic, probe.partition, leader_epoch, version, isr
     )
-    if dialect(context) is Dialect.KIP_631:
+    if context.dialect is Dialect.KIP_631:
         return _draft_alter_isr(connection, change)
     return _alter_partition(connection, change, context.now.image.topic_id(probe.topic))
 
@@ -202,9 +202,5 @@ def ask_vote(probe: VoteProbe, connection: RawConnection, context: Context) -> A
     return answered(found.error_code, **body)
 
 
-def dialect(context: Context) -> Dialect:
-    return context.cluster.target.file.dialect
-
-
 def _metadata_topic(context: Context) -> TopicName:
-    return TopicName(KRAFT_TOPIC if dialect(context) is Dialect.KRAFT else DRAFT_TOPIC)
+    return TopicName(KRAFT_TOPIC if context.dialect is Dialect.KRAFT else DRAFT_TOPIC)

@@ -11,11 +11,10 @@ from kio.schema.fetch.v15 import request as replica_fetch
 from kio.schema.fetch.v15.response import FetchResponse as ReplicaFetchResponse
 from kio.schema.list_offsets.v7 import request as offsets
 from kio.schema.list_offsets.v7.response import ListOffsetsResponse
-from kio.schema.metadata.v12.request import MetadataRequest, MetadataRequestTopic
-from kio.schema.metadata.v12.response import MetadataResponse
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i8, i32, i32Timedelta, i64
 
+from harness.clients.asking import metadata_api
 from harness.clients.raw import RawConnection
 from harness.engine.context import Context, StepError
 from harness.engine.probes.answer import Answer, Outcome, answered
@@ -86,9 +85,14 @@ def ask_replica_fetch(probe: ReplicaFetchProbe, connection: RawConnection, conte
 
 def ask_metadata(probe: MetadataProbe, connection: RawConnection, context: Context) -> Answer:
     """A broker that names no broker at all serves nobody with that."""
-    topics = None if probe.topic is None else (MetadataRequestTopic(topic_id=None, name=TopicName(probe.topic)),)
-    request = MetadataRequest(topics=topics, allow_auto_topic_creation=False, include_topic_authorized_operations=False)
-    answer = connection.call(request, MetadataResponse)
+    api = metadata_api(context.dialect)
+    named = None if probe.topic is None else TopicName(probe.topic)
+    request = api.MetadataRequest(
+        topics=None if named is None else (api.request.MetadataRequestTopic(topic_id=None, name=named),),
+        allow_auto_topic_creation=False,
+        include_topic_authorized_operations=False,
+    )
+    answer = connection.call(request, api.MetadataResponse)
     body = {
         "brokers": sorted(broker.node_id for broker in answer.brokers),
         "controller": answer.controller_id,

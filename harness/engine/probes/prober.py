@@ -12,30 +12,38 @@ from kio.schema.errors import ErrorCode
 
 from faults.capabilities import Running
 from harness.checkers.coverage import matches
-from harness.clients.asking import ask_quorum
+from harness.clients.login import log_in
 from harness.clients.raw import Closed, NoAnswer, RawConnection, Unanswered
 from harness.engine.conditions import holds
-from harness.engine.context import RESOLVE_WITHIN, Context, StepError, Vacant
-from harness.engine.probes import control, data
-from harness.engine.probes.answer import Answer, Outcome
+from harness.engine.context import RESOLVE_WITHIN, Context, StepError
+from harness.engine.probes import commands, control, data, wishes
+from harness.engine.probes.answer import Answer, Outcome, answered
 from harness.engine.probes.produce import send_record
+from harness.engine.probes.unchanged import changes, snapshot
 from harness.network.layout import Listener
 from harness.plan.probes import (
     AlterIsrProbe,
+    ControlledShutdownProbe,
     CreateTopicProbe,
+    DeleteTopicProbe,
     DescribeQuorumProbe,
     FetchProbe,
     HeartbeatProbe,
+    IsrChangeProbe,
+    LeaderAndIsrProbe,
     ListOffsetsProbe,
+    MetadataHeartbeatProbe,
     MetadataProbe,
     Probe,
     ProduceProbe,
     ReplicaFetchProbe,
+    ReplicaStateEventProbe,
+    StopReplicaProbe,
+    UpdateMetadataProbe,
     VoteProbe,
 )
+from harness.targets.security import BROKER_USER, PASSWORDS
 
-CAUGHT_UP_WITHIN = 2.0
-"""Seconds for the log's reader to come as far as its leader has committed."""
 MISDIRECTED_PAUSE = 0.1
 """Seconds before a role is looked up again."""
 PHASES = {Outcome.SERVED: "ok", Outcome.REFUSED: "fail"}
@@ -52,7 +60,31 @@ ASKS: dict[type, Ask] = {
     AlterIsrProbe: control.ask_alter_isr,
     DescribeQuorumProbe: control.ask_describe_quorum,
     VoteProbe: control.ask_vote,
+    ControlledShutdownProbe: wishes.ask_controlled_shutdown,
+    MetadataHeartbeatProbe: wishes.ask_metadata_heartbeat,
+    IsrChangeProbe: wishes.ask_isr_change,
+    ReplicaStateEventProbe: wishes.ask_replica_state_event,
+    DeleteTopicProbe: wishes.ask_delete_topic,
 }
+
+AskNode = Callable[[Any, str, RawConnection, Context], Answer]
+COMMANDS: dict[type, AskNode] = {
+    LeaderAndIsrProbe: commands.ask_leader_and_isr,
+    UpdateMetadataProbe: commands.ask_update_metadata,
+    StopReplicaProbe: commands.ask_stop_replica,
+}
+"""These name the registration of the broker that is asked, too."""
+
+FOR_CLIENTS = (
+    ProduceProbe,
+    FetchProbe,
+    MetadataProbe,
+    ListOffsetsProbe,
+    CreateTopicProbe,
+    DeleteTopicProbe,
+    DescribeQuorumProbe,
+)
+"""What a broker takes from clients; all else it takes at its INTERNAL listener."""
 
 
 class Prober:
@@ -109,7 +141,7 @@ class Prober:
     def _ask(self, probe: Probe, name: str, node: str, number: int, op: str, *, last: bool) -> bool:
         """Ask once; True if the answer only says that the question came to the wrong node, unless it is the `last`."""
         context = self._context
-        before = self._snapshot(probe.unchanged)
+        before = snapshot(probe.unchanged, context)
         asked = {"f": "probe", "process": "probe", "step": name, "request": probe.request}
         context.journal.write("op", op, "invoke", asked, node=node)
         try:
@@ -122,8 +154,8 @@ class Prober:
             answer = Answer(Outcome.MISDIRECTED, answer.error, answer.body)
         result = {"outcome": answer.outcome.value, "error": answer.error, "body": dict(answer.body)}
         if probe.unchanged:
-            after = self._snapshot(probe.unchanged)
-            result["changed"] = None if before is None or after is None else _changes(before, after)
+            after = snapshot(probe.unchanged, context)
+            result["changed"] = None if before is None or after is None else changes(before, after)
         context.journal.write("op", op, PHASES.get(answer.outcome, "info"), asked | result, node=node)
         return answer.outcome is Outcome.MISDIRECTED
 
@@ -143,19 +175,10 @@ class Prober:
         if self._context.cluster.processes.status(node).running not in (Running.RUNNING, Running.PAUSED):
             return Answer(Outcome.ABSENT, None, {"reason": f"{node} does not run"})
         try:
-            with self._context.connect(node, self._listener(probe, node), probe.timeout_ms / 1000) as connection:
-                if isinstance(probe, ProduceProbe):
-                    return send_record(
-                        connection,
-                        self._context.journal,
-                        process=name,
-                        number=number,
-                        topic=probe.topic,
-                        partition=probe.partition,
-                        acks=probe.acks,
-                        timeout_ms=probe.timeout_ms,
-                    )
-                return ASKS[type(probe)](probe, connection, self._context)
+            listener = self._listener(probe, node)
+            with self._context.connect(node, listener, probe.timeout_ms / 1000) as connection:
+                refused = self._log_in(probe, connection) if listener is Listener.INTERNAL else None
+                return refused or self._question(probe, name, node, number, connection)
         except Unanswered as error:
             return Answer(Outcome.UNANSWERED, None, {"reason": str(error)})
         except Closed as error:
@@ -163,41 +186,31 @@ class Prober:
         except NoAnswer as error:
             return Answer(Outcome.UNREADABLE, None, {"reason": str(error)})
 
+    def _question(self, probe: Probe, name: str, node: str, number: int, connection: RawConnection) -> Answer:
+        if isinstance(probe, ProduceProbe):
+            return send_record(
+                connection,
+                self._context.journal,
+                process=name,
+                number=number,
+                topic=probe.topic,
+                partition=probe.partition,
+                acks=probe.acks,
+                timeout_ms=probe.timeout_ms,
+            )
+        if command := COMMANDS.get(type(probe)):
+            return command(probe, node, connection, self._context)
+        return ASKS[type(probe)](probe, connection, self._context)
+
+    def _log_in(self, probe: Probe, connection: RawConnection) -> Answer | None:
+        """As the brokers' own user unless the probe names another. The answer of a listener that refuses it."""
+        if self._context.plan.security != "sasl":
+            return None
+        user = (probe.user if isinstance(probe, ReplicaStateEventProbe) else None) or BROKER_USER
+        error = log_in(connection, user, PASSWORDS.get(user, ""))
+        return None if error is ErrorCode.none else answered(error, user=user)
+
     def _listener(self, probe: Probe, node: str) -> Listener:
         if self._context.cluster.node(node).is_controller:
             return Listener.CONTROLLER
-        internal = isinstance(probe, ReplicaFetchProbe | HeartbeatProbe | AlterIsrProbe | VoteProbe)
-        return Listener.INTERNAL if internal else Listener.CLIENT
-
-    def _snapshot(self, what: tuple[str, ...]) -> dict[str, object] | None:
-        """What the controllers have committed about partitions and `brokers`; None if they cannot be asked."""
-        if not what:
-            return None
-        if not self._caught_up():
-            return None
-        image = self._context.now.image
-        found: dict[str, object] = {}
-        for part in what:
-            if part == "brokers":
-                found |= {f"broker {id}": [entry.state, entry.epoch] for id, entry in image.brokers.items()}
-            else:
-                entry = image.partitions.get(part)
-                found[part] = entry and [entry.leader, entry.leader_epoch, entry.version, sorted(entry.isr)]
-        return found
-
-    def _caught_up(self) -> bool:
-        """The leader of the metadata log was asked how far it is committed, and it was read as far."""
-        context = self._context
-        try:
-            leader = context.active_controller()
-            with context.connect(leader, Listener.CONTROLLER, CAUGHT_UP_WITHIN) as connection:
-                end = ask_quorum(connection, control.dialect(context)).high_watermark
-        except (NoAnswer, Vacant):
-            return False
-        deadline = time.monotonic() + CAUGHT_UP_WITHIN
-        return end >= 0 and context.wait(lambda: context.now.image.offset >= end - 1, deadline)
-
-
-def _changes(before: dict[str, object], after: dict[str, object]) -> dict[str, object]:
-    """What is not as it was, each with its old and new state."""
-    return {key: [before.get(key), after.get(key)] for key in before | after if before.get(key) != after.get(key)}
+        return Listener.CLIENT if isinstance(probe, FOR_CLIENTS) else Listener.INTERNAL

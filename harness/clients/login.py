@@ -1,0 +1,22 @@
+"""Logs in at a listener that asks for it, by SASL/PLAIN."""
+
+from __future__ import annotations
+
+from kio.schema.errors import ErrorCode
+from kio.schema.sasl_authenticate.v2.request import SaslAuthenticateRequest
+from kio.schema.sasl_authenticate.v2.response import SaslAuthenticateResponse
+from kio.schema.sasl_handshake.v1.request import SaslHandshakeRequest
+from kio.schema.sasl_handshake.v1.response import SaslHandshakeResponse
+
+from harness.clients.raw import RawConnection
+
+MECHANISM = "PLAIN"
+
+
+def log_in(connection: RawConnection, user: str, password: str) -> ErrorCode:
+    """What the server says to the user's name and password. NoAnswer if nothing."""
+    greeting = connection.call(SaslHandshakeRequest(mechanism=MECHANISM), SaslHandshakeResponse)
+    if greeting.error_code is not ErrorCode.none:
+        return greeting.error_code
+    request = SaslAuthenticateRequest(auth_bytes=f"\0{user}\0{password}".encode())
+    return connection.call(request, SaslAuthenticateResponse).error_code

@@ -1,0 +1,185 @@
+"""Probes that tell a broker what a controller tells it: LeaderAndIsr, UpdateMetadata, StopReplica.
+
+What they carry besides the epochs under test is what ZooKeeper holds, so that one which is taken changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kio.static.primitive import i16, i32, i64
+
+from harness.clients import commands
+from harness.clients.metadata.image import BrokerEntry, PartitionEntry
+from harness.clients.raw import RawConnection
+from harness.engine.context import Context
+from harness.engine.probes.answer import Answer, answered
+from harness.network.addresses import PEER_PORT
+from harness.plan.base import NodeRefs
+from harness.plan.probes import LeaderAndIsrProbe, StopReplicaProbe, UpdateMetadataProbe
+
+PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
+
+
+@dataclass(frozen=True)
+class Sender:
+    """In whose name a command is sent, and for which registration of the broker that is asked."""
+
+    controller: int
+    controller_epoch: int
+    broker_epoch: int
+
+    @classmethod
+    def of(
+        cls, probe: LeaderAndIsrProbe | UpdateMetadataProbe | StopReplicaProbe, node: str, context: Context
+    ) -> Sender:
+        return cls(
+            context.plan.node(context.node(probe.controller)).id,
+            context.number(probe.controller_epoch, "the controller epoch", lambda: controller_epoch(context)),
+            context.number(probe.broker_epoch, f"the broker epoch of {node}", lambda: context.broker_entry(node).epoch),
+        )
+
+    @property
+    def sent(self) -> dict[str, object]:
+        return {
+            "controller": self.controller,
+            "controller_epoch": self.controller_epoch,
+            "broker_epoch": self.broker_epoch,
+        }
+
+
+def ask_leader_and_isr(probe: LeaderAndIsrProbe, node: str, connection: RawConnection, context: Context) -> Answer:
+    name = f"{probe.topic}-{probe.partition}"
+    sender, entry = Sender.of(probe, node, context), context.patiently(lambda: context.partition_entry(name))
+    leader_epoch = context.number(
+        probe.leader_epoch, f"the leader epoch of {name}", lambda: context.partition_entry(name).leader_epoch
+    )
+    version = context.number(probe.version, f"the ISR version of {name}", lambda: context.partition_entry(name).version)
+    leader = entry.leader if probe.leader is None else -1 if probe.leader == "none" else _id(probe.leader, context)
+    isr = ids(probe.isr, entry.isr, context)
+    partition = commands.LeaderAndIsrPartition(
+        partition_index=i32(probe.partition),
+        controller_epoch=i32(sender.controller_epoch),
+        leader=i32(leader),
+        leader_epoch=i32(leader_epoch),
+        isr=_numbers(isr),
+        version=i32(version),
+        replicas=_numbers(entry.replicas),
+        adding_replicas=_numbers(entry.adding),
+        removing_replicas=_numbers(entry.removing),
+    )
+    live = context.now.image.brokers.get(leader)
+    request = commands.LeaderAndIsrRequest(
+        controller_id=i32(sender.controller),
+        controller_epoch=i32(sender.controller_epoch),
+        broker_epoch=i64(sender.broker_epoch),
+        topics=(
+            commands.LeaderAndIsrTopic(
+                topic_name=probe.topic, topic_id=context.now.image.topic_id(probe.topic), partitions=(partition,)
+            ),
+        ),
+        live_leaders=(_live_leader(live),) if live is not None else (),
+    )
+    answer = connection.call(request, commands.LeaderAndIsrResponse)
+    errors = [each.error_code for topic in answer.topics for each in topic.partitions]
+    sent = {**sender.sent, "leader": leader, "leader_epoch": leader_epoch, "isr": list(isr), "version": version}
+    return answered(next((error for error in (answer.error_code, *errors) if error), answer.error_code), sent=sent)
+
+
+def ask_update_metadata(probe: UpdateMetadataProbe, node: str, connection: RawConnection, context: Context) -> Answer:
+    sender, image = Sender.of(probe, node, context), context.now.image
+    by_topic: dict[str, list[PartitionEntry]] = {}
+    for entry in image.partitions.values():
+        by_topic.setdefault(entry.topic, []).append(entry)
+    request = commands.UpdateMetadataRequest(
+        controller_id=i32(sender.controller),
+        controller_epoch=i32(sender.controller_epoch),
+        broker_epoch=i64(sender.broker_epoch),
+        topics=tuple(
+            commands.UpdateMetadataTopic(
+                topic_name=topic,
+                topic_id=image.topic_id(topic),
+                partitions=tuple(_described(entry, sender.controller_epoch) for entry in entries),
+            )
+            for topic, entries in by_topic.items()
+        ),
+        live_brokers=tuple(_live_broker(broker) for broker in image.brokers.values() if broker.state == "active"),
+    )
+    return answered(connection.call(request, commands.UpdateMetadataResponse).error_code, sent=sender.sent)
+
+
+def ask_stop_replica(probe: StopReplicaProbe, node: str, connection: RawConnection, context: Context) -> Answer:
+    name = f"{probe.topic}-{probe.partition}"
+    sender = Sender.of(probe, node, context)
+    leader_epoch = context.number(
+        probe.leader_epoch, f"the leader epoch of {name}", lambda: context.partition_entry(name).leader_epoch
+    )
+    partition = commands.StopReplicaPartition(
+        partition_index=i32(probe.partition), leader_epoch=i32(leader_epoch), delete_partition=probe.delete
+    )
+    request = commands.StopReplicaRequest(
+        controller_id=i32(sender.controller),
+        controller_epoch=i32(sender.controller_epoch),
+        broker_epoch=i64(sender.broker_epoch),
+        topics=(commands.StopReplicaTopic(topic_name=probe.topic, partitions=(partition,)),),
+    )
+    answer = connection.call(request, commands.StopReplicaResponse)
+    errors = [each.error_code for each in answer.partitions]
+    sent = {**sender.sent, "leader_epoch": leader_epoch, "delete": probe.delete}
+    return answered(next((error for error in (answer.error_code, *errors) if error), answer.error_code), sent=sent)
+
+
+def controller_epoch(context: Context) -> int:
+    return context.now.controllers[context.active_controller()].epoch
+
+
+def ids(refs: NodeRefs | None, present: tuple[int, ...], context: Context) -> tuple[int, ...]:
+    """The brokers that a probe names for an ISR: none named is the present ones, `none` nobody."""
+    if refs is None:
+        return present
+    return () if refs == "none" else tuple(context.plan.node(node).id for node in context.nodes(refs))
+
+
+def _id(ref: str, context: Context) -> int:
+    return context.plan.node(context.node(ref)).id
+
+
+def _numbers(ids: tuple[int, ...]) -> tuple[i32, ...]:
+    return tuple(i32(id) for id in ids)
+
+
+def _live_leader(broker: BrokerEntry) -> commands.LiveLeader:
+    internal = next((each for each in broker.endpoints if each.listener == "INTERNAL"), None)
+    return commands.LiveLeader(
+        broker_id=i32(broker.id),
+        host_name=internal.host if internal else "",
+        port=i32(internal.port if internal else PEER_PORT),
+    )
+
+
+def _live_broker(broker: BrokerEntry) -> commands.UpdateMetadataBroker:
+    return commands.UpdateMetadataBroker(
+        id=i32(broker.id),
+        endpoints=tuple(
+            commands.UpdateMetadataEndpoint(
+                port=i32(each.port),
+                host=each.host,
+                listener=each.listener,
+                security_protocol=i16(PROTOCOLS.get(each.security, 0)),
+            )
+            for each in broker.endpoints
+        ),
+        broker_epoch=i64(broker.epoch),
+    )
+
+
+def _described(entry: PartitionEntry, controller_epoch: int) -> commands.UpdateMetadataPartition:
+    return commands.UpdateMetadataPartition(
+        partition_index=i32(entry.partition),
+        controller_epoch=i32(controller_epoch),
+        leader=i32(entry.leader),
+        leader_epoch=i32(entry.leader_epoch),
+        isr=_numbers(entry.isr),
+        version=i32(entry.version),
+        replicas=_numbers(entry.replicas),
+    )
