@@ -51,6 +51,7 @@ def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = 
         raise PlanError([f"{problem.sentence} (in {'.'.join(map(str, problem.at))})" for problem in wrong])
     check_backend(backend)
     target = targets.load(plan.target)
+    target.file.check_levels(plan)
     folder = RunFolder.create(runs, plan_hash(plan), date.today())
     folder.plan.write_text(dump_plan(plan), encoding="utf-8")
     describe(plan, folder, target.version, backend).save(folder.manifest)

@@ -10,7 +10,7 @@ import threading
 
 from harness.engine.context import Context
 
-AUDITED = frozenset({"start", "inject", "heal", "heal-all"})
+AUDITED = frozenset({"start", "roll", "inject", "heal", "heal-all"})
 """Steps after which nodes connect anew, and might do it past their links."""
 
 

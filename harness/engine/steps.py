@@ -12,14 +12,31 @@ from harness.engine.conditions import holds, predicate, seen
 from harness.engine.context import Context, StepError
 from harness.engine.probes.prober import Prober
 from harness.engine.probes.produce import send_record
+from harness.engine.znodes import change_znode
 from harness.network.layout import Listener
 from harness.plan.base import After, Level
 from harness.plan.conditions import Await, AwaitStep
-from harness.plan.steps import Bind, Heal, HealAll, Hold, Inject, InjectStep, Produce, Start, Step, Workload
+from harness.plan.steps import (
+    Bind,
+    Heal,
+    HealAll,
+    Hold,
+    Inject,
+    InjectStep,
+    Produce,
+    Roll,
+    Shutdown,
+    Start,
+    Step,
+    Workload,
+    ZnodeStep,
+)
 
 DONE: Mapping[str, Any] = {"outcome": "done"}
 READY_WITHIN = 60.0
 """Seconds for a node that a step starts to answer."""
+ENDED_WITHIN = 60.0
+"""Seconds for a node that is rolled to hand over what it leads and end."""
 
 
 def perform(step: Step, name: str, context: Context, prober: Prober) -> Mapping[str, Any]:
@@ -28,6 +45,12 @@ def perform(step: Step, name: str, context: Context, prober: Prober) -> Mapping[
     match step:
         case Start():
             return _start(step, context)
+        case Shutdown():
+            return _shut_down(step, context)
+        case Roll():
+            return _roll(step, context)
+        case ZnodeStep():
+            return {**DONE, "path": change_znode(step, context.cluster.layout.ensemble())}
         case Bind():
             return _bind(step, name, context)
         case Workload(action="start"):
@@ -60,6 +83,32 @@ def _start(step: Start, context: Context) -> Mapping[str, Any]:
         for node in nodes:
             context.cluster.processes.await_ready(node, READY_WITHIN)
     return {**DONE, "nodes": list(nodes)}
+
+
+def _shut_down(step: Shutdown, context: Context) -> Mapping[str, Any]:
+    nodes = context.nodes(step.nodes)
+    deadline = time.monotonic() + step.within_ms / 1000
+    for node in nodes:
+        context.cluster.processes.shut_down(node)
+    if step.until == "ended":
+        for node in nodes:
+            if not context.cluster.processes.await_end(node, max(0.0, deadline - time.monotonic())):
+                raise Missed(f"{node} did not end within {step.within_ms} ms of SIGTERM")
+    return {**DONE, "nodes": list(nodes)}
+
+
+def _roll(step: Roll, context: Context) -> Mapping[str, Any]:
+    node, processes = context.node(step.node), context.cluster.processes
+    if step.how == "kill":
+        processes.kill(node)
+    else:
+        processes.shut_down(node)
+        if not processes.await_end(node, ENDED_WITHIN):
+            raise StepError(f"{node} did not end within {ENDED_WITHIN:g} s of SIGTERM, so it could not be rolled")
+    processes.set_level(node, step.level)
+    processes.start(node)
+    processes.await_ready(node, READY_WITHIN)
+    return {**DONE, "node": node, "level": step.level}
 
 
 def _bind(step: Bind, name: str, context: Context) -> Mapping[str, Any]:

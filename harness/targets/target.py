@@ -19,7 +19,8 @@ from faults.capabilities import Capability
 from harness.backends.process import Command
 from harness.errors import UsageError
 from harness.network.layout import Layout, Node
-from harness.plan.model import Timing
+from harness.plan.model import Plan, Timing
+from harness.plan.steps import Roll
 
 FILES = Path(__file__).parent
 
@@ -79,7 +80,7 @@ class TargetFile(_Part):
     differences: tuple[Difference, ...] = ()
 
     def properties(self, node: Node, timing: Timing) -> dict[str, str]:
-        """The node's settings of this file, with the plan's timeouts. UsageError for a level that is not listed."""
+        """The node's settings of this file, with the plan's timeouts."""
         properties = dict(self.settings.all)
         if node.is_controller:
             properties |= self.settings.controller
@@ -90,14 +91,18 @@ class TargetFile(_Part):
         properties |= self._level(node)
         return properties
 
+    def check_levels(self, plan: Plan) -> None:
+        """UsageError if the plan wants a node at a level that this target does not have."""
+        wanted = [plan.level, *(node.level for node in plan.topology.nodes)]
+        wanted += [step.level for step in plan.steps if isinstance(step, Roll)]
+        for level in wanted:
+            if level is not None and level not in self.levels:
+                known = ", ".join(self.levels) or "none"
+                raise UsageError(f"{self.name} has no protocol level {level!r}; its levels: {known}")
+
     def _level(self, node: Node) -> Mapping[str, str]:
         if node.level is None:
             return {}
-        if node.level not in self.levels:
-            known = ", ".join(self.levels) or "none"
-            raise UsageError(
-                f"{node.name} is to start at the level {node.level}, and the levels of {self.name}: {known}"
-            )
         return self.levels[node.level]
 
 

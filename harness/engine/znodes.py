@@ -1,0 +1,42 @@
+"""Changes of ZooKeeper's tree that a plan makes past every node, as an administrator's tool would."""
+
+from __future__ import annotations
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException
+from kazoo.handlers.threading import KazooTimeoutError
+
+from harness.engine.context import StepError
+from harness.plan.steps import ZnodeStep
+
+CONNECT_WITHIN = 5.0
+
+
+def change_znode(step: ZnodeStep, hosts: str) -> str:
+    """Do it at whichever of the servers serves: the path that was changed, with its number if it is a sequence.
+
+    StepError if nobody serves in time, or ZooKeeper refuses (it is there already, or is not there).
+    """
+    client = KazooClient(hosts=hosts, timeout=CONNECT_WITHIN)
+    try:
+        client.start(CONNECT_WITHIN)
+        return _change(client, step)
+    except KazooTimeoutError as error:
+        raise StepError(f"no ZooKeeper server took a session within {CONNECT_WITHIN:g} s") from error
+    except KazooException as error:
+        raise StepError(f"could not {step.action} {step.path}: {type(error).__name__}") from error
+    finally:
+        client.stop()
+        client.close()
+
+
+def _change(client: KazooClient, step: ZnodeStep) -> str:
+    data = step.data.encode()
+    match step.action:
+        case "create":
+            return str(client.create(step.path, data, sequence=step.sequence))
+        case "set":
+            client.set(step.path, data)
+        case "delete":
+            client.delete(step.path)
+    return step.path
