@@ -15,8 +15,8 @@ from uuid import UUID
 
 from cluster_impl.designs.quorum.controller.placement import place
 from cluster_impl.designs.quorum.controller.state import ControllerState, Outcome
-from cluster_impl.designs.quorum.controller.topic_config import problem_with
 from cluster_impl.designs.quorum.image import TOPIC_RESOURCE, MetadataRecord
+from cluster_impl.designs.topic_config import problem_with
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error
 

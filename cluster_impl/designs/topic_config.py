@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 _MAX_INT = 2**31 - 1
 
 NUMBERS: Mapping[str, tuple[int, int]] = {"min.insync.replicas": (1, _MAX_INT), "max.message.bytes": (0, _MAX_INT)}
 """Settings that are whole numbers, each with its least and greatest value."""
 
-FIXED: Mapping[str, str] = {
-    "cleanup.policy": "delete",
-    "message.timestamp.type": "CreateTime",
-    "unclean.leader.election.enable": "false",
-}
-"""Settings that can only be what this cluster does anyway."""
+UNCLEAN = "unclean.leader.election.enable"
+
+FIXED: Mapping[str, str] = {"cleanup.policy": "delete", "message.timestamp.type": "CreateTime", UNCLEAN: "false"}
+"""Settings that can only be what every design does anyway."""
 
 
-def problem_with(name: str, value: str | None) -> str | None:
-    """A sentence if a topic cannot have this setting, else None."""
+def problem_with(name: str, value: str | None, switches: Collection[str] = ()) -> str | None:
+    """A sentence if a topic cannot have this setting, else None. `switches`: what this design can have true or false."""
+    if name in switches:
+        return None if value in ("true", "false") else f"{name}={value} must be true or false."
     if name in FIXED:
         return None if value == FIXED[name] else f"{name}={value} is not supported; it can only be {FIXED[name]}."
     if name not in NUMBERS:
