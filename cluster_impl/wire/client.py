@@ -1,4 +1,4 @@
-"""A pipelined connection to a node."""
+"""A pipelined connection to a node, on which the client says first who it is where the node wants to know."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
+from cluster_impl.security.jaas import PlainLogin
+from cluster_impl.security.sasl import PLAIN, plain_token
+from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Malformed, Message, R, RequestMessage
+from cluster_impl.wire.errors import Error
 from cluster_impl.wire.framing import (
     DEFAULT_MAX_FRAME_BYTES,
     FramedProtocol,
@@ -18,6 +22,12 @@ from cluster_impl.wire.framing import (
 )
 from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.registry import Api, Registry
+
+_HANDSHAKE_VERSION, _AUTHENTICATE_VERSION = 1, 2
+
+
+class LoginRefused(ConnectionError):
+    """The other side does not believe who this side says it is, or wants to know it in another way."""
 
 
 @dataclass(slots=True)
@@ -52,14 +62,19 @@ class Connection(FramedProtocol):
         *,
         hosts: Hosts,
         timeout: float,
+        login: PlainLogin | None = None,
         max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
     ) -> Self:
-        """Raises ConnectionError or TimeoutError (`timeout` in seconds) with a sentence."""
+        """With a login the other side has accepted it before this returns (SASL/PLAIN).
+
+        Raises ConnectionError or TimeoutError (`timeout` in seconds, login included) with a sentence.
+        """
         address = hosts.address(host)
         peer = f"{host}:{port}" if address == host else f"{host} ({address}:{port})"
         loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout_at(deadline):
                 _, connection = await loop.create_connection(
                     lambda: cls(peer, registry, client_id, max_frame_bytes), address, port
                 )
@@ -68,7 +83,30 @@ class Connection(FramedProtocol):
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
             raise ConnectionError(f"cannot connect to {peer}: {reason}") from error
+        if login is not None:
+            try:
+                await connection._log_in(login, deadline)
+            except BaseException:
+                connection.close()
+                raise
         return connection
+
+    async def _log_in(self, login: PlainLogin, deadline: float) -> None:
+        """Raises LoginRefused, ConnectionError or TimeoutError."""
+        loop = asyncio.get_running_loop()
+        handshake = await self.request(
+            m.SaslHandshakeRequest(mechanism=PLAIN), _HANDSHAKE_VERSION, timeout=max(0.0, deadline - loop.time())
+        )
+        if handshake.error_code != Error.NONE:
+            offered = ", ".join(handshake.mechanisms) or "none"
+            raise LoginRefused(f"{self.peer} does not accept the SASL mechanism {PLAIN}; it offers {offered}")
+        answer = await self.request(
+            m.SaslAuthenticateRequest(auth_bytes=plain_token(login)),
+            _AUTHENTICATE_VERSION,
+            timeout=max(0.0, deadline - loop.time()),
+        )
+        if answer.error_code != Error.NONE:
+            raise LoginRefused(f"{self.peer} refused the login of {login.username}: {answer.error_message}")
 
     @property
     def closed(self) -> bool:

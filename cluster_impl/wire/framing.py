@@ -125,13 +125,13 @@ def encode_request(
     """A whole frame in pieces. The client id is never compact, not even in flexible headers."""
     body = message.parts(version)
     if not api.request_header_has_client_id(version):
-        return _framed(_REQUEST_HEADER_WITHOUT_CLIENT_ID.pack(api.key, version, correlation_id), body)
+        return framed(_REQUEST_HEADER_WITHOUT_CLIENT_ID.pack(api.key, version, correlation_id), body)
     raw_client_id = b"" if client_id is None else client_id.encode()
     length = -1 if client_id is None else len(raw_client_id)
     header = _REQUEST_HEADER.pack(api.key, version, correlation_id, length) + raw_client_id
     if api.request_is_flexible(version):
         header += b"\0"
-    return _framed(header, body)
+    return framed(header, body)
 
 
 def encode_response(api: Api, version: int, correlation_id: int, message: Message) -> list[Buffer]:
@@ -139,11 +139,12 @@ def encode_response(api: Api, version: int, correlation_id: int, message: Messag
     header = _CORRELATION.pack(correlation_id)
     if api.response_header_is_flexible(version):
         header += b"\0"
-    return _framed(header, message.parts(version))
+    return framed(header, message.parts(version))
 
 
-def _framed(header: bytes, body: list[Buffer]) -> list[Buffer]:
-    """Joins what is small, so that a frame is one piece, or as many as it has large record sets and a few more."""
+def framed(header: bytes, body: list[Buffer]) -> list[Buffer]:
+    """Header and body behind their length. Joins what is small: a frame is one piece, or as many as it has large record
+    sets and a few more."""
     small: list[Buffer] = [_LENGTH.pack(len(header) + sum(map(len, body))), header]
     pieces: list[Buffer] = []
     for part in body:

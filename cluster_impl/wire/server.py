@@ -2,7 +2,7 @@
 
 Handlers are called in the order in which requests arrive, answers that come later may overtake each other inside,
 and responses are written in the order of the requests. A connection is not read while too much of what it sent is
-unanswered, or while it does not read its responses.
+unanswered, or while it does not read its responses. On a listener with users a client says first who it is.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from cluster_impl.security.principals import ANONYMOUS
+from cluster_impl.security.sasl import LARGEST_UNAUTHENTICATED_FRAME, PlainUsers, ServerExchange
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Malformed, Message
 from cluster_impl.wire.errors import Error
@@ -23,10 +25,11 @@ from cluster_impl.wire.framing import (
     FramedProtocol,
     decode_request_header,
     encode_response,
+    framed,
     peek_api,
 )
 from cluster_impl.wire.listening import bound_socket
-from cluster_impl.wire.registry import API_VERSIONS, Api, Registry
+from cluster_impl.wire.registry import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE, Api, Registry
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +39,10 @@ _REQUEST_OVERHEAD_BYTES = 16 * 1024
 """What a waiting request counts for beside its bytes, so that many small ones are bounded as well."""
 
 _CLOSE_GRACE_SECONDS = 1.0
+
+_LOGIN = frozenset({SASL_HANDSHAKE, SASL_AUTHENTICATE})
+_ANYBODYS = _LOGIN | {API_VERSIONS}
+"""What may be asked before a client has said who it is."""
 
 
 class CloseConnection(Exception):
@@ -53,6 +60,8 @@ class Request:
     received_at: float
     """Seconds, `time.monotonic()`."""
     listener: str
+    principal: str = ANONYMOUS
+    """Who asks, as `User:NAME`."""
 
 
 Handler = Callable[[Request], "Message | Awaitable[Message | None] | None"]
@@ -70,21 +79,32 @@ class Server:
         max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
         max_unacknowledged_bytes: int = DEFAULT_MAX_UNACKNOWLEDGED_BYTES,
     ) -> None:
-        self.handlers: dict[int, Handler] = {**handlers, API_VERSIONS: self._api_versions}
-        self.apis = {key: api for key, api in registry.items() if key in self.handlers}
+        self.handlers: dict[int, Handler] = {
+            **handlers,
+            API_VERSIONS: lambda request: request.connection.api_versions(),
+            SASL_HANDSHAKE: lambda request: request.connection.log_in(request),
+            SASL_AUTHENTICATE: lambda request: request.connection.log_in(request),
+        }
+        self.apis_after_login = {key: api for key, api in registry.items() if key in self.handlers}
+        self.apis = {key: api for key, api in self.apis_after_login.items() if key not in _LOGIN}
         self.max_frame_bytes = max_frame_bytes
         self.max_unacknowledged_bytes = max_unacknowledged_bytes
         self.connections: set[ServerConnection] = set()
+        self.accepted = 0
+        """How many connections there ever were."""
         self.waiting: set[asyncio.Future[Message | None]] = set()
         """Answers that are to come; a handler goes on when its client has left, and ends with the server."""
         self._listeners: list[asyncio.Server] = []
 
-    async def listen(self, host: str, port: int, listener_name: str) -> int:
-        """Starts to accept; returns the port (of use when 0 was asked for). Raises OSError with a sentence."""
+    async def listen(self, host: str, port: int, listener_name: str, users: PlainUsers | None = None) -> int:
+        """Starts to accept; returns the port (of use when 0 was asked for). Raises OSError with a sentence.
+
+        With `users` only they are served, and each connection belongs to one of them (SASL/PLAIN).
+        """
         listening = bound_socket(host, port, listener_name)
         loop = asyncio.get_running_loop()
         self._listeners.append(
-            await loop.create_server(lambda: ServerConnection(self, listener_name), sock=listening, backlog=1024)
+            await loop.create_server(lambda: ServerConnection(self, listener_name, users), sock=listening, backlog=1024)
         )
         bound: int = listening.getsockname()[1]
         return bound
@@ -103,20 +123,6 @@ class Server:
                     connection.abort()
                 await asyncio.wait(closed)
 
-    def api_versions(self, error: Error = Error.NONE) -> m.ApiVersionsResponse:
-        return m.ApiVersionsResponse(
-            error_code=error,
-            api_keys=[
-                m.ApiVersionsResponse.ApiVersion(
-                    api_key=api.key, min_version=api.min_version, max_version=api.max_version
-                )
-                for api in self.apis.values()
-            ],
-        )
-
-    def _api_versions(self, request: Request) -> Message:
-        return self.api_versions()
-
 
 @dataclass(slots=True)
 class _Slot:
@@ -128,12 +134,24 @@ class _Slot:
 
 
 class ServerConnection(FramedProtocol):
-    def __init__(self, server: Server, listener: str) -> None:
+    def __init__(self, server: Server, listener: str, users: PlainUsers | None) -> None:
         super().__init__(server.max_frame_bytes)
+        server.accepted += 1
+        self.number = server.accepted
+        """Connections of one server are numbered in the order in which they were accepted."""
         self.listener = listener
         self.peer = "?"
         """Address and port of the client."""
         self._server = server
+        self._apis = server.apis
+        self._principal = ANONYMOUS
+        self._login: ServerExchange | None = None
+        """How the client says who it is; None where nobody is asked."""
+        self._is_unknown = users is not None
+        if users is not None:
+            self._login = ServerExchange(users)
+            self._apis = server.apis_after_login
+            self._max_frame_bytes = min(server.max_frame_bytes, LARGEST_UNAUTHENTICATED_FRAME)
         self._slots: deque[_Slot] = deque()
         self._unacknowledged = 0
         self._writing_paused = False
@@ -173,6 +191,46 @@ class ServerConnection(FramedProtocol):
         self._give_up(reason)
 
     def frame_received(self, frame: bytearray) -> None:
+        if self._login is not None and self._is_unknown:
+            self._receive_login(self._login, frame)
+        else:
+            self._receive(frame)
+
+    def api_versions(self, error: Error = Error.NONE) -> m.ApiVersionsResponse:
+        return m.ApiVersionsResponse(
+            error_code=error,
+            api_keys=[
+                m.ApiVersionsResponse.ApiVersion(
+                    api_key=api.key, min_version=api.min_version, max_version=api.max_version
+                )
+                for api in self._apis.values()
+            ],
+        )
+
+    def log_in(self, request: Request) -> Message:
+        """Answers SaslHandshake and SaslAuthenticate."""
+        assert self._login is not None
+        if isinstance(request.body, m.SaslHandshakeRequest):
+            return self._login.handshake(request.body, request.version)
+        assert isinstance(request.body, m.SaslAuthenticateRequest)
+        return self._login.authenticate(request.body)
+
+    def _receive_login(self, login: ServerExchange, frame: bytearray) -> None:
+        """A frame of a client that is not known yet."""
+        if login.awaits_bare_token:
+            login.bare_token(bytes(frame))
+            if login.failure is None:
+                self._transport.writelines(framed(b"", []))
+        else:
+            self._receive(frame)
+        if login.failure is not None:
+            self._give_up(login.failure)
+        elif login.principal is not None:
+            self._principal = login.principal
+            self._is_unknown = False
+            self._max_frame_bytes = self._server.max_frame_bytes
+
+    def _receive(self, frame: bytearray) -> None:
         try:
             request = self._parse(frame)
         except Malformed as error:
@@ -192,19 +250,23 @@ class ServerConnection(FramedProtocol):
     def _parse(self, frame: bytearray) -> Request | None:
         """None if the frame is dealt with already. Raises Malformed."""
         key, version, correlation_id = peek_api(frame)
-        api = self._server.apis.get(key)
+        api = self._apis.get(key)
         if api is None:
             raise Malformed(f"API key {key} is not served here")
+        if self._is_unknown and key not in _ANYBODYS:
+            raise Malformed(f"{api.name} was sent before the client said who it is")
         if not max(api.min_version, api.request.MIN_VERSION) <= version <= api.max_version:
             if key != API_VERSIONS:
                 raise Malformed(f"{api.name} is not served in version {version}")
             # KIP-511: whatever was asked, version 0 of the body is what every client can read.
-            self._write(api, 0, correlation_id, self._server.api_versions(Error.UNSUPPORTED_VERSION))
+            self._write(api, 0, correlation_id, self.api_versions(Error.UNSUPPORTED_VERSION))
             return None
         has_client_id = api.request_header_has_client_id(version)
         header = decode_request_header(frame, api.request_is_flexible(version), has_client_id)
         body = api.request.decode(frame, version, header.body_offset)
-        return Request(api, version, correlation_id, header.client_id, body, self, time.monotonic(), self.listener)
+        return Request(
+            api, version, correlation_id, header.client_id, body, self, time.monotonic(), self.listener, self._principal
+        )
 
     def _answer(self, request: Request, answer: Message | Awaitable[Message | None] | None, size: int) -> None:
         if answer is None:

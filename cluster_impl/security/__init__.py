@@ -1,0 +1,1 @@
+"""Who a connection belongs to (SASL/PLAIN), and what it may do."""

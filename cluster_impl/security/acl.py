@@ -1,0 +1,114 @@
+"""What each principal may do: a small file of permissions, and those who may do everything.
+
+One permission a line, `#` starts a comment; DENY wins over ALLOW, what no line allows is refused:
+
+    User:broker   Cluster ClusterAction Allow
+    User:*        Cluster ClusterAction Deny
+
+Only what is asked for somewhere may be written down, so that no line promises more than it keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Protocol, Self, TypeVar
+
+EVERYBODY = "User:*"
+
+Choice = TypeVar("Choice", bound=Enum)
+
+
+class Resource(Enum):
+    CLUSTER = "Cluster"
+
+
+class Operation(Enum):
+    CLUSTER_ACTION = "ClusterAction"
+    """What brokers and controllers ask of one another."""
+
+
+class Permission(Enum):
+    ALLOW = "Allow"
+    DENY = "Deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    principal: str
+    resource: Resource
+    operation: Operation
+    permission: Permission
+
+    @classmethod
+    def parse(cls, line: str) -> Self:
+        """Raises ValueError with a sentence."""
+        words = line.split()
+        if len(words) != 4:
+            raise ValueError(f"{line!r} is not `User:NAME Cluster ClusterAction Allow` or `... Deny`")
+        principal, *rest = words
+        if not principal.startswith("User:") or principal == "User:":
+            raise ValueError(f"{principal!r} is not User:NAME")
+        resource, operation, permission = rest
+        return cls(
+            principal, _one_of(Resource, resource), _one_of(Operation, operation), _one_of(Permission, permission)
+        )
+
+    def concerns(self, principal: str, operation: Operation, resource: Resource) -> bool:
+        return self.principal in (principal, EVERYBODY) and self.operation is operation and self.resource is resource
+
+
+class Authorizer(Protocol):
+    def authorize(self, principal: str, operation: Operation, resource: Resource) -> bool:
+        """Whether a principal may do something. Asked for each request, so it must be quick."""
+        ...
+
+
+class NoAuthorizer:
+    """Where no permissions are written down everybody may do everything."""
+
+    def authorize(self, principal: str, operation: Operation, resource: Resource) -> bool:
+        return True
+
+
+class AccessList:
+    def __init__(self, rules: Iterable[Rule], super_users: Iterable[str] = ()) -> None:
+        self._rules = tuple(rules)
+        self._super_users = frozenset(super_users)
+        self._decided: dict[tuple[str, Operation, Resource], bool] = {}
+
+    @classmethod
+    def load(cls, path: Path, super_users: Iterable[str] = ()) -> Self:
+        """Raises OSError, or ValueError with file and line."""
+        rules = []
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+            if text := line.partition("#")[0].strip():
+                try:
+                    rules.append(Rule.parse(text))
+                except ValueError as error:
+                    raise ValueError(f"{path}, line {number}: {error}") from None
+        return cls(rules, super_users)
+
+    def authorize(self, principal: str, operation: Operation, resource: Resource) -> bool:
+        asked = (principal, operation, resource)
+        decided = self._decided.get(asked)
+        if decided is None:
+            # Principals are those of users that a listener knows, so this stays as small as their list.
+            decided = self._decided[asked] = self._decide(*asked)
+        return decided
+
+    def _decide(self, principal: str, operation: Operation, resource: Resource) -> bool:
+        if principal in self._super_users:
+            return True
+        said = {rule.permission for rule in self._rules if rule.concerns(principal, operation, resource)}
+        return said == {Permission.ALLOW}
+
+
+def _one_of(kind: type[Choice], text: str) -> Choice:
+    try:
+        return kind(text)
+    except ValueError:
+        names = ", ".join(choice.value for choice in kind)
+        raise ValueError(f"{text!r} is not known here; this may be {names}") from None

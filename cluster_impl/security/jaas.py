@@ -1,0 +1,91 @@
+"""Kafka's JAAS text for SASL/PLAIN: who a node is, and whom a listener knows.
+
+    org.apache.kafka.common.security.plain.PlainLoginModule required
+        username="broker" password="secret" user_broker="secret" user_alice="hers";
+
+`username` and `password` are what the node itself logs in with; `user_NAME` is the password of NAME. No sentence here
+ever holds a password.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+LOGIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
+CONTROL_FLAGS = frozenset({"required", "requisite", "sufficient", "optional"})
+
+_USER = "user_"
+_TOKEN = re.compile(
+    r"""\s*(?: (?P<mark>[=;])
+            | "(?P<double>(?:[^"\\]|\\.)*)"
+            | '(?P<single>(?:[^'\\]|\\.)*)'
+            | (?P<word>[^\s=;"']+) )""",
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLogin:
+    """What one side of a connection says who it is with."""
+
+    username: str
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PlainModule:
+    """What the text says. `login` is None where the text names no user for the node itself."""
+
+    login: PlainLogin | None
+    passwords: Mapping[str, str] = field(repr=False)
+    """By user name."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Raises ValueError; its text continues a sentence that begins with the configuration key."""
+        words = list(_words(text))
+        if len(words) < 2 or words[0] != LOGIN_MODULE:
+            raise ValueError(f"must begin with {LOGIN_MODULE}, the one login module that is supported")
+        if words[1].lower() not in CONTROL_FLAGS:
+            raise ValueError(f"must have one of {', '.join(sorted(CONTROL_FLAGS))} behind the login module")
+        options = _options(words[2:])
+        passwords = {name.removeprefix(_USER): value for name, value in options.items() if name.startswith(_USER)}
+        unknown = sorted(options.keys() - {"username", "password"} - {_USER + name for name in passwords})
+        if unknown:
+            raise ValueError(f"holds the option {unknown[0]}; only username, password and user_NAME are known")
+        if ("username" in options) != ("password" in options):
+            raise ValueError("must give username and password together")
+        login = PlainLogin(options["username"], options["password"]) if "username" in options else None
+        return cls(login, passwords)
+
+
+def _words(text: str) -> Iterator[str]:
+    """The words in front of the semicolon that ends the module, `=` being one; nothing may follow it."""
+    position = 0
+    while match := _TOKEN.match(text, position):
+        position = match.end()
+        if match["mark"] == ";":
+            if text[position:].strip():
+                raise ValueError("must end with its semicolon: only one login module is supported")
+            return
+        quoted = match["double"] if match["double"] is not None else match["single"]
+        yield _ESCAPE.sub(r"\1", quoted) if quoted is not None else match["mark"] or match["word"]
+    if text[position:].strip():
+        raise ValueError("holds a quotation mark that is not closed")
+    raise ValueError("must end with a semicolon")
+
+
+def _options(words: list[str]) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for place in range(0, len(words), 3):
+        name, *rest = words[place : place + 3]
+        if len(rest) != 2 or rest[0] != "=":
+            raise ValueError(f"must give each option as name=value, which {name} is not")
+        if name in options:
+            raise ValueError(f"gives the option {name} twice")
+        options[name] = rest[1]
+    return options

@@ -1,0 +1,93 @@
+"""What nodes ask of one another is asked by nodes only, where permissions are written down."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from cluster_impl.security.acl import AccessList, NoAuthorizer, Rule
+from cluster_impl.security.cluster_action import guarded, refusal
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import Message
+from cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER, ZK_BROKER
+from cluster_impl.wire.server import Request
+
+ACLS = AccessList([Rule.parse("User:broker Cluster ClusterAction Allow")])
+DESCRIBE_QUORUM = 55
+BETWEEN_NODES = {
+    *(4, 5, 6, 7, 1343, 1344, 1589),
+    *(50, 51, 52, 53, 54, 56),
+}
+
+
+def follower_fetch(version: int) -> m.FetchRequest:
+    request = m.FetchRequest(
+        topics=[
+            m.FetchRequest.FetchTopic(
+                topic="t", partitions=[m.FetchRequest.FetchPartition(partition=p) for p in (0, 1)]
+            )
+        ]
+    )
+    if version >= 15:
+        request.replica_state = m.FetchRequest.ReplicaState(replica_id=5)
+    else:
+        request.replica_id = 5
+    return request
+
+
+def error_of(response: Message) -> int:
+    return cast("int", getattr(response, "error_code", getattr(response, "top_level_error_code", None)))
+
+
+@pytest.mark.parametrize("key", sorted(BETWEEN_NODES))
+@pytest.mark.requirement("RSE-10", "RSE-13")
+def test_who_lacks_the_permission_gets_error_31_in_every_version(key: int) -> None:
+    api = ({**ZK_BROKER, **QUORUM_CONTROLLER})[key]
+    response = refusal(ACLS, "User:alice", api.request())
+    assert type(response) is api.response
+    assert error_of(response) == 31
+    for version in range(api.response.MIN_VERSION, api.response.MAX_VERSION + 1):
+        assert error_of(api.response.decode(response.encode(version), version)) == 31
+
+
+@pytest.mark.parametrize("key", sorted(BETWEEN_NODES))
+def test_who_has_the_permission_is_not_refused(key: int) -> None:
+    request = ({**ZK_BROKER, **QUORUM_CONTROLLER})[key].request()
+    assert refusal(ACLS, "User:broker", request) is None
+    assert refusal(NoAuthorizer(), "User:alice", request) is None
+
+
+@pytest.mark.parametrize("key", sorted({*KAFKA, DESCRIBE_QUORUM}))
+def test_what_clients_ask_needs_no_permission(key: int) -> None:
+    request = ({**KAFKA, **QUORUM_CONTROLLER})[key].request()
+    assert refusal(ACLS, "User:ANONYMOUS", request) is None
+
+
+@pytest.mark.parametrize("version", [14, 15])
+def test_a_follower_that_lacks_the_permission_gets_error_29_for_each_partition(version: int) -> None:
+    response = refusal(ACLS, "User:alice", follower_fetch(version))
+    assert isinstance(response, m.FetchResponse)
+    assert [(p.partition_index, p.error_code) for p in response.responses[0].partitions] == [(0, 29), (1, 29)]
+    assert response.parts(12)
+    assert refusal(ACLS, "User:broker", follower_fetch(version)) is None
+
+
+def test_handlers_are_called_for_those_only_who_may_ask() -> None:
+    asked: list[str] = []
+
+    def handler(request: Request) -> Message:
+        asked.append(f"{request.api.name} by {request.principal}")
+        return m.AlterIsrResponse()
+
+    handlers = guarded({56: handler, 3: handler}, ACLS)
+    for key in (56, 3):
+        for who in ("User:alice", "User:broker"):
+            api = {**KAFKA, **QUORUM_CONTROLLER}[key]
+            handlers[key](Request(api, 0, 1, None, api.request(), cast("Any", None), 0.0, "INTERNAL", who))
+    assert asked == ["AlterIsr by User:broker", "Metadata by User:alice", "Metadata by User:broker"]
+
+
+def test_where_everybody_may_everything_nothing_is_asked() -> None:
+    handlers: dict[int, Any] = {56: lambda request: m.AlterIsrResponse()}
+    assert guarded(handlers, NoAuthorizer()) is handlers
