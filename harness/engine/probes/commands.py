@@ -5,8 +5,10 @@ What they carry besides the epochs under test is what ZooKeeper holds, so that o
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kio.schema.errors import ErrorCode
 from kio.static.primitive import i16, i32, i64
 
 from harness.clients import commands
@@ -83,7 +85,7 @@ def ask_leader_and_isr(probe: LeaderAndIsrProbe, node: str, connection: RawConne
     answer = connection.call(request, commands.LeaderAndIsrResponse)
     errors = [each.error_code for topic in answer.topics for each in topic.partitions]
     sent = {**sender.sent, "leader": leader, "leader_epoch": leader_epoch, "isr": list(isr), "version": version}
-    return answered(next((error for error in (answer.error_code, *errors) if error), answer.error_code), sent=sent)
+    return _first(answer.error_code, errors, sent)
 
 
 def ask_update_metadata(probe: UpdateMetadataProbe, node: str, connection: RawConnection, context: Context) -> Answer:
@@ -124,9 +126,16 @@ def ask_stop_replica(probe: StopReplicaProbe, node: str, connection: RawConnecti
         topics=(commands.StopReplicaTopic(topic_name=probe.topic, partitions=(partition,)),),
     )
     answer = connection.call(request, commands.StopReplicaResponse)
-    errors = [each.error_code for each in answer.partitions]
     sent = {**sender.sent, "leader_epoch": leader_epoch, "delete": probe.delete}
-    return answered(next((error for error in (answer.error_code, *errors) if error), answer.error_code), sent=sent)
+    return _first(answer.error_code, [each.error_code for each in answer.partitions], sent)
+
+
+def _first(whole: ErrorCode, partitions: Sequence[ErrorCode], sent: Mapping[str, object]) -> Answer:
+    """The error of the whole request, else that of its partition: `of` tells which."""
+    if whole is not ErrorCode.none:
+        return answered(whole, of="the request", sent=sent)
+    error = next((each for each in partitions if each is not ErrorCode.none), ErrorCode.none)
+    return answered(error, of="the partition", sent=sent) if error is not ErrorCode.none else answered(error, sent=sent)
 
 
 def controller_epoch(context: Context) -> int:
