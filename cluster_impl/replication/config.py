@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cluster_impl.security.jaas import PlainLogin
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicationConfig:
@@ -19,6 +21,8 @@ class ReplicationConfig:
     segment_bytes: int = 1024 * 1024 * 1024  # log.segment.bytes
     checkpoint_interval: float = 5.0  # replica.high.watermark.checkpoint.interval.ms
     connect_timeout: float = 2.0
+    login: PlainLogin | None = None
+    """Who this broker says it is to the leaders that it follows; None where nobody asks."""
 
     @property
     def fetch_timeout(self) -> float:

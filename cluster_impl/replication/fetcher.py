@@ -169,6 +169,7 @@ class Fetcher:
                 f"broker-{self._control.broker_id}-fetcher",
                 hosts=self._hosts,
                 timeout=self._config.connect_timeout,
+                login=self._config.login,
             )
         return self._connection
 

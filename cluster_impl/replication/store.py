@@ -156,15 +156,12 @@ class ReplicaStore:
     def checkpoint(self) -> None:
         """Write the high watermarks of every log dir, also of one in which nothing has changed.
 
-        That is how the loss of a log dir is noticed while nobody writes to it; and whether a partition's folder is
-        still in its place is looked at here too. What fails is given up.
+        That is how the loss of a log dir is noticed while nobody writes to it. What fails is given up.
         """
         for directory in self._dirs:
             mine = {name: self.replicas[name] for name, home in self._homes.items() if home is directory}
             try:
                 directory.checkpoint({(n.topic, n.partition): r.core.high_watermark for n, r in mine.items()})
-                for replica in mine.values():
-                    replica.log.verify()
             except OSError as error:
                 self._failed(directory, error)
 

@@ -17,8 +17,11 @@ class CorruptCheckpoint(Exception):
     """A checkpoint file that cannot be read. The text names the file and the reason."""
 
 
-def replace_file(path: Path, content: bytes, *, durable: bool = True) -> None:
-    """Replaces a file by rename, so that it is either old or new; `durable` makes that true if the machine fails."""
+def replace_file(path: Path, content: bytes, *, durable: bool = True, name_durable: bool = True) -> None:
+    """Replaces a file by rename, so that it is either old or new; `durable` makes that true if the machine fails.
+
+    Without `name_durable` it may then also be absent, but never without its content.
+    """
     temporary = path.with_name(path.name + ".tmp")
     with open(temporary, "wb") as file:
         file.write(content)
@@ -26,7 +29,7 @@ def replace_file(path: Path, content: bytes, *, durable: bool = True) -> None:
         if durable:
             os.fsync(file.fileno())
     temporary.replace(path)
-    if durable:
+    if durable and name_durable:
         sync_directory(path.parent)
 
 

@@ -101,7 +101,8 @@ class LogDir:
     def set_topic_id(self, topic: str, partition: int, topic_id: UUID) -> None:
         encoded = base64.urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
         path = self.partition_path(topic, partition) / PARTITION_METADATA
-        replace_file(path, f"version: 0\ntopic_id: {encoded}\n".encode())
+        # The folder's own name is not durable yet either: its first flush makes both so.
+        replace_file(path, f"version: 0\ntopic_id: {encoded}\n".encode(), name_durable=False)
 
     def delete(self, topic: str, partition: int) -> None:
         """Removes a partition's folder, whose log must be closed. Interrupted, it is ended at the next open."""

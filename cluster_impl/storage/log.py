@@ -87,10 +87,12 @@ class Log:
         Every batch is verified; the log ends before the first that is torn or damaged. The epochs are taken from the
         batches, which are read anyway; the checkpoint file is for other programs. Raises OSError.
         """
-        directory.mkdir(exist_ok=True)
+        if not directory.is_dir():
+            directory.mkdir()
         log = cls(directory, segment_bytes, memory)
         log._recover()
-        log._write_epochs()
+        if log.log_end_offset or (directory / LEADER_EPOCHS).exists():
+            log._write_epochs()
         log.epochs.changed = log._write_epochs
         return log
 
