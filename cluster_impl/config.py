@@ -353,7 +353,7 @@ def _check(config: NodeConfig) -> None:
         )
     if config.zookeeper is not None:
         config.zookeeper.check()
-    config.security.check(frozenset(names))
+    config.security.check(frozenset({*names, *config.controller_listeners}))
 
 
 def describe_keys() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cluster_impl.api.config import ApiConfig
 from cluster_impl.config import NodeConfig
 from cluster_impl.replication.config import ReplicationConfig
+from cluster_impl.security.configured import login_of
 
 
 def replication_config(config: NodeConfig) -> ReplicationConfig:
@@ -17,6 +18,7 @@ def replication_config(config: NodeConfig) -> ReplicationConfig:
         message_max_bytes=config.message_max_bytes,
         segment_bytes=config.segment_bytes,
         checkpoint_interval=config.high_watermark_checkpoint_interval,
+        login=login_of(config.security, config.inter_broker_listener),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cluster_impl.config import NodeConfig
 from cluster_impl.designs.quorum.raft.config import RaftConfig
+from cluster_impl.security.configured import login_of
 
 
 def raft_config(config: NodeConfig) -> RaftConfig:
@@ -14,4 +15,5 @@ def raft_config(config: NodeConfig) -> RaftConfig:
         election_timeout=config.election_timeout,
         fetch_timeout=config.fetch_timeout,
         request_timeout=config.request_timeout,
+        login=login_of(config.security, config.controller_listeners[0]) if config.controller_listeners else None,
     )

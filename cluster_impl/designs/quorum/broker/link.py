@@ -6,6 +6,7 @@ import asyncio
 
 from cluster_impl.config_values import Voter
 from cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from cluster_impl.security.jaas import PlainLogin
 from cluster_impl.wire.client import Connection
 from cluster_impl.wire.codec import R, RequestMessage
 from cluster_impl.wire.hosts import Hosts
@@ -20,11 +21,19 @@ class ControllerLink:
     not hold up another.
     """
 
-    def __init__(self, finder: ControllerFinder, hosts: Hosts, client_id: str, connect_timeout: float) -> None:
+    def __init__(
+        self,
+        finder: ControllerFinder,
+        hosts: Hosts,
+        client_id: str,
+        connect_timeout: float,
+        login: PlainLogin | None = None,
+    ) -> None:
         self._finder = finder
         self._hosts = hosts
         self._client_id = client_id
         self._connect_timeout = connect_timeout
+        self._login = login
         self._connection: Connection | None = None
         self._to: Voter | None = None
         self._opening = asyncio.Lock()
@@ -63,6 +72,7 @@ class ControllerLink:
                     self._client_id,
                     hosts=self._hosts,
                     timeout=min(timeout, self._connect_timeout),
+                    login=self._login,
                 )
                 if self._finder.candidate() != candidate:
                     self.close()

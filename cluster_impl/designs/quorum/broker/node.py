@@ -18,6 +18,8 @@ from cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
 from cluster_impl.designs.quorum.quorum_config import raft_config
 from cluster_impl.designs.quorum.raft.observer import MetadataObserver
 from cluster_impl.replication.manager import ReplicaManager
+from cluster_impl.security.cluster_action import guarded
+from cluster_impl.security.configured import authorizer_of, users_of
 from cluster_impl.storage.log_dirs import LogDirs
 from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.registry import KAFKA
@@ -37,8 +39,9 @@ class BrokerNode:
         self._metadata = BrokerMetadata(config.broker_id, lambda: self._lifecycle.epoch)
         finder = ControllerFinder(config.voters)
         client_id = f"broker-{config.broker_id}"
+        raft = raft_config(config)
         heartbeat_link, metadata_link, request_link = (
-            ControllerLink(finder, hosts, client_id, config.request_timeout) for _ in range(3)
+            ControllerLink(finder, hosts, client_id, config.request_timeout, raft.login) for _ in range(3)
         )
         self._links = (heartbeat_link, metadata_link, request_link)
         self._control = QuorumControlPlane(
@@ -53,8 +56,12 @@ class BrokerNode:
         self._replicas = ReplicaManager(self._control, replication_config(config), self._log_dirs, hosts)
         self._metadata.attach(self._replicas)
         self._apis = BrokerApis(self._control, self._replicas, api_config(config))
-        self._server = Server(KAFKA, self._apis.handlers, max_frame_bytes=config.socket_request_max_bytes)
-        self._observer = MetadataObserver(raft_config(config), metadata_link, finder, self._on_records)
+        self._server = Server(
+            KAFKA,
+            guarded(self._apis.handlers, authorizer_of(config.security)),
+            max_frame_bytes=config.socket_request_max_bytes,
+        )
+        self._observer = MetadataObserver(raft, metadata_link, finder, self._on_records)
         self._heartbeats = Heartbeats(
             config.broker_id,
             config.advertised(),
@@ -69,7 +76,8 @@ class BrokerNode:
 
     async def start(self) -> None:
         for listener in self._config.listeners:
-            await self._server.listen(listener.host, listener.port, listener.name)
+            users = users_of(self._config.security, listener.name)
+            await self._server.listen(listener.host, listener.port, listener.name, users)
         await self._replicas.start()
         await self._observer.start()
         self._beating = asyncio.create_task(self._heartbeats.run())

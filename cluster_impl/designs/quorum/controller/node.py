@@ -7,6 +7,8 @@ from cluster_impl.designs.quorum.controller.controller import Controller
 from cluster_impl.designs.quorum.controller.topics import TopicDefaults
 from cluster_impl.designs.quorum.quorum_config import raft_config
 from cluster_impl.designs.quorum.raft.node import RaftNode
+from cluster_impl.security.cluster_action import guarded
+from cluster_impl.security.configured import authorizer_of, users_of
 from cluster_impl.storage.directory import LogDir
 from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.registry import QUORUM_CONTROLLER
@@ -29,13 +31,14 @@ class ControllerNode:
         self._controller.attach(self._raft)
         self._server = Server(
             QUORUM_CONTROLLER,
-            {**self._raft.handlers, **self._controller.handlers},
+            guarded({**self._raft.handlers, **self._controller.handlers}, authorizer_of(config.security)),
             max_frame_bytes=config.socket_request_max_bytes,
         )
 
     async def start(self) -> None:
         for listener in self._config.listeners:
-            await self._server.listen(listener.host, listener.port, listener.name)
+            users = users_of(self._config.security, listener.name)
+            await self._server.listen(listener.host, listener.port, listener.name, users)
         await self._raft.start()
 
     async def failed(self) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from cluster_impl.security.jaas import PlainLogin
+
 TOPIC = "__kafka_metadata"
 PARTITION = 0
 TOPIC_ID = UUID(int=1)
@@ -20,6 +22,8 @@ class RaftConfig:
     election_timeout: float = 1.0
     fetch_timeout: float = 2.0
     request_timeout: float = 2.0
+    login: PlainLogin | None = None
+    """Who this node says it is to controllers; None where they do not ask."""
 
     @property
     def fetch_max_wait(self) -> float:

@@ -77,7 +77,7 @@ class RaftNode:
         self._folder = log_dir.partition_path(TOPIC, PARTITION)
         self._listener = listener
         self._peers = {
-            node_id: Peer(node_id, address, hosts, f"controller-{config.node_id}", config.request_timeout)
+            node_id: Peer(node_id, address, hosts, f"controller-{config.node_id}", config.request_timeout, config.login)
             for node_id, address in config.voters.items()
             if node_id != config.node_id
         }

@@ -5,6 +5,7 @@ import logging
 
 from cluster_impl.designs.quorum.raft.messages import Request, Response
 from cluster_impl.designs.quorum.raft.translate import read_response, request_message
+from cluster_impl.security.jaas import PlainLogin
 from cluster_impl.wire.client import Connection
 from cluster_impl.wire.codec import Malformed, Message
 from cluster_impl.wire.hosts import Hosts
@@ -16,12 +17,21 @@ log = logging.getLogger(__name__)
 class Peer:
     """A request that fails closes the connection: what it was still to answer is never read."""
 
-    def __init__(self, node_id: int, address: tuple[str, int], hosts: Hosts, client_id: str, timeout: float) -> None:
+    def __init__(
+        self,
+        node_id: int,
+        address: tuple[str, int],
+        hosts: Hosts,
+        client_id: str,
+        timeout: float,
+        login: PlainLogin | None,
+    ) -> None:
         self.node_id = node_id
         self._host, self._port = address
         self._hosts = hosts
         self._client_id = client_id
         self._timeout = timeout
+        self._login = login
         self._connection: Connection | None = None
         self._silent = False
         self._opening = asyncio.Lock()
@@ -74,5 +84,6 @@ class Peer:
                     self._client_id,
                     hosts=self._hosts,
                     timeout=self._timeout,
+                    login=self._login,
                 )
             return self._connection
