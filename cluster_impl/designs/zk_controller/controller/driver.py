@@ -1,0 +1,114 @@
+"""One term of a controller: events in a queue, handled one at a time; steps on ZooKeeper, requests to brokers.
+
+003 runs the controller in one event thread. Here it is one task: it takes an event, runs the core's steps to their end,
+and then hands on what the core has for the brokers. The term ends when the task does, whatever the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, cast
+
+from cluster_impl.coordination import znodes as zk
+from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.zk_controller.controller import events
+from cluster_impl.designs.zk_controller.controller.channels import Answered, Channels
+from cluster_impl.designs.zk_controller.controller.controller import Registration
+from cluster_impl.designs.zk_controller.controller.elector import Elected
+from cluster_impl.designs.zk_controller.controller.execution import Execution
+from cluster_impl.designs.zk_controller.controller.operations import Steps
+from cluster_impl.designs.zk_controller.controller.refusals import not_controller
+from cluster_impl.wire.codec import Message, RequestMessage
+
+
+class Core(Protocol):
+    """What `controller.Controller` is to its driver."""
+
+    def handle(self, event: events.Event) -> Steps[None]: ...
+
+    @property
+    def registered(self) -> Mapping[int, Registration]: ...
+
+    def drain(self) -> Sequence[tuple[int, Message]]: ...
+
+    def next_tick(self) -> float | None: ...
+
+
+class Term:
+    def __init__(
+        self, core: Core, won: Elected, zookeeper: ZooKeeper, make_channels: Callable[[Answered], Channels]
+    ) -> None:
+        self.won = won
+        self._core = core
+        self._zookeeper = zookeeper
+        self._execution = Execution(zookeeper, won.epoch_version, self._znode_changed)
+        self._channels = make_channels(self._broker_answered)
+        self._queue: asyncio.Queue[events.Event] = asyncio.Queue()
+        self._timer: asyncio.TimerHandle | None = None
+        self._tick_is_queued = False
+        self._is_over = False
+
+    async def run(self) -> None:
+        """Raises ControllerMoved, SessionExpired, or what the core died of; returns never."""
+        self._push(events.Elected(self.won.epoch, time.monotonic()))
+        try:
+            while True:
+                await self._handle(await self._queue.get())
+        finally:
+            self._end()
+
+    def ask(self, asked: events.Asked) -> None:
+        if self._is_over:
+            asked.reply(not_controller(asked.request))
+        else:
+            self._push(asked)
+
+    async def _handle(self, event: events.Event) -> None:
+        if isinstance(event, events.Tick):
+            self._tick_is_queued = False
+        await self._execution.run(self._core.handle(event))
+        self._channels.keep(self._core.registered)
+        for broker_id, request in self._core.drain():
+            self._channels.send(broker_id, cast("RequestMessage[Message]", request))
+        self._set_timer()
+
+    def _end(self) -> None:
+        self._is_over = True
+        self._zookeeper.forget(self._znode_changed)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._channels.close()
+        while not self._queue.empty():
+            event = self._queue.get_nowait()
+            if isinstance(event, events.Asked):
+                event.reply(not_controller(event.request))
+        last = self._core.handle(events.Resigned())
+        for _ in last:  # it has nothing to write any more
+            last.close()
+
+    def _push(self, event: events.Event) -> None:
+        if not self._is_over:
+            self._queue.put_nowait(event)
+
+    def _znode_changed(self, event: zk.WatchEvent) -> None:
+        if event.kind is not zk.WatchKind.EXPIRED:
+            self._push(events.ZnodeChanged(event.path, time.monotonic()))
+
+    def _broker_answered(self, broker_id: int, request: Message, response: Message) -> None:
+        self._push(events.BrokerAnswered(broker_id, request, response, time.monotonic()))
+
+    def _set_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        due = self._core.next_tick()
+        if due is not None and not self._tick_is_queued:
+            delay = max(0.0, due - time.monotonic())
+            self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        self._tick_is_queued = True
+        self._push(events.Tick(time.monotonic()))

@@ -1,0 +1,57 @@
+"""The answers of a broker that is not the controller, or not any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import Message
+from cluster_impl.wire.errors import Error
+
+SENTENCE = "this broker is not the controller"
+
+
+def _create_topics(request: m.CreateTopicsRequest) -> Message:
+    return m.CreateTopicsResponse(
+        topics=[
+            m.CreateTopicsResponse.CreatableTopicResult(
+                name=topic.name, error_code=Error.NOT_CONTROLLER, error_message=SENTENCE
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _delete_topics(request: m.DeleteTopicsRequest) -> Message:
+    """Up to version 5 topics are named; from 6 on each comes with a name or an id."""
+    result = m.DeleteTopicsResponse.DeletableTopicResult
+    responses = [
+        result(name=name, error_code=Error.NOT_CONTROLLER, error_message=SENTENCE) for name in request.topic_names
+    ] + [
+        result(name=each.name, topic_id=each.topic_id, error_code=Error.NOT_CONTROLLER, error_message=SENTENCE)
+        for each in request.topics
+    ]
+    return m.DeleteTopicsResponse(responses=responses)
+
+
+_REFUSALS: Mapping[type[Message], Callable[[Any], Message]] = {
+    m.CreateTopicsRequest: _create_topics,
+    m.DeleteTopicsRequest: _delete_topics,
+    m.ControlledShutdownRequest: lambda _: m.ControlledShutdownResponse(error_code=Error.NOT_CONTROLLER),
+    m.MetadataHeartbeatRequest: lambda _: m.MetadataHeartbeatResponse(
+        error_code=Error.NOT_CONTROLLER, error_string=SENTENCE
+    ),
+    m.IsrChangeRequest: lambda _: m.IsrChangeResponse(
+        top_level_error_code=Error.NOT_CONTROLLER, top_level_error_message=SENTENCE
+    ),
+    m.ReplicaStateEventRequest: lambda _: m.ReplicaStateEventResponse(error_code=Error.NOT_CONTROLLER),
+}
+
+CONTROLLER_REQUESTS = frozenset(request.API_KEY for request in _REFUSALS)
+"""The API keys that only the controller serves."""
+
+
+def not_controller(request: Message) -> Message:
+    """NOT_CONTROLLER, in the form that the request asks for."""
+    return _REFUSALS[type(request)](request)
