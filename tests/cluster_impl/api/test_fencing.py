@@ -12,7 +12,7 @@ from cluster_impl.replication.config import ReplicationConfig
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import RequestMessage
 from cluster_impl.wire.errors import Error
-from cluster_impl.wire.registry import API_VERSIONS, KAFKA
+from cluster_impl.wire.registry import API_VERSIONS, KAFKA, SASL_AUTHENTICATE, SASL_HANDSHAKE
 from tests.cluster_impl.requests import batch, fetch, fetch_request, produce, produce_request
 from tests.cluster_impl.static_cluster import StaticCluster, eventually, static_cluster
 
@@ -89,7 +89,7 @@ def errors(message: object) -> set[int]:
 def test_every_api_is_covered(cluster: StaticCluster) -> None:
     asked = {request.API_KEY for request, _ in requests(cluster)}
     closing = {m.MetadataRequest.API_KEY, m.DescribeClusterRequest.API_KEY}
-    assert asked | closing | {API_VERSIONS} == set(KAFKA)
+    assert asked | closing | {API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE} == set(KAFKA)
 
 
 def test_a_fenced_broker_refuses_every_request_and_changes_nothing(cluster: StaticCluster) -> None:
@@ -121,6 +121,7 @@ def test_records_without_acks_are_dropped(cluster: StaticCluster) -> None:
     assert cluster.log(1, "t") == [b"a"]
 
 
+@pytest.mark.requirement("K343-17", "K343-18")
 @pytest.mark.parametrize(
     ("completes", "error", "brings"), [(False, Error.NOT_LEADER_OR_FOLLOWER, False), (True, Error.NONE, True)]
 )
@@ -151,6 +152,7 @@ def test_followers_are_served_while_the_leader_is_fenced(cluster: StaticCluster)
     assert answer.error_code == Error.NONE and answer.records
 
 
+@pytest.mark.requirement("K343-17", "D343-15")
 def test_what_was_begun_before_is_still_acknowledged(cluster: StaticCluster) -> None:
     state, epoch = cluster.state("t"), cluster.world.epochs[2]
     cluster.kill(2)
