@@ -1,45 +1,30 @@
 """Several brokers in one process over loopback sockets, under a control plane that is one object in memory.
 
-`World` is what a real control plane keeps by consensus: it registers brokers, elects leaders when told, and changes
-ISRs by compare-and-set. Each broker has its own log folder, server and replicas, and reaches the others by their
-sockets only.
+Each broker has its own log dirs, server and replicas, and reaches the others by their sockets only.
 """
 
 from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import itertools
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
-from uuid import UUID, uuid4
 
 from cluster_impl.api import ApiConfig, BrokerApis
 from cluster_impl.replication.config import ReplicationConfig
 from cluster_impl.replication.control_plane import (
-    BrokerView,
     Change,
-    ClusterView,
     Endpoint,
-    IsrAccepted,
-    IsrOutcome,
-    IsrProposal,
-    IsrRefused,
     PartitionAssignment,
-    PartitionRemoved,
-    PartitionView,
     TopicPartition,
-    TopicView,
 )
 from cluster_impl.replication.manager import ReplicaManager
 from cluster_impl.replication.replica import Replica
 from cluster_impl.storage.log_dirs import LogDirs
-from cluster_impl.wire import messages as m
 from cluster_impl.wire.batches import parse
 from cluster_impl.wire.client import Connection
 from cluster_impl.wire.codec import Message, RequestMessage
@@ -47,8 +32,8 @@ from cluster_impl.wire.errors import Error
 from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.registry import KAFKA
 from cluster_impl.wire.server import Server
+from tests.cluster_impl.static_world import CLUSTER_ID, StaticControl, World
 
-CLUSTER_ID = "static"
 HOST = "127.0.0.1"
 DISKS = ("disk-0", "disk-1")
 """The log dirs of each broker, in its folder."""
@@ -65,202 +50,10 @@ def eventually(condition: Callable[[], bool], what: str, within: float = 10.0) -
         time.sleep(0.01)
 
 
-class World:
-    """Everything that is decided for the whole cluster. One event loop."""
-
-    def __init__(self) -> None:
-        self.brokers: dict[int, Broker] = {}
-        self.epochs: dict[int, int] = {}
-        self.partitions: dict[TopicPartition, PartitionAssignment] = {}
-        self.view = ClusterView(CLUSTER_ID, 0, {}, {})
-        self._epoch = itertools.count(100)
-        self._producer_ids = itertools.count(1000)
-
-    def register(self, broker: Broker) -> None:
-        """A process wins its id; what its predecessor led is led by another in-sync replica, if there is one."""
-        self.unregister(broker.broker_id)
-        self.brokers[broker.broker_id] = broker
-        self.epochs[broker.broker_id] = next(self._epoch)
-        for name, state in self.partitions.items():
-            if state.leader == -1 and broker.broker_id in state.isr:
-                self._change(name, leader=broker.broker_id)
-        self._publish([*self.partitions])
-
-    def unregister(self, broker_id: int) -> None:
-        """A broker is fenced: it leaves every ISR, unless it is the last member, and leads nothing.
-
-        What it replicates outside the ISR gets a new version too: an ISR with it may be on its way.
-        """
-        self.brokers.pop(broker_id, None)
-        self.epochs.pop(broker_id, None)
-        for name, state in self.partitions.items():
-            if broker_id in state.replicas:
-                isr = tuple(member for member in state.isr if member != broker_id)
-                leader = state.leader if state.leader != broker_id else next(iter(isr), -1)
-                self._change(name, leader=leader, isr=isr or state.isr)
-        self._publish([*self.partitions])
-
-    def create(self, topic: str, replicas: list[list[int]], **config: str) -> None:
-        topic_id = uuid4()
-        names = [TopicPartition(topic, index) for index in range(len(replicas))]
-        for name, assigned in zip(names, replicas, strict=True):
-            live = tuple(broker for broker in assigned if broker in self.epochs)
-            self.partitions[name] = PartitionAssignment(
-                topic=topic, topic_id=topic_id, partition=name.partition, replicas=tuple(assigned), isr=live,
-                leader=live[0], leader_epoch=0, tenure_epoch=0, version=0,
-                config={key.replace("_", "."): value for key, value in config.items()},
-            )  # fmt: skip
-        self._publish(names, is_new=True)
-
-    def delete(self, topic: str) -> None:
-        for name in [name for name in self.partitions if name.topic == topic]:
-            gone = self.partitions.pop(name)
-            removal = PartitionRemoved(topic=topic, topic_id=gone.topic_id, partition=name.partition)
-            for broker in self.brokers.values():
-                broker.apply([removal])
-        self._publish([])
-
-    def lose(self, broker_id: int, names: Sequence[TopicPartition]) -> None:
-        """A broker says that it lost replicas: they leave their ISRs, unless they are the last, and lead nothing."""
-        for name in names:
-            state = self.partitions[name]
-            isr = tuple(member for member in state.isr if member != broker_id)
-            leader = state.leader if state.leader != broker_id else next(iter(isr), -1)
-            self._change(name, leader=leader, isr=isr or state.isr)
-        self._publish([*names])
-
-    def elect(self, name: TopicPartition, leader: int) -> None:
-        self._change(name, leader=leader)
-        self._publish([name])
-
-    def _change(self, name: TopicPartition, *, leader: int | None = None, isr: tuple[int, ...] | None = None) -> None:
-        state = self.partitions[name]
-        epoch = state.leader_epoch + 1
-        leader = state.leader if leader is None else leader
-        self.partitions[name] = replace(
-            state,
-            isr=state.isr if isr is None else isr,
-            leader=leader,
-            leader_epoch=epoch,
-            version=epoch,
-            tenure_epoch=state.tenure_epoch if leader == state.leader else epoch,
-        )
-
-    def alter_isr(self, asking: int, proposal: IsrProposal) -> IsrOutcome:
-        name = TopicPartition(proposal.topic, proposal.partition)
-        state = self.partitions[name]
-        if state.leader != asking:
-            return IsrRefused(Error.INVALID_REQUEST)
-        if proposal.version != state.version:
-            return IsrRefused(Error.INVALID_UPDATE_VERSION)
-        if not set(proposal.isr) <= self.epochs.keys():
-            return IsrRefused(Error.INELIGIBLE_REPLICA)
-        self._change(name, isr=proposal.isr)
-        self._publish([name])
-        state = self.partitions[name]
-        return IsrAccepted(isr=state.isr, leader_epoch=state.leader_epoch, version=state.version)
-
-    def new_producer_id(self) -> int:
-        return next(self._producer_ids)
-
-    def _publish(self, names: list[TopicPartition], *, is_new: bool = False) -> None:
-        self.view = self._describe()
-        states = [replace(self.partitions[name], is_new=is_new) for name in names]
-        for broker in [broker for broker in self.brokers.values() if not broker.stopped]:
-            broker.apply([state for state in states if broker.broker_id in state.replicas])
-
-    def _describe(self) -> ClusterView:
-        topics: dict[str, dict[int, PartitionView]] = {}
-        for name, state in self.partitions.items():
-            shown = PartitionView(state.replicas, state.isr, state.leader, state.leader_epoch)
-            topics.setdefault(name.topic, {})[name.partition] = shown
-        return ClusterView(
-            CLUSTER_ID,
-            min(self.brokers, default=-1),
-            {broker_id: BrokerView(broker_id, broker.endpoints) for broker_id, broker in self.brokers.items()},
-            {
-                topic: TopicView(
-                    topic, self._topic_id(topic), partitions, self.partitions[TopicPartition(topic, 0)].config
-                )
-                for topic, partitions in topics.items()
-            },
-        )
-
-    def _topic_id(self, topic: str) -> UUID:
-        return self.partitions[TopicPartition(topic, 0)].topic_id
-
-    def administer(self, request: Message) -> Message:
-        if isinstance(request, m.DeleteTopicsRequest):
-            for topic in request.topics:
-                self.delete(topic.name or "")
-            results = [m.DeleteTopicsResponse.DeletableTopicResult(name=topic.name) for topic in request.topics]
-            return m.DeleteTopicsResponse(responses=results)
-        assert isinstance(request, m.CreateTopicsRequest)
-        response = m.CreateTopicsResponse()
-        for wanted in request.topics:
-            brokers = itertools.cycle(sorted(self.brokers))
-            factor = max(wanted.replication_factor, 1)
-            replicas = []
-            for _ in range(max(wanted.num_partitions, 1)):
-                replicas.append(list(itertools.islice(brokers, factor)))
-                next(brokers)
-            if TopicPartition(wanted.name, 0) not in self.partitions:
-                self.create(wanted.name, replicas)
-            response.topics.append(
-                m.CreateTopicsResponse.CreatableTopicResult(
-                    name=wanted.name, topic_id=self._topic_id(wanted.name), num_partitions=len(replicas)
-                )
-            )
-        return response
-
-
-class StaticControl:
-    """One broker's side of the world; `fenced` takes its lease away without telling anybody.
-
-    `completes` says that what was begun before is completed; `failed_dirs` are those that were told.
-    """
-
-    def __init__(self, world: World, broker_id: int) -> None:
-        self.broker_id = broker_id
-        self.fenced = False
-        self.completes = False
-        self.failed_dirs: list[tuple[Path, Sequence[TopicPartition]]] = []
-        self._world = world
-
-    def serving(self) -> bool:
-        return not self.fenced
-
-    def completes_begun(self) -> bool:
-        return self.completes
-
-    def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
-        self.failed_dirs.append((path, lost))
-        self._world.lose(self.broker_id, lost)
-
-    def broker_epoch(self) -> int:
-        return self._world.epochs.get(self.broker_id, -1)
-
-    def registered_epoch(self, broker_id: int) -> int | None:
-        return self._world.epochs.get(broker_id)
-
-    def alter_isr(self, proposal: IsrProposal) -> Awaitable[IsrOutcome]:
-        async def answer() -> IsrOutcome:
-            return self._world.alter_isr(self.broker_id, proposal)
-
-        return answer()
-
-    def new_producer_id(self) -> int:
-        return self._world.new_producer_id()
-
-    async def forward(self, request: Message, version: int) -> Message:
-        return self._world.administer(request)
-
-    def cluster(self) -> ClusterView:
-        return self._world.view
-
-
 class Broker:
-    def __init__(self, world: World, broker_id: int, path: Path, config: ReplicationConfig, api: ApiConfig) -> None:
+    def __init__(
+        self, world: World[Broker], broker_id: int, path: Path, config: ReplicationConfig, api: ApiConfig
+    ) -> None:
         self.broker_id = broker_id
         self.endpoints: dict[str, Endpoint] = {}
         self.control = StaticControl(world, broker_id)
@@ -296,7 +89,7 @@ class StaticCluster:
     """Brokers with the ids 1 to `size` on an event loop in a thread of its own, for clients that block."""
 
     def __init__(self, path: Path, size: int, config: ReplicationConfig, api: ApiConfig) -> None:
-        self.world = World()
+        self.world = World[Broker]()
         self._path, self._config, self._api = path, config, api
         self._started: list[Broker] = []
         self._loop = asyncio.new_event_loop()

@@ -87,6 +87,7 @@ def test_replicas_are_spread_over_the_disks(cluster: StaticCluster, tmp_path: Pa
     assert (disk(tmp_path, 1, 0) / "t-0").is_dir() and (disk(tmp_path, 1, 1) / "u-0").is_dir()
 
 
+@pytest.mark.requirement("DRSE-06", "DRSE-07")
 @losses
 def test_an_idle_broker_notices_and_tells_once(cluster: StaticCluster, tmp_path: Path, lose: Lose) -> None:
     lose(disk(tmp_path, 1))
@@ -98,6 +99,7 @@ def test_an_idle_broker_notices_and_tells_once(cluster: StaticCluster, tmp_path:
     assert values(cluster, 2) == ["before", "after"]
 
 
+@pytest.mark.requirement("DRSE-10")
 def test_whoever_asks_for_an_offline_replica_is_told_of_the_storage(cluster: StaticCluster, tmp_path: Path) -> None:
     take_away(disk(tmp_path, 1))
     eventually(lambda: not hosts(cluster, 1, T), "the replica is given up")
@@ -111,6 +113,7 @@ def test_whoever_asks_for_an_offline_replica_is_told_of_the_storage(cluster: Sta
     assert cluster.ask(1, offsets, 7).topics[0].partitions[0].error_code == storage
 
 
+@pytest.mark.requirement("DRSE-06")
 def test_the_other_disk_serves_on(cluster: StaticCluster, tmp_path: Path) -> None:
     put_a_file(disk(tmp_path, 1))
     eventually(lambda: bool(told(cluster, 1)), "the control plane is told")
@@ -118,6 +121,7 @@ def test_the_other_disk_serves_on(cluster: StaticCluster, tmp_path: Path) -> Non
     assert cluster.state("u").leader == 1 and values(cluster, 2, "u") == ["still here"]
 
 
+@pytest.mark.requirement("DRSE-07", "DRSE-10")
 @losses
 def test_an_append_that_meets_the_error_is_refused_and_nothing_acknowledged_is_lost(
     unwatched: StaticCluster, tmp_path: Path, lose: Lose
@@ -163,6 +167,32 @@ def test_a_follower_loses_its_disk_and_its_leader_goes_on(cluster: StaticCluster
     assert values(cluster, 2, "u") == ["together"]
 
 
+@pytest.mark.requirement("RSE-30", "RSE-32")
+def test_a_follower_whose_loss_nobody_hears_of_is_put_out_of_the_isr_by_its_leader(tmp_path: Path) -> None:
+    with static_cluster(tmp_path, 2, replace(QUICK, lag_limit=0.3)) as hasty:
+        hasty.create("t", [[1, 2]])
+        hasty.world.brokers[2].control.unheard = True
+        take_away(disk(tmp_path, 2))
+        eventually(lambda: bool(told(hasty, 2)), "the follower has noticed")
+        assert produce(hasty, 1, batch("waits for the shrink")).error_code == Error.NONE
+        assert hasty.state("t").isr == (1,)
+
+
+@pytest.mark.requirement("RSE-30", "RSE-33")
+def test_a_leader_whose_loss_nobody_hears_of_stays_leader_until_it_is_told_something_and_answers(
+    cluster: StaticCluster, tmp_path: Path
+) -> None:
+    broker = cluster.world.brokers[1]
+    broker.control.unheard = True
+    take_away(disk(tmp_path, 1))
+    eventually(lambda: bool(told(cluster, 1)), "the leader has noticed")
+    assert cluster.state("t").leader == 1
+    assert produce(cluster, 1, batch("x")).error_code == Error.KAFKA_STORAGE_ERROR
+    cluster.tell(1, cluster.state("t"))
+    assert broker.refused == {T: Error.KAFKA_STORAGE_ERROR}
+
+
+@pytest.mark.requirement("DRSE-09")
 def test_a_disk_that_is_mended_is_back_after_a_restart(cluster: StaticCluster, tmp_path: Path) -> None:
     away = take_away(disk(tmp_path, 1))
     eventually(lambda: cluster.state("t").leader == 2, "the other replica leads")
@@ -175,6 +205,7 @@ def test_a_disk_that_is_mended_is_back_after_a_restart(cluster: StaticCluster, t
     assert values(cluster, 1) == ["before", "meanwhile"]
 
 
+@pytest.mark.requirement("RSE-04", "DRSE-06")
 def test_a_restart_without_the_disk_creates_no_empty_replica(cluster: StaticCluster, tmp_path: Path) -> None:
     cluster.kill(1)
     put_a_file(disk(tmp_path, 1))
@@ -230,6 +261,7 @@ def test_a_replica_that_was_never_opened_is_deleted_from_its_disk(cluster: Stati
     assert not (disk(tmp_path, 1) / "t-0").exists()
 
 
+@pytest.mark.requirement("DRSE-08")
 def test_without_any_disk_the_node_has_failed(cluster: StaticCluster, tmp_path: Path) -> None:
     for number in (0, 1):
         take_away(disk(tmp_path, 1, number))

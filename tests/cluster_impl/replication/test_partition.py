@@ -64,6 +64,7 @@ def test_the_high_watermark_is_what_every_in_sync_replica_has() -> None:
     assert leader.high_watermark == 7
 
 
+@pytest.mark.requirement("INT-54", "INT-55")
 def test_a_new_leader_starts_from_the_high_watermark_it_knew_and_waits_for_its_followers() -> None:
     leader = replica(state(epoch=3), end=20, high_watermark=12)
     assert (leader.high_watermark, leader.tenure_start) == (12, 20)
@@ -215,6 +216,7 @@ def test_a_follower_that_is_registered_anew_does_not_join_by_what_its_former_pro
     assert leader.next_isr({4: 104, 5: 105, 6: 206}.get, 0.0) is None
 
 
+@pytest.mark.requirement("D343-09")
 def test_one_proposal_at_a_time() -> None:
     leader = replica(state())
     leader.appended(10)
@@ -373,3 +375,18 @@ def test_a_replica_whose_storage_failed_says_so_for_good() -> None:
     storage = Error.KAFKA_STORAGE_ERROR
     assert leader.check_leader(0) is leader.check_leader(99) is leader.acknowledges(5, 1) is storage
     assert leader.next_isr(EPOCHS.get, 1.0) is None
+
+
+@pytest.mark.requirement("INT-56", "INT-57", "INT-59", "INT-60")
+def test_of_two_leaders_the_old_one_commits_nothing_since_its_shrink_finds_another_version() -> None:
+    old = replica(state(isr=(4, 5)))
+    fetched(old, 5, 0)
+    old.appended(3)
+    assert old.acknowledges(3, 1) is None, "5 leads by now, and fetches no more"
+    asked = proposal(old, LAG + 1)
+    assert asked.isr == (4,)
+    assert old.high_watermark == 0, "a shrink counts once it is committed"
+    old.isr_answered(asked, IsrRefused(Error.INVALID_UPDATE_VERSION), LAG + 1)
+    assert old.acknowledges(3, 1) is None and old.next_isr(EPOCHS.get, LAG + 60) is None
+    assert old.assign(state(leader=5, isr=(5,), epoch=2), log_end_offset=3, min_isr=1, now=80) is Transition.FOLLOWS
+    assert old.acknowledges(3, 1) is Error.NOT_LEADER_OR_FOLLOWER
