@@ -13,16 +13,19 @@ LOCK := requirements.lock
 FENCEPOST := $(BIN)/fencepost
 
 # Apache Kafka's jars come by KAFKA_HOME, by Maven, or by the Ivy that Spark carries.
-JARS := $(if $(filter apache-kafka%,$(TARGET)),$(if $(KAFKA_HOME)$(shell command -v mvn),,.venv/.all))
+KAFKA_JARS := $(if $(filter apache-kafka%,$(TARGET)),$(if $(KAFKA_HOME)$(shell command -v mvn),,.venv/.all))
+# ZooKeeper's by ZOOKEEPER_HOME, from Debian's package, by Maven, or from Spark, which carries them.
+ZOOKEEPER := $(ZOOKEEPER_HOME)$(wildcard /usr/share/java/zookeeper.jar)$(shell command -v mvn)
+ZOOKEEPER_JARS := $(if $(filter zk-controller,$(TARGET)),$(if $(ZOOKEEPER),,.venv/.all))
 
 .DEFAULT_GOAL := help
 .PHONY: help conformance test lint types unit integration suite bench doctor lock clean
 
 help: ## print this
-	@echo "make conformance [TARGET=quorum|apache-kafka|apache-kafka:3.9.1] [SEED=1] [ARGS='-k kill']"
+	@echo "make conformance [TARGET=quorum|zk-controller|apache-kafka|apache-kafka-zk|apache-kafka-zk:2.8.2] [SEED=1] [ARGS='-k kill']"
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-conformance: .venv/.harness $(JARS) ## start real clusters, break them, say which rules held
+conformance: .venv/.harness $(KAFKA_JARS) $(ZOOKEEPER_JARS) ## start real clusters, break them, say which rules held
 	@$(FENCEPOST) conformance --target $(TARGET) --backend $(BACKEND) --seed $(SEED) --runs $(RUNS) $(ARGS)
 
 test: lint types unit integration suite ## everything: lint, types, unit and integration tests, the suite on the reference cluster

@@ -133,6 +133,21 @@ def resolver() -> str:
         return f"Ivy inside pyspark, {ivy[0].name}"
 
 
+def zookeeper() -> str:
+    """Starts a server from the jars that runs would use, and asks whether it takes sessions."""
+    from harness.targets.zookeeper import ZooKeeperServers, serves
+    from harness.targets.zookeeper_jars import found_jars
+
+    jars = found_jars()
+    if jars is None:
+        raise Unavailable("no jars of it: no ZOOKEEPER_HOME, no pyspark, no Debian package; Maven would fetch them")
+    java()
+    with tempfile.TemporaryDirectory() as folder, ZooKeeperServers(jars).lonely(Path(folder)) as endpoint:
+        if not serves(endpoint):
+            raise Unavailable(f"a server from {jars.origin} was started and did not serve")
+    return f"a server from {jars.origin} served"
+
+
 def docker_engine() -> str:
     """An engine that answers, not a client that is installed."""
     import docker
@@ -250,6 +265,12 @@ MECHANISMS = (
         resolver,
         "Apache Kafka as a target, where its jars are not in the cache yet",
         "apt-get install maven, or pip install 'fencepost[mining]', or set KAFKA_HOME",
+    ),
+    Mechanism(
+        "zookeeper",
+        zookeeper,
+        "the target zk-controller",
+        "apt-get install maven, or pip install 'fencepost[mining]', or set ZOOKEEPER_HOME",
     ),
     Mechanism("docker", docker_engine, "the docker backend", "apt-get install docker.io, then start dockerd"),
     Mechanism("fuse", fuse, "disk faults", "apt-get install fuse3; a container needs --device /dev/fuse"),

@@ -3,50 +3,70 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from faults.capabilities import Running
+from faults.capabilities import Capability, Running
 from faults.registry import build
 from harness.cli.control import Operation
 from harness.cluster import Cluster
 from harness.engine.keeper import FaultError, FaultKeeper
 from harness.errors import UsageError
+from harness.network.layout import Layout, Node
 from harness.plan import dump_plan, plan_hash
 from harness.plan.model import NodeSpec, Plan, Topology
-from harness.targets.target import load
+from harness.targets.target import Dialect, load
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
 
-GROUPS = ("controllers", "brokers")
+GROUPS: Mapping[str, Callable[[Layout], tuple[Node, ...]]] = {
+    "controllers": lambda layout: layout.controllers,
+    "brokers": lambda layout: layout.brokers,
+    "zookeeper": lambda layout: layout.zookeepers,
+}
 
 
-def plan_by_hand(target: str) -> Plan:
-    """Three controllers, three brokers, and a duplicate of node-4 that waits to be started."""
-    controllers = tuple(NodeSpec(name=f"node-{n}", id=n, index=n, roles=("controller",)) for n in (1, 2, 3))
-    brokers = tuple(NodeSpec(name=f"node-{n}", id=n, index=n, roles=("broker",)) for n in (4, 5, 6))
-    duplicate = NodeSpec(name="node-4b", id=4, index=14, roles=("broker",), start="later", duplicate_of="node-4")
+def plan_by_hand(target: str, servers: int = 1) -> Plan:
+    """Three controllers, or where a target needs it ZooKeeper with so many servers; three brokers, and a duplicate of
+    node-4 that waits to be started."""
+    file = load(target).file
+    if file.dialect is Dialect.ZOOKEEPER:
+        others = [NodeSpec(name=f"zk-{n}", id=n, index=n, roles=("zookeeper",)) for n in range(1, servers + 1)]
+    else:
+        others = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("controller",)) for n in (1, 2, 3)]
+    broker = NodeSpec(
+        name="node-4", id=4, index=4, roles=("broker",), log_dirs=2 if Capability.LOG_DIRS in file.capabilities else 1
+    )
+    brokers = [broker.model_copy(update={"name": f"node-{n}", "id": n, "index": n}) for n in (4, 5, 6)]
+    duplicate = broker.model_copy(update={"name": "node-4b", "index": 14, "start": "later", "duplicate_of": "node-4"})
     return Plan(
         story="by-hand",
         title="A cluster broken by hand",
         document="none",
         seed=0,
         target=target,
-        topology=Topology(nodes=(*controllers, *brokers, duplicate)),
+        topology=Topology(nodes=(*others, *brokers, duplicate)),
     )
 
 
+def described(plan: Plan) -> str:
+    """`3 controllers, 3 brokers`: what is started."""
+    started = [node for node in plan.topology.nodes if node.start == "now"]
+    kinds = {"zookeeper": "ZooKeeper server", "controller": "controller", "broker": "broker"}
+    counts = {kind: sum(role in node.roles for node in started) for role, kind in kinds.items()}
+    return ", ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items() if count)
+
+
 @contextmanager
-def cluster_by_hand(target: str, runs: Path) -> Iterator[Cluster]:
+def cluster_by_hand(plan: Plan, runs: Path) -> Iterator[Cluster]:
     """A running cluster, with a run folder and a journal like any other; it ends with the block."""
-    plan = plan_by_hand(target)
     folder = RunFolder.create(runs, plan_hash(plan), date.today())
     folder.plan.write_text(dump_plan(plan))
-    with JournalWriter(folder.journal) as journal, Cluster(plan, folder, journal, load(target)) as cluster:
-        journal.write("run", folder.name, "begin", {"story": plan.story, "target": target})
+    with JournalWriter(folder.journal) as journal, Cluster(plan, folder, journal, load(plan.target)) as cluster:
+        journal.write("run", folder.name, "begin", {"story": plan.story, "target": plan.target})
         cluster.start([node.name for node in plan.topology.nodes if node.start == "now"])
         yield cluster
         journal.write("run", folder.name, "end", {})
@@ -124,8 +144,7 @@ class ByHand:
     def _members(self, entry: str) -> list[str]:
         if entry not in GROUPS:
             return [entry if entry.startswith("site:") else self._cluster.node(entry).name]
-        members = self._cluster.layout.controllers if entry == "controllers" else self._cluster.layout.brokers
-        return [node.name for node in members if node.duplicate_of is None]
+        return [node.name for node in GROUPS[entry](self._cluster.layout) if node.duplicate_of is None]
 
 
 @contextmanager

@@ -21,34 +21,42 @@ def register(app: typer.Typer) -> None:
 
 
 def up(
-    target: Annotated[str, typer.Argument(help="quorum, apache-kafka, or apache-kafka:3.9.1")] = "quorum",
+    target: Annotated[
+        str | None,
+        typer.Argument(help="quorum (unless another is named), zk-controller, apache-kafka, apache-kafka:3.9.1"),
+    ] = None,
+    option: Annotated[str | None, typer.Option("--target", metavar="TARGET", help="The same, as elsewhere.")] = None,
+    zookeepers: Annotated[int, typer.Option(min=1, max=3, help="Servers of the ensemble, for a target around it.")] = 1,
     runs: Annotated[Path, typer.Option(help="Where its run folder goes.")] = Path("runs/by-hand"),
 ) -> None:
-    """Start a cluster and hold it until Ctrl-C: three controllers, three brokers.
+    """Start a cluster and hold it until Ctrl-C: three brokers, and three controllers or ZooKeeper.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
       fencepost up apache-kafka
+      fencepost up zk-controller --zookeepers 3
       fencepost inject cut --from node-4 --to controllers     (in another terminal)
       fencepost status
       fencepost heal
     """
     import threading
 
-    from harness.cli.byhand import ByHand, cluster_by_hand
+    from harness.cli.byhand import ByHand, cluster_by_hand, described, plan_by_hand
     from harness.cli.control import ControlServer
     from harness.terminal import terminal
 
     console = terminal()
-    console.print(f"starting {target}: 3 controllers, 3 brokers …")
-    with cluster_by_hand(target, runs) as cluster:
+    plan = plan_by_hand(target or option or "quorum", zookeepers)
+    others = "zookeeper" if plan.topology.nodes[0].roles == ("zookeeper",) else "controllers"
+    console.print(f"starting {plan.target}: {described(plan)} …")
+    with cluster_by_hand(plan, runs) as cluster:
         server = ControlServer(cluster.folder.path, ByHand(cluster).operations())
         try:
-            console.print(f"[green]up[/green]       {target}, run folder {cluster.folder.path}")
+            console.print(f"[green]up[/green]       {plan.target}, run folder {cluster.folder.path}")
             console.print(f"clients  {cluster.bootstrap()}")
             console.print("break it from another terminal:")
             for example in (
-                "fencepost inject cut --from node-4 --to controllers",
-                "fencepost inject one-way --from node-1 --to node-4",
+                f"fencepost inject cut --from node-4 --to {others}",
+                "fencepost inject one-way --from node-6 --to node-4",
                 "fencepost inject kill --nodes node-5",
                 "fencepost inject duplicate --node node-4b",
                 "fencepost status",
@@ -64,15 +72,20 @@ def up(
 
 
 def inject(
-    fault: Annotated[str, typer.Argument(help="stall, cut, one-way, isolate, kill, pause, duplicate")],
+    fault: Annotated[str, typer.Argument(help="stall, cut, one-way, isolate, kill, pause, duplicate, log-dir")],
     from_: Annotated[
-        list[str] | None, typer.Option("--from", metavar="NODE", help="Source nodes, controllers, brokers, site:main.")
+        list[str] | None,
+        typer.Option("--from", metavar="NODE", help="Source nodes, controllers, brokers, zookeeper, site:main."),
     ] = None,
     to: Annotated[list[str] | None, typer.Option(metavar="NODE", help="Destination nodes.")] = None,
     nodes: Annotated[list[str] | None, typer.Option(metavar="NODE", help="Nodes to isolate, kill or pause.")] = None,
-    node: Annotated[str | None, typer.Option(help="The duplicate to start: node-4b.")] = None,
+    node: Annotated[
+        str | None, typer.Option(help="The duplicate to start (node-4b), or whose log directory fails.")
+    ] = None,
     streams: Annotated[str | None, typer.Option(help="Of stall: both, requests or replies.")] = None,
-    how: Annotated[str | None, typer.Option(help="Of isolate: cut or stall.")] = None,
+    how: Annotated[str | None, typer.Option(help="Of isolate: cut or stall. Of log-dir: replaced or removed.")] = None,
+    partition: Annotated[str | None, typer.Option(help="Of log-dir: the directory that holds it, t-0.")] = None,
+    dir: Annotated[int | None, typer.Option(help="Of log-dir: the directory, counted from 0.")] = None,
     name: Annotated[str | None, typer.Option("--as", help="A name to heal it by.")] = None,
     run: RunOption = None,
 ) -> None:
@@ -83,6 +96,7 @@ def inject(
       fencepost inject stall --from node-5 --to node-6 --streams replies
       fencepost inject isolate --nodes node-1 --from node-2 --from node-3
       fencepost inject pause --nodes node-4 --as nap
+      fencepost inject log-dir --node node-5 --dir 1
     """
     from harness.cli.control import ask, find_run
 
@@ -93,8 +107,10 @@ def inject(
         "node": node,
         "streams": streams,
         "how": how,
+        "partition": partition,
+        "dir": dir,
     }
-    params = {key: value for key, value in given.items() if value}
+    params = {key: value for key, value in given.items() if value not in (None, [])}
     done = ask(find_run(run), "inject", fault=fault, params=params, name=name)
     typer.echo(f"{done['name']}: proven, {done['how']}")
 

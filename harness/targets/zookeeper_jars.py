@@ -12,11 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from harness.errors import InfrastructureError
-from harness.targets.jars import fetched
+from harness.targets.jars import COMPLETE, cache_folder, fetched
 from harness.targets.target import FILES
 
 VERSION = "3.9.5"
 """What is fetched where nothing is found."""
+NAME = f"zookeeper-{VERSION}"
 DEBIAN = Path("/usr/share/java")
 SERVER = ("zookeeper-[0-9]*.jar", "zookeeper-jute-*.jar", "slf4j-api-*.jar", "metrics-core-*.jar", "snappy-java-*.jar")
 """What a server needs; without snappy-java it answers that it does not serve."""
@@ -26,6 +27,8 @@ COORDINATES = (
     ("org.apache.zookeeper", "zookeeper", VERSION),
     ("io.dropwizard.metrics", "metrics-core", "4.1.12.1"),
     ("org.xerial.snappy", "snappy-java", "1.1.10.5"),
+    ("org.apache.logging.log4j", "log4j-slf4j2-impl", "2.24.3"),
+    ("org.apache.logging.log4j", "log4j-core", "2.24.3"),
 )
 
 
@@ -51,11 +54,15 @@ class ZooKeeperJars:
 
 
 def zookeeper_jars() -> ZooKeeperJars:
-    """The first there are. InfrastructureError with what to do if there are none and none can be fetched."""
+    """The first there are; fetched if there are none. InfrastructureError with what to do if that fails."""
+    return found_jars() or _fetched()
+
+
+def found_jars() -> ZooKeeperJars | None:
+    """The first that need not be fetched."""
     if home := os.environ.get("ZOOKEEPER_HOME"):
         return _home(Path(home))
-    found = next((jars for jars in (_pyspark(), _debian()) if jars is not None), None)
-    return found or _fetched()
+    return next((jars for jars in (_pyspark(), _debian(), _cached()) if jars is not None), None)
 
 
 def kafka_s(folder: Path) -> ZooKeeperJars:
@@ -91,6 +98,10 @@ def _debian() -> ZooKeeperJars | None:
     return ZooKeeperJars("Debian's package", entries)
 
 
+def _cached() -> ZooKeeperJars | None:
+    return _fetched() if (cache_folder() / NAME / COMPLETE).exists() else None
+
+
 def _fetched() -> ZooKeeperJars:
-    folder = fetched(f"zookeeper-{VERSION}", COORDINATES, f"zookeeper-{VERSION}.jar", "ZooKeeper")
+    folder = fetched(NAME, COORDINATES, f"zookeeper-{VERSION}.jar", "ZooKeeper")
     return ZooKeeperJars("the cache", tuple(sorted(folder.glob("*.jar"))))
