@@ -87,20 +87,28 @@ class LogDirFailures:
 
 
 class EventSender:
-    """ReplicaStateEvent. `broker_epoch` gives this process's own."""
+    """ReplicaStateEvent. `broker_epoch` gives this process's own; times are seconds."""
 
-    def __init__(self, broker_id: int, broker_epoch: Callable[[], int], link: ControllerLink, timeout: float) -> None:
+    def __init__(
+        self,
+        broker_id: int,
+        broker_epoch: Callable[[], int],
+        link: ControllerLink,
+        timeout: float,
+        retry: float = RETRY,
+    ) -> None:
         self._broker_id = broker_id
         self._broker_epoch = broker_epoch
         self._link = link
         self._timeout = timeout
+        self._retry = retry
 
     async def send(self, reason: str, lost: Sequence[TopicPartition]) -> None:
         epoch = self._broker_epoch()
         problem = ""
         for attempt in range(ATTEMPTS):
             if attempt:
-                await asyncio.sleep(RETRY)
+                await asyncio.sleep(self._retry)
             if self._broker_epoch() != epoch:
                 problem = "this broker was registered anew, and the controller asks what it has"
                 break
