@@ -12,6 +12,8 @@ class Relay:
         self.target = target
         self.port = port
         self.listening_at = 0
+        self.refused = 0
+        """Connections that were tried while it was cut."""
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -54,6 +56,7 @@ class Relay:
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._cut:
+            self.refused += 1
             writer.transport.abort()
             return
         task = asyncio.create_task(self._serve(reader, writer))

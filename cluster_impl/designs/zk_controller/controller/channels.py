@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from cluster_impl.designs.zk_controller.controller.controller import Registration
 from cluster_impl.wire.client import Connection
@@ -57,7 +57,7 @@ class Channels:
                     broker, self._connect, self._listener, self._socket_timeout, self._answered
                 )
 
-    def send(self, broker_id: int, request: RequestMessage[Message]) -> None:
+    def send(self, broker_id: int, request: RequestMessage[Any]) -> None:
         """Queues it; nothing happens where the broker is not registered any more."""
         channel = self._channels.get(broker_id)
         if channel is not None:
@@ -73,7 +73,7 @@ class Channel:
         self, broker: Registration, connect: Connect, listener: str, socket_timeout: float, answered: Answered
     ) -> None:
         self.broker = broker
-        self.queue: asyncio.Queue[RequestMessage[Message]] = asyncio.Queue()
+        self.queue: asyncio.Queue[RequestMessage[Any]] = asyncio.Queue()
         self._connect = connect
         self._listener = listener
         self._socket_timeout = socket_timeout
@@ -93,7 +93,7 @@ class Channel:
         finally:
             self._drop_connection()
 
-    async def _until_answered(self, request: RequestMessage[Message]) -> Message:
+    async def _until_answered(self, request: RequestMessage[Any]) -> Message:
         complained = False
         while True:
             try:
@@ -106,7 +106,7 @@ class Channel:
                     complained = True
                 await asyncio.sleep(RETRY_BACKOFF)
 
-    async def _ask(self, request: RequestMessage[Message]) -> Message:
+    async def _ask(self, request: RequestMessage[Any]) -> Message:
         connection = self._connection
         if connection is None or connection.closed:
             endpoint = self.broker.info.endpoint(self._listener)
@@ -115,7 +115,8 @@ class Channel:
             connection = await self._connect(endpoint.host, endpoint.port, self._socket_timeout)
             self._connection = connection
         version = ZK_BROKER[request.API_KEY].max_version
-        return await connection.request(request, version, timeout=self._socket_timeout)
+        response: Message = await connection.request(request, version, timeout=self._socket_timeout)
+        return response
 
     def _drop_connection(self) -> None:
         """A response that comes late must never be taken for one of this channel's next requests, nor be told."""

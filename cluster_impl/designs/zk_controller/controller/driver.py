@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from cluster_impl.coordination import znodes as zk
 from cluster_impl.coordination.zookeeper import ZooKeeper
@@ -71,7 +71,7 @@ class Term:
         await self._execution.run(self._core.handle(event))
         self._channels.keep(self._core.registered)
         for broker_id, request in self._core.drain():
-            self._channels.send(broker_id, cast("RequestMessage[Message]", request))
+            self._channels.send(broker_id, cast("RequestMessage[Any]", request))
         self._set_timer()
 
     def _end(self) -> None:
