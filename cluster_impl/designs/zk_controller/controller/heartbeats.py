@@ -170,6 +170,14 @@ class BrokerStates:
             return Heard(response)
         return Heard(response, Transition(request.broker_id, before, known.state, taken_over))
 
+    def changes_nothing(self, request: m.MetadataHeartbeatRequest) -> bool:
+        """Whether a heartbeat is refused or only says that all is as before: then it may be answered at any moment."""
+        if any(guard.refuses(self, request) for guard in GUARDS):
+            return True
+        known = self._brokers[request.broker_id]
+        granted = _granted(known, BrokerState(request.target_state))
+        return request.incarnation_id == known.incarnation and granted is known.state
+
     def expire(self, now: float) -> list[Transition]:
         """Declare inactive who was silent for the whole timeout, in the order in which their times ran out."""
         over = sorted((known.silent_from, id) for id, known in self._timed() if known.silent_from <= now)

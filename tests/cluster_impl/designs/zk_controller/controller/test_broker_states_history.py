@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from cluster_impl.designs.zk_controller.states import BrokerState
+from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.zk_controller.controller.test_broker_heartbeats import (
     ACTIVE,
@@ -13,7 +14,6 @@ from tests.cluster_impl.designs.zk_controller.controller.test_broker_heartbeats 
     INITIAL,
     TIMEOUT,
     Registered,
-    beat,
     elected,
     legacy,
 )
@@ -47,7 +47,10 @@ class History(RuleBasedStateMachine):
     @rule(id=st.integers(0, 2), epoch=epochs, ahead=st.integers(0, 1), wanted=st.sampled_from(range(4)))
     def beats(self, id: int, epoch: int, ahead: int, wanted: int) -> None:
         was = self.known.get(id)
-        heard = beat(self.states, id, epoch + ahead, wanted, self.now)
+        request = m.MetadataHeartbeatRequest(broker_id=id, incarnation_id=epoch + ahead, target_state=wanted)
+        changes_nothing = self.states.changes_nothing(request)
+        heard = self.states.heartbeat(request, self.now)
+        assert changes_nothing == (heard.transition is None)
         if was is None or epoch + ahead < was[0]:
             assert heard.response.error_code == Error.INVALID_INCARNATION_ID
             return
