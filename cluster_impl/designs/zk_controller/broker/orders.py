@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 from uuid import UUID
 
-from cluster_impl.api.serving import Answer, body_of
+from cluster_impl.api.serving import body_of
 from cluster_impl.designs.zk_controller.broker.guards import (
     ASSIGNMENT_GUARDS,
     NO_LEADER_EPOCH,
@@ -41,6 +41,9 @@ from cluster_impl.wire.errors import Error
 from cluster_impl.wire.server import Handler, Request
 
 log = logging.getLogger(__name__)
+
+PIECE = 100
+"""How many partitions are assigned before the event loop has its turn."""
 
 _TOPIC_IDS_FROM = 5
 PartitionState = m.LeaderAndIsrRequest.LeaderAndIsrPartitionState
@@ -81,6 +84,7 @@ class ControllerOrders:
         self._settings = settings
         self._cache = cache
         self._told: dict[TopicPartition, Told] = {}
+        self._one_at_a_time = asyncio.Lock()
         self._data_plane: DataPlane | None = None
         self.handlers: Mapping[int, Handler] = {
             m.LeaderAndIsrRequest.API_KEY: self._handle_leader_and_isr,
@@ -96,8 +100,12 @@ class ControllerOrders:
         """What was said last of a partition that this broker holds."""
         return self._told.get(partition)
 
+    @property
+    def _standing(self) -> Standing:
+        return Standing(self._broker_id, self._registration.epoch, self.controller_epoch)
+
     def _refusal(self, request: ControlRequest) -> Error:
-        standing = Standing(self._broker_id, self._registration.epoch, self.controller_epoch)
+        standing = self._standing
         error = refusal_of(request, standing)
         if error:
             log.warning(
@@ -114,36 +122,47 @@ class ControllerOrders:
             self.controller_epoch = request.controller_epoch
         return error
 
-    # LeaderAndIsr
-
-    def _handle_leader_and_isr(self, request: Request) -> Answer:
-        body = body_of(request, m.LeaderAndIsrRequest)
-        unknown = {(name, topic_id) for name, topic_id, _ in assigned(body) if self._settings.get(topic_id) is None}
-        if not unknown and body.broker_epoch <= self._registration.epoch:
-            return self.leader_and_isr(body, request.version)
-        return self._leader_and_isr_later(body, request.version, unknown)
-
-    async def _leader_and_isr_later(
-        self, body: m.LeaderAndIsrRequest, version: int, unknown: Iterable[tuple[str, UUID]]
-    ) -> Message:
-        await self._settled(body)
-        if not refusal_of(body, Standing(self._broker_id, self._registration.epoch, self.controller_epoch)):
-            await asyncio.gather(*(self._settings.load(name, topic_id) for name, topic_id in unknown))
-        return self.leader_and_isr(body, version)
-
     async def _settled(self, request: ControlRequest) -> None:
         """An epoch above the own one may be the own one, if its znode is only just being written."""
         if request.broker_epoch > self._registration.epoch:
             await self._registration.settled()
 
-    def leader_and_isr(self, body: m.LeaderAndIsrRequest, version: int) -> m.LeaderAndIsrResponse:
-        """Lead or follow what is not refused; the topics' settings are known."""
-        refused = self._refusal(body)
-        if refused:
-            return _assignment_answer(refused, [(*each, refused) for each in assigned(body)], version)
+    # LeaderAndIsr
+
+    async def _handle_leader_and_isr(self, request: Request) -> Message:
+        body = body_of(request, m.LeaderAndIsrRequest)
+        await self._settled(body)
+        if not refusal_of(body, self._standing):
+            topics = {(name, topic_id) for name, topic_id, _ in assigned(body) if self._settings.get(topic_id) is None}
+            await asyncio.gather(*(self._settings.load(name, topic_id) for name, topic_id in topics))
+        return await self.leader_and_isr(body, request.version)
+
+    async def leader_and_isr(self, body: m.LeaderAndIsrRequest, version: int) -> m.LeaderAndIsrResponse:
+        """Lead or follow what is not refused; the topics' settings are known.
+
+        Thousands of replicas take seconds to open, so the loop has its turn between pieces; other requests of
+        controllers wait.
+        """
+        asked = list(assigned(body))
+        async with self._one_at_a_time:
+            refused = self._refusal(body)
+            if refused:
+                return _assignment_answer(refused, [(*each, refused) for each in asked], version)
+            errors: dict[TopicPartition, Error] = {}
+            for start in range(0, len(asked), PIECE):
+                if start:
+                    await asyncio.sleep(0)
+                errors |= self._assign(asked[start : start + PIECE])
+        results = [
+            (name, topic_id, state, errors.get(TopicPartition(name, state.partition_index), Error.NONE))
+            for name, topic_id, state in asked
+        ]
+        return _assignment_answer(Error.NONE, results, version)
+
+    def _assign(self, piece: Iterable[tuple[str, UUID, PartitionState]]) -> dict[TopicPartition, Error]:
         errors: dict[TopicPartition, Error] = {}
         changes: list[Change] = []
-        for name, topic_id, state in assigned(body):
+        for name, topic_id, state in piece:
             partition = TopicPartition(name, state.partition_index)
             asked = Assigned(topic_id, state, self._broker_id, self._told.get(partition))
             error = first_refusal(ASSIGNMENT_GUARDS, asked)
@@ -154,12 +173,7 @@ class ControllerOrders:
             self._told[partition] = Told(topic_id, state.leader_epoch, state.controller_epoch)
             changes.append(self._assignment(name, topic_id, state))
         assert self._data_plane is not None
-        errors |= self._data_plane.apply(changes)
-        results = [
-            (name, topic_id, state, errors.get(TopicPartition(name, state.partition_index), Error.NONE))
-            for name, topic_id, state in assigned(body)
-        ]
-        return _assignment_answer(Error.NONE, results, version)
+        return errors | dict(self._data_plane.apply(changes))
 
     def _assignment(self, name: str, topic_id: UUID, state: PartitionState) -> PartitionAssignment:
         return PartitionAssignment(
@@ -181,7 +195,8 @@ class ControllerOrders:
     async def _handle_stop_replica(self, request: Request) -> Message:
         body = body_of(request, m.StopReplicaRequest)
         await self._settled(body)
-        return self.stop_replica(body)
+        async with self._one_at_a_time:
+            return self.stop_replica(body)
 
     def stop_replica(self, body: m.StopReplicaRequest) -> m.StopReplicaResponse:
         """Stop what is not refused, and delete it where that is asked for."""
@@ -200,7 +215,7 @@ class ControllerOrders:
                 changes.append(
                     PartitionRemoved(topic=partition.topic, topic_id=topic_id, partition=partition.partition)
                 )
-            elif topic_id is not None:
+            else:
                 changes.append(ReplicaStopped(topic=partition.topic, topic_id=topic_id, partition=partition.partition))
         if changes:
             assert self._data_plane is not None
@@ -220,7 +235,8 @@ class ControllerOrders:
     async def _handle_update_metadata(self, request: Request) -> Message:
         body = body_of(request, m.UpdateMetadataRequest)
         await self._settled(body)
-        return self.update_metadata(body)
+        async with self._one_at_a_time:
+            return self.update_metadata(body)
 
     def update_metadata(self, body: m.UpdateMetadataRequest) -> m.UpdateMetadataResponse:
         """Adopt what the controller knows of brokers and partitions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
@@ -9,7 +10,7 @@ import pytest
 
 from cluster_impl.designs.zk_controller.broker.guards import EPOCH_DURING_DELETE, REQUEST_GUARDS
 from cluster_impl.designs.zk_controller.broker.metadata import FULL, LEADER_DURING_DELETE, MetadataCache
-from cluster_impl.designs.zk_controller.broker.orders import ControllerOrders
+from cluster_impl.designs.zk_controller.broker.orders import PIECE, ControllerOrders
 from cluster_impl.replication.control_plane import (
     Change,
     PartitionAssignment,
@@ -73,10 +74,8 @@ class Given:
         topic = m.LeaderAndIsrRequest.LeaderAndIsrTopicState(
             topic_name="t", topic_id=topic_id, partition_states=list(states)
         )
-        answer = self.orders.leader_and_isr(
-            m.LeaderAndIsrRequest(controller_epoch=controller_epoch, broker_epoch=broker_epoch, topic_states=[topic]),
-            LEADER_AND_ISR_VERSION,
-        )
+        body = m.LeaderAndIsrRequest(controller_epoch=controller_epoch, broker_epoch=broker_epoch, topic_states=[topic])
+        answer = asyncio.run(self.orders.leader_and_isr(body, LEADER_AND_ISR_VERSION))
         return answer.error_code, [each.error_code for topic in answer.topics for each in topic.partition_errors]
 
     def stopped(
@@ -193,6 +192,15 @@ def test_leader_epochs_of_a_topic_that_was_made_anew_begin_again(given: Given) -
     assert given.data_plane.changes[-1].topic_id == ANOTHER
 
 
+def test_a_request_of_many_partitions_leaves_the_loop_its_turn_and_keeps_its_order(given: Given) -> None:
+    states = []
+    for index in range(3 * PIECE + 1):
+        states.append(state())
+        states[-1].partition_index = index
+    assert given.told(*states) == (0, [0] * len(states))
+    assert [change.partition for change in given.data_plane.changes] == list(range(len(states)))
+
+
 @pytest.mark.requirement("RSE-04", "DRSE-10")
 def test_a_replica_in_a_failed_log_dir_is_answered_with_a_storage_error(given: Given) -> None:
     given.data_plane.offline.add(TopicPartition("t", 0))
@@ -224,7 +232,7 @@ def test_old_versions_name_no_topic_ids_and_get_their_answers_flat(given: Given)
     ungrouped = state()
     ungrouped.topic_name = "t"
     body = m.LeaderAndIsrRequest(controller_epoch=2, broker_epoch=EPOCH, ungrouped_partition_states=[ungrouped])
-    answer = given.orders.leader_and_isr(body, 1)
+    answer = asyncio.run(given.orders.leader_and_isr(body, 1))
     assert [(each.topic_name, each.error_code) for each in answer.partition_errors] == [("t", 0)]
     old = m.StopReplicaRequest(controller_epoch=2, broker_epoch=EPOCH, delete_partitions=True)
     old.topics = [m.StopReplicaRequest.StopReplicaTopicV1(name="t", partition_indexes=[0])]
