@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -149,13 +149,21 @@ class TopicInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionState:
-    """Leader, leader epoch and ISR, with the epoch of the controller that elected the leader."""
+class LeaderAndIsr:
+    """The state of a partition, with the epoch of the controller that wrote it last.
+
+    `leader` is NO_LEADER (-1) while no replica can lead. `version` is the znode's own (zkVersion), not part of its data.
+    """
 
     leader: int
     leader_epoch: int
     isr: tuple[int, ...]
     controller_epoch: int
+    version: int = 0
+
+    def says_the_same(self, other: LeaderAndIsr) -> bool:
+        """Whether the data is the same, whatever the versions are."""
+        return replace(self, version=0) == replace(other, version=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,20 +283,21 @@ def read_uuid(path: str, text: str) -> UUID:
         raise MalformedZnode(path, f"{text!r} is no id of a topic") from None
 
 
-def write_state(of: PartitionState) -> bytes:
+def write_state(of: LeaderAndIsr) -> bytes:
     return (
         f'{{"controller_epoch":{of.controller_epoch},"leader":{of.leader},"version":1,'
         f'"leader_epoch":{of.leader_epoch},"isr":[{",".join(map(str, of.isr))}]}}'
     ).encode()
 
 
-def read_state(of: TopicPartition, data: bytes) -> PartitionState:
+def read_state(of: TopicPartition, data: bytes, version: int) -> LeaderAndIsr:
     document = Document.parse(state(of), data, 1)
-    return PartitionState(
+    return LeaderAndIsr(
         leader=document.number("leader"),
         leader_epoch=document.number("leader_epoch"),
         isr=document.numbers("isr"),
         controller_epoch=document.number("controller_epoch"),
+        version=version,
     )
 
 
@@ -327,9 +336,10 @@ def write_log_dir_event(event: LogDirEvent) -> bytes:
     return _json({"version": 1, "broker": event.broker_id, "event": event.event})
 
 
-def read_log_dir_event(path: str, data: bytes) -> LogDirEvent:
+def read_log_dir_events(path: str, data: bytes) -> list[LogDirEvent]:
+    """One notification; it holds one event."""
     document = Document.parse(path, data, 1)
-    return LogDirEvent(document.number("broker"), document.number("event"))
+    return [LogDirEvent(document.number("broker"), document.number("event"))]
 
 
 def write_producer_id_block(block: ProducerIdBlock) -> bytes:

@@ -5,7 +5,7 @@ A core is a generator. It yields a batch of operations and is sent their outcome
     [found] = yield [Get("/controller_epoch")]
 
 so it does no I/O, and a unit test runs it over a tree in memory. Whoever runs it (the driver) executes the operations
-of a batch in their order; how many of them travel together is its own affair: no core relies on a batch being atomic.
+of a batch, never an empty one, in their order; how many of them travel together is its own affair: no core relies on a batch being atomic.
 
 Every write is executed only while the epoch that this controller was elected with is still the one in /controller_epoch
 (a multi with a check of that znode's version). If it is not, or the session is lost, the core is never resumed: it is
@@ -80,10 +80,12 @@ Operation = Read | Write
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """`version` counts the changes of the data; `czxid` is the zxid of the creation, so no two znodes share one."""
+    """`version` counts the changes of the data. The transaction ids grow over all znodes: `czxid` is that of the
+    creation, `mzxid` that of the last change of the data."""
 
     version: int
     czxid: int
+    mzxid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +135,18 @@ class NotEmpty:
 
 Outcome = Found | Names | Present | Done | Absent | NodeExists | BadVersion | NotEmpty
 
+
+class ControllerMoved(Exception):
+    """A core read what only a later controller can have written. The term is over, as if a write had been refused."""
+
+
 T = TypeVar("T")
 Steps = Generator[Sequence[Operation], Sequence[Outcome], T]
+
+
+def run(operations: Sequence[Operation]) -> Steps[Sequence[Outcome]]:
+    """A batch that may be empty; what a core yields itself never is."""
+    return (yield operations) if operations else ()
 
 
 def read(path: str, *, watch: bool = False) -> Steps[Found | Absent]:

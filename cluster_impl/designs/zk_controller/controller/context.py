@@ -1,0 +1,153 @@
+"""ControllerContext: what the active controller knows of the cluster (003, ControllerContext).
+
+Read once from ZooKeeper when the controller is elected, and changed only where the document lists it:
+
+    registered, live        when the children of /brokers/ids change, and by heartbeats (KIP-343)
+    topics, assignments     when topics or partitions are created or deleted, and by reassignment
+    leadership              when a leader is initialised or elected, when the ISR changes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from cluster_impl.designs.zk_controller.controller.brokers import Registration
+from cluster_impl.designs.zk_controller.controller.states import PartitionState, ReplicaState
+from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr, PartitionReplicas
+from cluster_impl.replication.control_plane import NO_LEADER, TopicPartition
+
+PartitionReplica = tuple[TopicPartition, int]
+"""One replica: its partition and its broker."""
+
+_WITHOUT_LEADER = (PartitionState.NEW, PartitionState.OFFLINE)
+
+
+@dataclass(slots=True)
+class ControllerContext:
+    """`epoch` is the controller's own. Dictionaries to None are sets that keep their order, so that runs repeat."""
+
+    epoch: int = 0
+    registered: dict[int, Registration] = field(default_factory=dict)
+    live: dict[int, int] = field(default_factory=dict)
+    """Broker id to broker epoch: registered, and legacy, active or stopping."""
+    stopping: set[int] = field(default_factory=set)
+    """Brokers in controlled shutdown. They are live until they go."""
+    topic_ids: dict[str, UUID] = field(default_factory=dict)
+    assignments: dict[str, dict[int, PartitionReplicas]] = field(default_factory=dict)
+    leadership: dict[TopicPartition, LeaderAndIsr] = field(default_factory=dict)
+    """Missing for a partition that had no leader yet."""
+    partition_states: dict[TopicPartition, PartitionState] = field(default_factory=dict)
+    replica_states: dict[PartitionReplica, ReplicaState] = field(default_factory=dict)
+    failed_dirs: dict[int, set[TopicPartition]] = field(default_factory=dict)
+    """By broker, the replicas in log dirs that failed. They stay there until the broker is registered anew."""
+    to_delete: dict[str, None] = field(default_factory=dict)
+    """Topics whose deletion was asked for and is not complete."""
+    deletion_begun: set[str] = field(default_factory=set)
+    """Those of them that nobody is to serve any more."""
+    reassigned: dict[TopicPartition, None] = field(default_factory=dict)
+    _by_broker: dict[int, dict[TopicPartition, None]] = field(default_factory=dict)
+    _leaderless: dict[TopicPartition, None] = field(default_factory=dict)
+    _topic_names: dict[UUID, str] = field(default_factory=dict)
+
+    def add_topic(self, topic: str, topic_id: UUID) -> None:
+        self.topic_ids[topic] = topic_id
+        self._topic_names[topic_id] = topic
+        self.assignments.setdefault(topic, {})
+
+    def remove_topic(self, topic: str) -> None:
+        """Forget everything about it."""
+        for index in list(self.assignments.get(topic, ())):
+            partition = TopicPartition(topic, index)
+            for broker_id in self.replicas(partition):
+                self._unassign(partition, broker_id)
+            self.leadership.pop(partition, None)
+            self.partition_states.pop(partition, None)
+            self._leaderless.pop(partition, None)
+            self.reassigned.pop(partition, None)
+        self.assignments.pop(topic, None)
+        self._topic_names.pop(self.topic_ids.pop(topic), None)
+        self.to_delete.pop(topic, None)
+        self.deletion_begun.discard(topic)
+
+    def topic_name(self, topic_id: UUID) -> str | None:
+        return self._topic_names.get(topic_id)
+
+    def partitions_of(self, topic: str) -> list[TopicPartition]:
+        return [TopicPartition(topic, index) for index in self.assignments.get(topic, ())]
+
+    def partitions(self) -> Iterable[TopicPartition]:
+        return (TopicPartition(topic, index) for topic, indexes in self.assignments.items() for index in indexes)
+
+    def assign(self, partition: TopicPartition, replicas: PartitionReplicas) -> None:
+        """Set the replicas of a partition, new or known. The states of replicas that go are forgotten."""
+        of_topic = self.assignments[partition.topic]
+        before = of_topic.get(partition.partition)
+        of_topic[partition.partition] = replicas
+        for broker_id in replicas.replicas:
+            self._by_broker.setdefault(broker_id, {})[partition] = None
+        for broker_id in before.replicas if before else ():
+            if broker_id not in replicas.replicas:
+                self._unassign(partition, broker_id)
+
+    def assignment(self, partition: TopicPartition) -> PartitionReplicas | None:
+        return self.assignments.get(partition.topic, {}).get(partition.partition)
+
+    def replicas(self, partition: TopicPartition) -> tuple[int, ...]:
+        """The assigned brokers, none for a partition that does not exist."""
+        known = self.assignment(partition)
+        return known.replicas if known else ()
+
+    def on_broker(self, broker_id: int) -> Collection[TopicPartition]:
+        """The partitions of which this broker is a replica."""
+        return self._by_broker.get(broker_id, {}).keys()
+
+    def is_online(self, broker_id: int, partition: TopicPartition) -> bool:
+        """Whether the broker is live and its replica of this partition is not in a failed log dir."""
+        if broker_id not in self.live:
+            return False
+        failed = self.failed_dirs.get(broker_id)
+        return not failed or partition not in failed
+
+    def online_replicas(self, partition: TopicPartition) -> tuple[int, ...]:
+        return tuple(each for each in self.replicas(partition) if self.is_online(each, partition))
+
+    def offline_replicas(self, partition: TopicPartition) -> list[int]:
+        return [each for each in self.replicas(partition) if not self.is_online(each, partition)]
+
+    def leader(self, partition: TopicPartition) -> int:
+        known = self.leadership.get(partition)
+        return known.leader if known else NO_LEADER
+
+    def partition_state(self, partition: TopicPartition) -> PartitionState:
+        return self.partition_states.get(partition, PartitionState.NON_EXISTENT)
+
+    def put_partition_state(self, partition: TopicPartition, state: PartitionState) -> None:
+        if state in _WITHOUT_LEADER:
+            self._leaderless[partition] = None
+        else:
+            self._leaderless.pop(partition, None)
+        self.partition_states[partition] = state
+
+    def leaderless(self) -> list[TopicPartition]:
+        """Partitions that are new or offline, but for those whose topic is being deleted."""
+        return [each for each in self._leaderless if each.topic not in self.deletion_begun]
+
+    def replica_state(self, partition: TopicPartition, broker_id: int) -> ReplicaState:
+        return self.replica_states.get((partition, broker_id), ReplicaState.NON_EXISTENT)
+
+    def replicas_of_topic(self, topic: str) -> list[PartitionReplica]:
+        return [(each, broker_id) for each in self.partitions_of(topic) for broker_id in self.replicas(each)]
+
+    def topic_replicas_by_state(self, topic: str) -> Mapping[ReplicaState, list[PartitionReplica]]:
+        by_state: dict[ReplicaState, list[PartitionReplica]] = {}
+        for partition, broker_id in self.replicas_of_topic(topic):
+            by_state.setdefault(self.replica_state(partition, broker_id), []).append((partition, broker_id))
+        return by_state
+
+    def _unassign(self, partition: TopicPartition, broker_id: int) -> None:
+        self._by_broker.get(broker_id, {}).pop(partition, None)
+        self.replica_states.pop((partition, broker_id), None)
+        if broker_id in self.failed_dirs:
+            self.failed_dirs[broker_id].discard(partition)

@@ -1,0 +1,76 @@
+"""Preferred leaders: asked for in /admin/preferred_replica_election, or gone back to from time to time (003)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from cluster_impl.designs.zk_controller import znodes
+from cluster_impl.designs.zk_controller.controller import selectors
+from cluster_impl.designs.zk_controller.controller.core import ControllerConfig, Core
+from cluster_impl.designs.zk_controller.controller.operations import Delete, Exists, Found, Steps, read
+from cluster_impl.designs.zk_controller.controller.selectors import Choice
+from cluster_impl.designs.zk_controller.document import MalformedZnode
+from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
+from cluster_impl.replication.control_plane import TopicPartition
+
+log = logging.getLogger(__name__)
+
+
+class PreferredLeaders:
+    def __init__(self, core: Core, config: ControllerConfig) -> None:
+        self._core = core
+        self._context = core.context
+        self._config = config
+        self._next_check: float | None = None
+
+    def read_asked(self) -> Steps[None]:
+        """Read /admin/preferred_replica_election, with a watch; try what it asks for, and remove it."""
+        yield [Exists(znodes.PREFERRED_REPLICA_ELECTION, watch=True)]
+        found = yield from read(znodes.PREFERRED_REPLICA_ELECTION)
+        if not isinstance(found, Found):
+            return
+        try:
+            asked = znodes.read_partitions(znodes.PREFERRED_REPLICA_ELECTION, found.data)
+        except MalformedZnode as problem:
+            log.error("no preferred leader is elected: %s", problem)
+            asked = []
+        yield from self._elect(asked)
+        yield [Delete(znodes.PREFERRED_REPLICA_ELECTION, found.stat.version)]
+
+    def elected(self, now: float) -> None:
+        if self._config.auto_leader_rebalance:
+            self._next_check = now + self._config.leader_imbalance_check_interval
+
+    def next_check(self) -> float | None:
+        return self._next_check
+
+    def check(self, now: float) -> Steps[None]:
+        """Give leaderships back to each broker that lacks more than its share of those that it is preferred for."""
+        if self._next_check is None or now < self._next_check:
+            return
+        self._next_check = now + self._config.leader_imbalance_check_interval
+        preferred: dict[int, list[TopicPartition]] = {}
+        for partition in self._context.leadership:
+            if partition.topic not in self._context.to_delete:
+                replicas = self._context.replicas(partition)
+                preferred.setdefault(replicas[0], []).append(partition)
+        for broker_id, partitions in preferred.items():
+            lost = [each for each in partitions if self._context.leader(each) != broker_id]
+            if len(lost) * 100 > len(partitions) * self._config.leader_imbalance_percentage:
+                yield from self._elect(each for each in lost if each not in self._context.reassigned)
+
+    def _elect(self, partitions: Iterable[TopicPartition]) -> Steps[None]:
+        """Each that does not have its preferred leader and can; the others stay as they are."""
+
+        def select(partition: TopicPartition, known: LeaderAndIsr) -> Choice | None:
+            replicas = self._context.replicas(partition)
+            online = [each for each in self._context.online_replicas(partition) if each not in self._context.stopping]
+            return None if known.leader == replicas[0] else selectors.preferred(replicas, known.isr, online)
+
+        possible = [
+            each
+            for each in partitions
+            if each in self._context.leadership and each.topic not in self._context.deletion_begun
+        ]
+        yield from self._core.partitions.elect(possible, select)

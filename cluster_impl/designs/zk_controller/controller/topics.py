@@ -1,0 +1,91 @@
+"""Topics and partitions that appear in ZooKeeper, however they came there (003, PartitionStateMachine's listeners).
+
+The children of /brokers/topics are watched for new topics, the data of each /brokers/topics/TOPIC for new partitions.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from uuid import UUID
+
+from cluster_impl.designs.zk_controller import znodes
+from cluster_impl.designs.zk_controller.controller.core import Core
+from cluster_impl.designs.zk_controller.controller.operations import Steps, names
+from cluster_impl.designs.zk_controller.controller.states import PartitionState
+from cluster_impl.designs.zk_controller.controller.topic_znodes import read_topics
+from cluster_impl.designs.zk_controller.znodes import PartitionReplicas, TopicInfo
+from cluster_impl.replication.control_plane import TopicPartition
+
+log = logging.getLogger(__name__)
+
+
+class Topics:
+    """`new_topic_id` makes ids that were never used."""
+
+    def __init__(self, core: Core, new_topic_id: Callable[[], UUID]) -> None:
+        self._core = core
+        self._context = core.context
+        self.new_topic_id = new_topic_id
+
+    def elected(self) -> Steps[None]:
+        """Read all topics and what they assign, with watches; no state yet."""
+        listed = yield from names(znodes.TOPICS, watch=True)
+        found = yield from read_topics(listed, self.new_topic_id)
+        for topic, info in found.items():
+            self._adopt(topic, info)
+
+    def list_changed(self) -> Steps[list[str]]:
+        """Topics came or went; returns those that came. A topic that was removed by hand is forgotten."""
+        listed = yield from names(znodes.TOPICS, watch=True)
+        for topic in [each for each in self._context.assignments if each not in set(listed)]:
+            log.warning("topic %s has gone without having been deleted", topic)
+            self._context.remove_topic(topic)
+        new = [each for each in listed if each not in self._context.assignments]
+        yield from self.appeared(new)
+        return [each for each in new if each in self._context.assignments]
+
+    def appeared(self, topics: Collection[str]) -> Steps[None]:
+        """Give leaders to the partitions of new topics."""
+        found = yield from read_topics(topics, self.new_topic_id)
+        new: list[TopicPartition] = []
+        for topic, info in found.items():
+            self._adopt(topic, info)
+            new += self._context.partitions_of(topic)
+        yield from self._lead(new)
+
+    def changed(self, topic: str) -> Steps[None]:
+        """A topic's znode changed: partitions may have been added. Those of a topic that is to be deleted are not
+        begun; other changes are the controller's own, or are passed over."""
+        found = yield from read_topics([topic], self.new_topic_id)
+        if topic not in found or topic not in self._context.assignments:
+            return
+        added = {
+            index: replicas
+            for index, replicas in found[topic].partitions.items()
+            if index not in self._context.assignments[topic]
+        }
+        if not added:
+            return
+        if topic in self._context.to_delete:
+            log.warning("partitions were added to topic %s, which is being deleted", topic)
+            return
+        yield from self._lead(self._assign(topic, added))
+
+    def _adopt(self, topic: str, info: TopicInfo) -> None:
+        assert info.topic_id is not None
+        self._context.add_topic(topic, info.topic_id)
+        self._assign(topic, info.partitions)
+
+    def _assign(self, topic: str, partitions: Mapping[int, PartitionReplicas]) -> list[TopicPartition]:
+        for index, replicas in partitions.items():
+            self._context.assign(TopicPartition(topic, index), replicas)
+        return [TopicPartition(topic, index) for index in partitions]
+
+    def _lead(self, new: Collection[TopicPartition]) -> Steps[None]:
+        """003: the arrows from NonExistent to Online, of partitions and of their replicas."""
+        replicas = [(each, broker_id) for each in new for broker_id in self._context.replicas(each)]
+        self._core.partitions.put(new, PartitionState.NEW)
+        self._core.replicas.start_new(replicas)
+        yield from self._core.partitions.bring_online(new)
+        self._core.replicas.bring_online(replicas)

@@ -1,0 +1,55 @@
+"""What the decisions on requests of brokers see of the controller: the context, and the brokers' states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from cluster_impl.designs.zk_controller.controller.context import ControllerContext
+from cluster_impl.designs.zk_controller.controller.heartbeats import BrokerStates
+from cluster_impl.replication.control_plane import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPartition:
+    leader: int
+    leader_epoch: int
+    isr: Sequence[int]
+    replicas: Sequence[int]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextView:
+    """The `View` of isr_change and of replica_state_event."""
+
+    context: ControllerContext
+    states: BrokerStates
+
+    def incarnation(self, broker_id: int) -> int | None:
+        return self.states.incarnation(broker_id)
+
+    def broker_epoch(self, broker_id: int) -> int | None:
+        """A heartbeat may know of a later one than the znode that was read."""
+        return self.states.incarnation(broker_id)
+
+    def is_live(self, broker_id: int) -> bool:
+        return broker_id in self.context.live
+
+    def is_stopping(self, broker_id: int) -> bool:
+        return broker_id in self.context.stopping
+
+    def partition(self, of: TopicPartition) -> KnownPartition | None:
+        known = self.context.leadership.get(of)
+        if known is None or of.topic in self.context.deletion_begun:
+            return None
+        return KnownPartition(known.leader, known.leader_epoch, known.isr, self.context.replicas(of), known.version)
+
+    def assignment(self, topic: str) -> Mapping[int, Sequence[int]] | None:
+        if topic in self.context.deletion_begun:
+            return None
+        partitions = self.context.assignments.get(topic)
+        return None if partitions is None else {at: each.replicas for at, each in partitions.items()}
+
+    def topics(self) -> Iterable[str]:
+        return self.context.assignments
