@@ -21,8 +21,15 @@ from harness.checkers.check import Check
 from harness.checkers.control import TopicPartition, read_control
 from harness.checkers.coverage import check_coverage
 from harness.checkers.history import History, read_history
-from harness.checkers.leadership import lawful_isr, leader_epochs_grow, one_controller, one_leader
+from harness.checkers.leadership import (
+    lawful_isr,
+    leader_epochs_grow,
+    one_controller,
+    one_leader,
+)
 from harness.checkers.replicas import replicas_agree
+from harness.checkers.staleness import stale_metadata
+from harness.checkers.zookeeper import controller_epochs_grow, no_old_controller_writes
 from harness.plan.file import load_plan
 from harness.plan.hash import plan_hash
 from harness.plan.model import Plan
@@ -88,6 +95,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
 
 def _leadership(plan: Plan, journal: Journal) -> list[Finding]:
     control = read_control(journal)
+    in_zookeeper = any("zookeeper" in node.roles for node in plan.topology.nodes)
     assigned: dict[TopicPartition, tuple[int, ...]] = {
         (topic.name, number): replicas for topic in plan.topics for number, replicas in enumerate(topic.assignments)
     }
@@ -95,7 +103,12 @@ def _leadership(plan: Plan, journal: Journal) -> list[Finding]:
         one_leader(control),
         leader_epochs_grow(control),
         lawful_isr(control, assigned),
-        one_controller(control),
+        *(
+            (one_controller(control, "INT-01"), controller_epochs_grow(control), no_old_controller_writes(control))
+            if in_zookeeper
+            else (one_controller(control),)
+        ),
+        stale_metadata(journal),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,16 @@ from results.records.journal import Journal
 
 TopicPartition = tuple[str, int]
 
+DECIDED = ""
+"""The observer of what the controllers decided: their log, or ZooKeeper's tree."""
+
 
 @dataclass(frozen=True, slots=True)
 class PartitionView:
     """A partition as one node described it at `t`. `observer` is that node; leader -1 is no leader.
 
-    `replicas` is None where the observer did not say which are assigned.
+    `replicas` is None where the observer did not say which are assigned. `life` tells topics of one name apart that
+    followed each other: leader epochs begin anew with each.
     """
 
     t: float
@@ -26,6 +30,14 @@ class PartitionView:
     leader_epoch: int
     isr: tuple[int, ...]
     replicas: tuple[int, ...] | None
+    life: int = 0
+    controller_epoch: int = -1
+    """Of the controller that decided it, where it is known (in ZooKeeper)."""
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Grows with every election."""
+        return self.life, self.leader_epoch
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +73,7 @@ class NewestViews:
         self._views: dict[TopicPartition, list[PartitionView]] = defaultdict(list)
         for view in views:
             known = self._views[view.partition]
-            if not known or view.leader_epoch >= known[-1].leader_epoch:
+            if not known or view.version >= known[-1].version:
                 known.append(view)
 
     def at(self, partition: TopicPartition, t: float) -> PartitionView | None:
@@ -81,35 +93,75 @@ class NewestViews:
         return list(self._views.get(partition, ()))
 
 
+class Lives:
+    """Counts the topics of one name that followed each other: by their ids, in the order in which these appear.
+
+    Topics of older releases have no id. Then it is known only of what the controllers decided, by what they deleted;
+    what a broker says is of no use any more once there was a second life.
+    """
+
+    def __init__(self) -> None:
+        self._ids: dict[str, list[str]] = defaultdict(list)
+        self._deleted: dict[str, int] = defaultdict(int)
+        self._gone: set[TopicPartition] = set()
+
+    def gone(self, event: Event) -> None:
+        """Somebody no longer knows this partition."""
+        if not event.node:
+            self._gone.add((event.data["topic"], event.data["partition"]))
+
+    def of(self, event: Event) -> int | None:
+        """Which life this view is of. None if nobody can tell."""
+        topic, id = event.data["topic"], event.data.get("topic_id")
+        if id is not None:
+            if id not in self._ids[topic]:
+                self._ids[topic].append(id)
+            return self._ids[topic].index(id)
+        if event.node:
+            return None if self._deleted[topic] or any(name == topic for name, _ in self._gone) else 0
+        if (topic, event.data["partition"]) in self._gone:
+            self._deleted[topic] += 1
+            self._gone = {at for at in self._gone if at[0] != topic}
+        return self._deleted[topic]
+
+
 def read_control(journal: Journal) -> ControlHistory:
     starts: dict[str, list[float]] = defaultdict(list)
     for event in journal.of("node", "started"):
         starts[event.node or event.id].append(event.t)
-    views = list(_views(journal))
+    lives = Lives()
+    partitions: list[PartitionView] = []
+    controllers: list[ControllerView] = []
+    for event in journal.of("state"):
+        match event.data.get("what"):
+            case "partition":
+                life = lives.of(event)
+                if life is not None:
+                    partitions.append(partition_view(event, life))
+            case "partition-gone":
+                lives.gone(event)
+            case "controller":
+                controllers.append(
+                    ControllerView(event.t, event.node or DECIDED, event.data["active"], event.data["epoch"])
+                )
     return ControlHistory(
-        partitions=tuple(view for view in views if isinstance(view, PartitionView)),
-        controllers=tuple(view for view in views if isinstance(view, ControllerView)),
+        partitions=tuple(partitions),
+        controllers=tuple(controllers),
         starts={node: tuple(times) for node, times in starts.items()},
     )
 
 
-def _views(journal: Journal) -> Iterator[PartitionView | ControllerView]:
-    for event in journal.of("state"):
-        match event.data.get("what"):
-            case "partition":
-                yield _partition_view(event, event.data)
-            case "controller":
-                yield ControllerView(event.t, event.node or "", event.data["active"], event.data["epoch"])
-
-
-def _partition_view(event: Event, data: Mapping[str, Any]) -> PartitionView:
+def partition_view(event: Event, life: int) -> PartitionView:
+    data: Mapping[str, Any] = event.data
     replicas = data.get("replicas")
     return PartitionView(
         t=event.t,
-        observer=event.node or "",
+        observer=event.node or DECIDED,
         partition=(data["topic"], data["partition"]),
         leader=data["leader"],
         leader_epoch=data["leader_epoch"],
         isr=tuple(data["isr"]),
         replicas=None if replicas is None else tuple(replicas),
+        life=life,
+        controller_epoch=data.get("controller_epoch", -1),
     )

@@ -5,6 +5,7 @@ samples, taken when something changed.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from harness.checkers.check import Check
@@ -19,12 +20,12 @@ ONE_CONTROLLER = Check("one-controller", "Two active controllers in one epoch", 
 
 def one_leader(history: ControlHistory) -> Finding:
     """A view without a leader (-1) contradicts none."""
-    first: dict[tuple[TopicPartition, int], PartitionView] = {}
+    first: dict[tuple[TopicPartition, tuple[int, int]], PartitionView] = {}
     wrong: list[tuple[PartitionView, PartitionView]] = []
     for view in history.partitions:
         if view.leader < 0:
             continue
-        known = first.setdefault((view.partition, view.leader_epoch), view)
+        known = first.setdefault((view.partition, view.version), view)
         if known.leader != view.leader:
             wrong.append((known, view))
     if not wrong:
@@ -49,7 +50,7 @@ def leader_epochs_grow(history: ControlHistory) -> Finding:
     for view in history.partitions:
         key = (view.observer, history.incarnation(view.observer, view.t), view.partition)
         before = last.get(key)
-        if before and view.leader_epoch < before.leader_epoch:
+        if before and view.version < before.version:
             wrong.append((before, view))
         last[key] = view
     if not wrong:
@@ -92,8 +93,9 @@ def lawful_isr(history: ControlHistory, assigned: Mapping[TopicPartition, tuple[
     )
 
 
-def one_controller(history: ControlHistory) -> Finding:
-    """Two may think so at one time, under a partition; never in one epoch."""
+def one_controller(history: ControlHistory, requirement: str = ONE_CONTROLLER.requirement) -> Finding:
+    """Two may think so at one time, under a partition; never in one epoch. `requirement`: of the document at hand."""
+    check = replace(ONE_CONTROLLER, requirement=requirement)
     first: dict[int, ControllerView] = {}
     wrong: list[tuple[ControllerView, ControllerView]] = []
     for view in history.controllers:
@@ -103,10 +105,8 @@ def one_controller(history: ControlHistory) -> Finding:
         if known.active != view.active:
             wrong.append((known, view))
     if not wrong:
-        return ONE_CONTROLLER.held(
-            len(first), f"Each of {len(first)} controller epochs seen had one active controller."
-        )
-    return ONE_CONTROLLER.broken(
+        return check.held(len(first), f"Each of {len(first)} controller epochs seen had one active controller.")
+    return check.broken(
         len(first),
         f"Two active controllers were named for epoch {wrong[0][1].epoch}.",
         ("epoch", "active", "named by", "at", "other", "named by", "at"),

@@ -58,14 +58,24 @@ def _last_isr(history: History, at: TopicPartition) -> Sequence[int]:
 
 
 def _logs(plan: Plan, member: int, at: TopicPartition, nodes: Path) -> Mapping[str, dict[int, str]]:
-    """The logs of every process that ran under this id: which of them was the member, their files do not say."""
+    """The logs of every process that ran under this id, in each of its log directories: which of them was the member,
+    their files do not say.
+
+    A directory that failed and still stands aside is none of them: what it held is lost to the node.
+    """
     topic, number = at
     logs = {}
     for node in plan.topology.nodes:
-        folder = nodes / node.name / "data" / f"{topic}-{number}"
-        if node.id == member and folder.is_dir():
-            logs[node.name] = {record.offset: value_of(record.value) for record in read_log(folder)}
+        for name in log_dirs(node.log_dirs):
+            folder = nodes / node.name / name / f"{topic}-{number}"
+            if node.id == member and "broker" in node.roles and folder.is_dir():
+                logs[f"{node.name}/{name}"] = {record.offset: value_of(record.value) for record in read_log(folder)}
     return logs
+
+
+def log_dirs(count: int) -> tuple[str, ...]:
+    """The names of a node's log directories: `data`, `data-2`, `data-3`…"""
+    return ("data", *(f"data-{number}" for number in range(2, count + 1)))
 
 
 def _lacks(

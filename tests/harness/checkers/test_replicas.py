@@ -108,3 +108,25 @@ def test_a_log_that_cannot_be_read_is_named_and_not_judged(tmp_path: Path) -> No
     finding = replicas_agree(plan(), served(4).history(), tmp_path)
     assert finding.evidence["judged"] == 0
     assert "compressed" in finding.evidence["unreadable"][0]
+
+
+def test_a_replica_is_looked_for_in_each_log_directory(tmp_path: Path) -> None:
+    node = {"name": "node-4", "id": 4, "index": 4, "roles": ["broker"], "log_dirs": 2}
+    two = plan(topology={"nodes": [node]}, topics=[{"name": "t", "assignments": [[4]]}])
+    history = Story().send("a", 0).partition(4, 1, [4]).final((0, "a")).history()
+    write_log(tmp_path / "node-4" / "data-2" / "t-0", batch(0, "b"))
+    finding = replicas_agree(two, history, tmp_path)
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.counterexample is not None
+    assert finding.counterexample.rows[0][1] == "node-4/data-2"
+
+
+def test_what_a_failed_log_directory_held_is_not_judged(tmp_path: Path) -> None:
+    node = {"name": "node-4", "id": 4, "index": 4, "roles": ["broker"], "log_dirs": 2}
+    two = plan(topology={"nodes": [node]}, topics=[{"name": "t", "assignments": [[4]]}])
+    history = Story().send("a", 0).partition(4, 1, [4]).final((0, "a")).history()
+    write_log(tmp_path / "node-4" / "data-2.aside" / "t-0", batch(0, "b"))
+    (tmp_path / "node-4" / "data-2").touch()
+    finding = replicas_agree(two, history, tmp_path)
+    assert finding.verdict is Verdict.PASS
+    assert finding.evidence["judged"] == 0

@@ -1,0 +1,81 @@
+"""What ZooKeeper's tree told over time: elections take new epochs, and no old controller writes.
+
+Each looks at the journal's `state` events alone, and is linear in them.
+"""
+
+from harness.checkers.check import Check
+from harness.checkers.control import DECIDED, ControlHistory, ControllerView, PartitionView, TopicPartition
+from results.records.verdict import Basis, Finding
+
+ELECTIONS = Check(
+    "controller-epochs-grow", "A controller epoch was taken twice, or went back", "INT-64", Basis.PRESENCE
+)
+WRITES = Check("old-controller-wrote", "An older controller wrote after a newer one", "DINT-04", Basis.PRESENCE)
+
+
+def controller_epochs_grow(history: ControlHistory) -> Finding:
+    """Each election takes an epoch above that of the one before, also where the same broker is elected again."""
+    wrong: list[tuple[ControllerView, ControllerView]] = []
+    last: ControllerView | None = None
+    elections, vacant = 0, True
+    for view in history.controllers:
+        if view.observer != DECIDED:
+            continue
+        if view.active < 0:
+            vacant = True
+            continue
+        if vacant or last is None or (view.active, view.epoch) != (last.active, last.epoch):
+            elections += 1
+            if last is not None and (view.epoch < last.epoch or (vacant and view.epoch == last.epoch)):
+                wrong.append((last, view))
+        last, vacant = view, False
+    if not wrong:
+        return ELECTIONS.held(elections, f"Each of {elections} elections seen took a new controller epoch.")
+    before, after = wrong[0]
+    return ELECTIONS.broken(
+        elections,
+        f"Controller {after.active} was elected at epoch {after.epoch} when epoch {before.epoch} had been taken.",
+        ("epoch", "controller", "at", "then epoch", "controller", "at"),
+        [(a.epoch, a.active, f"{a.t:.2f} s", b.epoch, b.active, f"{b.t:.2f} s") for a, b in wrong],
+        at=after.t,
+    )
+
+
+def no_old_controller_writes(history: ControlHistory) -> Finding:
+    """A partition's state names the controller epoch that it was decided at; it never goes back.
+
+    A leader that writes its own state (below KIP-343's level) names the epoch it was told, and its write fails once a
+    newer controller has written.
+    """
+    last: dict[TopicPartition, PartitionView] = {}
+    wrong: list[tuple[PartitionView, PartitionView]] = []
+    judged = 0
+    for view in history.partitions:
+        if view.observer != DECIDED or view.controller_epoch < 0:
+            continue
+        judged += 1
+        before = last.get(view.partition)
+        if before and before.life == view.life and view.controller_epoch < before.controller_epoch:
+            wrong.append((before, view))
+        last[view.partition] = view
+    if not wrong:
+        return WRITES.held(judged, f"None of {judged} states of partitions was of an older controller than the last.")
+    topic, number = wrong[0][1].partition
+    return WRITES.broken(
+        judged,
+        f"The state of {topic}-{number} went back to controller epoch {wrong[0][1].controller_epoch}.",
+        ("partition", "controller epoch", "at", "then", "at", "leader", "leader epoch"),
+        [
+            (
+                "-".join(map(str, b.partition)),
+                a.controller_epoch,
+                f"{a.t:.2f} s",
+                b.controller_epoch,
+                f"{b.t:.2f} s",
+                b.leader,
+                b.leader_epoch,
+            )
+            for a, b in wrong
+        ],
+        at=wrong[0][1].t,
+    )
