@@ -152,7 +152,7 @@ class TopicInfo:
 class LeaderAndIsr:
     """The state of a partition, with the epoch of the controller that wrote it last.
 
-    `leader` is NO_LEADER (-1) while no replica can lead. `version` is the znode's own (zkVersion), not part of its data.
+    `leader` is NO_LEADER (-1) while no replica can lead. `version` is the znode's own (zkVersion), not of its data.
     """
 
     leader: int

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller import notifications, startup
 from cluster_impl.designs.zk_controller.controller.brokers import Registration
+from cluster_impl.designs.zk_controller.controller.core import ControllerConfig
 from cluster_impl.designs.zk_controller.controller.events import (
     Asked,
     BrokerAnswered,
@@ -25,7 +26,7 @@ from cluster_impl.designs.zk_controller.controller.events import (
 )
 from cluster_impl.designs.zk_controller.controller.log_dirs import offline_replicas, storage_errors
 from cluster_impl.designs.zk_controller.controller.operations import Steps
-from cluster_impl.designs.zk_controller.controller.parts import ControllerConfig, Parts
+from cluster_impl.designs.zk_controller.controller.parts import Parts
 from cluster_impl.designs.zk_controller.controller.requests import Requests
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message

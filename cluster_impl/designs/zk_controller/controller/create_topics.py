@@ -82,8 +82,9 @@ def create_topics(
         written = yield from _write(list(planned.values()))
         yield from topics.appeared([name for name, refused in written.items() if refused is None])
         for at, plan in list(planned.items()):
-            if refused := written[plan.name] or _without_leader(context, plan):
-                results[at] = _refused(plan.name, refused)
+            failure = written[plan.name] or _without_leader(context, plan)
+            if failure is not None:
+                results[at] = _refused(plan.name, failure)
                 del planned[at]
     results.update({at: _created(plan) for at, plan in planned.items()})
     return m.CreateTopicsResponse(topics=[results[at] for at in sorted(results)])

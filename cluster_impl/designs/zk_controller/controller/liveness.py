@@ -100,9 +100,8 @@ class Liveness:
         self._core.batch.introduce(broker_ids)
         begun = self._context.deletion_begun
         held = {id: [each for each in self._context.on_broker(id) if each.topic not in begun] for id in broker_ids}
-        self._core.replicas.bring_online(
-            (each, broker_id) for broker_id, of_broker in held.items() for each in of_broker
-        )
+        for broker_id, of_broker in held.items():
+            self._core.replicas.bring_online((each, broker_id) for each in of_broker)
         renewed = set((yield from self._core.partitions.trigger_online()))
         unseen = dict.fromkeys(each for id, of_broker in held.items() if id not in self._failed for each in of_broker)
         yield from self.renew(each for each in unseen if each not in renewed)

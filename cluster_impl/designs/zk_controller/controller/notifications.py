@@ -1,7 +1,7 @@
 """What brokers of a legacy level tell by sequential znodes: changed ISRs, and log dirs that failed.
 
-Each notification is deleted when it has been dealt with. Those that a new controller finds are deleted at once: it reads
-all states and probes all replicas anyway.
+Each notification is deleted when it has been dealt with. Those that a new controller finds are deleted at once: it
+reads all states and probes all replicas anyway.
 """
 
 from __future__ import annotations

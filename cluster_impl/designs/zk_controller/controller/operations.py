@@ -5,7 +5,8 @@ A core is a generator. It yields a batch of operations and is sent their outcome
     [found] = yield [Get("/controller_epoch")]
 
 so it does no I/O, and a unit test runs it over a tree in memory. Whoever runs it (the driver) executes the operations
-of a batch, never an empty one, in their order; how many of them travel together is its own affair: no core relies on a batch being atomic.
+of a batch, never an empty one, in their order; how many of them travel together is its own affair, so no core relies on
+a batch being atomic.
 
 Every write is executed only while the epoch that this controller was elected with is still the one in /controller_epoch
 (a multi with a check of that znode's version). If it is not, or the session is lost, the core is never resumed: it is

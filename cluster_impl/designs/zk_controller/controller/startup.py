@@ -1,10 +1,12 @@
-"""onBecomingLeader: what a new controller reads, and how it takes over what an earlier one left (003, Controller failover).
+"""onBecomingLeader: what a new controller reads, and how it takes over from the one before.
 
-watches     set with every read, so that nothing is missed between reading and watching
-context     brokers, topics, assignments, leadership: read once
-machines    replicas, then partitions; leaders for what has none
-under way   reassignments, deletions and elections that were asked for go on
-brokers     all live ones are told everything
+003, Controller failover, in this order:
+
+    watches     set with every read, so that nothing is missed between reading and watching
+    context     brokers, topics, assignments, leadership: read once
+    machines    replicas, then partitions; leaders for what has none
+    under way   reassignments, deletions and elections that were asked for go on
+    brokers     all live ones are told everything
 """
 
 from __future__ import annotations
