@@ -13,6 +13,7 @@ from tests.mutants.planting import VARIABLE
 
 ROOT = Path(__file__).parents[2]
 QUORUM = "tests/cluster_impl/designs/quorum"
+ZK = "tests/cluster_impl/designs/zk_controller"
 REPLICATION = "tests/cluster_impl/replication"
 
 SEEN_BY = {
@@ -30,6 +31,18 @@ SEEN_BY = {
     "test_a_renewal_waits_for_a_majority_asked_after_it_arrived",
     "follower_does_not_truncate": f"{REPLICATION}/test_cluster.py::"
     "test_a_deposed_leader_loses_only_what_nobody_else_took",
+    "incarnation_not_compared": f"{ZK}/controller/test_broker_heartbeats.py::"
+    "test_an_earlier_incarnation_is_refused_also_by_the_next_controller",
+    "fenced_broker_answers": f"{ZK}/broker/test_lifecycle.py::"
+    "test_a_process_that_slept_through_the_timeout_is_fenced_before_any_timer_runs",
+    "controller_epoch_not_compared": f"{ZK}/broker/test_orders.py::"
+    "test_a_newer_controller_shuts_the_older_one_out_also_by_a_request_without_partitions",
+    "compare_and_set_dropped": f"{ZK}/broker/test_isr_writes.py::"
+    "test_a_leader_that_was_given_up_fails_to_shrink_and_changes_nothing",
+    "legacy_broker_fenced": f"{ZK}/controller/test_broker_heartbeats.py::"
+    "test_a_legacy_registration_is_active_without_heartbeats",
+    "event_of_an_earlier_epoch_applied": f"{ZK}/controller/test_replica_state_event_requests.py::"
+    "test_an_event_of_a_process_that_was_restarted_since_is_stopped",
 }
 
 

@@ -33,12 +33,13 @@ class MemoryZnodes:
             raise ConnectionLost("the connection broke", path, in_doubt=True)
         if path not in self.data:
             raise NoNode(f"there is no {path}", path)
-        if self.data[path][1] != version:
+        known = self.data[path][1]
+        if version not in (known, -1):
             raise BadVersion(f"{path} has another version", path)
-        self.data[path] = (data, version + 1)
+        self.data[path] = (data, known + 1)
         if breaks:
             raise ConnectionLost("the connection broke", path, in_doubt=True)
-        return _stat(version + 1)
+        return _stat(known + 1)
 
     async def create(self, path: str, data: bytes, *, sequence: bool) -> Created:
         self._sequence += 1
