@@ -5,20 +5,23 @@ from __future__ import annotations
 import signal
 from dataclasses import dataclass, field
 
-from faults.capabilities import CapabilityError, LinkState, ProcessStatus, Reach, Running, Stream
+from faults.capabilities import Broken, CapabilityError, DirState, LinkState, ProcessStatus, Reach, Running, Stream
 
 HEALTHY = LinkState(enabled=True)
 
 
 @dataclass
 class FakeCluster:
-    """Its own processes, links and duplicates. `deaf`: injections have no effect, and nobody says so."""
+    """All of its own capabilities. `deaf`: injections have no effect, and nobody says so."""
 
     running: dict[str, ProcessStatus] = field(default_factory=dict)
     states: dict[tuple[str, str], LinkState] = field(default_factory=dict)
     deaf: bool = False
     never_ready: bool = False
     calls: list[str] = field(default_factory=list)
+    broken_dirs: dict[tuple[str, int], Broken] = field(default_factory=dict)
+    held: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Which log directory of a node holds a partition."""
 
     @property
     def processes(self) -> FakeCluster:
@@ -31,6 +34,10 @@ class FakeCluster:
     @property
     def duplicates(self) -> FakeCluster:
         return self
+
+    @property
+    def log_dirs(self) -> FakeLogDirs:
+        return FakeLogDirs(self)
 
     def _become(self, verb: str, node: str, status: ProcessStatus) -> None:
         self.calls.append(f"{verb} {node}")
@@ -88,6 +95,29 @@ class FakeCluster:
         if state.stalled or destination_status is Running.PAUSED:
             return Reach.SILENT
         return Reach.ANSWERED if destination_status is Running.RUNNING else Reach.CLOSED
+
+
+@dataclass
+class FakeLogDirs:
+    cluster: FakeCluster
+
+    def holding(self, node: str, partition: str) -> int:
+        if (node, partition) not in self.cluster.held:
+            raise CapabilityError(f"no log directory of {node} holds {partition}")
+        return self.cluster.held[node, partition]
+
+    def break_(self, node: str, number: int, how: Broken) -> None:
+        if not self.cluster.deaf:
+            self.cluster.broken_dirs[node, number] = how
+
+    def restore(self, node: str, number: int) -> None:
+        if not self.cluster.deaf:
+            self.cluster.broken_dirs.pop((node, number), None)
+
+    def state(self, node: str, number: int) -> DirState:
+        errors = {Broken.REPLACED: "ENOTDIR", Broken.REMOVED: "ENOENT"}
+        how = self.cluster.broken_dirs.get((node, number))
+        return DirState(f"{node}/{number}", None if how is None else errors[how])
 
 
 def cluster_of(*nodes: str) -> FakeCluster:

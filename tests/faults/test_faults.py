@@ -10,7 +10,7 @@ import pytest
 
 import faults.links
 import faults.processes
-from faults.capabilities import CapabilityError, LinkState, Running, Stream
+from faults.capabilities import Broken, CapabilityError, LinkState, Running, Stream
 from faults.registry import FAULTS, UnknownFault, build
 from tests.faults.fake import HEALTHY, FakeCluster, cluster_of
 
@@ -22,6 +22,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "kill": {"nodes": ["node-4", "node-5"]},
     "pause": {"nodes": ["node-4", "node-5"]},
     "duplicate": {"node": "node-4b"},
+    "log-dir": {"node": "node-4", "dir": 1},
 }
 
 
@@ -177,3 +178,45 @@ def test_several_nodes_are_broken_side_by_side(
     build(name, cluster, {"nodes": ["node-4", "node-5"]}).inject()
     assert together.n_waiting == 0
     assert not together.broken
+
+
+@pytest.mark.parametrize("how", ["replaced", "removed"])
+def test_the_log_directory_that_fails_is_the_one_that_holds_the_partition(how: str, cluster: FakeCluster) -> None:
+    cluster.held["node-4", "t-0"] = 2
+    fault = build("log-dir", cluster, {"node": "node-4", "partition": "t-0", "how": how})
+    fault.set_up()
+    fault.inject()
+    assert cluster.broken_dirs == {("node-4", 2): Broken(how)}
+    assert fault.targets()["dir"] == 2
+    assert fault.verify().proven
+
+
+def test_a_partition_that_no_directory_holds_and_a_directory_that_is_broken_already_are_refused(
+    cluster: FakeCluster,
+) -> None:
+    with pytest.raises(CapabilityError, match="no log directory of node-4 holds t-7"):
+        build("log-dir", cluster, {"node": "node-4", "partition": "t-7"}).set_up()
+    cluster.broken_dirs["node-4", 0] = Broken.REMOVED
+    with pytest.raises(CapabilityError, match="cannot be opened already"):
+        build("log-dir", cluster, {"node": "node-4", "dir": 0}).set_up()
+
+
+def test_a_process_may_be_killed_while_its_log_directory_is_gone(cluster: FakeCluster) -> None:
+    assert build("log-dir", cluster, {"node": "node-4", "dir": 0}).nodes() == frozenset()
+
+
+def test_killed_nodes_are_started_side_by_side(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = build("kill", cluster, {"nodes": ["node-4", "node-5"]})
+    fault.inject()
+    together = threading.Barrier(2, timeout=5)
+    monkeypatch.setattr(cluster, "start", lambda node: together.wait())
+    fault.recover()
+    assert not together.broken
+
+
+def test_a_link_whose_proxies_differ_is_neither_broken_nor_healed(cluster: FakeCluster) -> None:
+    fault = build("cut", cluster, {"from": ["node-4"], "to": ["node-1"]})
+    fault.set_up()
+    cluster.states["node-4", "node-1"] = LinkState(enabled=False, alike=False)
+    assert not fault.verify().proven
+    assert not fault.verify_healed().proven

@@ -36,7 +36,7 @@ class SampleTarget:
     def prepare(self) -> None: ...
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
-        return {"id": str(node.id)}
+        return {"id": str(node.id), "level": str(node.level)}
 
     def format(self, node: Node, installation: Installation) -> None:
         installation.data(node).mkdir()
@@ -56,6 +56,13 @@ class SampleTarget:
             if round_trip(node.endpoint(node.listeners[0]), 0.5).reach is not Reach.ANSWERED:
                 return f"{node.name} does not answer"
         return None
+
+
+def around_zookeeper() -> Plan:
+    """A ZooKeeper server and two brokers, of which the second is to be the controller."""
+    server = NodeSpec(name="zk-1", id=1, index=1, roles=("zookeeper",))
+    topology = Topology(nodes=(*NODES[1:3], server), controller="node-3")
+    return Plan(story="s", title="s", document="d", seed=1, target="zk-controller", level="base", topology=topology)
 
 
 def sample_plan(directory: str = "empty") -> Plan:

@@ -18,7 +18,7 @@ from harness.processes.records import living, read_records
 from harness.processes.table import Identity
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter, read_journal
-from tests.harness.sample_target import FIRST, SampleTarget, sample_plan
+from tests.harness.sample_target import FIRST, SampleTarget, around_zookeeper, sample_plan
 
 pytestmark = pytest.mark.integration
 
@@ -95,6 +95,45 @@ def test_kill_pause_resume_and_restart_are_journalled_and_keep_the_directory(
     cluster.processes.await_ready("node-2", 10)
     assert (folder.nodes / "node-2" / "data" / "segment").read_text() == "kept"
     assert _phases(folder, "node-2")[3:] == ["paused", "resumed", "killed", "intent", "started", "ready"]
+
+
+def test_a_node_that_is_shut_down_did_not_end_by_itself(cluster: Cluster, folder: RunFolder) -> None:
+    cluster.start(FIRST)
+    cluster.processes.shut_down("node-2")
+    assert cluster.processes.await_end("node-2", 5)
+    cluster.processes.shut_down("node-2")
+    cluster.processes.start("node-2")
+    cluster.processes.await_ready("node-2", 10)
+    assert _phases(folder, "node-2")[3:] == ["stopping", "stopped", "intent", "started", "ready"]
+    assert not cluster.processes.await_end("node-2", 0)
+
+
+def test_zookeeper_starts_first_and_then_alone_the_broker_that_is_to_be_the_controller(
+    folder: RunFolder, target: SampleTarget
+) -> None:
+    with (
+        closing(JournalWriter(folder.journal)) as journal,
+        Cluster(around_zookeeper(), folder, journal, target) as cluster,
+    ):
+        cluster.start(["node-2", "node-3", "zk-1"])
+        assert cluster.links.reach("node-2", "zk-1", 1) is Reach.ANSWERED
+        assert cluster.problems() == []
+    phases = [(event.node, event.phase) for event in read_journal(folder.journal).of("node", "intent", "ready")]
+    order = [(name, phase) for name in ("zk-1", "node-3", "node-2") for phase in ("intent", "ready")]
+    assert phases == order
+
+
+def test_a_node_is_at_the_plan_s_level_until_it_is_given_another(folder: RunFolder, target: SampleTarget) -> None:
+    with (
+        closing(JournalWriter(folder.journal)) as journal,
+        Cluster(around_zookeeper(), folder, journal, target) as cluster,
+    ):
+        cluster.start(["zk-1", "node-2"])
+        written = cluster.installation.properties(cluster.node("node-2"))
+        assert "level=base" in written.read_text()
+        cluster.processes.set_level("node-2", "heartbeats")
+        assert "level=heartbeats" in written.read_text()
+        assert "level=None" in cluster.installation.properties(cluster.node("zk-1")).read_text()
 
 
 @pytest.mark.parametrize(("directory", "origin"), [("empty", "node-3b"), ("cloned", "node-3")])

@@ -106,3 +106,75 @@ def test_all_mistakes_are_named_at_once() -> None:
     with pytest.raises(PlanError) as refused:
         parse_plan(PLAN.replace("seed: 1", "seed: one").replace("assignments:", "assignment:"), "plan.yaml")
     assert len(refused.value.sentences) == 2
+
+
+ZOOKEEPER_PLAN = """\
+format: fencepost-plan/1
+story: rolls
+title: Rolled while a directory fails
+document: KIP-343
+seed: 1
+target: zk-controller
+level: heartbeats
+security: sasl
+topology:
+  controller: node-5
+  nodes:
+  - {name: zk-1, id: 1, index: 1, roles: [zookeeper]}
+  - {name: node-4, id: 4, index: 4, roles: [broker], log_dirs: 2}
+  - {name: node-5, id: 5, index: 5, roles: [broker], level: base}
+topics:
+- {name: t, assignments: [[5, 4]]}
+steps:
+- {do: bind, as: epoch, value: controller-epoch}
+- {do: shutdown, nodes: node-4, until: asked}
+- {do: start, nodes: node-4}
+- {do: roll, node: node-5, level: base, how: kill}
+- {do: znode, action: create, path: /admin/delete_topics/t}
+- {do: inject, as: dir, fault: log-dir, node: node-4, partition: t-0, how: removed}
+- {do: inject, as: cut, fault: cut, from: zookeeper-leader, to: zookeeper}
+- {do: await, condition: registered, node: node-4, is: false, within_ms: 10}
+- {do: await, condition: znode, path: /controller, has: '"brokerid":5', within_ms: 10}
+- {do: await, condition: assignment, partition: t-0, is: [node-4, node-5], within_ms: 10}
+- {do: await, condition: replica-offline, partition: t-0, node: node-4, asked: node-5, within_ms: 10}
+- {do: probe, request: leader-and-isr, node: node-4, topic: t, controller_epoch: $epoch, leader: none, isr: [node-4]}
+- {do: probe, request: update-metadata, node: node-4, broker_epoch: stale}
+- {do: probe, request: stop-replica, node: node-4, topic: t, delete: true}
+- {do: probe, request: controlled-shutdown, node: active-controller, broker: node-4}
+- {do: probe, request: metadata-heartbeat, node: active-controller, broker: node-4, incarnation: -1}
+- {do: probe, request: isr-change, node: active-controller, broker: node-5, topic: t, isr: none}
+- {do: probe, request: replica-state-event, node: active-controller, broker: node-4, user: alice, topics: [{topic: t}]}
+- {do: probe, request: delete-topic, node: active-controller, topic: t}
+"""
+
+
+def test_a_plan_around_zookeeper_survives_its_round_trip() -> None:
+    plan = parse_plan(ZOOKEEPER_PLAN, "plan.yaml")
+    assert parse_plan(dump_plan(plan), "again.yaml") == plan
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "sentence"),
+    [
+        ("controller: node-5", "controller: zk-1", "unknown broker `zk-1`; known: node-4, node-5"),
+        ("roles: [zookeeper]}", "roles: [zookeeper, broker]}", "zk-1 is a ZooKeeper server, which has no other role"),
+        ("roles: [zookeeper]}", "roles: [zookeeper], duplicate_of: node-4}", "which has no duplicate"),
+        ("shutdown, nodes: node-4", "shutdown, nodes: node-5", "node-4 starts with the cluster; a step can start"),
+        ("security: sasl\n", "", "without `security: sasl` nobody asks as a user"),
+        ("partition: t-0, how: removed", "partition: t-0, dir: 1", "named by either `partition` or `dir`"),
+        ("partition: t-0, how: removed", "how: removed", "named by either `partition` or `dir`"),
+        ("has: '\"brokerid\":5'", "exists: false, has: x", "what does not exist has no data"),
+        ("asked: node-5", "asked: node-9", "unknown node `node-9`"),
+        ("controller_epoch: $epoch", "controller_epoch: $epok", "no bind `epok` comes before this"),
+        ("path: /controller", "path: controller", "String should match pattern"),
+    ],
+)
+def test_a_plan_around_zookeeper_that_cannot_mean_anything_is_refused(right: str, wrong: str, sentence: str) -> None:
+    assert right in ZOOKEEPER_PLAN
+    with pytest.raises(PlanError) as refused:
+        parse_plan(ZOOKEEPER_PLAN.replace(right, wrong, 1), "plan.yaml")
+    assert sentence in str(refused.value)
+
+
+def test_servers_of_zookeeper_have_an_id_space_of_their_own() -> None:
+    parse_plan(ZOOKEEPER_PLAN.replace("name: zk-1, id: 1,", "name: zk-1, id: 4,"), "plan.yaml")

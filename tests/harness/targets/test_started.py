@@ -1,36 +1,83 @@
-"""Both targets, started for real: six nodes behind links, ready as they say themselves, restarted, audited."""
+"""Every target, started for real: nodes behind links, ready as they say themselves, restarted, audited."""
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
 from faults.capabilities import Reach
+from faults.registry import build
 from harness.cli.byhand import plan_by_hand
+from harness.clients.zookeeper.server import ask_server
 from harness.cluster import Cluster
 from harness.errors import InfrastructureError
-from harness.targets.target import load, names
+from harness.plan.model import Plan
+from harness.targets.registration import holder
+from harness.targets.target import Dialect, load, load_file, names
 from results.records.folder import RunFolder
-from results.records.journal import JournalWriter
+from results.records.journal import JournalWriter, read_journal
 
 pytestmark = pytest.mark.integration
 
 
-@pytest.mark.parametrize("name", names())
-def test_six_nodes_start_behind_links_and_a_killed_one_returns(name: str, tmp_path: Path) -> None:
-    target = load(name)
+AROUND_ZOOKEEPER = [name for name in names() if load_file(name).dialect is Dialect.ZOOKEEPER]
+
+
+@contextmanager
+def _up(plan: Plan, folder: Path) -> Iterator[Cluster]:
+    """The cluster of a plan, serving. Skips where the target's program cannot be got."""
+    target = load(plan.target)
     try:
         target.prepare()
     except InfrastructureError as error:
         pytest.skip(str(error))
-    plan = plan_by_hand(name)
-    folder = RunFolder.create_at(tmp_path / "run")
-    with closing(JournalWriter(folder.journal)) as journal, Cluster(plan, folder, journal, target) as cluster:
+    run = RunFolder.create_at(folder)
+    with closing(JournalWriter(run.journal)) as journal, Cluster(plan, run, journal, target) as cluster:
         cluster.start([node.name for node in plan.topology.nodes if node.start == "now"])
-        controllers = {node.name for node in cluster.layout.controllers}
-        assert cluster.processes.peers("node-4") & controllers
-        assert cluster.links.reach("node-4", "node-1", 5) is Reach.ANSWERED
+        yield cluster
+
+
+@pytest.mark.parametrize("name", names())
+def test_nodes_start_behind_links_and_a_killed_one_returns(name: str, tmp_path: Path) -> None:
+    with _up(plan_by_hand(name), tmp_path / "run") as cluster:
+        others = {node.name for node in cluster.layout.nodes if not node.is_broker}
+        assert cluster.processes.peers("node-4") & others
+        assert all(cluster.links.reach("node-4", other, 5) is Reach.ANSWERED for other in others)
         cluster.processes.kill("node-5")
         cluster.processes.start("node-5")
         cluster.await_serving(["node-5"])
         assert cluster.problems() == []
+
+
+@pytest.mark.parametrize("name", AROUND_ZOOKEEPER)
+def test_an_ensemble_talks_through_its_links_and_outlives_its_leader(name: str, tmp_path: Path) -> None:
+    with _up(plan_by_hand(name, servers=3), tmp_path / "run") as cluster:
+        servers = [node.name for node in cluster.layout.zookeepers]
+        for source, destination in permutations(servers, 2):
+            assert cluster.links.reach(source, destination, 5) is Reach.ANSWERED
+        (leader,) = (node.name for node in cluster.layout.zookeepers if ask_server(node.front, 1).mode == "leader")
+        cut = build("isolate", cluster, {"nodes": [leader], "from": [each for each in servers if each != leader]})
+        cut.set_up()
+        cut.inject()
+        assert cut.verify().proven
+        cut.recover()
+        assert cut.verify_healed().proven
+        kill = build("kill", cluster, {"nodes": [leader]})
+        kill.inject()
+        cluster.await_serving([*(each for each in servers if each != leader), "node-4", "node-5", "node-6"])
+        kill.recover()
+        assert kill.verify_healed().proven
+        cluster.await_serving(servers)
+        assert cluster.problems() == []
+
+
+def test_apache_kafka_is_started_again_only_when_its_registration_is_gone(tmp_path: Path) -> None:
+    with _up(plan_by_hand("apache-kafka-zk"), tmp_path / "run") as cluster:
+        cluster.processes.kill("node-5")
+        cluster.processes.start("node-5")
+        assert holder(cluster.layout, 5) is None
+        cluster.await_serving(["node-4", "node-5", "node-6"])
+    (note,) = read_journal(tmp_path / "run" / "journal.jsonl").of("note")
+    assert note.data["what"] == "start postponed"

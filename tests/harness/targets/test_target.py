@@ -1,6 +1,8 @@
 """Target files, and the configuration that each target gives its nodes."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -9,7 +11,8 @@ from faults.capabilities import Capability
 from harness.errors import HarnessError, UsageError
 from harness.network.addresses import Addresses
 from harness.network.layout import Layout, Node, Role, site_names
-from harness.plan.model import Timing
+from harness.plan.model import Plan, Timing, Topology
+from harness.plan.steps import Roll
 from harness.targets import target as targets
 from harness.targets.target import Dialect, Installation, UnknownTarget, load, load_file, new_uuid, write_properties
 
@@ -21,12 +24,13 @@ def _node(name: str, id: int, index: int, role: Role, duplicate_of: str | None =
 
 
 CONTROLLER, BROKER = _node("node-1", 1, 1, Role.CONTROLLER), _node("node-4", 4, 4, Role.BROKER)
+ZOOKEEPER = _node("zk-3", 3, 3, Role.ZOOKEEPER)
 DUPLICATE = _node("node-4b", 4, 14, Role.BROKER, duplicate_of="node-4")
 
 
 @pytest.fixture
 def installation(tmp_path: Path) -> Installation:
-    nodes = (CONTROLLER, _node("node-2", 2, 2, Role.CONTROLLER), BROKER, DUPLICATE)
+    nodes = (CONTROLLER, _node("node-2", 2, 2, Role.CONTROLLER), ZOOKEEPER, BROKER, DUPLICATE)
     layout = Layout(ADDRESSES, nodes, site_names([]))
     return Installation(layout, Timing(heartbeat_ms=111, lease_ms=1234), "cluster", tmp_path)
 
@@ -39,21 +43,27 @@ def test_every_target_file_is_right_and_its_driver_exists(name: str) -> None:
     assert set(target.file.timing) == set(Timing.model_fields)
 
 
-def test_both_dialects_are_there() -> None:
+def test_every_dialect_has_its_targets() -> None:
     assert load_file("quorum").dialect is Dialect.KIP_631
     assert load_file("apache-kafka").dialect is Dialect.KRAFT
-    assert load_file("apache-kafka").capabilities == set(Capability)
+    assert load_file("apache-kafka").capabilities == set(Capability) - {Capability.LOG_DIRS}
+    for name in ("zk-controller", "apache-kafka-zk"):
+        assert load_file(name).dialect is Dialect.ZOOKEEPER
+        assert load_file(name).capabilities == set(Capability)
 
 
 def test_a_version_is_a_parameter_of_the_reference() -> None:
     assert load("apache-kafka:3.6.2").version == "3.6.2"
     assert load("apache-kafka").version == "4.3.1"
+    assert load("apache-kafka-zk:2.8.2").version == "2.8.2"
 
 
 @pytest.mark.parametrize(
     ("reference", "sentence"),
     [
-        ("kafka", "there is no target 'kafka': the targets are apache-kafka, quorum"),
+        ("kafka", "there is no target 'kafka': the targets are apache-kafka, apache-kafka-zk, quorum, zk-controller"),
+        ("zk-controller:7", "zk-controller has no version '7'"),
+        ("apache-kafka-zk:4.0.0", "Apache Kafka 4.0.0 runs without ZooKeeper: ask for apache-kafka:4.0.0"),
         ("quorum:7", "quorum has no version '7'"),
         ("apache-kafka:new", "'new' is no version of Apache Kafka"),
     ],
@@ -76,18 +86,50 @@ def test_a_wrong_key_in_a_target_file_is_refused(tmp_path: Path, monkeypatch: py
 def test_the_plan_s_timeouts_reach_the_configuration(name: str, installation: Installation) -> None:
     properties = load(name).properties(BROKER, installation)
     for field, keys in load_file(name).timing.items():
-        assert {properties[key] for key in keys} == {str(getattr(installation.timing, field))}
+        assert {properties[key] for key in keys} <= {str(getattr(installation.timing, field))}
 
 
 @pytest.mark.parametrize("name", targets.names())
 def test_peers_are_told_a_name_and_clients_the_main_site_s_address(name: str, installation: Installation) -> None:
-    target = load(name)
-    properties = target.properties(BROKER, installation)
+    properties = load(name).properties(BROKER, installation)
     assert properties["listeners"] == "INTERNAL://127.20.0.4:9090,CLIENT://127.20.0.4:9092"
     assert properties["advertised.listeners"] == "INTERNAL://node-4:9090,CLIENT://127.20.200.4:9092"
-    properties = target.properties(CONTROLLER, installation)
+
+
+@pytest.mark.parametrize("name", ["quorum", "apache-kafka"])
+def test_controllers_are_told_a_name_for_each_other(name: str, installation: Installation) -> None:
+    properties = load(name).properties(CONTROLLER, installation)
     assert properties["listeners"] == "CONTROLLER://127.20.0.1:9090"
     assert properties["advertised.listeners"] == "CONTROLLER://node-1:9090"
+
+
+@pytest.mark.parametrize("name", targets.names())
+def test_every_log_directory_of_a_node_is_configured(name: str, installation: Installation) -> None:
+    node = replace(BROKER, log_dirs=3)
+    folder = installation.nodes / "node-4"
+    assert installation.log_dirs(node) == (folder / "data", folder / "data-2", folder / "data-3")
+    assert load(name).properties(node, installation)["log.dirs"].split(",") == [
+        str(path) for path in installation.log_dirs(node)[: 1 if name == "quorum" else 3]
+    ]
+
+
+@pytest.mark.parametrize("name", ["zk-controller", "apache-kafka-zk"])
+def test_a_level_is_what_the_target_file_sets_for_it(name: str, installation: Installation) -> None:
+    target = load(name)
+    for level, settings in target.file.levels.items():
+        properties = target.properties(replace(BROKER, level=level), installation)
+        assert settings.items() <= properties.items()
+    assert "inter.broker.protocol.version" not in target.properties(BROKER, installation)
+
+
+def test_a_level_that_a_target_lacks_is_refused_wherever_the_plan_names_it() -> None:
+    file = load_file("zk-controller")
+    plan = Plan(story="s", title="s", document="d", seed=1, target="zk-controller", topology=Topology(nodes=()))
+    file.check_levels(plan.model_copy(update={"level": "heartbeats"}))
+    rolls = plan.model_copy(update={"steps": (Roll(node="node-4", level="shipped"),)})
+    for wrong in (plan.model_copy(update={"level": "shipped"}), rolls):
+        with pytest.raises(UsageError, match="has no protocol level 'shipped'; its levels: base, heartbeats, replica-"):
+            file.check_levels(wrong)
 
 
 def test_a_duplicate_claims_the_id_of_another_under_a_name_of_its_own(installation: Installation) -> None:
@@ -102,12 +144,29 @@ def test_a_controller_before_3_9_is_told_no_name_since_it_would_refuse_it(instal
     assert "advertised.listeners" in load("apache-kafka:3.9.1").properties(CONTROLLER, installation)
 
 
-@pytest.mark.parametrize("node", [CONTROLLER, BROKER, DUPLICATE])
-def test_the_reference_cluster_takes_what_its_target_writes(node: Node, installation: Installation) -> None:
-    path = installation.properties(node)
-    path.parent.mkdir()
-    write_properties(path, load("quorum").properties(node, installation))
-    load_config(path)
+TWO_DIRS = [replace(node, log_dirs=2) for node in (BROKER, DUPLICATE)]
+REFERENCE = [("quorum", "plaintext", node) for node in (CONTROLLER, BROKER, DUPLICATE)]
+REFERENCE += [("zk-controller", security, node) for security in ("plaintext", "sasl") for node in TWO_DIRS]
+
+
+@pytest.mark.parametrize(("name", "security", "node"), REFERENCE)
+def test_the_reference_cluster_takes_what_its_target_writes(
+    name: str, security: Literal["plaintext", "sasl"], node: Node, installation: Installation
+) -> None:
+    installation = replace(installation, security=security)
+    target = load(name)
+    for level in (None, *target.file.levels):
+        leveled = replace(node, level=level)
+        path = installation.properties(leveled)
+        path.parent.mkdir(exist_ok=True)
+        write_properties(path, target.properties(leveled, installation))
+        load_config(path)
+
+
+@pytest.mark.parametrize("name", ["quorum", "apache-kafka", "apache-kafka-zk"])
+def test_a_driver_that_knows_no_logins_refuses_a_plan_that_wants_them(name: str, installation: Installation) -> None:
+    with pytest.raises(UsageError, match="not set up for `security: sasl`"):
+        load(name).properties(BROKER, replace(installation, security="sasl"))
 
 
 def test_a_cluster_id_never_begins_with_a_dash() -> None:
