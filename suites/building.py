@@ -135,6 +135,21 @@ def cluster(
     return six(held_back=held_back, more=more)
 
 
+def authority(target: TargetFacts) -> str:
+    """Whom a broker must reach to keep what it was given."""
+    return "zookeeper" if target.around_zookeeper else "controllers"
+
+
+def asks_the_controller(target: TargetFacts) -> bool:
+    """Does the target speak the requests of KIP-343 and ReplicaStateEvent?"""
+    return "heartbeats" in target.levels
+
+
+def silence_ms(target: TargetFacts, timing: Timing) -> int:
+    """After so long without an answer a broker serves no more, where it counts by itself."""
+    return timing.fence_ms if target.around_zookeeper else timing.lease_ms
+
+
 def duplicate_of(elder: str, directory: Literal["empty", "cloned"]) -> NodeSpec:
     """The second process for the elder's id, with a name, addresses and links of its own; it waits to be started."""
     broker = int(elder.removeprefix("node-"))

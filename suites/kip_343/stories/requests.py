@@ -57,7 +57,7 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
         LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=200, expect=never("D343-05")),
         TopicCreatedThrough(as_="works", node=leader, within_ms=LIVELY_MS, expect=must("K343-15")),
         Heal(as_="restored", fault="failover"),
-        IsrIs(as_="whole", partition="t-0", has=controller, within_ms=LIVELY_MS, expect=must("ISR-06")),
+        IsrIs(as_="whole-again", partition="t-0", has=controller, within_ms=LIVELY_MS, expect=must("ISR-06")),
         _heartbeat("again-lower", follower, answers("D343-17", INVALID_INCARNATION), incarnation="$old"),
         _change("again-behind", leader, answers("D343-10", "error:6"), leader_epoch="$old-leader-epoch"),
         _change("again-nobody", leader, answers("K343-51", "error:42"), isr="none"),

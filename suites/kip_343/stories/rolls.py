@@ -91,7 +91,7 @@ def legacy_leader(story: Story, target: TargetFacts, seed: int) -> Plan:
         WorkloadAcks(as_="goes-on", more=20, within_ms=LIVELY_MS, expect=must("LIVE-03")),
         Heal(as_="heard", fault="silent"),
         BrokerActive(as_="active", node=raised, within_ms=LIVELY_MS, expect=must("K343-21")),
-        IsrIs(as_="whole", partition="t-0", has=raised, within_ms=LIVELY_MS, expect=must("D343-19")),
+        IsrIs(as_="in-sync", partition="t-0", has=raised, within_ms=LIVELY_MS, expect=must("D343-19")),
         *closing(),
     ]
     return _mixed(

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from faults.capabilities import Capability
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove, LeaderIs
 from harness.plan.model import Acknowledged, Attempted, FaultProven, Plan, StepDone
-from harness.plan.probes import HeartbeatProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectKill, InjectStall
-from suites.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, pace, topic
-from suites.story import Story, TargetFacts
+from harness.plan.probes import ControlledShutdownProbe, HeartbeatProbe, MetadataHeartbeatProbe
+from harness.plan.steps import Bind, Heal, Hold, InjectKill, InjectStall, Step
+from suites.building import (
+    LIVELY_MS,
+    answers,
+    asks_the_controller,
+    cast,
+    closing,
+    compose,
+    must,
+    never,
+    opening,
+    pace,
+    topic,
+)
+from suites.story import EVERYWHERE, Story, TargetFacts
 
 LAG_MS = 600
 """Well below the lease: the leader finds its followers slow and asks for a smaller ISR while its links are stalled."""
@@ -21,32 +35,25 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
     """
     leader, *followers = cast(story, seed)
     timing = pace(target, lag_ms=LAG_MS)
-    everyone = ("controllers", *followers)
+    moved = must(target.rule("D631-07", "INT-28"))
+    registered = target.rule("D631-08", "K343-07")
+    calm = never(target.rule("D631-15", "D343-17"))
     steps = [
         *opening(leader),
         Bind(as_="epoch", value=f"broker-epoch:{leader}"),
-        InjectStall(as_="stall-out", from_=leader, to=everyone, streams="requests"),
+        InjectStall(as_="stall-out", from_=leader, to=heard_by(target, followers), streams="requests"),
         InjectStall(as_="stall-in", from_=tuple(followers), to=leader),
         Hold(as_="queued", after="stall-in.proven", ms=2 * timing.lag_ms),
         InjectKill(as_="kill", nodes=leader, back="running"),
-        LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("D631-07")),
+        LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=moved),
         Heal(as_="restart", fault="kill"),
         Heal(as_="release-out", fault="stall-out"),
         Heal(as_="release-in", fault="stall-in"),
-        BrokerActive(as_="successor", node=leader, within_ms=LIVELY_MS, expect=must("K631-39")),
-        BrokerEpochAbove(as_="registered", node=leader, value="$epoch", within_ms=LIVELY_MS, expect=must("D631-08")),
+        BrokerActive(as_="successor", node=leader, within_ms=LIVELY_MS, expect=must(target.rule("K631-39", "K343-29"))),
+        BrokerEpochAbove(as_="registered", node=leader, value="$epoch", within_ms=LIVELY_MS, expect=must(registered)),
         Bind(as_="successor-epoch", value=f"broker-epoch:{leader}"),
-        BrokerEpochAbove(
-            as_="ousted", node=leader, value="$successor-epoch", within_ms=timing.lease_ms, expect=never("D631-15")
-        ),
-        HeartbeatProbe(
-            as_="predecessor",
-            node="active-controller",
-            broker=leader,
-            broker_epoch="$epoch",
-            expect=answers("D631-19", "error:77"),
-            unchanged=("brokers",),
-        ),
+        BrokerEpochAbove(as_="ousted", node=leader, value="$successor-epoch", within_ms=timing.lease_ms, expect=calm),
+        _predecessor(target, leader),
         *closing(),
     ]
     return compose(
@@ -67,6 +74,24 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
     )
 
 
+def heard_by(target: TargetFacts, followers: Sequence[str]) -> tuple[str, ...]:
+    """Around ZooKeeper the controller is one of the followers; registration goes another way."""
+    return tuple(followers) if target.around_zookeeper else ("controllers", *followers)
+
+
+def _predecessor(target: TargetFacts, broker: str) -> Step:
+    """The dead process asks once more, in the words of the design."""
+    common = {"as": "predecessor", "node": "active-controller", "broker": broker, "unchanged": ("brokers",)}
+    if not target.around_zookeeper:
+        asked = {"broker_epoch": "$epoch", "expect": answers("D631-19", "error:77")}
+        return HeartbeatProbe.model_validate({**common, **asked})
+    if asks_the_controller(target):
+        asked = {"incarnation": "$epoch", "expect": answers("K343-28", "error:1343")}
+        return MetadataHeartbeatProbe.model_validate({**common, **asked})
+    asked = {"broker_epoch": "$epoch", "expect": answers("DINT-24", "error:77")}
+    return ControlledShutdownProbe.model_validate({**common, **asked})
+
+
 STORIES = (
     Story(
         slug="late-bytes",
@@ -85,5 +110,6 @@ STORIES = (
         needs=frozenset({Capability.LINKS, Capability.KILL}),
         seconds=14,
         build=build,
+        dialects=EVERYWHERE,
     ),
 )

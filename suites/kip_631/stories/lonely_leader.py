@@ -6,12 +6,25 @@ from faults.capabilities import Capability
 from harness.plan.base import After
 from harness.plan.conditions import BrokerActive, IsrIs, LeaderIs
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, WorkloadSpec
-from harness.plan.probes import AlterIsrProbe, ListOffsetsProbe, ProduceProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectIsolate, InjectKill, InjectPause, InjectStall, Produce, Workload
+from harness.plan.probes import AlterIsrProbe, ControlledShutdownProbe, IsrChangeProbe, ListOffsetsProbe, ProduceProbe
+from harness.plan.steps import (
+    Bind,
+    Heal,
+    Hold,
+    InjectIsolate,
+    InjectKill,
+    InjectPause,
+    InjectStall,
+    Produce,
+    Step,
+    Workload,
+)
 from suites.building import (
     CONSUMER,
     LIVELY_MS,
     answers,
+    asks_the_controller,
+    authority,
     cast,
     closing,
     compose,
@@ -19,9 +32,10 @@ from suites.building import (
     never_serves,
     opening,
     pace,
+    silence_ms,
     topic,
 )
-from suites.story import Story, TargetFacts
+from suites.story import EVERYWHERE, Story, TargetFacts
 
 READER = WorkloadSpec(consumers=(CONSUMER.model_copy(update={"topic": "u"}),))
 """Nobody writes but the steps; a consumer sees whatever the high watermark lets it see."""
@@ -33,33 +47,24 @@ def cut_off(story: Story, target: TargetFacts, seed: int) -> Plan:
     At the end the successor dies and the old leader leads again: what it serves then is what it kept.
     """
     leader, successor, _ = cast(story, seed)
+    moved = must(target.rule("D631-07", "INT-28"))
     steps = [
         *opening(leader, partition="u-0", work=False),
         Workload(as_="read", action="start"),
         Produce(as_="before", topic="u", records=50, expect=answers("LIVE-03", "served")),
         Bind(as_="old-broker-epoch", value=f"broker-epoch:{leader}"),
         Bind(as_="old-leader-epoch", value="leader-epoch:u-0"),
-        InjectIsolate(as_="alone", nodes=leader, from_=("controllers", "brokers")),
+        InjectIsolate(as_="alone", nodes=leader, from_=(authority(target), "brokers")),
         Produce(as_="unsafe", topic="u", node=leader, acks=1, records=10, timeout_ms=300),
         ListOffsetsProbe(as_="frozen", node=leader, topic="u", after=After(event="unsafe.ended"), timeout_ms=300),
-        LeaderIs(as_="moved", partition="u-0", is_=successor, within_ms=LIVELY_MS, expect=must("D631-07")),
+        LeaderIs(as_="moved", partition="u-0", is_=successor, within_ms=LIVELY_MS, expect=moved),
         # Sent to the successor itself: a deposed leader that serves on would hold a client that asks it for
         # metadata. The first ones may come before the successor knows that it leads.
         Produce(as_="beyond", topic="u", node=successor, records=30),
         Heal(as_="mend", fault="alone"),
-        BrokerActive(as_="returned", node=leader, within_ms=LIVELY_MS, expect=must("K631-44")),
+        BrokerActive(as_="returned", node=leader, within_ms=LIVELY_MS, expect=must(target.rule("K631-44", "INT-51"))),
         IsrIs(as_="rejoined", partition="u-0", has=leader, within_ms=LIVELY_MS, expect=must("HW-04")),
-        AlterIsrProbe(
-            as_="old-change",
-            node="active-controller",
-            topic="u",
-            broker=leader,
-            broker_epoch="$old-broker-epoch",
-            leader_epoch="$old-leader-epoch",
-            isr=leader,
-            expect=target.unless("AK-03", answers("D631-20", "error:77"), answers("D631-20", "error:74")),
-            unchanged=("u-0", "brokers"),
-        ),
+        _old_change(target, leader),
         InjectKill(as_="successor-dies", nodes=successor),
         LeaderIs(as_="leads-again", partition="u-0", is_=leader, within_ms=LIVELY_MS, expect=must("ISR-06")),
         Produce(as_="after", topic="u", records=10, expect=answers("LIVE-03", "served")),
@@ -83,14 +88,38 @@ def cut_off(story: Story, target: TargetFacts, seed: int) -> Plan:
     )
 
 
+def _old_change(target: TargetFacts, leader: str) -> Step:
+    """What the old leader may have asked for when it was cut off, in the words of the design."""
+    common = {
+        "as": "old-change",
+        "node": "active-controller",
+        "broker": leader,
+        "unchanged": ("u-0", "brokers"),
+    }
+    if not target.around_zookeeper:
+        expect = target.unless("AK-03", answers("D631-20", "error:77"), answers("D631-20", "error:74"))
+        epochs = {"broker_epoch": "$old-broker-epoch", "leader_epoch": "$old-leader-epoch"}
+        return AlterIsrProbe.model_validate({**common, **epochs, "topic": "u", "isr": leader, "expect": expect})
+    if asks_the_controller(target):
+        expect = answers("K343-47", "error:1343")
+        epochs = {"incarnation": "$old-broker-epoch", "leader_epoch": "$old-leader-epoch"}
+        return IsrChangeProbe.model_validate({**common, **epochs, "topic": "u", "isr": leader, "expect": expect})
+    expect = answers("DINT-24", "error:77")
+    return ControlledShutdownProbe.model_validate({**common, "broker_epoch": "$old-broker-epoch", "expect": expect})
+
+
 def paused(story: Story, target: TargetFacts, seed: int) -> Plan:
     """Requests wait in the sockets of a stopped leader; when it wakes its lease is long over."""
     leader, *followers = cast(story, seed)
     timing = pace(target)
-    serves_on = target.unless("AK-04", never_serves("K631-32"), answers("K631-32", "served"))
+    moved = must(target.rule("D631-07", "INT-28"))
+    silent = target.rule("K631-32", "K343-18")
+    serves_on = target.unless("AK-04", never_serves(silent), answers(silent, "served"))
+    serves_on = target.unless("AZ-01", serves_on, answers(silent, "served"))
+    deadline_ms = silence_ms(target, timing)
     steps = [
         *opening(leader),
-        InjectStall(as_="deaf", from_=leader, to="controllers"),
+        InjectStall(as_="deaf", from_=leader, to=_hears(target)),
         InjectPause(as_="sleep", nodes=leader),
         *(
             ProduceProbe(
@@ -99,17 +128,17 @@ def paused(story: Story, target: TargetFacts, seed: int) -> Plan:
                 topic="t",
                 acks=1,
                 background=True,
-                timeout_ms=3 * timing.lease_ms,
+                timeout_ms=3 * deadline_ms,
                 after=After(event="sleep.proven"),
                 expect=serves_on,
             )
             for number in (1, 2, 3)
         ),
-        Hold(as_="lease-over", after="deaf.proven", ms=timing.lease_ms + 200),
-        LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("D631-07")),
+        Hold(as_="lease-over", after="deaf.proven", ms=deadline_ms + 200),
+        LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=moved),
         Heal(as_="wake", fault="sleep"),
         Heal(as_="mend", fault="deaf"),
-        BrokerActive(as_="returned", node=leader, within_ms=LIVELY_MS, expect=must("K631-44")),
+        BrokerActive(as_="returned", node=leader, within_ms=LIVELY_MS, expect=must(target.rule("K631-44", "INT-51"))),
         *closing(),
     ]
     return compose(
@@ -128,6 +157,10 @@ def paused(story: Story, target: TargetFacts, seed: int) -> Plan:
     )
 
 
+def _hears(target: TargetFacts) -> tuple[str, ...]:
+    return ("zookeeper", "active-controller") if target.around_zookeeper else ("controllers",)
+
+
 STORIES = (
     Story(
         slug="lonely-leader",
@@ -135,6 +168,8 @@ STORIES = (
         requirements=(
             "HW-02",
             "HW-04",
+            "INT-54",
+            "DINT-03",
             "D631-07",
             "D631-20",
             "ISR-04",
@@ -146,13 +181,15 @@ STORIES = (
         needs=frozenset({Capability.LINKS, Capability.KILL}),
         seconds=12,
         build=cut_off,
+        dialects=EVERYWHERE,
     ),
     Story(
         slug="sleeping-leader",
         title="A leader paused beyond its lease acknowledges nothing that was sent to it meanwhile",
-        requirements=("K631-31", "K631-32", "K631-44", "D631-01", "D631-07", "LIVE-01", "LIVE-03"),
+        requirements=("K631-31", "K631-32", "K631-44", "D631-01", "D631-07", "K343-16", "LIVE-01", "LIVE-03"),
         needs=frozenset({Capability.LINKS, Capability.PAUSE}),
         seconds=9,
         build=paused,
+        dialects=EVERYWHERE,
     ),
 )

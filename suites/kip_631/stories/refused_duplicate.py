@@ -34,7 +34,7 @@ from suites.building import (
     six,
     topic,
 )
-from suites.story import Story, TargetFacts
+from suites.story import EVERYWHERE, Story, TargetFacts
 
 BEFORE, DURING, ALONE = 100, 220, 5
 NO_WORK = WorkloadSpec()
@@ -134,14 +134,17 @@ def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
     Raw fetches in its name ask for what comes after them, as if it had them.
     """
     leader, follower, _ = cast(story, seed)
-    nobody = target.unless("AK-06", answers("D631-16", "refused"), answers("D631-16", "served"))
+    rule = target.rule("D631-16", "DINT-26")
+    nobody = target.unless("AK-06", answers(rule, "refused"), answers(rule, "served"))
+    nobody = target.unless("AZ-05", nobody, answers(rule, "served"))
+    stale = target.unless("AZ-05", answers(rule, "refused"), answers(rule, "served"))
     steps = [
         *opening(leader, partition="u-0", work=False),
         Produce(as_="before", topic="u", records=BEFORE, expect=answers("LIVE-03", "served")),
         InjectCut(as_="cut", from_=follower, to=leader),
         Produce(as_="missing", topic="u", node=leader, acks=1, records=ALONE, expect=answers("LIVE-03", "served")),
         *_fetches("nobody", leader, follower, -1, nobody),
-        *_fetches("stale", leader, follower, "stale", answers("D631-16", "refused")),
+        *_fetches("stale", leader, follower, "stale", stale),
         Produce(as_="more", topic="u", node=leader, acks=1, expect=answers("LIVE-03", "served")),
         IsrIs(as_="alone", partition="u-0", is_=leader, within_ms=LIVELY_MS, expect=must("ISR-05")),
         ProduceProbe(
@@ -211,5 +214,6 @@ STORIES = (
         needs=frozenset({Capability.LINKS}),
         seconds=10,
         build=foreign_fetches,
+        dialects=EVERYWHERE,
     ),
 )

@@ -8,8 +8,8 @@ from harness.plan.conditions import BrokerActive, BrokerEpochAbove
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing
 from harness.plan.probes import HeartbeatProbe
 from harness.plan.steps import Bind, Heal, InjectKill, Step
-from suites.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, pace, topic
-from suites.story import Story, TargetFacts
+from suites.building import LIVELY_MS, answers, authority, cast, closing, compose, must, never, opening, pace, topic
+from suites.story import EVERYWHERE, Story, TargetFacts
 
 LEASE_MS = 20_000
 """Long enough for a process to be back inside the lease of its predecessor, also on a busy machine."""
@@ -69,7 +69,7 @@ def everything(story: Story, target: TargetFacts, seed: int) -> Plan:
     leader, *followers = cast(story, seed)
     steps = [
         *opening(leader),
-        InjectKill(as_="kill", nodes=("controllers", "brokers")),
+        InjectKill(as_="kill", nodes=(authority(target), "brokers")),
         Heal(as_="restart", fault="kill"),
         *closing(),
     ]
@@ -100,9 +100,10 @@ STORIES = (
     Story(
         slug="everything-killed",
         title="All nodes are killed at once and start again with everything that was acknowledged",
-        requirements=("K631-11", "K631-15", "LIVE-01", "LIVE-03"),
+        requirements=("K631-11", "K631-15", "INT-06", "LIVE-01", "LIVE-03"),
         needs=frozenset({Capability.KILL}),
         seconds=11,
         build=everything,
+        dialects=EVERYWHERE,
     ),
 )

@@ -9,7 +9,7 @@ from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import ProduceProbe
 from harness.plan.steps import Heal, InjectStall
 from suites.building import LIVELY_MS, answers, cast, closing, compose, must, opening, pace, topic
-from suites.story import Story, TargetFacts
+from suites.story import EVERYWHERE, Story, TargetFacts
 
 
 def build(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -63,9 +63,23 @@ STORIES = (
     Story(
         slug="slow-follower",
         title="A follower whose link stalls leaves the ISR and returns; below min.insync.replicas produce is refused",
-        requirements=("ISR-05", "ISR-06", "ISR-08", "K631-65", "D631-17", "D631-18", "LIVE-01", "LIVE-03"),
+        requirements=(
+            "ISR-05",
+            "ISR-06",
+            "ISR-08",
+            "K631-65",
+            "D631-17",
+            "D631-18",
+            "K343-33",
+            "K343-52",
+            "INT-55",
+            "DINT-08",
+            "LIVE-01",
+            "LIVE-03",
+        ),
         needs=frozenset({Capability.LINKS}),
         seconds=12,
         build=build,
+        dialects=EVERYWHERE,
     ),
 )
