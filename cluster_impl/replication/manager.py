@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,8 +34,6 @@ from cluster_impl.wire.errors import Error
 from cluster_impl.wire.hosts import Hosts
 
 log = logging.getLogger(__name__)
-
-_VERIFIED_AT_ONCE = 200
 
 TransitionListener = Callable[[Replica, Transition], None]
 
@@ -240,14 +237,4 @@ class ReplicaManager:
         while True:
             await asyncio.sleep(self.config.checkpoint_interval)
             self._store.checkpoint()
-            await self._verify()
             self._close_idle_fetchers()
-
-    async def _verify(self) -> None:
-        """See if every partition's folder is in its place, and let others run in between: there may be thousands."""
-        for index, replica in enumerate([*self._replicas.values()]):
-            if self._replicas.get(replica.core.name) is replica:
-                with contextlib.suppress(Refused):
-                    replica.verify()
-            if index % _VERIFIED_AT_ONCE == 0:
-                await asyncio.sleep(0)

@@ -200,11 +200,6 @@ class Replica:
         except OSError as error:
             raise self.storage_failed(error) from error
 
-    @_storage
-    def verify(self) -> None:
-        """Look whether the log is still in its place. Raises Refused."""
-        self.log.verify()
-
     def latest_epoch(self) -> int:
         """The leader epoch of a follower's last record, UNDEFINED_EPOCH without one."""
         return self.log.epochs.latest

@@ -156,12 +156,17 @@ class ReplicaStore:
     def checkpoint(self) -> None:
         """Write the high watermarks of every log dir, also of one in which nothing has changed.
 
-        That is how the loss of a log dir is noticed while nobody writes to it. What fails is given up.
+        That is how the loss of a log dir is noticed while nobody writes to it, and the loss of a partition's folder in
+        it. What fails is given up.
         """
-        for directory in self._dirs:
-            mine = {name: self.replicas[name] for name, home in self._homes.items() if home is directory}
+        marks: dict[LogDir, dict[tuple[str, int], int]] = {directory: {} for directory in self._dirs}
+        for name, home in self._homes.items():
+            marks[home][name.topic, name.partition] = self.replicas[name].core.high_watermark
+        for directory, offsets in marks.items():
             try:
-                directory.checkpoint({(n.topic, n.partition): r.core.high_watermark for n, r in mine.items()})
+                directory.checkpoint(offsets)
+                for topic, partition in directory.misplaced() & offsets.keys():
+                    self.replicas[TopicPartition(topic, partition)].log.verify()
             except OSError as error:
                 self._failed(directory, error)
 

@@ -46,6 +46,7 @@ class LogDir:
         self.log_start_offsets = OffsetCheckpoint(path / LOG_START_OFFSETS)
         self.checkpointed = self.high_watermarks.read()
         """The high watermarks as they were written last, also of replicas that are not opened yet."""
+        self._written: Mapping[tuple[str, int], int] | None = None
         self.held = set(self.partitions())
         """The partitions that have a folder here."""
         self._lock_fd = lock_fd
@@ -113,11 +114,24 @@ class LogDir:
             self.checkpointed.pop((topic, partition), None)
             shutil.rmtree(doomed)
 
+    def misplaced(self) -> set[tuple[str, int]]:
+        """The partitions whose folder is not where it was made."""
+        with os.scandir(self.path) as entries:
+            folders = {entry.name for entry in entries if entry.is_dir()}
+        return {(topic, number) for topic, number in self.held if f"{topic}-{number}" not in folders}
+
     def checkpoint(self, offsets: Mapping[tuple[str, int], int]) -> None:
-        """Writes the high watermarks of these replicas, and keeps what was known of others."""
+        """Writes the high watermarks of these replicas, and keeps what was known of others.
+
+        Where nothing has changed the file's time is written, so that a folder that was taken away is noticed all the
+        same.
+        """
         known = {**self.checkpointed, **offsets}
-        self.high_watermarks.write(known)
-        self.checkpointed = known
+        if known == self._written:
+            os.utime(self.high_watermarks.path)
+        else:
+            self.high_watermarks.write(known)
+        self.checkpointed, self._written = dict(known), known
 
     def close(self) -> None:
         """Gives the lock back."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from harness.targets import quorum
+from harness.targets import quorum, zk_controller
 
 ROOT = Path(__file__).parents[2]
 
 
 def pytest_configure() -> None:
-    quorum.PROGRAM = "tests.mutants.run"
+    quorum.PROGRAM = zk_controller.PROGRAM = "tests.mutants.run"
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
