@@ -28,6 +28,8 @@ class Core(Protocol):
 
     def handle(self, event: events.Event) -> Steps[None]: ...
 
+    def at_once(self, asked: events.Asked) -> bool: ...
+
     @property
     def registered(self) -> Mapping[int, Registration]: ...
 
@@ -48,6 +50,7 @@ class Term:
         self._queue: asyncio.Queue[events.Event] = asyncio.Queue()
         self._timer: asyncio.TimerHandle | None = None
         self._tick_is_queued = False
+        self._has_begun = False
         self._is_over = False
 
     async def run(self) -> None:
@@ -56,13 +59,15 @@ class Term:
         try:
             while True:
                 await self._handle(await self._queue.get())
+                self._has_begun = True
         finally:
             self._end()
 
     def ask(self, asked: events.Asked) -> None:
+        """Answered here and now if it may be, also while an event waits for ZooKeeper; else in its turn."""
         if self._is_over:
             asked.reply(not_controller(asked.request))
-        else:
+        elif not (self._has_begun and self._core.at_once(asked)):
             self._push(asked)
 
     async def _handle(self, event: events.Event) -> None:
