@@ -127,18 +127,14 @@ class Session:
 
     def _answered(self, operation: _Waiting, result: Any) -> None:
         self._in_flight -= 1
-        answer = operation.answer
         error = result.exception
-        try:
-            if error is not None:
-                raise failure(error, operation.path)
-            received = operation.receive(result.value)
-        except Exception as failed:
-            if not answer.done():
-                answer.set_exception(failed)
-        else:
-            if not answer.done():
-                answer.set_result(received)
+        if not operation.answer.done():  # else whoever asked has left, and watches nothing
+            try:
+                if error is not None:
+                    raise failure(error, operation.path)
+                operation.answer.set_result(operation.receive(result.value))
+            except Exception as failed:
+                operation.answer.set_exception(failed)
         if isinstance(error, (k.ConnectionLoss, k.SessionExpiredError)):
             self._refuse_waiting(error)
         self._pump()
