@@ -151,7 +151,7 @@ def test_a_wrong_password_is_an_error_that_the_client_names(cluster: ProcessClus
     assert KafkaError._AUTHENTICATION in errors
 
 
-@pytest.mark.requirement("RSE-10", "DRSE-05")
+@pytest.mark.requirement("K631-10", "RSE-10", "DRSE-05")
 def test_what_nodes_ask_of_one_another_is_refused_to_others(cluster: ProcessCluster, topic: str) -> None:
     for node in cluster.controllers:
         heartbeat = m.BrokerHeartbeatRequest(broker_id=9, broker_epoch=-1, target_state=1)
