@@ -1,4 +1,6 @@
-"""The cluster that is measured: three controllers and three brokers of a target, links and settings of the suite."""
+"""The cluster that is measured: three brokers of a target with three controllers or one ZooKeeper server, and the links
+and settings of the suite.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,14 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from harness.cluster import Cluster
 from harness.plan.model import NodeSpec, Plan, Timing, Topology
-from harness.targets.target import load
+from harness.targets.target import Dialect, load
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
 
 TOPIC = "bench"
 TIMING = Timing()
+CONTROLLER = "node-6"
+"""Of a cluster with ZooKeeper, as long as it lives."""
 TOPIC_WITHIN = 60.0
 
 
@@ -31,27 +35,37 @@ class Started:
     bootstrap: str
     seconds: float
 
+    @property
+    def timing(self) -> Timing:
+        return self.cluster.plan.timing
 
-def plan(target: str) -> Plan:
-    """Six nodes and nothing else: the measurements bring their own load."""
-    controllers = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("controller",)) for n in (1, 2, 3)]
+
+def plan(target: str, timing: Timing) -> Plan:
+    """The nodes and nothing else: the measurements bring their own load."""
     brokers = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("broker",)) for n in (4, 5, 6)]
+    if load(target).file.dialect is Dialect.ZOOKEEPER:
+        topology = Topology(
+            nodes=(NodeSpec(name="zk-1", id=1, index=1, roles=("zookeeper",)), *brokers), controller=CONTROLLER
+        )
+    else:
+        controllers = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("controller",)) for n in (1, 2, 3)]
+        topology = Topology(nodes=(*controllers, *brokers))
     return Plan(
         story="bench",
         title="A cluster to measure",
         document="none",
         seed=1,
         target=target,
-        timing=TIMING,
-        topology=Topology(nodes=(*controllers, *brokers)),
+        timing=timing,
+        topology=topology,
     )
 
 
 @contextmanager
-def started(target: str) -> Iterator[Started]:
+def started(target: str, timing: Timing = TIMING) -> Iterator[Started]:
     """A fresh cluster with one topic of three partitions and three replicas; broker 4 leads partition 0."""
     with TemporaryDirectory(prefix="fencepost-bench-") as scratch:
-        what = plan(target)
+        what = plan(target, timing)
         folder = RunFolder.create_at(Path(scratch, "run"))
         with JournalWriter(folder.journal) as journal, Cluster(what, folder, journal, load(target)) as cluster:
             begun = time.monotonic()

@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 from confluent_kafka import KafkaError, Message, Producer
 
-from tests.bench.clusters import TIMING, TOPIC, Started
+from tests.bench.clusters import TOPIC, Started
 
 RECORD = b"x" * 1024
 BULK_RECORDS = 100_000
@@ -87,7 +87,9 @@ def failover(started: Started) -> float:
     started.cluster.processes.kill("node-4")
     client.produce(TOPIC, RECORD, partition=0, on_delivery=delivered)
     client.flush()
-    return (acknowledged[0] - killed) / (TIMING.lease_ms / 1000)
+    timing = started.timing
+    given_up = timing.session_ms if started.cluster.layout.zookeepers else timing.lease_ms
+    return (acknowledged[0] - killed) / (given_up / 1000)
 
 
 def at_rest(started: Started) -> tuple[float, float]:
