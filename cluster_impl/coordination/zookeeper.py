@@ -11,6 +11,7 @@ from kazoo.client import KazooClient
 
 from cluster_impl.coordination import translation
 from cluster_impl.coordination.errors import ConnectionLost, CoordinationError, NoNode, SessionExpired
+from cluster_impl.coordination.multi_read import multi_read
 from cluster_impl.coordination.session import Receive, Send, Session
 from cluster_impl.coordination.session_state import Effect, SessionEvent, SessionState, after
 from cluster_impl.coordination.watches import ABSENT, Watched, WatchTable
@@ -96,6 +97,15 @@ class ZooKeeper:
             return znode
 
         found: Znode = await self._submit(path, lambda client: client.get_async(path, self._told(watch)), receive)
+        return found
+
+    async def get_many(self, paths: Sequence[str]) -> list[Znode | None]:
+        """In one request, without watches; None where there is no znode."""
+
+        def receive(answers: Sequence[tuple[bytes, Any] | None]) -> list[Znode | None]:
+            return [None if answer is None else Znode(answer[0], translation.stat(answer[1])) for answer in answers]
+
+        found: list[Znode | None] = await self._submit(paths[0], lambda client: multi_read(client, paths), receive)
         return found
 
     async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:

@@ -89,6 +89,25 @@ def test_a_multi_happens_as_a_whole_or_names_what_failed(server: ZooKeeperServer
     run(test())
 
 
+def test_many_znodes_are_read_in_one_request(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with client(server.connect) as zk:
+            await zk.create("/read", b"", make_parents=True)
+            for at in range(0, 300, 2):
+                await zk.create(f"/read/{at}", str(at).encode())
+            found = await zk.get_many([f"/read/{at}" for at in range(300)])
+            assert [znode.data if znode is not None else None for znode in found] == [
+                str(at).encode() if at % 2 == 0 else None for at in range(300)
+            ]
+            assert found[2] == await zk.get("/read/2")
+        async with client(f"{server.connect}/read") as below:
+            [only] = await below.get_many(["/2"])
+            assert only is not None
+            assert only.data == b"2"
+
+    run(test())
+
+
 def test_operations_are_pipelined_and_answered_in_their_order(server: ZooKeeperServer) -> None:
     async def test() -> None:
         async with client(server.connect) as zk:

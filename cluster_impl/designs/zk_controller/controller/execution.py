@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from enum import Enum
 from itertools import groupby
 from typing import TypeVar
 
@@ -51,8 +52,19 @@ MAX_WRITES = 200
 MAX_BYTES = 400_000
 """Of one multi. The servers close the connection of who sends more than a megabyte."""
 
+MAX_READS = 100
+"""Of one request for the data of several znodes."""
+
 _OVERHEAD_BYTES = 100
 """What a write takes beside its data, with a path of ordinary length."""
+
+
+class _Kind(Enum):
+    """What travels together."""
+
+    GETS = "data, unwatched"
+    READS = "other reads"
+    WRITES = "writes"
 
 
 class Execution:
@@ -78,15 +90,24 @@ class Execution:
 
     async def _execute(self, batch: Sequence[Operation]) -> list[Outcome]:
         outcomes: list[Outcome] = []
-        for reads, operations in groupby(batch, lambda operation: isinstance(operation, Read)):
-            if reads:
-                # Answered in their order; a read that met a lost connection comes later than its successors, which
-                # does no harm, since nothing is written between them.
-                outcomes += await asyncio.gather(*(self._read(each) for each in operations if isinstance(each, Read)))
-            else:
+        for kind, group in groupby(batch, _kind):
+            operations = list(group)
+            if kind is _Kind.WRITES:
                 for pack in packs(each for each in operations if isinstance(each, Write)):
                     outcomes += await self._write(pack)
+                continue
+            # Side by side, since nothing is written between them.
+            if kind is _Kind.GETS:
+                paths = [each.path for each in operations]
+                parts = [self._get_many(paths[at : at + MAX_READS]) for at in range(0, len(paths), MAX_READS)]
+                outcomes += [outcome for part in await asyncio.gather(*parts) for outcome in part]
+            else:
+                outcomes += await asyncio.gather(*(self._read(each) for each in operations if isinstance(each, Read)))
         return outcomes
+
+    async def _get_many(self, paths: Sequence[str]) -> list[Outcome]:
+        found = await self._surely(lambda: self._zookeeper.get_many(paths))
+        return [Absent() if znode is None else Found(znode.data, _stat(znode.stat)) for znode in found]
 
     async def _read(self, operation: Read) -> Outcome:
         watch = self._watch if operation.watch else None
@@ -150,6 +171,16 @@ class Execution:
         await self._zookeeper.until_connected()
         if self._zookeeper.session_id != self._session_id:
             raise errors.SessionExpired("the session in which this controller was elected is over")
+
+
+def _kind(operation: Operation) -> _Kind:
+    match operation:
+        case Get(_, watch):
+            return _Kind.READS if watch else _Kind.GETS
+        case Children() | Exists():
+            return _Kind.READS
+        case _:
+            return _Kind.WRITES
 
 
 def packs(writes: Iterable[Write]) -> Iterator[list[Write]]:
