@@ -51,10 +51,10 @@ def _of_controller(name: str, id: int, before: ControllerView, after: Controller
 
 
 def _of_server(name: str, before: ServerView, after: ServerView) -> Iterator[Change]:
-    if after.answer is not before.answer:
-        yield name, {"what": "answer", "state": after.answer.value}
     if after.mode != before.mode:
         yield name, {"what": "server", "mode": after.mode}
+    if after.answer is not before.answer:
+        yield name, {"what": "answer", "state": after.answer.value}
 
 
 def _of_image(before: Image, after: Image, ids: Mapping[str, int]) -> Iterator[Change]:

@@ -1,13 +1,24 @@
 """Lanes of controllers and brokers: whether the process lives, what it is, whom it leads, how it answers."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.checkers.control import NewestViews, read_control
 from harness.plan.model import NodeSpec, Plan
 from harness.report.shapes import Bars, Change, Mark, Segment, sweep
 from results.records.journal import Journal
 
-_PROCESS = {"started": "starting", "ready": "up", "exited": None, "killed": None, "paused": "paused", "resumed": "up"}
+_PROCESS = {
+    "started": "starting",
+    "ready": "up",
+    "exited": None,
+    "killed": None,
+    "paused": "paused",
+    "resumed": "up",
+    "stopping": "stopping",
+    "stopped": None,
+}
+_MARKS = {"killed": "× kill −9", "paused": "SIGSTOP", "stopping": "SIGTERM", "stopped": ""}
 _ANSWERS = {"serving": "served", "standby": "served", "refusing": "refused", "closed": "refused", "silent": "silent"}
 
 
@@ -18,24 +29,27 @@ def controller_lanes(plan: Plan, journal: Journal) -> tuple[Bars, ...]:
 
 def broker_lanes(plan: Plan, journal: Journal) -> tuple[Bars, ...]:
     nodes = [node for node in plan.topology.nodes if "broker" in node.roles]
-    return tuple(_broker(plan, node, journal) for node in nodes)
+    newest = read_control(journal).newest()
+    return tuple(_broker(plan, node, journal, newest) for node in nodes)
 
 
 def _controller(node: NodeSpec, journal: Journal) -> Bars:
+    changes = [*process_changes(node, journal), *_activity(node, journal)]
     return Bars(
         name=node.name,
         note="controller",
-        segments=sweep([*_process(node, journal), *_activity(node, journal)], journal.duration, _draw_controller),
-        marks=tuple(_marks(node, journal)),
-        strip=_answers(node, journal),
+        segments=sweep(changes, journal.duration, _draw_controller),
+        marks=tuple(node_marks(node, journal)),
+        strip=answers_strip(node, journal),
     )
 
 
-def _broker(plan: Plan, node: NodeSpec, journal: Journal) -> Bars:
-    changes = list(_process(node, journal))
-    if node.duplicate_of is None:
-        topics = {topic.name for topic in plan.topics}
-        changes += [*_registration(node, journal), *_leadership(node, topics, journal)]
+def _broker(plan: Plan, node: NodeSpec, journal: Journal, newest: NewestViews) -> Bars:
+    """Of a second process with one id only ZooKeeper tells whether it holds the registration."""
+    changes = list(process_changes(node, journal))
+    in_zookeeper = any("zookeeper" in each.roles for each in plan.topology.nodes)
+    if node.duplicate_of is None or in_zookeeper:
+        changes += [*_registration(node, journal), *_leadership(plan, node, newest)]
     note = f"id {node.id}"
     if node.duplicate_of is not None:
         note = f"duplicate of {node.duplicate_of}, {node.directory} dir"
@@ -43,28 +57,26 @@ def _broker(plan: Plan, node: NodeSpec, journal: Journal) -> Bars:
         name=node.name,
         note=note,
         segments=sweep(changes, journal.duration, _draw_broker if node.duplicate_of is None else _draw_duplicate),
-        marks=tuple(_marks(node, journal)),
-        strip=_answers(node, journal),
+        marks=tuple(node_marks(node, journal)),
+        strip=answers_strip(node, journal),
     )
 
 
-def _process(node: NodeSpec, journal: Journal) -> Iterator[Change]:
+def process_changes(node: NodeSpec, journal: Journal) -> Iterator[Change]:
     for event in journal.of("node", *_PROCESS):
         if event.node == node.name:
             yield event.t, "process", _PROCESS[event.phase]
 
 
-def _marks(node: NodeSpec, journal: Journal) -> Iterator[Mark]:
-    for event in journal.of("node", "exited", "killed", "paused"):
+def node_marks(node: NodeSpec, journal: Journal) -> Iterator[Mark]:
+    for event in journal.of("node", *_MARKS, "exited"):
         if event.node != node.name:
             continue
-        label = {"killed": "× kill −9", "paused": "SIGSTOP"}.get(
-            event.phase, f"× exit {event.data.get('exit_code', '')}"
-        )
+        label = _MARKS.get(event.phase, f"× exit {event.data.get('exit_code', '')}")
         yield Mark(event.t, event.phase, label, f"{node.name}: {label.strip('× ')} at {event.t:.2f} s")
 
 
-def _answers(node: NodeSpec, journal: Journal) -> tuple[Segment, ...]:
+def answers_strip(node: NodeSpec, journal: Journal) -> tuple[Segment, ...]:
     """How the node answered when it was asked, about ten times a second, while it had a process."""
     answers: list[Change] = [
         (event.t, "answer", event.data["state"])
@@ -78,7 +90,7 @@ def _answers(node: NodeSpec, journal: Journal) -> tuple[Segment, ...]:
             return None
         return Segment(0, 0, _ANSWERS[answer], (), f"{node.name} asked directly: {answer}")
 
-    return sweep([*_process(node, journal), *answers], journal.duration, draw)
+    return sweep([*process_changes(node, journal), *answers], journal.duration, draw)
 
 
 def _activity(node: NodeSpec, journal: Journal) -> Iterator[Change]:
@@ -116,22 +128,25 @@ def _draw_controller(state: Mapping[str, Any]) -> Segment | None:
 def _registration(node: NodeSpec, journal: Journal) -> Iterator[Change]:
     for event in journal.of("state"):
         data = event.data
-        if data.get("what") == "broker" and data["id"] == node.id and data.get("node") in (node.name, None):
-            yield event.t, "broker", data["state"]
-            yield event.t, "epoch", data["epoch"]
-
-
-def _leadership(node: NodeSpec, topics: Collection[str], journal: Journal) -> Iterator[Change]:
-    """Which partitions of these topics the newest leader epoch gives to this broker."""
-    newest: dict[str, int] = {}
-    for event in journal.of("state"):
-        data = event.data
-        if data.get("what") != "partition" or data["topic"] not in topics:
+        if data.get("what") != "broker" or data["id"] != node.id:
             continue
-        name = f"{data['topic']}-{data['partition']}"
-        if data["leader_epoch"] >= newest.get(name, -1):
-            newest[name] = data["leader_epoch"]
-            yield event.t, f"leads {name}", data["leader_epoch"] if data["leader"] == node.id else None
+        holder = data.get("node")
+        mine = holder in (node.name, None)
+        yield event.t, "other", None if mine or data["state"] == "gone" else holder
+        if mine:
+            yield event.t, "broker", data["state"]
+            yield event.t, "epoch", f"{data['epoch']:#x}" if "version" in data else data["epoch"]
+            yield event.t, "in ZooKeeper", "version" in data or None
+        elif data["state"] != "gone":
+            yield event.t, "broker", None
+
+
+def _leadership(plan: Plan, node: NodeSpec, newest: NewestViews) -> Iterator[Change]:
+    """Which partitions of the plan's topics the newest leader epoch gives to this broker."""
+    for topic in plan.topics:
+        for number in range(len(topic.assignments)):
+            for view in newest.of((topic.name, number)):
+                yield view.t, f"leads {topic.name}-{number}", view.leader_epoch if view.leader == node.id else None
 
 
 def _draw_broker(state: Mapping[str, Any]) -> Segment | None:
@@ -139,18 +154,22 @@ def _draw_broker(state: Mapping[str, Any]) -> Segment | None:
     leads = {key.removeprefix("leads "): value for key, value in state.items() if key.startswith("leads ")}
     led = ", ".join(f"{name} (epoch {value})" for name, value in leads.items())
     registered = f"broker epoch {epoch}" if epoch is not None else "not registered"
+    if "in ZooKeeper" in state:
+        registered = f"registered by transaction {epoch} (czxid)"
     if process is None:
         return None
     if process == "paused":
         return Segment(0, 0, "paused", ("paused",), f"stopped by SIGSTOP; {registered}")
+    if "other" in state:
+        return Segment(0, 0, "fenced", (f"{state['other']} has its id",), f"its id is registered by {state['other']}")
     if broker == "active" and leads:
         short = f"leads {len(leads)} partitions" if len(leads) > 1 else f"leads {led}"
         labels = (f"active · leads {led}", short, next(iter(leads)))
         return Segment(0, 0, "leader", labels, f"active, {registered}, leads {led}")
     if broker == "active":
         return Segment(0, 0, "active", (f"active · epoch {epoch}", "active"), f"active, {registered}")
-    if broker in ("fenced", "gone"):
-        label = "fenced" if broker == "fenced" else "lease gone"
+    if broker in ("fenced", "inactive", "gone"):
+        label = ("not registered" if "in ZooKeeper" in state else "lease gone") if broker == "gone" else broker
         return Segment(0, 0, "fenced", (label,), f"{label}, {registered}" + (f"; still leads {led}" if led else ""))
     if process == "starting":
         return Segment(0, 0, "starting", ("starting",), "started, not ready yet")
@@ -158,8 +177,10 @@ def _draw_broker(state: Mapping[str, Any]) -> Segment | None:
 
 
 def _draw_duplicate(state: Mapping[str, Any]) -> Segment | None:
-    """Which of two processes holds the id is not for the log to say: shown is that it runs, and how it answers."""
+    """Which of two processes holds the id is not for a log to say: shown is that it runs, and how it answers."""
     match state.get("process"):
+        case "up" | "stopping" if state.get("broker") in ("active", "inactive"):
+            return _draw_broker(state)
         case None:
             return None
         case "paused":

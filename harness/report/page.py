@@ -27,15 +27,17 @@ _LEGEND: Final = {
     "s-fault": "a fault works, proven",
     "s-pending": "ordered, or healing",
     "s-doubtful": "not proven",
+    "s-ensemble": "leads the ensemble",
     "s-controller": "active controller",
     "s-believes": "thinks that it is active",
     "s-standby": "standby",
     "s-active": "active, in the ISR",
     "s-leader": "leads",
-    "s-fenced": "fenced, or lease gone",
+    "s-fenced": "fenced, inactive or not registered",
     "s-starting": "starting",
     "s-paused": "paused",
     "s-duplicate": "second process of an id",
+    "s-stale": "hands out old metadata",
     "s-served": "asked directly, it serves",
     "s-refused": "refuses",
     "s-silent": "does not answer",
@@ -131,7 +133,10 @@ def _headline(text: str) -> tuple[str, str]:
 
 
 def _meta(plan: Plan, verdict: RunVerdict, manifest: Manifest | None) -> Iterator[str]:
-    roles = Counter("duplicate" if node.duplicate_of else "+".join(node.roles) for node in plan.topology.nodes)
+    roles = Counter(
+        "duplicate" if node.duplicate_of else "+".join(node.roles).replace("zookeeper", "ZooKeeper server")
+        for node in plan.topology.nodes
+    )
     yield plan.document
     yield plan.target.replace(":", " ")
     if manifest is not None:

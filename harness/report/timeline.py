@@ -9,6 +9,7 @@ from harness.report.fault_lanes import bands, fault_lanes, step_lane
 from harness.report.node_lanes import broker_lanes, controller_lanes
 from harness.report.partition_lanes import partition_groups
 from harness.report.shapes import Flag, Group, Timeline
+from harness.report.zookeeper_lanes import staleness_lanes, zookeeper_lanes
 from results.records.journal import Journal
 from results.records.verdict import Finding
 
@@ -20,7 +21,8 @@ def build_timeline(plan: Plan, journal: Journal, numbered: Sequence[Finding]) ->
     groups = [
         Group("story", (step_lane(plan, journal), *fault_lanes(journal))),
         Group("controllers", controller_lanes(plan, journal)),
-        Group("brokers", broker_lanes(plan, journal)),
+        Group("ZooKeeper", zookeeper_lanes(plan, journal)),
+        Group("brokers", (*broker_lanes(plan, journal), *staleness_lanes(journal))),
         *partition_groups(plan, history, duration),
         Group("clients", (*producer_lanes(plan, history, duration), *probe_lanes(journal))),
     ]
