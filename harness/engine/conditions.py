@@ -121,8 +121,12 @@ def _seen(step: Await, context: Context) -> str:
         case LeaderIs(partition=partition) | LeaderEpochAbove(partition=partition) | IsrIs(partition=partition):
             return str(context.partition_entry(partition))
         case ActiveController():
-            claims = (f"{name} says {view.leader} at epoch {view.epoch}" for name, view in now.controllers.items())
-            return ", ".join(claims) or f"it is {context.active_controller()}"
+            return ", ".join(
+                f"{name} says {view.leader} at epoch {view.epoch}"
+                if view.says_it_itself
+                else f"{name} holds /controller at epoch {view.epoch}"
+                for name, view in now.controllers.items()
+            ) or str(context.active_controller())
         case Converged():
             return hindrance(context) or "it came true just then"
         case Znode() | AssignmentIs() | ReplicaOffline():

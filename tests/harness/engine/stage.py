@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
 from harness.clients.observer import Observer
-from harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView
+from harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView, ServerView
 from harness.engine.context import Context
 from harness.engine.keeper import FaultKeeper
 from harness.plan.model import NodeSpec, Plan, Topology
@@ -25,11 +25,28 @@ NODES = (
 PLAN = Plan(story="s", title="S", document="d", seed=1, target="quorum", topology=Topology(nodes=NODES))
 
 
+IN_ZOOKEEPER = PLAN.model_copy(
+    update={
+        "topology": Topology(
+            nodes=(
+                NodeSpec(name="zk-1", id=1, index=1, roles=("zookeeper",)),
+                NodeSpec(name="zk-2", id=2, index=2, roles=("zookeeper",)),
+                *(node for node in NODES if "broker" in node.roles),
+            )
+        )
+    }
+)
+
+
 class StillObserver:
     """Observes what it was given last."""
 
     def __init__(self, now: Observation) -> None:
         self.now = now
+        self.wanted: set[str] = set()
+
+    def want(self, path: str) -> None:
+        self.wanted.add(path)
 
     def wait(self, condition: Callable[[], bool], deadline: float) -> bool:
         return condition()
@@ -66,8 +83,17 @@ def image(entry: PartitionEntry | None = None, **states: str) -> Image:
     )
 
 
-def stage(path: Path, now: Observation, cluster: FakeCluster | None = None) -> Context:
+def in_zookeeper(**changes: Any) -> Observation:
+    """As `healthy`, with broker 4 as the holder of /controller, and server 2 as the leader of two."""
+    usual: dict[str, Any] = {
+        "controllers": {"node-4": ControllerView(leader=4, epoch=5)},
+        "servers": {"zk-1": ServerView(Answer.SERVING, "follower"), "zk-2": ServerView(Answer.SERVING, "leader")},
+    }
+    return healthy(**(usual | changes))
+
+
+def stage(path: Path, now: Observation, cluster: FakeCluster | None = None, plan: Plan = PLAN) -> Context:
     journal = JournalWriter(path / "journal.jsonl")
-    fake: Any = cluster or cluster_of("node-1", "node-2", "node-4", "node-5")
+    fake: Any = cluster or cluster_of(*(node.name for node in plan.topology.nodes if node.duplicate_of is None))
     observer = cast("Observer", StillObserver(now))
-    return Context(PLAN, fake, journal, observer, cast("Any", None), FaultKeeper(journal), deadline=float("inf"))
+    return Context(plan, fake, journal, observer, cast("Any", None), FaultKeeper(journal), deadline=float("inf"))

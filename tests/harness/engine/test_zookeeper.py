@@ -1,0 +1,142 @@
+"""References and conditions of a cluster that keeps its state in ZooKeeper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.clients.metadata.image import Image
+from harness.clients.views import Answer, BrokerView, Observation, PartitionView, ServerView
+from harness.clients.zookeeper.connection import Znode as ZnodeFound
+from harness.engine.conditions import holds, predicate, seen
+from harness.engine.context import Vacant
+from harness.plan.conditions import (
+    ActiveController,
+    AssignmentIs,
+    Await,
+    BrokerActive,
+    BrokerFenced,
+    Converged,
+    NodeExited,
+    Registered,
+    ReplicaOffline,
+    Znode,
+)
+from tests.harness.engine.stage import IN_ZOOKEEPER, image, in_zookeeper, partition, serving, stage
+
+
+def of(kind: Callable[..., Any], **params: Any) -> Any:
+    return kind(within_ms=1, **params)
+
+
+def moving() -> Image:
+    return image(replace(partition(4, 4, 5), adding=(6,)))
+
+
+def offline_at(node: str, *ids: int) -> Observation:
+    view = BrokerView(Answer.SERVING, frozenset({4, 5}), {"t-0": PartitionView("t", 0, 4, 3, (4, 5), ids)})
+    return in_zookeeper(brokers={"node-4": serving(), "node-5": serving()} | {node: view})
+
+
+FOUND = in_zookeeper(znodes={"/a": ZnodeFound(b'{"brokerid":4}', 1, 1, 0), "/b": None})
+INACTIVE_5 = in_zookeeper(image=image(broker_5="inactive"))
+GONE_5 = in_zookeeper(image=image(broker_5="gone"))
+NOBODY = in_zookeeper(controllers={})
+NO_NEWS = in_zookeeper(controllers={}, news=False)
+
+
+@pytest.mark.parametrize(
+    ("condition", "now", "holds_now"),
+    [
+        (of(Registered, node="node-5"), in_zookeeper(), True),
+        (of(Registered, node="node-5"), INACTIVE_5, True),
+        (of(Registered, node="node-5"), GONE_5, False),
+        (of(Registered, node="node-5", is_=False), GONE_5, True),
+        (of(Registered, node="node-5", is_=False), in_zookeeper(image=Image()), True),
+        (of(BrokerActive, node="node-5"), in_zookeeper(), True),
+        (of(BrokerActive, node="node-5"), INACTIVE_5, False),
+        (of(BrokerFenced, node="node-5"), INACTIVE_5, True),
+        (of(BrokerFenced, node="node-5"), GONE_5, True),
+        (of(BrokerFenced, node="node-5"), in_zookeeper(), False),
+        (of(Znode, path="/a"), FOUND, True),
+        (of(Znode, path="/a", has='"brokerid":4'), FOUND, True),
+        (of(Znode, path="/a", has='"brokerid":5'), FOUND, False),
+        (of(Znode, path="/a", exists=False), FOUND, False),
+        (of(Znode, path="/b", exists=False), FOUND, True),
+        (of(Znode, path="/b"), FOUND, False),
+        (of(Znode, path="/not-read-yet", exists=False), FOUND, False),
+        (of(AssignmentIs, partition="t-0", is_=("node-4", "node-5")), in_zookeeper(), True),
+        (of(AssignmentIs, partition="t-0", is_=("node-5", "node-4")), in_zookeeper(), False),
+        (of(AssignmentIs, partition="t-0", is_=("node-4", "node-5")), in_zookeeper(image=moving()), False),
+        (of(ReplicaOffline, node="node-5", partition="t-0"), offline_at("node-4", 5), True),
+        (of(ReplicaOffline, node="node-5", partition="t-0"), offline_at("node-5", 5), False),
+        (of(ReplicaOffline, node="node-5", partition="t-0", asked="node-5"), offline_at("node-5", 5), True),
+        (of(ReplicaOffline, node="node-5", partition="t-0"), in_zookeeper(), False),
+        (of(ActiveController), in_zookeeper(), True),
+        (of(ActiveController, is_="node-4"), in_zookeeper(), True),
+        (of(ActiveController, is_not="node-4"), in_zookeeper(), False),
+        (of(ActiveController), NOBODY, False),
+        (of(Converged), in_zookeeper(), True),
+        (of(Converged), in_zookeeper(pending=("/admin/delete_topics/t",)), False),
+        (of(Converged), in_zookeeper(servers={"zk-1": ServerView(Answer.REFUSING)}), False),
+        (of(Converged), INACTIVE_5, False),
+        (of(Converged), NO_NEWS, False),
+    ],
+)
+def test_a_condition(condition: Await, now: Observation, holds_now: bool, tmp_path: Path) -> None:
+    assert holds(predicate(condition, "wait", stage(tmp_path, now, plan=IN_ZOOKEEPER))) is holds_now
+
+
+def test_a_znode_that_is_waited_for_is_read(tmp_path: Path) -> None:
+    context: Any = stage(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
+    predicate(of(Znode, path="/admin/x"), "wait", context)
+    assert context.observer.wanted == {"/admin/x"}
+
+
+def test_a_node_has_exited_with_the_code_that_is_waited_for(tmp_path: Path) -> None:
+    context = stage(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
+    context.cluster.processes.kill("node-4")
+    assert holds(predicate(of(NodeExited, node="node-4"), "wait", context))
+    assert holds(predicate(of(NodeExited, node="node-4", code=-9), "wait", context))
+    assert not holds(predicate(of(NodeExited, node="node-4", code=1), "wait", context))
+
+
+def test_roles_around_zookeeper_lead_to_nodes(tmp_path: Path) -> None:
+    context = stage(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
+    assert context.nodes("zookeeper") == ("zk-1", "zk-2")
+    assert context.node("zookeeper-leader") == "zk-2"
+    assert context.node("active-controller") == "node-4"
+    assert context.nodes("brokers") == ("node-4", "node-5")
+
+
+def test_an_ensemble_without_a_leader_leaves_the_role_vacant(tmp_path: Path) -> None:
+    context = stage(tmp_path, in_zookeeper(servers={}), plan=IN_ZOOKEEPER)
+    with pytest.raises(Vacant, match="no ZooKeeper server says that it leads"):
+        context.nodes_now("zookeeper-leader")
+
+
+@pytest.mark.parametrize(
+    ("condition", "now", "sentence"),
+    [
+        (of(Registered, node="node-5"), INACTIVE_5, "node-5 is inactive at epoch 15 for the controllers, and serving"),
+        (of(Znode, path="/a"), FOUND, "/a holds '{\"brokerid\":4}'"),
+        (of(Znode, path="/b"), FOUND, "/b is not there"),
+        (
+            of(AssignmentIs, partition="t-0", is_="node-4"),
+            in_zookeeper(image=moving()),
+            "t-0 is assigned to [4, 5], adding [6]",
+        ),
+        (of(ReplicaOffline, node="node-5", partition="t-0"), in_zookeeper(), "node-4 lists [] as offline replicas"),
+        (of(ActiveController, is_not="node-4"), in_zookeeper(), "node-4 holds /controller at epoch 5"),
+        (of(ActiveController), NOBODY, "nobody holds /controller"),
+        (of(Converged), NO_NEWS, "no ZooKeeper server answers"),
+        (of(Converged), in_zookeeper(servers={}), "zk-1 is unknown when asked"),
+        (of(Converged), in_zookeeper(pending=("/admin/delete_topics/t",)), "/admin/delete_topics/t waits to be done"),
+    ],
+)
+def test_what_stands_in_the_way_is_told(condition: Await, now: Observation, sentence: str, tmp_path: Path) -> None:
+    assert seen(condition, stage(tmp_path, now, plan=IN_ZOOKEEPER)).startswith(sentence)
