@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.base import ExpectOutcome
-from harness.plan.conditions import ActiveController, BrokerActive, BrokerEpochAbove, IsrIs, Registered, WorkloadAcks
+from harness.plan.conditions import (
+    ActiveController,
+    BrokerActive,
+    BrokerEpochAbove,
+    IsrIs,
+    MetadataFrom,
+    Registered,
+    WorkloadAcks,
+)
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import (
     ControlledShutdownProbe,
@@ -187,8 +195,8 @@ def stalled_channel(story: Story, target: TargetFacts, seed: int) -> Plan:
     steps = [
         *opening(leader),
         InjectStall(as_="stall", from_=controller, to=unheard),
-        CreateTopicProbe(as_="news", node=leader, topic="news", timeout_ms=10_000),
-        MetadataProbe(as_="others-know", node=leader, topic="news", expect=answers("INT-14", "served")),
+        CreateTopicProbe(as_="news", node=controller, topic="news", timeout_ms=9000),
+        MetadataFrom(as_="others-know", node=leader, partition="news-0", within_ms=2000, expect=must("INT-14")),
         MetadataProbe(as_="it-does-not", node=unheard, topic="news", expect=answers("INT-15", "error:3")),
         Registered(as_="given-up", node=unheard, is_=False, within_ms=3 * timing.session_ms, expect=never("INT-43")),
         Hold(as_="long", after="stall.proven", ms=6000),

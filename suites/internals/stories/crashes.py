@@ -11,13 +11,14 @@ from harness.plan.conditions import (
     IsrIs,
     LeaderEpochAbove,
     LeaderIs,
+    MetadataFrom,
     Registered,
     TopicCreatedThrough,
     WorkloadAcks,
     Znode,
 )
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
-from harness.plan.probes import ControlledShutdownProbe, CreateTopicProbe, MetadataProbe
+from harness.plan.probes import ControlledShutdownProbe, CreateTopicProbe
 from harness.plan.steps import Bind, Heal, InjectCut, InjectKill, InjectPause, Step
 from suites.building import (
     LIVELY_MS,
@@ -88,7 +89,7 @@ def _controller(story: Story, target: TargetFacts, seed: int, fault: Step) -> Pl
         Bind(as_="old-epoch", value="controller-epoch"),
         Bind(as_="old-broker-epoch", value=f"broker-epoch:{controller}"),
         CreateTopicProbe(
-            as_="promised", node=leader, topic="promised", timeout_ms=10_000, expect=answers("INT-03", "served")
+            as_="promised", node="$old", topic="promised", timeout_ms=10_000, expect=answers("INT-03", "served")
         ),
         fault,
         ActiveController(as_="elected", is_not="$old", within_ms=LIVELY_MS, expect=must("INT-66")),
@@ -96,7 +97,7 @@ def _controller(story: Story, target: TargetFacts, seed: int, fault: Step) -> Pl
             TopicCreatedThrough(as_=f"create-{broker}", node=broker, within_ms=LIVELY_MS, expect=must("INT-05"))
             for broker in (leader, follower)
         ),
-        MetadataProbe(as_="kept", node=follower, topic="promised", expect=answers("INT-06", "served")),
+        MetadataFrom(as_="kept", node=follower, partition="promised-0", within_ms=LIVELY_MS, expect=must("INT-06")),
         *refused_at_old_epoch("past", leader, "$old-epoch"),
         WorkloadAcks(as_="goes-on", more=20, within_ms=LIVELY_MS, expect=must("LIVE-03")),
         Heal(as_="mend", fault="fault"),

@@ -29,11 +29,11 @@ SESSION_MS = 6000
 
 
 def without_quorum(story: Story, target: TargetFacts, seed: int) -> Plan:
-    _, follower, _ = cast(story, seed)
+    controller = cast(story, seed)[-1]
     meanwhile: list[Step] = [
         CreateTopicProbe(
             as_="nothing-changes",
-            node=follower,
+            node=controller,
             topic="impossible",
             timeout_ms=700,
             expect=never_serves("DINT-14"),

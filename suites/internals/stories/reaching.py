@@ -7,7 +7,15 @@ from functools import partial
 
 from faults.capabilities import Capability
 from harness.plan.base import ExpectOutcome
-from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs, LeaderIs, Registered, WorkloadAcks
+from harness.plan.conditions import (
+    BrokerActive,
+    BrokerEpochAbove,
+    IsrIs,
+    LeaderIs,
+    MetadataFrom,
+    Registered,
+    WorkloadAcks,
+)
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import CreateTopicProbe, MetadataProbe, ProduceProbe
 from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectIsolate, InjectOneWay, Produce, Step
@@ -45,9 +53,9 @@ def stale_metadata(story: Story, target: TargetFacts, seed: int) -> Plan:
         *opening(leader),
         InjectIsolate(as_="cut", nodes=leader, from_=controller),
         CreateTopicProbe(
-            as_="news", node=follower, topic="news", timeout_ms=10_000, expect=answers("INT-03", "served")
+            as_="news", node=controller, topic="news", timeout_ms=9000, expect=answers("INT-03", "served")
         ),
-        MetadataProbe(as_="told", node=follower, topic="news", expect=answers("INT-23", "served")),
+        MetadataFrom(as_="told", node=follower, partition="news-0", within_ms=LIVELY_MS, expect=must("INT-23")),
         MetadataProbe(
             as_="untold", node=leader, topic="news", repeat=8, every_ms=250, expect=answers("K343-02", "error:3")
         ),

@@ -112,7 +112,9 @@ def old_controller(story: Story, target: TargetFacts, seed: int) -> Plan:
         *create_topic("queued", "late", identity, brokers),
         InjectPause(as_="sleep", nodes="$old"),
         ActiveController(as_="elected", is_not="$old", within_ms=LIVELY_MS, expect=must("INT-66")),
-        DeleteTopicProbe(as_="delete", node=leader, topic="late", timeout_ms=9000, expect=answers("INT-36", "served")),
+        DeleteTopicProbe(
+            as_="delete", node="active-controller", topic="late", timeout_ms=9000, expect=answers("INT-36", "served")
+        ),
         Znode(as_="deleted", path="/brokers/topics/late", exists=False, within_ms=LIVELY_MS, expect=must("INT-24")),
         InjectCut(as_="blind", from_="$old", to="zookeeper"),
         Heal(as_="wake", fault="sleep"),

@@ -54,7 +54,7 @@ def _deleted(story: Story, target: TargetFacts, seed: int, again: list[Step]) ->
         ProduceProbe(as_="old", node=leader, topic="gone", acks=1, repeat=OLD, every_ms=20, timeout_ms=2000),
         InjectKill(as_="kill", nodes=away),
         Registered(as_="left", node=away, is_=False, within_ms=LIVELY_MS, expect=must("INT-43")),
-        DeleteTopicProbe(as_="delete", node=leader, topic="gone", timeout_ms=2000),
+        DeleteTopicProbe(as_="delete", node="active-controller", topic="gone", timeout_ms=2000),
         Heal(as_="restart", fault="kill"),
         Znode(as_="deleted", path=path, exists=False, within_ms=LIVELY_MS, expect=must("INT-24")),
         Znode(as_="done", path="/admin/delete_topics/gone", exists=False, within_ms=LIVELY_MS, expect=must("INT-36")),
