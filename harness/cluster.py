@@ -14,6 +14,7 @@ from harness.errors import InfrastructureError
 from harness.log_dirs import NodeLogDirs
 from harness.network import sockets
 from harness.network.addresses import Addresses, Endpoint
+from harness.network.doors import doors_command
 from harness.network.layout import MAIN_SITE, Layout, Listener, Node, Role, site_names
 from harness.network.lease import Lease
 from harness.network.links import ToxiproxyLinks
@@ -26,7 +27,7 @@ from harness.targets.target import Installation, Target, new_uuid
 from results.records.folder import RunFolder
 from results.records.journal import JournalError, JournalWriter
 
-TOXIPROXY = "toxiproxy"
+TOXIPROXY, DOORS = "toxiproxy", "doors"
 READY_WITHIN = 60.0
 """Seconds from the start of nodes until all of them serve; six JVMs that share two cores with others need many."""
 
@@ -77,6 +78,8 @@ class Cluster:
             self.processes = Nodes(self.layout, self.installation, self.target, self._backend, self.journal)
             toxiproxy = Toxiproxy(self.layout.addresses.toxiproxy)
             self._backend.start(TOXIPROXY, server_command(toxiproxy.api))
+            if doors := self.layout.doors():
+                self._backend.start(DOORS, doors_command(doors))
             await_version(toxiproxy)
             toxiproxy.populate(self.layout.links())
             self.duplicates = Duplicates(self.processes)
@@ -165,7 +168,7 @@ class Cluster:
 
     def _exited(self, name: str, exit_code: int) -> None:
         """A process ended that nobody here ended."""
-        if name == TOXIPROXY:
+        if name in (TOXIPROXY, DOORS):
             self._broken.append(self._backend.obituary(name))
         else:
             with suppress(JournalError):  # the run is over, and nobody reads this any more

@@ -5,6 +5,7 @@ address                port                    what listens there
 =====================  ======================  ===========================================================
 127.k.0.n              9090, brokers also 9092 node of index n itself
 127.k.0.n              2181, 2888, 3888        the same, if it is a ZooKeeper server
+127.k.0.n              2887                    its door, see `doors`
 127.k.{100+a}.b        the same as b's         the link from node a to node b
 127.k.{200+s}.b        the same as b's         the link from client site s to node b
 127.k.0.250            8474                    the API of the cluster's own Toxiproxy
@@ -25,6 +26,8 @@ ZOOKEEPER_PORT = 2181
 """Where a ZooKeeper server takes sessions."""
 QUORUM_PORT, ELECTION_PORT = 2888, 3888
 """What the servers of an ensemble use among themselves; only their leader listens at the first."""
+DOOR_PORT = 2887
+"""Where links to the first of these end."""
 TOXIPROXY_PORT = 8474
 
 FIRST_K, LAST_K = 20, 250

@@ -15,6 +15,7 @@ from enum import StrEnum
 from harness.errors import UsageError
 from harness.network.addresses import (
     CLIENT_PORT,
+    DOOR_PORT,
     ELECTION_PORT,
     PEER_PORT,
     QUORUM_PORT,
@@ -153,10 +154,9 @@ class Layout:
         address, name = self.addresses.link(origin.index, to.index), f"link-{source}-{destination}"
         if not (origin.is_zookeeper and to.is_zookeeper):
             return (Proxy(name, Endpoint(address, to.front.port), to.front),)
-        listeners = (Listener.ELECTION, Listener.QUORUM)
-        return tuple(
-            Proxy(f"{name}-{listener.lower()}", Endpoint(address, listener.port), to.endpoint(listener))
-            for listener in listeners
+        return (
+            Proxy(f"{name}-election", Endpoint(address, ELECTION_PORT), to.endpoint(Listener.ELECTION)),
+            Proxy(f"{name}-quorum", Endpoint(address, QUORUM_PORT), Endpoint(to.address, DOOR_PORT)),
         )
 
     def links(self) -> Iterator[Proxy]:
@@ -173,6 +173,11 @@ class Layout:
         for broker in self.brokers:
             yield self.probe_link(broker.name, Listener.INTERNAL)
 
+    def doors(self) -> dict[Endpoint, Endpoint]:
+        """What stands in front of each server of an ensemble (see `doors`), and where it leads."""
+        servers = self.zookeepers if len(self.zookeepers) > 1 else ()
+        return {Endpoint(node.address, DOOR_PORT): node.endpoint(Listener.QUORUM) for node in servers}
+
     def probe_link(self, destination: str, listener: Listener) -> Proxy:
         """The link from the probe site to one listener of a node: to a broker's INTERNAL one as well."""
         node = self.node(destination)
@@ -186,6 +191,7 @@ class Layout:
     def listeners(self) -> Iterator[Endpoint]:
         """Every address that must be free before this cluster starts."""
         yield self.addresses.toxiproxy
+        yield from self.doors()
         for node in self.nodes:
             yield from {node.endpoint(listener) for listener in node.listeners}
         for proxy in self.links():

@@ -32,7 +32,7 @@ FLAGS = (
 TICKS_OF_A_SESSION = 8
 """A session ends up to one tick later than it should."""
 TICK_MS = (100, 500)
-CATCH_UP_TICKS, SILENT_TICKS = 50, 10
+CATCH_UP_TICKS, SILENT_TICKS = 15, 10
 """How long a server may take to follow its leader, and how long either may be silent."""
 PATIENCE = 1.0
 

@@ -83,9 +83,15 @@ ENSEMBLE = Layout(
 
 def test_a_link_between_zookeeper_servers_has_a_proxy_for_each_of_their_ports() -> None:
     proxies = ENSEMBLE.proxies("zk-1", "zk-2")
-    assert [proxy.upstream for proxy in proxies] == [Endpoint("127.20.0.2", 3888), Endpoint("127.20.0.2", 2888)]
+    assert [proxy.upstream for proxy in proxies] == [Endpoint("127.20.0.2", 3888), Endpoint("127.20.0.2", 2887)]
     assert [proxy.listen for proxy in proxies] == [Endpoint("127.20.101.2", 3888), Endpoint("127.20.101.2", 2888)]
     assert {proxy.name for proxy in proxies} <= {proxy.name for proxy in ENSEMBLE.links()}
+
+
+def test_a_door_stands_before_the_port_of_the_leader_of_an_ensemble_only() -> None:
+    assert ENSEMBLE.doors()[Endpoint("127.20.0.2", 2887)] == Endpoint("127.20.0.2", 2888)
+    alone = Layout(ADDRESSES, ENSEMBLE.nodes[1:], ENSEMBLE.sites)
+    assert (len(ENSEMBLE.doors()), alone.doors(), LAYOUT.doors()) == (2, {}, {})
 
 
 def test_brokers_and_probes_reach_zookeeper_where_it_takes_sessions() -> None:
