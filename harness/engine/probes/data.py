@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from kio.schema.errors import ErrorCode
+from kio.schema.fetch import v12 as fetch_by_name
+from kio.schema.fetch import v15 as fetch_by_id
 from kio.schema.fetch.v12 import request as fetch
 from kio.schema.fetch.v12.response import FetchResponse
-from kio.schema.fetch.v15 import request as replica_fetch
-from kio.schema.fetch.v15.response import FetchResponse as ReplicaFetchResponse
 from kio.schema.list_offsets.v7 import request as offsets
 from kio.schema.list_offsets.v7.response import ListOffsetsResponse
 from kio.schema.types import BrokerId, TopicName
@@ -47,10 +48,11 @@ def ask_fetch(probe: FetchProbe, connection: RawConnection, context: Context) ->
 
 
 def ask_replica_fetch(probe: ReplicaFetchProbe, connection: RawConnection, context: Context) -> Answer:
+    """Topics of older releases have no ids, and fetches by name have no room for a broker epoch."""
     name = f"{probe.topic}-{probe.partition}"
     broker = context.node(probe.broker)
     topic_id = context.now.image.topic_id(probe.topic)
-    if topic_id is None:
+    if topic_id is None and not context.in_zookeeper:
         raise StepError(f"{probe.topic} is not in the metadata log, so it has no id to fetch by")
     leader_epoch = context.number(
         probe.leader_epoch, f"the leader epoch of {name}", lambda: context.partition_entry(name).leader_epoch
@@ -58,25 +60,30 @@ def ask_replica_fetch(probe: ReplicaFetchProbe, connection: RawConnection, conte
     broker_epoch = context.number(
         probe.broker_epoch, f"the broker epoch of {broker}", lambda: context.broker_entry(broker).epoch
     )
-    partition = replica_fetch.FetchPartition(
+    id = BrokerId(context.plan.node(broker).id)
+    api: Any = fetch_by_name if topic_id is None else fetch_by_id
+    replica: dict[str, Any] = {"replica_id": id}
+    topic: dict[str, Any] = {"topic": TopicName(probe.topic)}
+    if topic_id is not None:
+        replica = {"replica_state": api.request.ReplicaState(replica_id=id, replica_epoch=i64(broker_epoch))}
+        topic = {"topic_id": topic_id}
+    partition = api.request.FetchPartition(
         partition=i32(probe.partition),
         current_leader_epoch=i32(leader_epoch),
         fetch_offset=i64(probe.offset),
         log_start_offset=i64(0),
         partition_max_bytes=MAX_BYTES,
     )
-    request = replica_fetch.FetchRequest(
-        replica_state=replica_fetch.ReplicaState(
-            replica_id=BrokerId(context.plan.node(broker).id), replica_epoch=i64(broker_epoch)
-        ),
+    request = api.FetchRequest(
+        **replica,
         max_wait=AT_ONCE,
         min_bytes=i32(0),
         max_bytes=MAX_BYTES,
-        topics=(replica_fetch.FetchTopic(topic_id=topic_id, partitions=(partition,)),),
+        topics=(api.request.FetchTopic(**topic, partitions=(partition,)),),
         forgotten_topics_data=(),
     )
-    sent = {"leader_epoch": leader_epoch, "broker_epoch": broker_epoch}
-    answer = connection.call(request, ReplicaFetchResponse)
+    sent = {"leader_epoch": leader_epoch, **({"broker_epoch": broker_epoch} if topic_id else {})}
+    answer = connection.call(request, api.FetchResponse)
     if answer.error_code is not ErrorCode.none or not answer.responses:
         return answered(answer.error_code, sent=sent)
     found = answer.responses[0].partitions[0]
