@@ -68,7 +68,7 @@ class Transition:
 
     @property
     def begins_to_stop(self) -> bool:
-        return self.after is BrokerState.STOPPING and (self.before is not self.after or self.taken_over is not None)
+        return self.after is BrokerState.STOPPING
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class BrokerStates:
         for registration in registrations:
             self.registered(registration)
             known = self._brokers[registration.broker_id]
-            if not known.legacy and not brand_new:
+            if not brand_new:
                 known.state, known.silent_from = BrokerState.ACTIVE, now + self._timeout
 
     def registered(self, registration: Registration) -> None:

@@ -56,6 +56,7 @@ WRONG: list[tuple[Error, dict[str, int]]] = [
     (Error.INVALID_REQUEST, {"incarnation": -1}),
     (Error.INVALID_INCARNATION_ID, {"broker_id": 5}),
     (Error.INVALID_INCARNATION_ID, {"incarnation": 99}),
+    (Error.INVALID_INCARNATION_ID, {"incarnation": 0}),
     (Error.INVALID_REQUEST, {"target": 4}),
 ]
 """One thing wrong each, in the order in which they are looked for."""
@@ -195,11 +196,12 @@ def test_a_later_incarnation_that_asks_for_nothing_is_inactive() -> None:
 
 
 @pytest.mark.requirement("D343-17")
-def test_a_znode_that_was_read_late_brings_no_earlier_incarnation_back() -> None:
+@pytest.mark.parametrize("znode", [Registered(4, 100), legacy(4, 100)], ids=["heartbeats", "legacy"])
+def test_a_znode_that_was_read_late_brings_no_earlier_incarnation_back(znode: Registered) -> None:
     states = elected([Registered(4, 100)])
     beat(states, incarnation=200)
-    states.registered(Registered(4, 100))
-    assert states.incarnation(4) == 200
+    states.registered(znode)
+    assert (states.incarnation(4), states.next_deadline()) == (200, TIMEOUT)
     assert beat(states, incarnation=100).response.error_code == Error.INVALID_INCARNATION_ID
 
 
