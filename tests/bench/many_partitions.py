@@ -35,13 +35,14 @@ def replication_factor() -> int:
 
 
 def watches(started: Started) -> float:
-    """All that the ZooKeeper servers hold, for whomever (four-letter command `wchs`)."""
+    """All that the ZooKeeper servers hold, for whomever: `mntr` counts those on data and those on children, `wchs` only
+    the former."""
     total = 0.0
     for server in started.cluster.layout.zookeepers:
         with socket.create_connection((server.address, ZOOKEEPER_PORT), 10) as connection:
-            connection.sendall(b"wchs")
+            connection.sendall(b"mntr")
             said = b"".join(iter(lambda c=connection: c.recv(4096), b"")).decode()  # type: ignore[misc]
-        found = re.search(r"Total watches:(\d+)", said)
+        found = re.search(r"^zk_watch_count\s+(\d+)", said, re.MULTILINE)
         if found is None:
             raise RuntimeError(f"{server.name} does not say how many watches it holds: {said!r}")
         total += int(found.group(1))
