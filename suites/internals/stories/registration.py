@@ -5,7 +5,7 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.conditions import BrokerEpochAbove, Connected, NodeExited, Registered, WorkloadAcks
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
-from harness.plan.steps import Bind, Heal, InjectCut, InjectDuplicate, Start, Step
+from harness.plan.steps import Bind, Heal, InjectCut, InjectDuplicate, InjectKill, Start, Step
 from suites.building import (
     LIVELY_MS,
     answers,
@@ -83,7 +83,7 @@ def taken_after_expiry(story: Story, target: TargetFacts, seed: int) -> Plan:
         *_gives_up(target, elder),
         Heal(as_="newcomer-dies", fault="duplicate"),
         Registered(as_="free", node=elder, is_=False, within_ms=LIVELY_MS, expect=must("INT-43")),
-        *([] if target.differs("AZ-03") else [Start(as_="elder-starts", nodes=elder)]),
+        *_started_again(target, elder),
         *closing(),
     ]
     return compose(
@@ -107,6 +107,18 @@ def _gives_up(target: TargetFacts, elder: str) -> list[Step]:
         return [NodeExited(as_="elder-ends", node=elder, within_ms=LIVELY_MS, expect=must("DINT-18"))]
     stays = never("DINT-18").model_copy(update={"difference": "AZ-03"})
     return [NodeExited(as_="elder-ends", node=elder, within_ms=5000, expect=stays)]
+
+
+def _started_again(target: TargetFacts, elder: str) -> list[Step]:
+    """Where it does not end by itself (AZ-03) it does not come back by itself either, and is restarted by hand."""
+    if not target.differs("AZ-03"):
+        return [Start(as_="elder-starts", nodes=elder)]
+    outside = never("INT-51").model_copy(update={"difference": "AZ-03"})
+    return [
+        Registered(as_="still-outside", node=elder, is_=True, within_ms=3000, expect=outside),
+        InjectKill(as_="operator", nodes=elder),
+        Heal(as_="elder-starts", fault="operator"),
+    ]
 
 
 STORIES = (

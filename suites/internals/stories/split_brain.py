@@ -112,6 +112,10 @@ def old_controller(story: Story, target: TargetFacts, seed: int) -> Plan:
         *create_topic("queued", "late", identity, brokers),
         InjectPause(as_="sleep", nodes="$old"),
         ActiveController(as_="elected", is_not="$old", within_ms=LIVELY_MS, expect=must("INT-66")),
+        *(
+            MetadataFrom(as_=f"known-{broker}", node=broker, partition="late-0", within_ms=LIVELY_MS)
+            for broker in brokers
+        ),
         DeleteTopicProbe(
             as_="delete", node="active-controller", topic="late", timeout_ms=9000, expect=answers("INT-36", "served")
         ),
