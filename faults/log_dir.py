@@ -37,7 +37,8 @@ class LogDir:
         self.how = Broken(how)
 
     def targets(self) -> Mapping[str, object]:
-        return {"node": self.node, "partition": self.partition, "dir": self.number, "how": self.how.value}
+        named = {"node": self.node, "partition": self.partition, "dir": self.number, "how": self.how.value}
+        return {key: value for key, value in named.items() if value is not None}
 
     def nodes(self) -> frozenset[str]:
         """None: the process lives on, and may be killed and started while its directory is gone."""
