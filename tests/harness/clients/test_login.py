@@ -1,0 +1,60 @@
+"""Logs in at the listener of a real node's server, which asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+from kio.schema.errors import ErrorCode
+from kio.schema.metadata.v11 import MetadataRequest, MetadataResponse
+
+from cluster_impl.security.sasl import PlainUsers
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import Message
+from cluster_impl.wire.registry import KAFKA
+from cluster_impl.wire.server import Request, Server
+from harness.clients.login import log_in
+from harness.clients.raw import Closed, RawConnection
+
+
+def who(request: Request) -> Message:
+    return m.MetadataResponse(cluster_id=request.principal)
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Of a listener that knows alice."""
+    loop = asyncio.new_event_loop()
+    server = Server(KAFKA, {3: who})
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    users = PlainUsers({"alice": "hers"})
+    yield asyncio.run_coroutine_threadsafe(server.listen("127.0.0.1", 0, "INTERNAL", users), loop).result(10)
+    asyncio.run_coroutine_threadsafe(server.close(), loop).result(10)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+def ask(connection: RawConnection) -> str | None:
+    return connection.call(
+        MetadataRequest(topics=None, include_topic_authorized_operations=False), MetadataResponse
+    ).cluster_id
+
+
+def test_after_a_login_questions_are_answered_in_the_users_name(port: int) -> None:
+    with RawConnection("127.0.0.1", port, 5.0) as connection:
+        assert log_in(connection, "alice", "hers") is ErrorCode.none
+        assert ask(connection) == "User:alice"
+
+
+def test_a_wrong_password_is_told(port: int) -> None:
+    with RawConnection("127.0.0.1", port, 5.0) as connection:
+        assert log_in(connection, "alice", "his") is ErrorCode.sasl_authentication_failed
+
+
+def test_without_a_login_the_connection_ends(port: int) -> None:
+    with RawConnection("127.0.0.1", port, 5.0) as connection, pytest.raises(Closed):
+        ask(connection)

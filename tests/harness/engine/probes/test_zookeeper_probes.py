@@ -1,0 +1,186 @@
+"""What is sent in whose name, and what is made of the answers; the bytes are held against the cluster's elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kio.schema.errors import ErrorCode
+from kio.static.primitive import i8, i16, i32, i64
+
+from harness.clients import commands, kip_343
+from harness.clients.metadata.image import Advertised, BrokerEntry
+from harness.engine.context import Context, StepError
+from harness.engine.probes.answer import Outcome
+from harness.engine.probes.commands import ask_leader_and_isr, ask_stop_replica, ask_update_metadata
+from harness.engine.probes.wishes import (
+    ask_controlled_shutdown,
+    ask_isr_change,
+    ask_metadata_heartbeat,
+    ask_replica_state_event,
+)
+from harness.plan.probes import (
+    ControlledShutdownProbe,
+    EventTopic,
+    IsrChangeProbe,
+    LeaderAndIsrProbe,
+    MetadataHeartbeatProbe,
+    ReplicaStateEventProbe,
+    StopReplicaProbe,
+    UpdateMetadataProbe,
+)
+from tests.harness.engine.stage import IN_ZOOKEEPER, image, in_zookeeper, stage
+
+
+class Connection:
+    """Remembers what it was asked, and answers in turn."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.asked: list[Any] = []
+        self._answers = iter(answers)
+
+    def call(self, request: Any, response: type[Any], timeout: float | None = None) -> Any:
+        self.asked.append(request)
+        answer = next(self._answers)
+        assert isinstance(answer, response)
+        return answer
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    """Broker 4 is the controller at epoch 5 and leads t-0 at epoch 3, version 7; brokers have epochs 14 and 15."""
+    return stage(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
+
+
+def told(error: ErrorCode, *partitions: ErrorCode) -> commands.LeaderAndIsrResponse:
+    errors = tuple(commands.LeaderAndIsrPartitionError(partition_index=i32(0), error_code=each) for each in partitions)
+    return commands.LeaderAndIsrResponse(
+        error_code=error, topics=(commands.LeaderAndIsrTopicError(topic_id=None, partitions=errors),)
+    )
+
+
+def test_a_command_repeats_what_zookeeper_holds_with_the_epochs_that_the_plan_names(context: Context) -> None:
+    connection: Any = Connection(told(ErrorCode.none, ErrorCode.none))
+    probe = LeaderAndIsrProbe(node="node-5", topic="t", controller_epoch="stale", broker_epoch="stale")
+    assert ask_leader_and_isr(probe, "node-5", connection, context).outcome is Outcome.SERVED
+    (request,) = connection.asked
+    assert (request.controller_id, request.controller_epoch, request.broker_epoch) == (4, 4, 14)
+    (partition,) = request.topics[0].partitions
+    assert (partition.leader, partition.leader_epoch, partition.version) == (4, 3, 7)
+    assert (partition.isr, partition.replicas) == ((4, 5), (4, 5))
+
+
+def test_a_command_may_name_another_leader_and_isr(context: Context) -> None:
+    connection: Any = Connection(told(ErrorCode.none), told(ErrorCode.none))
+    probe = LeaderAndIsrProbe(node="node-5", topic="t", leader="node-5", isr="node-5", leader_epoch=9, version=1)
+    ask_leader_and_isr(probe, "node-5", connection, context)
+    ask_leader_and_isr(probe.model_copy(update={"leader": "none", "isr": "none"}), "node-5", connection, context)
+    first, second = (request.topics[0].partitions[0] for request in connection.asked)
+    assert (first.leader, first.isr, first.leader_epoch, first.version) == (5, (5,), 9, 1)
+    assert (second.leader, second.isr) == (-1, ())
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "of"),
+    [
+        (told(ErrorCode.stale_controller_epoch), 11, "the request"),
+        (told(ErrorCode.none, ErrorCode.fenced_leader_epoch), 74, "the partition"),
+        (told(ErrorCode.none, ErrorCode.none), None, None),
+    ],
+)
+def test_a_refusal_of_the_whole_is_told_from_that_of_a_partition(
+    answer: commands.LeaderAndIsrResponse, error: int | None, of: str | None, context: Context
+) -> None:
+    connection: Any = Connection(answer)
+    found = ask_leader_and_isr(LeaderAndIsrProbe(node="node-5", topic="t"), "node-5", connection, context)
+    assert (found.error, found.body.get("of")) == (error, of)
+
+
+def test_metadata_is_sent_as_it_is_with_the_registration_of_each_live_broker(context: Context) -> None:
+    observer: Any = context.observer
+    endpoint = Advertised("INTERNAL", "node-4", 9090, "SASL_PLAINTEXT")
+    brokers = {4: BrokerEntry(4, 14, "active", 14, 5, (endpoint,)), 5: BrokerEntry(5, 15, "inactive", 15, 5)}
+    observer.now = replace(context.now, image=replace(image(), brokers=brokers))
+    connection: Any = Connection(commands.UpdateMetadataResponse(error_code=ErrorCode.stale_broker_epoch))
+    found = ask_update_metadata(UpdateMetadataProbe(node="node-5", broker_epoch=3), "node-5", connection, context)
+    assert (found.outcome, found.error) == (Outcome.REFUSED, 77)
+    (request,) = connection.asked
+    (broker,) = request.live_brokers
+    assert (broker.id, broker.broker_epoch, broker.endpoints[0].security_protocol) == (4, 14, 2)
+    assert request.topics[0].partitions[0].leader_epoch == 3
+
+
+def test_a_replica_is_stopped_at_an_epoch(context: Context) -> None:
+    error = commands.StopReplicaPartitionError(
+        topic_name="t", partition_index=i32(0), error_code=ErrorCode.fenced_leader_epoch
+    )
+    connection: Any = Connection(commands.StopReplicaResponse(error_code=ErrorCode.none, partitions=(error,)))
+    probe = StopReplicaProbe(node="node-5", topic="t", leader_epoch="stale", delete=True)
+    assert ask_stop_replica(probe, "node-5", connection, context).error == 74
+    partition = connection.asked[0].topics[0].partitions[0]
+    assert (partition.leader_epoch, partition.delete_partition) == (2, True)
+
+
+def test_a_shutdown_tells_what_the_broker_still_leads(context: Context) -> None:
+    remaining = commands.RemainingPartition(topic_name="t", partition_index=i32(0))
+    connection: Any = Connection(
+        commands.ControlledShutdownResponse(error_code=ErrorCode.none, remaining_partitions=(remaining,))
+    )
+    probe = ControlledShutdownProbe(node="node-4", broker="node-5", broker_epoch="stale")
+    assert ask_controlled_shutdown(probe, connection, context).body["remaining"] == ["t-0"]
+    assert (connection.asked[0].broker_id, connection.asked[0].broker_epoch) == (5, 14)
+
+
+def heartbeat(error: int, state: int = 2) -> kip_343.MetadataHeartbeatResponse:
+    return kip_343.MetadataHeartbeatResponse(
+        error_code=i16(error), error_string=None, broker_id=i32(5), incarnation_id=i64(15), current_state=i8(state)
+    )
+
+
+def test_private_errors_have_their_names(context: Context) -> None:
+    connection: Any = Connection(heartbeat(0), heartbeat(1343))
+    probe = MetadataHeartbeatProbe(node="node-4", broker="node-5", state="stopping")
+    served = ask_metadata_heartbeat(probe, connection, context)
+    assert (served.outcome, served.body["state"]) == (Outcome.SERVED, "active")
+    refused = ask_metadata_heartbeat(probe.model_copy(update={"incarnation": "stale"}), connection, context)
+    assert (refused.error, refused.body["error"]) == (1343, "invalid_incarnation_id")
+    assert [(each.incarnation_id, each.target_state) for each in connection.asked] == [(15, 3), (14, 3)]
+
+
+def isr_change(error: int, *results: int) -> kip_343.IsrChangeResponse:
+    found = tuple(kip_343.IsrChangeResult(error_code=i16(each), error_message=None) for each in results)
+    return kip_343.IsrChangeResponse(error_code=i16(error), error_message=None, results=found)
+
+
+@pytest.mark.parametrize(("answer", "error"), [(isr_change(41), 41), (isr_change(0, 6), 6), (isr_change(0, 0), None)])
+def test_an_isr_change_fails_as_a_whole_or_for_its_partition(
+    answer: kip_343.IsrChangeResponse, error: int | None, context: Context
+) -> None:
+    connection: Any = Connection(answer)
+    probe = IsrChangeProbe(node="node-4", broker="node-4", topic="t", isr="none")
+    assert ask_isr_change(probe, connection, context).error == error
+    assert connection.asked[0].topics[0].partitions[0].isr == ()
+
+
+def test_an_event_names_topics_with_and_without_partitions(context: Context) -> None:
+    result = kip_343.EventPartitionResult(partition_id=i32(0), error_code=i32(3))
+    topic = kip_343.EventTopicResult(topic="t", partitions=(result,))
+    connection: Any = Connection(kip_343.ReplicaStateEventResponse(error_code=i32(0), topics=(topic,)))
+    named = (EventTopic(topic="t", partitions=(0,)), EventTopic(topic="u"))
+    probe = ReplicaStateEventProbe(node="node-4", broker="node-5", topics=named, event_type=2)
+    found = ask_replica_state_event(probe, connection, context)
+    assert (found.error, found.body["partitions"]) == (3, {"t-0": 3})
+    (request,) = connection.asked
+    assert [len(topic.partitions) for topic in request.topics] == [1, 0]
+    assert (request.broker_epoch, request.event_type) == (15, 2)
+
+
+def test_the_first_epoch_has_no_stale_one(context: Context) -> None:
+    observer: Any = context.observer
+    observer.now = replace(context.now, image=image(replace(image().partitions["t-0"], leader_epoch=0)))
+    probe = LeaderAndIsrProbe(node="node-5", topic="t", leader_epoch="stale")
+    nobody: Any = Connection()
+    with pytest.raises(StepError, match="there is no earlier one to send as stale"):
+        ask_leader_and_isr(probe, "node-5", nobody, context)
