@@ -80,12 +80,12 @@ class Message(Struct):
         return b"".join(self.parts(version))
 
     @classmethod
-    def decode(cls, buffer: Buffer, version: int, offset: int = 0) -> Self:
-        """Decodes everything from `offset` to the end of the buffer. Raises Malformed.
+    def decode(cls, buffer: Buffer, version: int, offset: int = 0, *, exactly: bool = True) -> Self:
+        """Decodes from `offset` to the end of the buffer; nothing may be left over, if `exactly`. Raises Malformed.
 
         `records` fields become views of the buffer, so it must not be changed by anyone who does not mean them.
         """
-        message: Self = cls._codec.decode(buffer, version, offset)
+        message: Self = cls._codec.decode(buffer, version, offset, exactly)
         return message
 
 
@@ -104,7 +104,7 @@ class Codec:
     def encode(self, message: Message, version: int, put: Put) -> None:
         raise NotImplementedError
 
-    def decode(self, buffer: Buffer, version: int, offset: int) -> Any:
+    def decode(self, buffer: Buffer, version: int, offset: int, exactly: bool) -> Any:
         raise NotImplementedError
 
 

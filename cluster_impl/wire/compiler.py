@@ -112,7 +112,7 @@ class CompiledCodec(Codec):
         except (AttributeError, TypeError, struct.error, Unencodable) as error:
             raise Unencodable(compiled.explain(error)) from error
 
-    def decode(self, buffer: Buffer, version: int, offset: int) -> Any:
+    def decode(self, buffer: Buffer, version: int, offset: int, exactly: bool) -> Any:
         compiled = self._decoders[version]
         end = len(buffer)
         try:
@@ -121,7 +121,7 @@ class CompiledCodec(Codec):
             raise Malformed(compiled.explain(error, "the message ends too early")) from error
         except (Malformed, UnicodeDecodeError) as error:
             raise Malformed(compiled.explain(error)) from error
-        if position != end:
+        if exactly and position != end:
             raise Malformed(f"{compiled.title}: {end - position} bytes are left over")
         return message
 

@@ -263,8 +263,28 @@ GARBAGE = {
     "cut header": (framed(header(HEARTBEAT, 3)[:-1]), "request header: the frame ends too early"),
     "cut client id": (framed(header(HEARTBEAT, 3, b"\0\x09abc")), "request header: the client id claims 9 bytes"),
     "cut body": (framed(frame_of(heartbeat(1), 3)[4:-3]), "HeartbeatRequest v3 at"),
-    "bytes after the body": (framed(frame_of(heartbeat(1), 3)[4:] + b"x"), "HeartbeatRequest v3: 1 bytes are left"),
 }
+
+
+def test_bytes_behind_a_request_are_passed_over_as_kafka_does(run: Run) -> None:
+    """These are what librdkafka 2.16 sends when it asks for all topics."""
+    sent = bytes.fromhex("0003000c00000003000772646b61666b610000000000010000")
+    asked: list[Message] = []
+
+    def handler(request: Request) -> Message:
+        asked.append(request.body)
+        return m.MetadataResponse()
+
+    async def test() -> None:
+        async with serving({METADATA: handler}) as (_, port):
+            reader, writer = await asyncio.open_connection(LOCALHOST, port)
+            writer.write(framed(sent))
+            (size,) = struct.unpack(">i", await reader.readexactly(4))
+            assert m.MetadataResponse.decode(await reader.readexactly(size), 12, 5) == m.MetadataResponse()
+            writer.close()
+
+    run(test())
+    assert asked == [m.MetadataRequest(topics=None, allow_auto_topic_creation=False)]
 
 
 @pytest.mark.parametrize(("data", "reason"), GARBAGE.values(), ids=GARBAGE.keys())
