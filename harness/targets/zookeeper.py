@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
 
 from harness.backends.process import Command
@@ -32,7 +33,7 @@ FLAGS = (
 TICKS_OF_A_SESSION = 8
 """A session ends up to one tick later than it should."""
 TICK_MS = (100, 500)
-CATCH_UP_TICKS, SILENT_TICKS = 15, 10
+CATCH_UP_MS, SILENT_MS = 2500, 2000
 """How long a server may take to follow its leader, and how long either may be silent."""
 PATIENCE = 1.0
 
@@ -63,8 +64,8 @@ class ZooKeeperServers:
         tick = max(lowest, min(highest, installation.timing.session_ms // TICKS_OF_A_SESSION))
         properties = {
             "tickTime": str(tick),
-            "initLimit": str(CATCH_UP_TICKS),
-            "syncLimit": str(SILENT_TICKS),
+            "initLimit": str(ceil(CATCH_UP_MS / tick)),
+            "syncLimit": str(ceil(SILENT_MS / tick)),
             "dataDir": str(installation.data(node)),
             "clientPortAddress": node.address,
             "clientPort": str(ZOOKEEPER_PORT),
