@@ -44,6 +44,7 @@ integration: .venv/.all ## the tests that start real processes
 
 suite: .venv/.all
 	@$(FENCEPOST) conformance --target quorum --seed $(SEED) --runs $(RUNS)
+	@$(FENCEPOST) conformance --target zk-controller --seed $(SEED) --runs $(RUNS)
 
 bench: .venv/.all ## speed and memory beside Apache Kafka, as ratios of one run
 	@$(BIN)/python -m tests.bench $(ARGS)

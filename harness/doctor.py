@@ -259,7 +259,7 @@ MECHANISMS = (
         "every link fault; no cluster starts without it",
         "make conformance builds it (needs Go), or set FENCEPOST_TOXIPROXY",
     ),
-    Mechanism("java", java, "Apache Kafka as a target, trends", "apt-get install openjdk-17-jre-headless"),
+    Mechanism("java", java, "ZooKeeper, Apache Kafka as a target, trends", "apt-get install openjdk-17-jre-headless"),
     Mechanism(
         "kafka jars",
         resolver,
