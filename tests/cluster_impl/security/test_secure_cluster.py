@@ -14,17 +14,12 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
-from cluster_impl.security.jaas import LOGIN_MODULE, PlainLogin
 from cluster_impl.wire import messages as m
-from cluster_impl.wire.client import Connection
-from cluster_impl.wire.codec import R, RequestMessage
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER
 from tests.cluster_impl.processes import LIMIT, ProcessCluster, address
+from tests.cluster_impl.security.sasl_nodes import ALICE, BROKER, ask, module
 
 pytestmark = pytest.mark.integration
 
-ALICE, BROKER = PlainLogin("alice", "her; secret"), PlainLogin("broker", "node's")
 VALUES = [f"value {number}".encode() for number in range(100)]
 USERS = {
     "security.protocol": "SASL_PLAINTEXT",
@@ -32,12 +27,6 @@ USERS = {
     "sasl.username": ALICE.username,
     "sasl.password": ALICE.password,
 }
-
-
-def module(*users: PlainLogin, login: PlainLogin | None = None) -> str:
-    """Lets these users in; the node itself logs in as `login`."""
-    own = f'username="{login.username}" password="{login.password}" ' if login else ""
-    return f"{LOGIN_MODULE} required {own}" + " ".join(f'user_{u.username}="{u.password}"' for u in users) + ";"
 
 
 @pytest.fixture(scope="module")
@@ -80,18 +69,6 @@ def topic(cluster: ProcessCluster, request: pytest.FixtureRequest) -> str:
     wanted = NewTopic(name, 1, 3, config={"min.insync.replicas": "3"})
     admin.create_topics([wanted], request_timeout=LIMIT)[name].result(LIMIT)
     return name
-
-
-def ask(host: str, port: int, login: PlainLogin, request: RequestMessage[R], version: int) -> R:
-    async def asked() -> R:
-        registry = {**KAFKA, **QUORUM_CONTROLLER}
-        connection = await Connection.open(host, port, registry, "test", hosts=Hosts(), timeout=LIMIT, login=login)
-        try:
-            return await connection.request(request, version, timeout=LIMIT)
-        finally:
-            connection.close()
-
-    return asyncio.run(asked())
 
 
 def test_confluent_kafka_produces_to_all_replicas_and_consumes_in_a_group(cluster: ProcessCluster, topic: str) -> None:

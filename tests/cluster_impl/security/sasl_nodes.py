@@ -1,0 +1,34 @@
+"""Users of clusters that ask who connects, and single questions in their names."""
+
+from __future__ import annotations
+
+import asyncio
+
+from cluster_impl.security.jaas import LOGIN_MODULE, PlainLogin
+from cluster_impl.wire.client import Connection
+from cluster_impl.wire.codec import R, RequestMessage
+from cluster_impl.wire.hosts import Hosts
+from cluster_impl.wire.registry import QUORUM_CONTROLLER, ZK_BROKER
+from tests.cluster_impl.processes import LIMIT
+
+ALICE, BROKER = PlainLogin("alice", "her; secret"), PlainLogin("broker", "node's")
+
+
+def module(*users: PlainLogin, login: PlainLogin | None = None) -> str:
+    """Lets these users in; the node itself logs in as `login`."""
+    own = f'username="{login.username}" password="{login.password}" ' if login else ""
+    return f"{LOGIN_MODULE} required {own}" + " ".join(f'user_{u.username}="{u.password}"' for u in users) + ";"
+
+
+def ask(host: str, port: int, login: PlainLogin, request: RequestMessage[R], version: int) -> R:
+    """Raises LoginRefused, ConnectionError or TimeoutError."""
+
+    async def asked() -> R:
+        registry = {**ZK_BROKER, **QUORUM_CONTROLLER}
+        connection = await Connection.open(host, port, registry, "test", hosts=Hosts(), timeout=LIMIT, login=login)
+        try:
+            return await connection.request(request, version, timeout=LIMIT)
+        finally:
+            connection.close()
+
+    return asyncio.run(asked())
