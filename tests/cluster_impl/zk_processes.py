@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
@@ -68,12 +70,22 @@ class ZkCluster:
         self.await_serving()
 
     def await_serving(self, *nodes: int) -> None:
-        """Wait until these brokers, or all, are registered by the processes that run now."""
+        """Wait until these brokers, or all, are registered and serve clients."""
         for node in nodes or BROKERS:
             eventually(partial(self._is_started, node), f"broker {node} has started")
+        for node in nodes or BROKERS:
+            eventually(partial(self._is_informed, node), f"broker {node} knows of all brokers")
 
     def _is_started(self, node: int) -> bool:
         return self.nodes[node].says("the node has started") and str(node) in self.children("/brokers/ids")
+
+    def _is_informed(self, node: int) -> bool:
+        """Whether its metadata names every broker, which a fenced one does not give at all."""
+        try:
+            metadata = AdminClient({"bootstrap.servers": f"{address(node)}:9092"}).list_topics("none", timeout=1)
+        except KafkaException:
+            return False
+        return len(metadata.brokers) == len(BROKERS)
 
     def children(self, path: str) -> list[str]:
         try:
