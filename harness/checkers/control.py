@@ -33,6 +33,8 @@ class PartitionView:
     life: int = 0
     controller_epoch: int = -1
     """Of the controller that decided it, where it is known (in ZooKeeper)."""
+    offline: tuple[int, ...] = ()
+    """Replicas that a broker lists as such; what was decided does not say it."""
 
     @property
     def version(self) -> tuple[int, int]:
@@ -164,4 +166,5 @@ def partition_view(event: Event, life: int) -> PartitionView:
         replicas=None if replicas is None else tuple(replicas),
         life=life,
         controller_epoch=data.get("controller_epoch", -1),
+        offline=tuple(data.get("offline", ())),
     )

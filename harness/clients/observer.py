@@ -278,16 +278,17 @@ class Listing:
 
     def applied(self, image: Image) -> Image:
         """The image with each registered broker as active or inactive; the same one if nothing is otherwise."""
-        states = {
-            id: "active" if self.brokers is not None and id in self.brokers else "inactive"
-            for id, broker in image.brokers.items()
-            if broker.state != "gone"
-        }
+        states = {id: self._state(id) for id, broker in image.brokers.items() if broker.state != "gone"}
         otherwise = {id: state for id, state in states.items() if image.brokers[id].state != state}
         if not otherwise:
             return image
         changed = {id: replace(image.brokers[id], state=state) for id, state in otherwise.items()}
         return replace(image, brokers={**image.brokers, **changed})
+
+    def _state(self, broker: int) -> str:
+        if self.brokers is None:
+            return "registered"
+        return "active" if broker in self.brokers else "inactive"
 
 
 def _with_gone(before: Image, after: Image) -> Image:

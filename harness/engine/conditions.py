@@ -53,7 +53,7 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
             return lambda: _registered(context, node) and _serving(context, node)
         case BrokerFenced(node=ref, by="controllers"):
             node = context.node(ref)
-            return lambda: not _registered(context, node)
+            return lambda: _given_up(context, node)
         case BrokerFenced(node=ref):
             node = context.node(ref)
             return lambda: _view(context, node).answer in (Answer.REFUSING, Answer.CLOSED)
@@ -181,6 +181,12 @@ def _agrees(view: PartitionView | None, entry: PartitionEntry) -> bool:
 def _registered(context: Context, node: str) -> bool:
     entry = context.now.image.brokers.get(context.plan.node(node).id)
     return entry is not None and entry.state == "active"
+
+
+def _given_up(context: Context, node: str) -> bool:
+    """Whether a registered broker is one that the controllers count on is not known before one of them answers."""
+    entry = context.now.image.brokers.get(context.plan.node(node).id)
+    return entry is None or entry.state not in ("active", "registered")
 
 
 def _serving(context: Context, node: str) -> bool:

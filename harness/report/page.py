@@ -34,6 +34,7 @@ _LEGEND: Final = {
     "s-active": "active, in the ISR",
     "s-leader": "leads",
     "s-fenced": "fenced, inactive or not registered",
+    "s-offline": "replica offline",
     "s-starting": "starting",
     "s-paused": "paused",
     "s-duplicate": "second process of an id",

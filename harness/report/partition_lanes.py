@@ -2,8 +2,9 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from harness.checkers.control import PartitionView, TopicPartition
+from harness.checkers.control import DECIDED, PartitionView, TopicPartition
 from harness.checkers.history import History
 from harness.plan.model import Plan
 from harness.report.shapes import Change, Curve, Curves, Group, Lane, Rows, Segment, sweep
@@ -39,11 +40,12 @@ def _lanes(
 
 def _membership(member: int, views: Sequence[PartitionView], duration: float) -> tuple[Segment, ...]:
     changes: list[Change] = [(view.t, "view", view) for view in views]
+    changes += [(view.t, "offline", member in view.offline or None) for view in views if view.observer != DECIDED]
 
-    def draw(state: Mapping[str, PartitionView]) -> Segment | None:
-        view = state["view"]
+    def draw(state: Mapping[str, Any]) -> Segment | None:
+        view: PartitionView = state["view"]
         if member not in view.isr:
-            return None
+            return Segment(0, 0, "offline", ("offline",), f"{member} is offline") if "offline" in state else None
         if view.leader == member:
             labels = (f"leader · epoch {view.leader_epoch}", "leader")
             return Segment(0, 0, "leader", labels, f"{member} leads at epoch {view.leader_epoch}")

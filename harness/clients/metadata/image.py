@@ -33,7 +33,8 @@ class BrokerEntry:
     """`state` is `active`, `fenced` or `gone`; a broker that is gone keeps the epoch it last had. `offset` is that of
     the record that made it so.
 
-    In ZooKeeper: `inactive` is a broker that is registered and not in the active controller's Metadata; `epoch` is the
+    In ZooKeeper: `inactive` is a broker that is registered and not in the active controller's Metadata, `registered`
+    one while no controller has answered yet, so that nobody knows whom it holds to be alive; `epoch` is the
     transaction that made its znode, `offset` the one that last changed it, `version` that of its BrokerInfo.
     """
 

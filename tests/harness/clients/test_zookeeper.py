@@ -158,7 +158,7 @@ def test_each_change_is_journalled(three: Ensemble, writer: KazooClient, tmp_pat
         until(lambda: observer.now.znodes.get("/admin/x", 0) is None)
     seen = [event.data for event in read_journal(journal.path).of("state") if event.node is None]
     brokers = [(data["state"], data["epoch"]) for data in seen if data["what"] == "broker"]
-    assert brokers == [("inactive", first), ("gone", first), ("inactive", second)]
+    assert brokers == [("registered", first), ("gone", first), ("registered", second)]
     assert [(data["active"], data["epoch"]) for data in seen if data["what"] == "controller"] == [(4, 1), (-1, 1)]
     epochs = [data["leader_epoch"] for data in seen if data["what"] == "partition"]
     assert epochs == [0, 1]

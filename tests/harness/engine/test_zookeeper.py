@@ -44,6 +44,7 @@ def offline_at(node: str, *ids: int) -> Observation:
 
 FOUND = in_zookeeper(znodes={"/a": ZnodeFound(b'{"brokerid":4}', 1, 1, 0), "/b": None})
 INACTIVE_5 = in_zookeeper(image=image(broker_5="inactive"))
+UNLISTED_5 = in_zookeeper(image=image(broker_5="registered"))
 GONE_5 = in_zookeeper(image=image(broker_5="gone"))
 NOBODY = in_zookeeper(controllers={})
 NO_NEWS = in_zookeeper(controllers={}, news=False)
@@ -61,6 +62,8 @@ NO_NEWS = in_zookeeper(controllers={}, news=False)
         (of(BrokerActive, node="node-5"), INACTIVE_5, False),
         (of(BrokerFenced, node="node-5"), INACTIVE_5, True),
         (of(BrokerFenced, node="node-5"), GONE_5, True),
+        (of(BrokerFenced, node="node-5"), UNLISTED_5, False),
+        (of(BrokerActive, node="node-5"), UNLISTED_5, False),
         (of(BrokerFenced, node="node-5"), in_zookeeper(), False),
         (of(Znode, path="/a"), FOUND, True),
         (of(Znode, path="/a", has='"brokerid":4'), FOUND, True),
