@@ -72,6 +72,7 @@ def test_a_value_that_no_node_can_run_with_is_refused_with_a_sentence(key: str, 
     assert sentence in refusal_of(BROKER | {key: value})
 
 
+@pytest.mark.requirement("K343-23", "D343-04")
 @pytest.mark.parametrize("broker_timeout", ["2000", "1999"])
 def test_a_broker_that_would_fence_itself_before_it_is_inactive_is_refused(broker_timeout: str) -> None:
     timeouts = {"controller.heartbeat.timeout.ms": "2000", "broker.heartbeat.timeout.ms": broker_timeout}

@@ -120,7 +120,7 @@ def without_zookeeper(fault: Fault, story: Story, target: TargetFacts, seed: int
         *opening(leader),
         Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         fault(leader, others[-1]),
-        *(_given_up(leader) if ends else []),
+        *(_given_up(leader) if ends else [Hold(as_="a-while", after="cut.proven", ms=2 * timing.session_ms)]),
         *(_fenced(leader, timing.session_ms + timing.fence_ms) if fences and ends else []),
         Produce(as_="unsafe", topic="t", node=leader, acks=1, records=5, timeout_ms=300),
         ProduceProbe(
@@ -156,6 +156,16 @@ def _given_up(leader: str) -> list[Step]:
     return [
         Registered(as_="gone", node=leader, is_=False, within_ms=LIVELY_MS, expect=must("INT-43")),
         LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("INT-28")),
+        # What the successor fetched before it was told is acknowledged by right.
+        Bind(as_="successor", node="leader:t-0"),
+        MetadataFrom(
+            as_="told",
+            node="$successor",
+            partition="t-0",
+            leader="$successor",
+            within_ms=LIVELY_MS,
+            expect=must("INT-22"),
+        ),
     ]
 
 
