@@ -7,7 +7,8 @@ watermarks down. Who leads and who follows is decided elsewhere.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from uuid import UUID
 
@@ -67,47 +68,52 @@ class ReplicaStore:
                 self.offline[name] = to.topic_id
                 raise Refused(Error.KAFKA_STORAGE_ERROR, "it may be in a log dir that is offline")
             home = self._create(to)
-        self.offline.pop(name, None)
-        try:
+        with self._giving_up(home, to):
             replica = self._opened(to, home)
-        except (OSError, LogDirError) as error:
-            self.offline[name] = to.topic_id
-            self._failed(home, error)
-            raise Refused(Error.KAFKA_STORAGE_ERROR, str(error)) from error
+        self.offline.pop(name, None)
         self.replicas[name], self._homes[name] = replica, home
         return replica
+
+    @contextmanager
+    def _giving_up(self, directory: LogDir, to: PartitionAssignment) -> Iterator[None]:
+        """An error of the log dir makes the replica one of those that are offline with it. Raises Refused."""
+        try:
+            yield
+        except (OSError, LogDirError) as error:
+            self.offline[to.topic_partition] = to.topic_id
+            self._failed(directory, error)
+            raise Refused(Error.KAFKA_STORAGE_ERROR, str(error)) from error
 
     def _home(self, to: PartitionAssignment) -> LogDir | None:
         """The log dir with the replica's folder. Folders of earlier topics of the name are removed on the way."""
         found = None
         for directory in self._dirs.holding(to.topic, to.partition):
-            try:
+            with self._giving_up(directory, to):
                 kept = directory.topic_id(to.topic, to.partition)
-                if kept is None or kept == to.topic_id:
-                    found = directory
+                if kept is not None and kept != to.topic_id:
+                    log.info("%s: the folder holds a deleted topic of this name and is removed", to.topic_partition)
+                    directory.delete(to.topic, to.partition)
                     continue
-                log.info("%s: the folder holds a deleted topic of this name and is removed", to.topic_partition)
-                directory.delete(to.topic, to.partition)
-            except (OSError, LogDirError) as error:
-                self.offline[to.topic_partition] = to.topic_id
-                self._failed(directory, error)
-                raise Refused(Error.KAFKA_STORAGE_ERROR, str(error)) from error
+                if kept is None:
+                    directory.set_topic_id(to.topic, to.partition, to.topic_id)
+                found = directory
         return found
 
     def _create(self, to: PartitionAssignment) -> LogDir:
-        """An empty folder in the log dir with the fewest; where none can be made, nothing was, so others are tried."""
+        """A folder in the log dir with the fewest; where none can be made, nothing was, so others are tried."""
         while (directory := self._dirs.emptiest()) is not None:
             try:
                 directory.create(to.topic, to.partition)
-                return directory
             except OSError as error:
                 self._failed(directory, error)
+                continue
+            with self._giving_up(directory, to):
+                directory.set_topic_id(to.topic, to.partition, to.topic_id)
+            return directory
         self.offline[to.topic_partition] = to.topic_id
         raise Refused(Error.KAFKA_STORAGE_ERROR, "every log dir has failed")
 
     def _opened(self, to: PartitionAssignment, home: LogDir) -> Replica:
-        if home.topic_id(to.topic, to.partition) is None:
-            home.set_topic_id(to.topic, to.partition, to.topic_id)
         path = home.partition_path(to.topic, to.partition)
         opened = Log.open(path, segment_bytes=self._config.segment_bytes)
         if opened.recovered_bytes_cut:

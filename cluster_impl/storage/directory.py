@@ -94,6 +94,8 @@ class LogDir:
         except FileNotFoundError:
             path.parent.stat()  # Without the file it is an old folder; without the folder, something took it away.
             return None
+        if not text:
+            return None  # The machine failed before it was written, and with it the first records.
         try:
             return UUID(bytes=base64.urlsafe_b64decode(_properties(text, ":")["topic_id"] + "=="))
         except (KeyError, ValueError) as error:
@@ -102,8 +104,7 @@ class LogDir:
     def set_topic_id(self, topic: str, partition: int, topic_id: UUID) -> None:
         encoded = base64.urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
         path = self.partition_path(topic, partition) / PARTITION_METADATA
-        # The folder's own name is not durable yet either: its first flush makes both so.
-        replace_file(path, f"version: 0\ntopic_id: {encoded}\n".encode(), name_durable=False)
+        replace_file(path, f"version: 0\ntopic_id: {encoded}\n".encode(), durable=False)
 
     def delete(self, topic: str, partition: int) -> None:
         """Removes a partition's folder, whose log must be closed. Interrupted, it is ended at the next open."""

@@ -109,10 +109,19 @@ def test_offset_checkpoints_round_trip_in_kafkas_format(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["replication-offset-checkpoint"]
 
 
+def test_files_that_a_failed_machine_left_empty_say_nothing(tmp_path: Path) -> None:
+    (tmp_path / "replication-offset-checkpoint").write_bytes(b"")
+    assert OffsetCheckpoint(tmp_path / "replication-offset-checkpoint").read() == {}
+    directory = LogDir.open(tmp_path, "cluster", 4)
+    directory.create("t", 0)
+    (tmp_path / "t-0" / "partition.metadata").write_bytes(b"")
+    assert directory.topic_id("t", 0) is None
+    directory.close()
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "does not begin with version 0"),
         (b"1\n0\n", "does not begin with version 0"),
         (b"0\n2\nt 0 5\n", "announces 2 entries and has 1"),
         (b"0\nx\n", "has 'x' where a number belongs"),
