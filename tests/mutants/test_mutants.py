@@ -43,6 +43,8 @@ SEEN_BY = {
     "test_a_legacy_registration_is_active_without_heartbeats",
     "event_of_an_earlier_epoch_applied": f"{ZK}/controller/test_replica_state_event_requests.py::"
     "test_an_event_of_a_process_that_was_restarted_since_is_stopped",
+    "notification_watch_left_on": f"{ZK}/controller/test_startup_watches.py::"
+    "test_notifications_of_log_dirs_are_watched_below_the_level_of_replica_events_only",
 }
 
 

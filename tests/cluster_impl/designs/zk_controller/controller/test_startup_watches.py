@@ -1,0 +1,65 @@
+"""Which znodes a new controller watches, by its protocol level."""
+
+from __future__ import annotations
+
+import pytest
+
+from cluster_impl.designs.zk_controller import znodes
+from cluster_impl.designs.zk_controller.controller.controller import Controller, ControllerConfig
+from cluster_impl.designs.zk_controller.controller.events import Elected
+from cluster_impl.designs.zk_controller.controller.operations import (
+    Absent,
+    Children,
+    Done,
+    Exists,
+    Get,
+    Names,
+    Operation,
+    Outcome,
+    Present,
+    Stat,
+)
+from cluster_impl.designs.zk_controller.ibp import Ibp
+
+
+def watched(level: Ibp) -> set[str]:
+    """The paths that a controller of a cluster without brokers and topics has watches on after its election."""
+    config = ControllerConfig(
+        controller_id=1, level=level, listener="INTERNAL", heartbeat_timeout=10.0, unclean_leader_election=False,
+        delete_topics=True, auto_leader_rebalance=False, leader_imbalance_check_interval=300.0,
+        leader_imbalance_percentage=10, default_partitions=1, default_replication_factor=1,
+    )  # fmt: skip
+    steps = Controller(config).handle(Elected(epoch=2, now=0.0))
+    asked: list[Operation] = []
+    try:
+        batch = next(steps)
+        while True:
+            asked += batch
+            batch = steps.send([outcome(operation) for operation in batch])
+    except StopIteration:
+        return {each.path for each in asked if isinstance(each, Get | Children | Exists) and each.watch}
+
+
+def outcome(operation: Operation) -> Outcome:
+    """In a tree that has nothing but the roots."""
+    match operation:
+        case Exists(path):
+            return Present(Stat(0, 1, 1)) if path in znodes.ROOTS else Absent()
+        case Children():
+            return Names([])
+        case Get():
+            return Absent()
+        case _:
+            return Done()
+
+
+@pytest.mark.requirement("INT-34", "INT-36", "INT-44", "DINT-02")
+@pytest.mark.parametrize("level", Ibp)
+def test_a_controller_watches_brokers_topics_and_what_is_asked_of_it(level: Ibp) -> None:
+    assert watched(level) >= {znodes.BROKER_IDS, znodes.TOPICS, znodes.DELETE_TOPICS, znodes.ISR_CHANGES}
+
+
+@pytest.mark.requirement("RSE-02", "RSE-35", "RSE-37")
+@pytest.mark.parametrize("level", Ibp)
+def test_notifications_of_log_dirs_are_watched_below_the_level_of_replica_events_only(level: Ibp) -> None:
+    assert (znodes.LOG_DIR_EVENTS in watched(level)) is (level is not Ibp.REPLICA_EVENTS)
