@@ -53,7 +53,7 @@ class Nodes:
         described = self._described(node)
         if not self._installation.home(described).exists():
             self._install(described)
-        elif described.is_broker and self._target.file.restart == "when unregistered":
+        elif self._waits_for_registration(described):
             self._await_unregistered(described)
         self._stopping.discard(node)
         self._note(node, "intent", durable=True)
@@ -138,6 +138,11 @@ class Nodes:
                 shutil.copytree(theirs, ours, ignore=ignore)
         else:
             target.format(node, installation)
+
+    def _waits_for_registration(self, node: Node) -> bool:
+        """A duplicate does not: whether it is refused is what its story asks."""
+        own_id = node.is_broker and node.duplicate_of is None
+        return own_id and self._target.file.restart == "when unregistered"
 
     def _await_unregistered(self, node: Node) -> None:
         """Raises InfrastructureError if the registration is still there long after its session is over."""

@@ -19,9 +19,11 @@ from harness.targets.readiness import unready_with_zookeeper
 from harness.targets.security import refuse_sasl
 from harness.targets.target import Installation, TargetFile, write_properties
 from harness.targets.zookeeper import ZooKeeperServers, connect
-from harness.targets.zookeeper_jars import kafka_s
+from harness.targets.zookeeper_jars import kafka_s, zookeeper_jars
 
 WITHOUT_ZOOKEEPER = (4, 0)
+BRINGS_USABLE_ZOOKEEPER = (3, 0)
+"""Servers before ZooKeeper 3.6 hand each other the addresses at which they listen, past all links."""
 STARTED = "[KafkaServer id=1] started"
 FLAGS = (
     # Whether the server's name has a principal would be looked up by its address, in vain.
@@ -75,7 +77,8 @@ class ApacheKafkaZk:
 
     @cached_property
     def _servers(self) -> ZooKeeperServers:
-        return ZooKeeperServers(kafka_s(kafka_jars(self.version)))
+        old = major_minor(self.version) < BRINGS_USABLE_ZOOKEEPER
+        return ZooKeeperServers(zookeeper_jars() if old else kafka_s(kafka_jars(self.version)))
 
     @property
     def _classes(self) -> Path:
