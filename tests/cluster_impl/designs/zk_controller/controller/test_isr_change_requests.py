@@ -107,6 +107,7 @@ WHOLE: list[tuple[Error, dict[str, object]]] = [
     (Error.INVALID_INCARNATION_ID, {"broker": 9}),
     (Error.INVALID_INCARNATION_ID, {"incarnation": 99}),
     (Error.INVALID_INCARNATION_ID, {"incarnation": 101}),
+    (Error.INVALID_INCARNATION_ID, {"incarnation": 0}),
 ]
 PARTITION: list[tuple[Error, dict[str, object]]] = [
     (Error.UNKNOWN_TOPIC_OR_PARTITION, {"topic": "absent"}),
@@ -128,7 +129,23 @@ PARTITION: list[tuple[Error, dict[str, object]]] = [
 def test_an_accepted_change_is_written_in_the_order_of_the_assignment_at_the_known_version() -> None:
     decision = decide(World(), Ask(isr=(6, 4)).request())
     assert decision.changes == (WantedIsr(T0, (4, 6), leader_epoch=3, version=9),)
-    assert error_of(World(), Ask().request()) == Error.NONE
+    assert answer(World(), Ask().request()).results == [m.IsrChangeResponse.Result()]
+
+
+@pytest.mark.parametrize("isr", [(4,), (0, 4), (4, 5, 6), (0, 4, 5, 6)])
+def test_any_live_replicas_may_be_the_isr_from_the_leader_alone_to_all_of_them(isr: tuple[int, ...]) -> None:
+    world = World()
+    world.incarnations[0] = 104
+    world.partitions[T0] = Known(isr=(4, 5), replicas=(4, 5, 6, 0))
+    assert error_of(world, Ask(isr=isr).request()) == Error.NONE
+    assert set(world.partitions[T0].isr) == set(isr)
+
+
+def test_a_leader_may_have_the_id_0() -> None:
+    world = World()
+    world.incarnations[0] = 104
+    world.partitions[T0] = Known(leader=0, replicas=(0, 4, 5, 6), isr=(0, 4))
+    assert error_of(world, Ask(broker=0, incarnation=104, isr=(0,)).request()) == Error.NONE
 
 
 @pytest.mark.parametrize(("error", "wrong"), WHOLE)
