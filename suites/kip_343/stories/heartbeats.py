@@ -161,9 +161,9 @@ def island(story: Story, target: TargetFacts, seed: int) -> Plan:
         ActiveController(as_="elected", is_=follower, within_ms=LIVELY_MS, expect=must("INT-66")),
         LeaderIs(as_="moved", partition="t-0", is_=follower, within_ms=LIVELY_MS, expect=must("INT-28")),
         Hold(as_="over", after="cut.proven", ms=alone_ms),
-        *ask("marooned", leader, never_serves("D343-13"), after=After(event="cut.proven", plus_ms=alone_ms)),
+        *ask("marooned", leader, never_serves("D343-20"), after=After(event="cut.proven", plus_ms=alone_ms)),
         MetadataHeartbeatProbe(
-            as_="grants", node=controller, broker=leader, timeout_ms=700, expect=never_serves("D343-13")
+            as_="grants", node=controller, broker=leader, timeout_ms=700, expect=never_serves("D343-20")
         ),
         Heal(as_="mend", fault="cut"),
         *closing(),
