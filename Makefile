@@ -28,7 +28,7 @@ help: ## print this
 conformance: .venv/.harness $(KAFKA_JARS) $(ZOOKEEPER_JARS) ## start real clusters, break them, say which rules held
 	@$(FENCEPOST) conformance --target $(TARGET) --backend $(BACKEND) --seed $(SEED) --runs $(RUNS) $(ARGS)
 
-test: lint types unit integration suite ## everything: lint, types, unit and integration tests, the suite on the reference cluster
+test: lint types unit integration suite ## everything: lint, types, unit and integration tests, the suites on the reference cluster
 
 lint: .venv/.all
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -42,8 +42,9 @@ unit: .venv/.all ## the fast tests
 integration: .venv/.all ## the tests that start real processes
 	@$(BIN)/pytest -q -m integration
 
-suite: .venv/.all
+suite: .venv/.all ## the suites on both designs of the reference cluster
 	@$(FENCEPOST) conformance --target quorum --seed $(SEED) --runs $(RUNS)
+	@$(FENCEPOST) conformance --target zk-controller --seed $(SEED) --runs $(RUNS)
 	@$(FENCEPOST) conformance --target zk-controller --seed $(SEED) --runs $(RUNS)
 
 bench: .venv/.all ## speed and memory beside Apache Kafka, as ratios of one run
