@@ -43,9 +43,13 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
 class NodeProcess:
     def __init__(self, folder: Path, name: str, properties: dict[str, str]) -> None:
         self.file = folder / f"{name}.properties"
-        self.file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
         self.log_file = folder / f"{name}.log"
         self.process: subprocess.Popen[bytes] | None = None
+        self.configure(properties)
+
+    def configure(self, properties: dict[str, str]) -> None:
+        """What the process runs with from its next start on."""
+        self.file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
 
     def start(self) -> None:
         with self.log_file.open("ab") as log:

@@ -51,6 +51,7 @@ class Producing:
                 "acks": "all",
                 "enable.idempotence": True,
                 "topic.metadata.refresh.interval.ms": 500,
+                "socket.timeout.ms": 3000,
             }
         )
 
@@ -194,3 +195,79 @@ def test_a_broker_without_any_log_dir_ends_with_a_sentence(cluster: ZkCluster) -
         home.write_text("a file where a directory was\n")
     assert cluster.nodes[4].exit_code() == 1
     assert "all log dirs have failed" in cluster.nodes[4].log().splitlines()[-1]
+
+
+@at("2.0", "2.6")
+def test_a_leader_that_slept_through_its_session_comes_back_as_another_incarnation(cluster: ZkCluster) -> None:
+    create("t", bootstrap())
+    producing = Producing("t", bootstrap())
+    producing.send()
+    producing.flush()
+    sleeper = cluster.state("t")["leader"]
+    epoch = cluster.epoch(sleeper)
+    cluster.nodes[sleeper].signal(signal.SIGSTOP)
+    try:
+        eventually(lambda: cluster.state("t")["leader"] not in (sleeper, -1), "another replica leads")
+        producing.send()
+        producing.flush()
+    finally:
+        cluster.nodes[sleeper].signal(signal.SIGCONT)
+    in_sync(cluster, "t")
+    assert cluster.epoch(sleeper) > epoch
+    producing.send()
+    producing.flush()
+    assert consume(bootstrap(), "t", 300) == producing.sent
+
+
+@at("2.0", "2.6")
+def test_brokers_outlive_their_zookeeper(cluster: ZkCluster) -> None:
+    create("t", bootstrap())
+    producing = Producing("t", bootstrap())
+    producing.send()
+    producing.flush()
+    cluster.server.kill()
+    producing.send()
+    producing.flush()
+    cluster.server.start()
+    cluster.server.await_serving()
+    create("after", bootstrap())
+    in_sync(cluster, "t")
+    in_sync(cluster, "after")
+    assert consume(bootstrap(), "t", 200) == producing.sent
+
+
+@at("2.6")
+def test_a_second_process_with_an_id_ends_with_a_sentence_and_disturbs_nobody(cluster: ZkCluster) -> None:
+    create("t", bootstrap())
+    epoch = cluster.epoch(4)
+    second = cluster.duplicate(4)
+    second.start()
+    try:
+        assert second.exit_code() == 2
+    finally:
+        second.end()
+    assert "broker id 4 is registered by another ZooKeeper session" in second.log().splitlines()[-1]
+    assert cluster.epoch(4) == epoch
+    producing = Producing("t", bootstrap())
+    producing.send()
+    producing.flush()
+
+
+@at("2.0")
+def test_the_level_is_raised_and_lowered_again_under_load_broker_by_broker(cluster: ZkCluster) -> None:
+    """KIP-343, Compatibility: the second roll of a double roll, and the way back."""
+    create("t", bootstrap())
+    producing = Producing("t", bootstrap())
+    for level in ("2.6", "2.0"):
+        for node in BROKERS:
+            producing.send()
+            cluster.nodes[node].signal(signal.SIGTERM)
+            assert cluster.nodes[node].exit_code() == 0
+            producing.send()
+            cluster.at_level(node, level)
+            cluster.nodes[node].start()
+            in_sync(cluster, "t")
+            expected = 4 if level == "2.0" else 5
+            assert cluster.json(f"/brokers/ids/{node}")["version"] == expected
+    producing.flush()
+    assert consume(bootstrap(), "t", len(producing.sent)) == producing.sent

@@ -41,24 +41,35 @@ class ZkCluster:
     def __init__(self, folder: Path, server: ZooKeeperServer, level: str, **settings: str) -> None:
         self.server = server
         self.folder = folder
-        self.nodes = {
-            node: NodeProcess(
-                folder,
-                f"broker-{node}",
-                {
-                    "broker.id": str(node),
-                    "zookeeper.connect": server.connect,
-                    "listeners": f"INTERNAL://{address(node)}:9090,CLIENT://{address(node)}:9092",
-                    "log.dirs": f"{self.log_dir(node, 0)},{self.log_dir(node, 1)}",
-                    "inter.broker.protocol.version": level,
-                    **SETTINGS,
-                    **settings,
-                },
-            )
-            for node in BROKERS
-        }
+        self._settings = {"zookeeper.connect": server.connect, **SETTINGS, **settings}
+        self.nodes = {node: NodeProcess(folder, f"broker-{node}", self._properties(node, level)) for node in BROKERS}
         self.bootstrap = ",".join(f"{address(node)}:9092" for node in BROKERS)
         self.kazoo = KazooClient(hosts=server.connect)
+
+    def _properties(self, node: int, level: str, at: str | None = None, folder: Path | None = None) -> dict[str, str]:
+        host = at or address(node)
+        dirs = [folder] if folder else [self.log_dir(node, index) for index in (0, 1)]
+        return {
+            "broker.id": str(node),
+            "listeners": f"INTERNAL://{host}:9090,CLIENT://{host}:9092",
+            "log.dirs": ",".join(map(str, dirs)),
+            "inter.broker.protocol.version": level,
+            **self._settings,
+        }
+
+    def at_level(self, node: int, level: str) -> None:
+        """From its next start on."""
+        self.nodes[node].configure(self._properties(node, level))
+
+    def duplicate(self, node: int) -> NodeProcess:
+        """A second process with the id, at an address and with a folder of its own."""
+        properties = self._properties(node, "2.6", address(node + 100), self.folder / f"data-{node}-duplicate")
+        return NodeProcess(self.folder, f"duplicate-{node}", properties)
+
+    def epoch(self, node: int) -> int:
+        """The czxid of its znode, -1 without one."""
+        found = self.kazoo.retry(self.kazoo.exists, f"/brokers/ids/{node}")
+        return found.czxid if found is not None else -1
 
     def log_dir(self, node: int, index: int) -> Path:
         return self.folder / f"data-{node}-{index}"
@@ -89,7 +100,7 @@ class ZkCluster:
 
     def children(self, path: str) -> list[str]:
         try:
-            found: list[str] = self.kazoo.get_children(path)
+            found: list[str] = self.kazoo.retry(self.kazoo.get_children, path)
         except NoNodeError:
             return []
         return found
@@ -97,7 +108,7 @@ class ZkCluster:
     def json(self, path: str) -> dict[str, Any]:
         """The document in a znode, empty without one."""
         try:
-            found: dict[str, Any] = json.loads(self.kazoo.get(path)[0])
+            found: dict[str, Any] = json.loads(self.kazoo.retry(self.kazoo.get, path)[0])
         except NoNodeError:
             return {}
         return found
