@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 
 from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.operations import Found, Get, Steps, names
+from cluster_impl.designs.zk_controller.controller.operations import Found, Get, Steps, names, run
 from cluster_impl.designs.zk_controller.document import MalformedZnode
 from cluster_impl.designs.zk_controller.znodes import BrokerInfo
 
@@ -30,7 +30,7 @@ def read_registrations() -> Steps[dict[int, Registration]]:
     """
     listed = yield from names(znodes.BROKER_IDS, watch=True)
     ids = sorted(int(name) for name in listed if name.isdecimal())
-    outcomes = yield [Get(znodes.broker(broker_id)) for broker_id in ids]
+    outcomes = yield from run([Get(znodes.broker(broker_id)) for broker_id in ids])
     registrations = {}
     for broker_id, outcome in zip(ids, outcomes, strict=True):
         if not isinstance(outcome, Found):

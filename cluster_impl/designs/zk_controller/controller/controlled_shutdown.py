@@ -58,10 +58,14 @@ class ControlledShutdown:
         self._context.stopping.add(broker_id)
         self._to_relieve[broker_id] = self._led_by(broker_id)
 
-    def end(self, broker_id: int) -> None:
-        """It wants to stay after all."""
+    def end(self, broker_id: int) -> Steps[None]:
+        """It wants to stay after all: it follows again, and may lead what has no leader."""
         self._context.stopping.discard(broker_id)
         self._to_relieve.pop(broker_id, None)
+        begun = self._context.deletion_begun
+        held = [each for each in self._context.on_broker(broker_id) if each.topic not in begun]
+        self._core.replicas.bring_online((each, broker_id) for each in held)
+        yield from self._core.partitions.trigger_online()
 
     @property
     def has_more(self) -> bool:

@@ -20,6 +20,7 @@ from cluster_impl.designs.zk_controller.controller.events import (
     BrokerAnswered,
     Elected,
     Event,
+    Reconnected,
     Resigned,
     Tick,
     ZnodeChanged,
@@ -67,6 +68,8 @@ class Controller:
                 yield from self._requests.ask(event)
             case Tick(now):
                 yield from self._tick(now)
+            case Reconnected(now):
+                self._parts.states.give_grace(now)
             case Resigned():
                 self._parts.topic_deletions.resign()
                 return

@@ -61,8 +61,15 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class Reconnected:
+    """The session was suspended, and lives on. No Tick may be handled in between: nobody is given up meanwhile."""
+
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
 class Resigned:
     """This controller is not the active one any more: what it still owes is refused. Always the last event."""
 
 
-Event = Elected | ZnodeChanged | BrokerAnswered | Asked | Tick | Resigned
+Event = Elected | ZnodeChanged | BrokerAnswered | Asked | Tick | Reconnected | Resigned

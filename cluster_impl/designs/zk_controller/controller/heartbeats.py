@@ -188,6 +188,11 @@ class BrokerStates:
             known.state = BrokerState.INACTIVE
         return transitions
 
+    def give_grace(self, now: float) -> None:
+        """Begin a full timeout anew for everybody who is live (decision: nobody is given up while suspended)."""
+        for _, known in self._timed():
+            known.silent_from = max(known.silent_from, now + self._timeout)
+
     def next_deadline(self) -> float | None:
         """When `expire` has something to do next, if nothing is heard until then; None if nothing can run out."""
         return min((known.silent_from for _, known in self._timed()), default=None)

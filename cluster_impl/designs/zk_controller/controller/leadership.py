@@ -74,7 +74,7 @@ def create_states(
 
     Returns the partitions that have a state now; the others' topic is gone.
     """
-    topics = dict.fromkeys(each.topic for each in wanted if not _has_states(context, each.topic))
+    topics = [topic for topic in dict.fromkeys(each.topic for each in wanted) if not _has_states(context, topic)]
     outcomes = yield [
         *(Create(znodes.partitions(topic)) for topic in topics),
         *(Create(znodes.partition(each.topic, each.partition)) for each in wanted),

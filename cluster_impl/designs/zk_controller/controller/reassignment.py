@@ -31,6 +31,7 @@ from cluster_impl.designs.zk_controller.controller.operations import (
     SetData,
     Steps,
     read,
+    run,
 )
 from cluster_impl.designs.zk_controller.controller.selectors import Choice
 from cluster_impl.designs.zk_controller.controller.states import PartitionState, ReplicaState
@@ -80,7 +81,7 @@ class Reassignments:
 
         The watch comes first and the read after it, so no change is missed between the two.
         """
-        yield [Get(znodes.state(each), watch=True) for each in partitions]
+        yield from run([Get(znodes.state(each), watch=True) for each in partitions])
         yield from read_states(self._context, partitions)
 
     def state_changed(self, partition: TopicPartition) -> Steps[None]:

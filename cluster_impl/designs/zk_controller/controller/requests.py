@@ -73,18 +73,18 @@ class Requests:
                 reply.refuse()
 
     def at_once(self, asked: Asked) -> bool:
-        """Answer a heartbeat that changes nothing; False for everything else."""
+        """Answer a heartbeat that changes nothing; False for everything else.
+
+        One of a broker that is not known waits: its registration may only not have been read yet.
+        """
         request = asked.request
         if not isinstance(request, m.MetadataHeartbeatRequest):
             return False
-        states = self._parts.states
-        if states.incarnation(request.broker_id) != request.incarnation_id:
+        if self._parts.states.incarnation(request.broker_id) is None:
             return False
-        if request.target_state not in (BrokerState.INITIAL, states.state(request.broker_id)):
+        if not self._parts.states.changes_nothing(request):
             return False
-        heard = states.heartbeat(request, asked.now)
-        assert heard.transition is None
-        asked.reply(heard.response)
+        asked.reply(self._parts.states.heartbeat(request, asked.now).response)
         return True
 
     def go_on(self) -> Steps[None]:
@@ -113,8 +113,8 @@ class Requests:
         yield from self._parts.liveness.reconcile()
         if transition.begins_to_stop:
             self._parts.shutdown.begin(transition.broker_id)
-        elif transition.before is BrokerState.STOPPING:
-            self._parts.shutdown.end(transition.broker_id)
+        elif transition.before is BrokerState.STOPPING and transition.after is BrokerState.ACTIVE:
+            yield from self._parts.shutdown.end(transition.broker_id)
 
     def _replica_state_event(
         self, request: m.ReplicaStateEventRequest, reply: Callable[[Message], None], allowed: bool

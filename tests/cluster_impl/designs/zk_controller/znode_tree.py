@@ -1,0 +1,204 @@
+"""ZooKeeper in memory: a tree of znodes with versions, transaction ids and one-shot watches, for cores and their tests.
+
+It does what the operations of `controller.operations` ask for, in their order and one at a time, so that a test can end
+a controller between any two writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from cluster_impl.designs.zk_controller.controller.operations import (
+    ANY_VERSION,
+    Absent,
+    BadVersion,
+    Children,
+    Create,
+    Delete,
+    Done,
+    Exists,
+    Found,
+    Get,
+    Names,
+    NodeExists,
+    NotEmpty,
+    Operation,
+    Outcome,
+    Present,
+    SetData,
+    Stat,
+    Steps,
+)
+
+T = TypeVar("T")
+
+
+class TermOver(Exception):
+    """A write was not executed: the controller that asked for it is none any more."""
+
+
+@dataclass(slots=True)
+class _Node:
+    data: bytes
+    czxid: int
+    mzxid: int
+    version: int = 0
+    children: set[str] = field(default_factory=set)
+
+    @property
+    def stat(self) -> Stat:
+        return Stat(self.version, self.czxid, self.mzxid)
+
+
+class ZnodeTree:
+    def __init__(self) -> None:
+        self.zxid = 0
+        self.fired: list[str] = []
+        """Paths whose watch fired and was not told yet."""
+        self.writes_left: int | None = None
+        """After so many more writes of a controller it is over; None: never."""
+        self.writes = 0
+        """Of controllers, refused ones included."""
+        self._nodes: dict[str, _Node] = {"": _Node(b"", 0, 0)}
+        self._data_watches: set[str] = set()
+        self._child_watches: set[str] = set()
+
+    # What others do: brokers, people, older software
+
+    def create(self, path: str, data: bytes = b"") -> int:
+        """With everything above it; returns the czxid."""
+        parent = path.rpartition("/")[0]
+        if parent not in self._nodes:
+            self.create(parent)
+        assert isinstance(self._create(path, data), Done), f"{path} exists"
+        return self._nodes[path].czxid
+
+    def overwrite(self, path: str, data: bytes) -> None:
+        assert isinstance(self._set(path, data, ANY_VERSION), Done), f"there is no {path}"
+
+    def compare_and_set(self, path: str, data: bytes, version: int) -> bool:
+        return isinstance(self._set(path, data, version), Done)
+
+    def delete(self, path: str) -> None:
+        assert isinstance(self._delete(path, ANY_VERSION), Done), f"{path} cannot be deleted"
+
+    def data(self, path: str) -> bytes:
+        return self._nodes[path].data
+
+    def version(self, path: str) -> int:
+        return self._nodes[path].version
+
+    def exists(self, path: str) -> bool:
+        return path in self._nodes
+
+    def names(self, path: str) -> list[str]:
+        return sorted(self._nodes[path].children)
+
+    def paths(self) -> list[str]:
+        return sorted(self._nodes)
+
+    def forget_watches(self) -> None:
+        """The session that set them is over."""
+        self._data_watches.clear()
+        self._child_watches.clear()
+        self.fired.clear()
+
+    def watched(self, path: str) -> bool:
+        return path in self._child_watches or path in self._data_watches
+
+    # What controllers do
+
+    def run(self, steps: Steps[T]) -> T:
+        """Steps to their end. Raises TermOver, and closes them, when no write is left."""
+        try:
+            batch = next(steps)
+            while True:
+                assert batch, "a core yielded an empty batch"
+                batch = steps.send(self.execute(batch))
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        finally:
+            steps.close()
+
+    def execute(self, batch: Sequence[Operation]) -> list[Outcome]:
+        return [self._execute(operation) for operation in batch]
+
+    def _execute(self, operation: Operation) -> Outcome:
+        match operation:
+            case Get(path, watch):
+                if watch and path in self._nodes:
+                    self._data_watches.add(path)
+                node = self._nodes.get(path)
+                return Found(node.data, node.stat) if node else Absent()
+            case Exists(path, watch):
+                if watch:
+                    self._data_watches.add(path)
+                node = self._nodes.get(path)
+                return Present(node.stat) if node else Absent()
+            case Children(path, watch):
+                if path not in self._nodes:
+                    return Absent()
+                if watch:
+                    self._child_watches.add(path)
+                return Names(self.names(path)[::-1])  # in no particular order
+        if self.writes_left is not None:
+            if self.writes_left == 0:
+                raise TermOver
+            self.writes_left -= 1
+        self.writes += 1
+        match operation:
+            case Create(path, data):
+                return self._create(path, data)
+            case SetData(path, data, version):
+                return self._set(path, data, version)
+            case Delete(path, version):
+                return self._delete(path, version)
+
+    def _create(self, path: str, data: bytes) -> Outcome:
+        parent, _, name = path.rpartition("/")
+        if path in self._nodes:
+            return NodeExists()
+        if parent not in self._nodes:
+            return Absent()
+        self.zxid += 1
+        self._nodes[path] = _Node(data, self.zxid, self.zxid)
+        self._nodes[parent].children.add(name)
+        self._fire(path, self._data_watches)
+        self._fire(parent, self._child_watches)
+        return Done()
+
+    def _set(self, path: str, data: bytes, version: int) -> Outcome:
+        node = self._nodes.get(path)
+        if node is None:
+            return Absent()
+        if version not in (ANY_VERSION, node.version):
+            return BadVersion()
+        self.zxid += 1
+        node.data, node.mzxid, node.version = data, self.zxid, node.version + 1
+        self._fire(path, self._data_watches)
+        return Done(node.version)
+
+    def _delete(self, path: str, version: int) -> Outcome:
+        node = self._nodes.get(path)
+        if node is None:
+            return Absent()
+        if version not in (ANY_VERSION, node.version):
+            return BadVersion()
+        if self.names(path):
+            return NotEmpty()
+        self.zxid += 1
+        del self._nodes[path]
+        parent, _, name = path.rpartition("/")
+        self._nodes[parent].children.discard(name)
+        self._fire(path, self._data_watches)
+        self._fire(path, self._child_watches)
+        self._fire(parent, self._child_watches)
+        return Done()
+
+    def _fire(self, path: str, watches: set[str]) -> None:
+        if path in watches:
+            watches.discard(path)
+            self.fired.append(path)
