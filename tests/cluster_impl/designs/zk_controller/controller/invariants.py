@@ -58,9 +58,9 @@ def check_rest(cluster: MemoryCluster) -> None:
         if set(state.isr) & set(usable):
             assert state.leader != NO_LEADER, f"{partition} has no leader: {state}, {usable}"
     for topic, info in topics.items():
-        for index, replicas in info.partitions.items():
+        for index, assigned in info.partitions.items():
             partition = TopicPartition(topic, index)
-            if topic not in deleting and live.keys() & set(replicas.replicas):
+            if topic not in deleting and live.keys() & set(assigned.replicas):
                 assert partition in states, f"{partition} has no state"
     for topic in deleting:
         holders = {each for replicas in topics[topic].partitions.values() for each in replicas.replicas}
@@ -97,9 +97,8 @@ def _check_broker(
         if broker_id in replicas and partition not in broker.failed and not _is_stopping(cluster, broker_id):
             order = broker.replicas.get(partition)
             assert order is not None, f"broker {broker_id} was not told to hold {partition}"
-            assert (order.leader, order.leader_epoch) == (state.leader, state.leader_epoch), (
-                f"{broker_id} of {partition}"
-            )
+            assert order.leader == state.leader, f"broker {broker_id} believes in another leader of {partition}"
+            assert order.leader_epoch == state.leader_epoch, f"broker {broker_id} is behind in {partition}"
             assert tuple(order.replicas) == replicas, f"{broker_id} knows other replicas of {partition}"
     assert {each.topic for each in broker.metadata} <= topics.keys(), f"broker {broker_id} knows topics that are gone"
     for partition, topic_id in broker.disk.folders.items():

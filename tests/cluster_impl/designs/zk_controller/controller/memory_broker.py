@@ -62,12 +62,7 @@ class MemoryBroker:
         if error := self._refusal(request):
             return m.LeaderAndIsrResponse(error_code=error)
         if request.type == FULL:
-            named = {
-                TopicPartition(t.topic_name, s.partition_index)
-                for t in request.topic_states
-                for s in t.partition_states
-            }
-            self.disk.folders = {each: topic_id for each, topic_id in self.disk.folders.items() if each in named}
+            self._remove_strays(request)
         answers = []
         for topic in request.topic_states:
             errors = []
@@ -83,6 +78,14 @@ class MemoryBroker:
                 m.LeaderAndIsrResponse.LeaderAndIsrTopicError(topic_id=topic.topic_id, partition_errors=errors)
             )
         return m.LeaderAndIsrResponse(topics=answers)
+
+    def _remove_strays(self, request: m.LeaderAndIsrRequest) -> None:
+        named = {
+            TopicPartition(topic.topic_name, state.partition_index)
+            for topic in request.topic_states
+            for state in topic.partition_states
+        }
+        self.disk.folders = {each: topic_id for each, topic_id in self.disk.folders.items() if each in named}
 
     def _adopt(self, partition: TopicPartition, topic_id: UUID, state: LeaderAndIsrState) -> Error:
         assert self.broker_id in state.replicas, f"broker {self.broker_id} is no replica of {partition}"

@@ -116,7 +116,7 @@ class MemoryCluster:
         path = znodes.topic(name)
         info = znodes.read_topic(name, self.tree.data(path))
         added = {len(info.partitions): PartitionReplicas(tuple(replicas))}
-        self.tree.set(path, znodes.write_topic(TopicInfo(info.topic_id, {**info.partitions, **added})))
+        self.tree.overwrite(path, znodes.write_topic(TopicInfo(info.topic_id, {**info.partitions, **added})))
 
     def delete_topic(self, name: str) -> None:
         self.tree.create(znodes.topic_to_delete(name))
@@ -141,9 +141,9 @@ class MemoryCluster:
         leader = next(each for each in self.brokers.values() if each.leads(of))
         told = leader.replicas[of]
         known = leader.metadata.get(of)
-        version = max(
-            told.partition_epoch, known.zk_version if known and known.leader_epoch == told.leader_epoch else 0
-        )
+        version = told.partition_epoch
+        if known is not None and known.leader_epoch == told.leader_epoch:
+            version = max(version, known.zk_version)
         data = znodes.write_state(LeaderAndIsr(leader.broker_id, told.leader_epoch, tuple(isr), told.controller_epoch))
         written = self.tree.compare_and_set(znodes.state(of), data, version)
         if written and notify:
