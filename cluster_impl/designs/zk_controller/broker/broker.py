@@ -74,9 +74,8 @@ class Broker:
         self._orders = ControllerOrders(broker_id, self._registration, self._configs, self._cache)
         self._writer = IsrWriter(broker_id, zookeeper, self._orders.told)
         self._producer_ids = ProducerIds(zookeeper, broker_id)
-        isr_changes: IsrChanges = self._writer
-        if settings.ibp.has_heartbeats:
-            isr_changes = IsrRequester(broker_id, self._epoch, isr_link)
+        self._requester = IsrRequester(broker_id, self._epoch, isr_link)
+        isr_changes: IsrChanges = self._requester if settings.ibp.has_heartbeats else self._writer
         sender: Sender = NotificationSender(broker_id, zookeeper)
         if settings.ibp.has_replica_events:
             sender = EventSender(broker_id, self._epoch, request_link, settings.request_timeout)
@@ -146,6 +145,7 @@ class Broker:
         self._heartbeats.close()
         self._configs.close()
         self._writer.close()
+        self._requester.close()
         self._producer_ids.close()
         self._failures.close()
         for link in self._links:

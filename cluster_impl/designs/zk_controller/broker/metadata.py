@@ -24,7 +24,8 @@ NO_TOPIC_ID = UUID(int=0)
 LEADER_DURING_DELETE = -2
 """In place of a leader: the partition's topic is deleted, and is to be forgotten."""
 FULL = 2
-"""UpdateMetadata.Type: all partitions are in the request, so what is not there is gone."""
+"""The type of a request that names everything: of LeaderAndIsr all replicas of the broker, of UpdateMetadata all
+partitions. What it does not name is gone."""
 
 PartitionState = m.UpdateMetadataRequest.UpdateMetadataPartitionState
 

@@ -24,7 +24,7 @@ from cluster_impl.designs.zk_controller.broker.guards import (
     first_refusal,
     refusal_of,
 )
-from cluster_impl.designs.zk_controller.broker.metadata import NO_TOPIC_ID, MetadataCache
+from cluster_impl.designs.zk_controller.broker.metadata import FULL, NO_TOPIC_ID, MetadataCache
 from cluster_impl.replication.control_plane import (
     NO_EPOCH,
     NO_LEADER,
@@ -148,6 +148,8 @@ class ControllerOrders:
             refused = self._refusal(body)
             if refused:
                 return _assignment_answer(refused, [(*each, refused) for each in asked], version)
+            if body.type == FULL:
+                self._stop_all_but(asked)
             errors: dict[TopicPartition, Error] = {}
             for start in range(0, len(asked), PIECE):
                 if start:
@@ -158,6 +160,23 @@ class ControllerOrders:
             for name, topic_id, state in asked
         ]
         return _assignment_answer(Error.NONE, results, version)
+
+    def _stop_all_but(self, asked: Iterable[tuple[str, UUID, PartitionState]]) -> None:
+        """What a request that names every replica of this broker does not name was taken away while nobody told it.
+
+        The folders stay: where they are to go as well StopReplica says so.
+        """
+        named = {TopicPartition(name, state.partition_index) for name, _, state in asked}
+        gone = {partition: told for partition, told in self._told.items() if partition not in named}
+        for partition in gone:
+            del self._told[partition]
+        assert self._data_plane is not None
+        self._data_plane.apply(
+            [
+                ReplicaStopped(topic=partition.topic, topic_id=told.topic_id, partition=partition.partition)
+                for partition, told in gone.items()
+            ]
+        )
 
     def _assign(self, piece: Iterable[tuple[str, UUID, PartitionState]]) -> dict[TopicPartition, Error]:
         errors: dict[TopicPartition, Error] = {}

@@ -68,13 +68,20 @@ class Given:
         self.orders.attach(self.data_plane)
 
     def told(
-        self, *states: AssignedState, topic_id: UUID = TOPIC, controller_epoch: int = 2, broker_epoch: int = EPOCH
+        self,
+        *states: AssignedState,
+        topic_id: UUID = TOPIC,
+        controller_epoch: int = 2,
+        broker_epoch: int = EPOCH,
+        kind: int = 0,
     ) -> tuple[int, list[int]]:
         """LeaderAndIsr; the top-level error and those of the partitions."""
         topic = m.LeaderAndIsrRequest.LeaderAndIsrTopicState(
             topic_name="t", topic_id=topic_id, partition_states=list(states)
         )
-        body = m.LeaderAndIsrRequest(controller_epoch=controller_epoch, broker_epoch=broker_epoch, topic_states=[topic])
+        body = m.LeaderAndIsrRequest(
+            controller_epoch=controller_epoch, broker_epoch=broker_epoch, topic_states=[topic], type=kind
+        )
         answer = asyncio.run(self.orders.leader_and_isr(body, LEADER_AND_ISR_VERSION))
         return answer.error_code, [each.error_code for topic in answer.topics for each in topic.partition_errors]
 
@@ -190,6 +197,16 @@ def test_leader_epochs_of_a_topic_that_was_made_anew_begin_again(given: Given) -
     given.told(state(leader_epoch=5))
     assert given.told(state(leader_epoch=0), topic_id=ANOTHER) == (0, [0])
     assert given.data_plane.changes[-1].topic_id == ANOTHER
+
+
+@pytest.mark.requirement("DINT-23")
+def test_what_a_full_request_does_not_name_is_stopped(given: Given) -> None:
+    given.told(state())
+    named = state()
+    named.partition_index = 1
+    assert given.told(named, kind=FULL) == (0, [0])
+    assert given.data_plane.changes[1] == ReplicaStopped(topic="t", topic_id=TOPIC, partition=0)
+    assert given.orders.told(TopicPartition("t", 0)) is None
 
 
 def test_a_request_of_many_partitions_leaves_the_loop_its_turn_and_keeps_its_order(given: Given) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -114,6 +115,39 @@ def test_who_is_not_the_controller_is_asked_no_more_once_another_one_is_known() 
             return await changing
 
     assert isinstance(asyncio.run(main()), IsrAccepted)
+
+
+@pytest.mark.requirement("K343-48", "K343-49")
+def test_what_gathers_while_a_request_is_on_its_way_goes_into_the_next_and_is_answered_one_by_one() -> None:
+    """Proposals for three topics in turn; those of the second are refused."""
+    proposals = [replace(PROPOSAL, topic="tuv"[index % 3], partition=index) for index in range(60)]
+
+    def answer(request: Request) -> Message:
+        body = request.body
+        assert isinstance(body, m.IsrChangeRequest)
+        return m.IsrChangeResponse(
+            results=[
+                m.IsrChangeResponse.Result(error_code=Error.INVALID_REQUEST if topic.topic_name == "u" else Error.NONE)
+                for topic in body.topics
+                for _ in topic.partitions
+            ]
+        )
+
+    scripted = Scripted(answer)
+
+    async def main() -> list[IsrOutcome]:
+        async with controllers(scripted) as brokers:
+            requester = IsrRequester(ME, lambda: INCARNATION, brokers.link())
+            first = asyncio.create_task(requester.change(proposals[0], 5.0))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            rest = await asyncio.gather(*(requester.change(each, 5.0) for each in proposals[1:]))
+            return [await first, *rest]
+
+    outcomes = asyncio.run(main())
+    assert len(scripted.asked) == 2
+    for proposal, outcome in zip(proposals, outcomes, strict=True):
+        assert isinstance(outcome, IsrRefused if proposal.topic == "u" else IsrAccepted)
 
 
 def test_without_a_controller_the_fate_of_a_change_is_unknown_in_time() -> None:
