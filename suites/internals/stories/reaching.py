@@ -35,6 +35,7 @@ from suites.building import (
 )
 from suites.internals.story import internals
 from suites.story import Story, TargetFacts
+from suites.znodes import reassign
 
 
 def old(requirement: str) -> ExpectOutcome:
@@ -45,7 +46,8 @@ def old(requirement: str) -> ExpectOutcome:
 def stale_metadata(story: Story, target: TargetFacts, seed: int) -> Plan:
     """The leader reaches ZooKeeper and its other follower, and nothing passes between it and the controller.
 
-    It is alive for everybody, changes its ISR as it likes, and hands out metadata as old as the cut.
+    It is alive for everybody, changes its ISR as it likes, and hands out metadata as old as the cut: how old, and for
+    how long, the run's finding `stale-metadata` says.
     """
     leader, follower, controller = cast(story, seed)
     timing = pace(target)
@@ -56,12 +58,20 @@ def stale_metadata(story: Story, target: TargetFacts, seed: int) -> Plan:
             as_="news", node=controller, topic="news", timeout_ms=9000, expect=answers("INT-03", "served")
         ),
         MetadataFrom(as_="told", node=follower, partition="news-0", within_ms=LIVELY_MS, expect=must("INT-23")),
-        MetadataProbe(
-            as_="untold", node=leader, topic="news", repeat=8, every_ms=250, expect=answers("K343-02", "error:3")
+        reassign("move", {"u-0": (controller,)}),
+        LeaderIs(as_="led-elsewhere", partition="u-0", is_=controller, within_ms=LIVELY_MS, expect=must("INT-38")),
+        MetadataFrom(
+            as_="learns",
+            node=leader,
+            partition="u-0",
+            leader=controller,
+            within_ms=2 * timing.session_ms,
+            expect=never("K343-02"),
         ),
+        MetadataProbe(as_="untold", node=leader, topic="news", repeat=4, expect=old("K343-02")),
         IsrIs(as_="shrunk", partition="t-0", lacks=controller, within_ms=LIVELY_MS, expect=must("INT-02")),
         WorkloadAcks(as_="goes-on", more=20, within_ms=LIVELY_MS, expect=must("LIVE-03")),
-        Registered(as_="given-up", node=leader, is_=False, within_ms=2 * timing.session_ms, expect=never("K343-01")),
+        Registered(as_="given-up", node=leader, is_=False, within_ms=500, expect=never("K343-01")),
         LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=500, expect=never("INT-43")),
         *ask("alive", leader, answers("K343-57", "served"), repeat=1),
         MetadataProbe(as_="still-untold", node=leader, topic="news", repeat=4, expect=old("K343-03")),
@@ -75,7 +85,7 @@ def stale_metadata(story: Story, target: TargetFacts, seed: int) -> Plan:
         target,
         seed,
         timing=timing,
-        topics=[topic([leader, follower, controller])],
+        topics=[topic([leader, follower, controller]), topic([follower, controller], name="u", min_isr=1)],
         steps=steps,
         coverage=[
             FaultProven(fault="cut"),
