@@ -12,9 +12,8 @@ from cluster_impl.config_data_plane import api_config, replication_config
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.zk_controller.broker.broker import Broker
 from cluster_impl.designs.zk_controller.broker.cluster_id import found_cluster
-from cluster_impl.designs.zk_controller.controller.channels import Answered, Channels
-from cluster_impl.designs.zk_controller.controller.controller import Controller, ControllerConfig
 from cluster_impl.designs.zk_controller.controller.host import ControllerHost
+from cluster_impl.designs.zk_controller.controller.host_assembly import controller_host
 from cluster_impl.replication.manager import ReplicaManager
 from cluster_impl.security.cluster_action import guarded
 from cluster_impl.security.configured import authorizer_of, login_of, users_of
@@ -56,7 +55,7 @@ class ZkNode:
         dirs = LogDirs.open(self._config.log_dirs, cluster_id, self._config.broker_id, Owner.BROKER_ID)
         self._closing.callback(dirs.close)
 
-        host = ControllerHost(self._config.broker_id, self._zookeeper, self._new_controller, self._new_channels)
+        host = controller_host(self._config, self._zookeeper, self._hosts)
         broker = Broker(self._config, self._zookeeper, cluster_id, host.known_controller, self._connect)
         host.listeners.append(broker.controller_is)
         replicas = ReplicaManager(broker.control, replication_config(self._config), dirs, self._hosts)
@@ -86,28 +85,6 @@ class ZkNode:
         for at in self._config.listeners:
             server = internal if at.name == self._config.inter_broker_listener else clients
             await server.listen(at.host, at.port, at.name, self._users[at.name])
-
-    def _new_controller(self) -> Controller:
-        """One for each term."""
-        return Controller(
-            ControllerConfig(
-                controller_id=self._config.broker_id,
-                level=self._settings.ibp,
-                listener=self._config.inter_broker_listener,
-                heartbeat_timeout=self._settings.controller_heartbeat_timeout,
-                unclean_leader_election=self._settings.unclean_leader_election,
-                delete_topics=self._settings.delete_topic,
-                auto_leader_rebalance=self._settings.auto_leader_rebalance,
-                leader_imbalance_check_interval=self._settings.leader_imbalance_check_interval,
-                leader_imbalance_percentage=self._settings.leader_imbalance_percentage,
-                default_partitions=self._config.num_partitions,
-                default_replication_factor=self._config.default_replication_factor,
-            )
-        )
-
-    def _new_channels(self, answered: Answered) -> Channels:
-        listener = self._config.inter_broker_listener
-        return Channels(self._connect, listener, self._settings.controller_socket_timeout, answered)
 
     async def _connect(self, host: str, port: int, timeout: float) -> Connection:
         """To the listener between brokers of another node, or of this one."""
