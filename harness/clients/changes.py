@@ -46,8 +46,8 @@ def _of_controller(name: str, id: int, before: ControllerView, after: Controller
     if after.answer is not before.answer:
         yield name, {"what": "answer", "id": id, "state": after.answer.value}
     if after.epoch >= 0:
-        by = name if after.says_it_itself else None
-        yield by, {"what": "controller", "active": after.leader, "epoch": after.epoch}
+        said = {"what": "controller", "active": after.leader, "epoch": after.epoch}
+        yield (name, said) if after.says_it_itself else (None, {**said, "node": name})
 
 
 def _of_server(name: str, before: ServerView, after: ServerView) -> Iterator[Change]:
@@ -61,7 +61,7 @@ def _of_image(before: Image, after: Image, ids: Mapping[str, int]) -> Iterator[C
     names = {id: name for name, id in reversed(list(ids.items()))}
     for id, broker in after.brokers.items():
         if broker != before.brokers.get(id):
-            yield None, _broker(_holder(broker, ids) or names.get(id), broker)
+            yield None, _broker(broker.process(ids) or names.get(id), broker)
     known, now = _with_state(before), _with_state(after)
     for key, partition in now.items():
         if partition != known.get(key):
@@ -84,11 +84,6 @@ def _gone(
     for key, partition in before.items():
         if key not in after and not partition.topic.startswith("__"):
             yield by, {"what": "partition-gone", "topic": partition.topic, "partition": partition.partition}
-
-
-def _holder(broker: BrokerEntry, ids: Mapping[str, int]) -> str | None:
-    """The node that registered: of an elder and its duplicate, which have one id, only the name of the host tells."""
-    return next((each.host for each in broker.endpoints if ids.get(each.host) == broker.id), None)
 
 
 def _broker(node: str | None, broker: BrokerEntry) -> dict[str, object]:

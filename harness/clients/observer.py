@@ -177,7 +177,7 @@ class Observer:
     def _set_tree(self, tree: Tree) -> None:
         """A claim that changed while it was read is left as it was: it is read again at once."""
         with self._changed:
-            controllers = self._claimed(tree.claim) if tree.whole else self._now.controllers
+            controllers = self._claimed(tree.claim, tree.image) if tree.whole else self._now.controllers
             self._listing = self._listing.of(next(iter(controllers), None), time.monotonic())
             image = self._listing.applied(_with_gone(self._now.image, tree.image))
             self._become(
@@ -191,12 +191,17 @@ class Observer:
                 )
             )
 
-    def _claimed(self, claim: Claim | None) -> Mapping[str, ControllerView]:
-        """By the holder's name; an elder and its duplicate have one id, and the elder's name stands for both."""
-        holder = next((name for name, id in self._ids.items() if claim is not None and id == claim.broker), None)
-        if claim is None or holder is None:
+    def _claimed(self, claim: Claim | None, image: Image) -> Mapping[str, ControllerView]:
+        """By the holder's name. Of an elder and its duplicate it is the one that registered, if by the same session."""
+        if claim is None or not (names := [name for name, id in self._ids.items() if id == claim.broker]):
             return {}
-        return {holder: ControllerView(Answer.UNKNOWN, claim.broker, claim.epoch)}
+        registered = image.brokers.get(claim.broker)
+        process = None if registered is None else registered.process(self._ids)
+        if registered is not None and process is not None and registered.owner != claim.owner:
+            names = [name for name in names if name != process] or names
+        elif process is not None:
+            names = [process]
+        return {names[0]: ControllerView(Answer.UNKNOWN, claim.broker, claim.epoch)}
 
     def _no_news(self) -> None:
         """Nobody can be elected or given up without ZooKeeper; who was the controller may be so no longer."""

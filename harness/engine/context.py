@@ -109,7 +109,10 @@ class Context:
 
     def active_controller(self) -> str:
         """Where ZooKeeper holds the state, any broker can be it: the one that holds /controller."""
-        node = active_controller(self.now, self._names("broker" if self.in_zookeeper else "controller"))
+        if self.in_zookeeper:
+            node = next(iter(self.now.controllers), None)
+        else:
+            node = active_controller(self.now, self._names("controller"))
         if node is not None:
             return node
         if not self.now.news:
@@ -168,10 +171,10 @@ class Context:
                 entry = self.partition_entry(partition)
                 if entry.leader < 0:
                     raise Vacant(f"{partition} has no leader")
-                return (self._names("broker")[entry.leader],)
+                return (self._processes()[entry.leader],)
             case "followers":
                 entry = self.partition_entry(partition)
-                names = self._names("broker")
+                names = self._processes()
                 return tuple(names[id] for id in entry.replicas if id != entry.leader)
             case _:
                 return (ref,)
@@ -181,6 +184,12 @@ class Context:
             if server.leads:
                 return name
         raise Vacant("no ZooKeeper server says that it leads")
+
+    def _processes(self) -> dict[int, str]:
+        """The brokers' names by id; where ZooKeeper tells that a duplicate registered, its name."""
+        ids = {node.name: node.id for node in self.plan.topology.nodes if "broker" in node.roles}
+        registered = {id: entry.process(ids) for id, entry in self.now.image.brokers.items()}
+        return self._names("broker") | {id: name for id, name in registered.items() if name is not None}
 
     def _names(self, role: Literal["controller", "broker", "zookeeper"]) -> dict[int, str]:
         """Node names by id. A duplicate only ever stands under its own name."""

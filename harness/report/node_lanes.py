@@ -179,10 +179,10 @@ def _draw_broker(state: Mapping[str, Any]) -> Segment | None:
 def _draw_duplicate(state: Mapping[str, Any]) -> Segment | None:
     """Which of two processes holds the id is not for a log to say: shown is that it runs, and how it answers."""
     match state.get("process"):
-        case "up" | "stopping" if state.get("broker") in ("active", "inactive"):
-            return _draw_broker(state)
         case None:
             return None
+        case _ if state.get("broker") in ("active", "inactive"):
+            return _draw_broker(state)
         case "paused":
             return Segment(0, 0, "paused", ("paused",), "stopped by SIGSTOP")
         case _:

@@ -88,7 +88,8 @@ def _holder(plan: Plan, journal: Journal) -> Bars:
         if event.data.get("what") == "controller":
             held = event.data["active"] >= 0
             changes.append((event.t, "epoch", event.data["epoch"] if held else None))
-            changes.append((event.t, "holder", names.get(event.data["active"], "?") if held else None))
+            holder = event.data.get("node") or names.get(event.data["active"], "?")
+            changes.append((event.t, "holder", holder if held else None))
             changes.append((event.t, "seen", True))
         elif event.data.get("what") == "ensemble":
             changes.append((event.t, "silent", None if event.data["answers"] else True))

@@ -35,7 +35,8 @@ class BrokerEntry:
 
     In ZooKeeper: `inactive` is a broker that is registered and not in the active controller's Metadata, `registered`
     one while no controller has answered yet, so that nobody knows whom it holds to be alive; `epoch` is the
-    transaction that made its znode, `offset` the one that last changed it, `version` that of its BrokerInfo.
+    transaction that made its znode, `offset` the one that last changed it, `version` that of its BrokerInfo, `owner`
+    the session that holds it.
     """
 
     id: int
@@ -44,6 +45,11 @@ class BrokerEntry:
     offset: int
     version: int = -1
     endpoints: tuple[Advertised, ...] = ()
+    owner: int = 0
+
+    def process(self, ids: Mapping[str, int]) -> str | None:
+        """The node that registered, by its host's name: an elder and its duplicate have one id. `ids` by node name."""
+        return next((each.host for each in self.endpoints if ids.get(each.host) == self.id), None)
 
 
 @dataclass(frozen=True)

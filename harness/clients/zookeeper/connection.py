@@ -14,6 +14,7 @@ from typing import Any
 
 from kazoo.exceptions import EXCEPTIONS, NoNodeError
 from kazoo.protocol.serialization import Connect, Exists, GetChildren2, GetData, ReplyHeader, Sync
+from kazoo.protocol.states import ZnodeStat
 
 from harness.clients.framed import Closed, FramedConnection
 from harness.network.addresses import Endpoint
@@ -26,12 +27,14 @@ ROOT = "/"
 
 @dataclass(frozen=True)
 class Znode:
-    """A znode's data, and of its stat what matters: which transactions made and last changed it, and how often."""
+    """A znode's data, and of its stat what matters: which transactions made and last changed it, how often, and whose
+    session it is bound to (0: nobody's)."""
 
     data: bytes
     czxid: int
     mzxid: int
     version: int
+    owner: int = 0
 
     @property
     def text(self) -> str:
@@ -69,7 +72,7 @@ class ZooKeeperConnection(FramedConnection):
     def get(self, paths: Sequence[str]) -> list[Znode | None]:
         """The znodes at these paths, None where nothing is."""
         found = self._ask([GetData(path, None) for path in paths])
-        return [each and Znode(each[0] or b"", each[1].czxid, each[1].mzxid, each[1].version) for each in found]
+        return [each and _znode(*each) for each in found]
 
     def children(self, paths: Sequence[str]) -> list[list[str]]:
         """The names under these paths, sorted; nothing under what is not there."""
@@ -98,3 +101,7 @@ class ZooKeeperConnection(FramedConnection):
         if header.err != 0:
             raise self.unreadable(f"refused to read {request.path}: {EXCEPTIONS[header.err].__name__}")
         return request.deserialize(frame, size)
+
+
+def _znode(data: bytes | None, stat: ZnodeStat) -> Znode:
+    return Znode(data or b"", stat.czxid, stat.mzxid, stat.version, stat.ephemeralOwner)

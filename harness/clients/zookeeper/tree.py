@@ -31,10 +31,11 @@ class Strange(ValueError):
 
 @dataclass(frozen=True)
 class Claim:
-    """The holder of /controller, and the epoch that it took."""
+    """The holder of /controller, the epoch that it took, and its session."""
 
     broker: int
     epoch: int
+    owner: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,15 @@ def decode_claim(controller: Znode | None, epoch: Znode | None) -> Claim | None:
     """
     if controller is None or epoch is None or epoch.mzxid < controller.czxid:
         return None
-    return Claim(_integer(_json(controller), "brokerid"), _number(epoch.text))
+    return Claim(_integer(_json(controller), "brokerid"), _number(epoch.text), controller.owner)
 
 
 def decode_broker(id: str, znode: Znode) -> BrokerEntry:
     fields = _json(znode)
     protocols = fields.get("listener_security_protocol_map", {})
     endpoints = tuple(_advertised(str(endpoint), protocols) for endpoint in fields.get("endpoints", ()))
-    return BrokerEntry(_number(id), znode.czxid, "active", znode.mzxid, _integer(fields, "version"), endpoints)
+    version = _integer(fields, "version")
+    return BrokerEntry(_number(id), znode.czxid, "active", znode.mzxid, version, endpoints, znode.owner)
 
 
 @dataclass(frozen=True)

@@ -165,6 +165,26 @@ def test_each_change_is_journalled(three: Ensemble, writer: KazooClient, tmp_pat
     assert [data["topic"] for data in seen if data["what"] == "partition-gone"] == ["t"]
 
 
+def test_of_two_processes_with_one_id_the_session_tells_which_is_the_controller(
+    three: Ensemble, writer: KazooClient, tmp_path: Path
+) -> None:
+    other = KazooClient(three.servers[1].connect, timeout=10)
+    other.start(timeout=SOON)
+    registration = json.dumps({"version": 5, "endpoints": ["INTERNAL://node-4b:9090"]}).encode()
+    nodes = (*watched(three), Watched("node-4b", 4, Endpoint("127.252.251.1", 9), False))
+    with Observer(nodes, Dialect.ZOOKEEPER, JournalWriter(tmp_path / "journal.jsonl")) as observer:
+        writer.create("/controller", json.dumps({"brokerid": 4}).encode(), ephemeral=True)
+        writer.create("/controller_epoch", b"1")
+        other.create("/brokers/ids/4", registration, ephemeral=True, makepath=True)
+        assert observer.wait(lambda: 4 in observer.now.image.brokers, time.monotonic() + SOON)
+        assert observer.wait(lambda: set(observer.now.controllers) == {"node-4"}, time.monotonic() + SOON)
+        writer.delete("/controller")
+        other.create("/controller", json.dumps({"brokerid": 4}).encode(), ephemeral=True)
+        writer.set("/controller_epoch", b"2")
+        assert observer.wait(lambda: set(observer.now.controllers) == {"node-4b"}, time.monotonic() + SOON)
+    other.stop()
+
+
 def test_another_server_is_followed_when_one_is_silent(three: Ensemble, writer: KazooClient, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "journal.jsonl")
     with Observer(watched(three), Dialect.ZOOKEEPER, journal) as observer:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from harness.clients.metadata.image import Image
-from harness.clients.views import Answer, BrokerView, Observation, PartitionView, ServerView
+from harness.clients.metadata.image import Advertised, BrokerEntry, Image
+from harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView, ServerView
 from harness.clients.zookeeper.connection import Znode as ZnodeFound
 from harness.engine.conditions import holds, predicate, seen
 from harness.engine.context import Vacant
@@ -113,6 +113,19 @@ def test_roles_around_zookeeper_lead_to_nodes(tmp_path: Path) -> None:
     assert context.nodes("zookeeper") == ("zk-1", "zk-2")
     assert context.node("zookeeper-leader") == "zk-2"
     assert context.node("active-controller") == "node-4"
+    assert context.nodes("brokers") == ("node-4", "node-5")
+
+
+def test_roles_lead_to_the_process_that_registered_the_id(tmp_path: Path) -> None:
+    taken = BrokerEntry(4, 20, "active", 20, 5, (Advertised("INTERNAL", "node-4b", 9090),))
+    found = image()
+    now = in_zookeeper(
+        image=replace(found, brokers={**found.brokers, 4: taken}),
+        controllers={"node-4b": ControllerView(leader=4, epoch=6)},
+    )
+    context = stage(tmp_path, now, plan=IN_ZOOKEEPER)
+    assert context.node("leader:t-0") == "node-4b"
+    assert context.node("active-controller") == "node-4b"
     assert context.nodes("brokers") == ("node-4", "node-5")
 
 
