@@ -28,6 +28,10 @@ class NotEmpty(CoordinationError):
     """A znode with children cannot be deleted."""
 
 
+class TooLarge(CoordinationError):
+    """More than a server reads: it would close the connection, and every repetition of the request with it."""
+
+
 class ConnectionLost(CoordinationError):
     """There is no connection, or it broke before the answer came.
 

@@ -10,15 +10,28 @@ from typing import Any
 from kazoo.client import KazooClient
 
 from cluster_impl.coordination import translation
-from cluster_impl.coordination.errors import ConnectionLost, CoordinationError, NoNode, SessionExpired
+from cluster_impl.coordination.errors import ConnectionLost, CoordinationError, NoNode, SessionExpired, TooLarge
 from cluster_impl.coordination.multi_read import multi_read
 from cluster_impl.coordination.session import Receive, Send, Session
 from cluster_impl.coordination.session_state import Effect, SessionEvent, SessionState, after
 from cluster_impl.coordination.watches import ABSENT, Watched, WatchTable
-from cluster_impl.coordination.znodes import Created, MultiOperation, MultiResult, Stat, Watch, WatchEvent, Znode
+from cluster_impl.coordination.znodes import (
+    Create,
+    Created,
+    MultiOperation,
+    MultiResult,
+    Set,
+    Stat,
+    Watch,
+    WatchEvent,
+    Znode,
+)
 from cluster_impl.wire.hosts import Hosts
 
 log = logging.getLogger(__name__)
+
+MAX_REQUEST_BYTES = 1_000_000
+"""The servers' default limit (jute.maxbuffer) is a little more than this."""
 
 CLOSE_SECONDS = 2.0
 """How long the end of a session may keep its owner; without a connection the servers find out by themselves."""
@@ -142,6 +155,7 @@ class ZooKeeper:
     async def create(
         self, path: str, data: bytes, *, ephemeral: bool = False, sequence: bool = False, make_parents: bool = False
     ) -> Created:
+        _check_size(path, data)
         created: Created = await self._submit(
             path,
             lambda client: client.create_async(
@@ -153,6 +167,7 @@ class ZooKeeper:
 
     async def set(self, path: str, data: bytes, version: int) -> Stat:
         """Only if the znode has that version; -1 stands for any."""
+        _check_size(path, data)
         stat: Stat = await self._submit(
             path, lambda client: client.set_async(path, data, version), lambda answer: translation.stat(answer)
         )
@@ -162,8 +177,9 @@ class ZooKeeper:
         await self._submit(path, lambda client: client.delete_async(path, version), lambda _: None)
 
     async def multi(self, operations: Sequence[MultiOperation]) -> list[MultiResult]:
-        """All or none. Raises what the first that failed met, with its `index`. 1 MB is the servers' limit."""
+        """All or none. Raises what the first that failed met, with its `index`."""
         path = operations[0].path if operations else "/"
+        _check_size(path, *(each.data for each in operations if isinstance(each, Create | Set)))
         results: list[MultiResult] = await self._submit(
             path,
             lambda client: translation.transaction(client, operations).commit_async(),
@@ -268,6 +284,12 @@ class ZooKeeper:
                 read_again(ABSENT)
 
         self._submit(path, send, receive).add_done_callback(done)
+
+
+def _check_size(path: str, *data: bytes) -> None:
+    size = sum(map(len, data))
+    if size > MAX_REQUEST_BYTES:
+        raise TooLarge(f"{size} bytes for {path} are more than the {MAX_REQUEST_BYTES} that ZooKeeper takes", path)
 
 
 def _resolved(server: str, hosts: Hosts) -> str:

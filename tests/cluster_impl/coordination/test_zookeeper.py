@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 
@@ -14,6 +15,7 @@ from cluster_impl.coordination.errors import (
     NoNode,
     NotEmpty,
     SessionExpired,
+    TooLarge,
 )
 from cluster_impl.coordination.session_state import SessionState
 from cluster_impl.coordination.znodes import Check, Create, Delete, Set, WatchEvent, WatchKind
@@ -124,6 +126,22 @@ def test_an_operation_that_kazoo_refuses_to_encode_leaves_the_session_usable(ser
             with pytest.raises(TypeError):
                 await zk.create("/unencodable", "text")  # type: ignore[arg-type]
             assert await zk.exists("/unencodable") is None
+
+    run(test())
+
+
+def test_what_a_server_would_not_read_is_refused_on_this_side(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with client(server.connect) as zk:
+            await zk.create("/large", b"")
+            for operation in (
+                zk.set("/large", b"x" * 1_000_001, -1),
+                zk.create("/larger", b"x" * 1_000_001),
+                zk.multi([Set("/large", b"x" * 600_000, -1), Create("/larger", b"x" * 600_000)]),
+            ):
+                assert isinstance(await refused(operation), TooLarge)
+            await zk.set("/large", b"x" * 1_000_000, -1)
+            assert zk.states == [SessionState.CONNECTED]
 
     run(test())
 
@@ -240,6 +258,7 @@ def test_an_expired_session_is_told_to_all_and_followed_by_another(server: ZooKe
             created = await zk.create("/ephemeral", b"", ephemeral=True)
             assert created.stat.ephemeral_owner == zk.session_id
             assert zk.watches == 0
+            await until(lambda: [thread.name for thread in threading.enumerate()].count("zookeeper") == 2)
 
     run(test())
 
