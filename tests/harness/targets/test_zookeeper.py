@@ -10,8 +10,8 @@ from harness.errors import InfrastructureError
 from harness.network.addresses import Addresses
 from harness.network.layout import Layout, Node, Role, site_names
 from harness.plan.model import Timing
-from harness.targets import zookeeper_jars
-from harness.targets.target import Installation
+from harness.targets import kafka_zk, zookeeper_jars
+from harness.targets.target import Installation, load_file
 from harness.targets.zookeeper import ZooKeeperServers, connect, serves, unready
 from harness.targets.zookeeper_jars import ZooKeeperJars, found_jars
 
@@ -99,6 +99,25 @@ def test_debian_s_package_is_used_with_the_libraries_that_are_there(nowhere: Pat
     found = found_jars()
     assert found is not None
     assert [entry.name for entry in found.entries] == ["zookeeper.jar", "zookeeper-jute.jar", "slf4j-api.jar"]
+
+
+@pytest.mark.parametrize(("version", "origin"), [("3.9.1", "Apache Kafka's jars"), ("2.8.2", "elsewhere")])
+def test_servers_that_pass_addresses_around_links_are_not_used(
+    version: str, origin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[str] = []
+
+    def servers(jars: ZooKeeperJars) -> ZooKeeperServers:
+        used.append(jars.origin)
+        return SERVERS
+
+    monkeypatch.setattr(kafka_zk, "kafka_jars", lambda version: Path("/jars"))
+    monkeypatch.setattr(kafka_zk, "zookeeper_jars", lambda: ZooKeeperJars("elsewhere", ()))
+    monkeypatch.setattr(kafka_zk, "ZooKeeperServers", servers)
+    target = kafka_zk.ApacheKafkaZk(load_file("apache-kafka-zk"), version)
+    installation = _installation(Path("/run"), 1)
+    target.properties(installation.layout.node("zk-1"), installation)
+    assert used == [origin]
 
 
 @pytest.mark.integration

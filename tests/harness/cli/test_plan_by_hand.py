@@ -1,0 +1,27 @@
+"""What `fencepost up` starts for each target."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.cli.byhand import described, plan_by_hand
+from harness.plan.check import problems
+from harness.targets.target import names
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_target_has_a_cluster_to_break_by_hand(name: str) -> None:
+    plan = plan_by_hand(name)
+    assert problems(plan) == []
+    assert [node.name for node in plan.topology.nodes if node.start == "later"] == ["node-4b"]
+
+
+def test_where_zookeeper_holds_the_state_its_servers_stand_in_for_controllers() -> None:
+    assert described(plan_by_hand("quorum")) == "3 controllers, 3 brokers"
+    assert described(plan_by_hand("zk-controller")) == "1 ZooKeeper server, 3 brokers"
+    assert described(plan_by_hand("zk-controller", servers=3)) == "3 ZooKeeper servers, 3 brokers"
+
+
+def test_a_node_has_a_second_log_directory_where_one_can_fail() -> None:
+    assert {node.log_dirs for node in plan_by_hand("zk-controller").topology.nodes if "broker" in node.roles} == {2}
+    assert {node.log_dirs for node in plan_by_hand("quorum").topology.nodes} == {1}
