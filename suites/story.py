@@ -11,7 +11,20 @@ from harness.plan.base import Expect
 from harness.plan.model import Plan
 from harness.targets.target import Dialect, load_file
 
-ALWAYS = ("ACK-01", "ACK-02", "ACK-03", "ACK-04", "ACK-05", "ACK-06", "ACK-07", "ISR-01", "ISR-02", "ISR-03", "HW-03")
+ALWAYS = (
+    "ACK-01",
+    "ACK-02",
+    "ACK-03",
+    "ACK-04",
+    "ACK-05",
+    "ACK-06",
+    "ACK-07",
+    "ISR-01",
+    "ISR-02",
+    "ISR-03",
+    "HW-03",
+    "CTRL-01",
+)
 """What is judged in every run, whatever its story."""
 
 WITHOUT_ZOOKEEPER = frozenset({Dialect.KIP_631, Dialect.KRAFT})

@@ -15,7 +15,7 @@ from results.records.verdict import Basis, Finding
 ONE_LEADER = Check("one-leader", "Two leaders in one leader epoch", "ISR-01", Basis.PRESENCE)
 EPOCHS_GROW = Check("leader-epochs-grow", "A leader epoch went back", "ISR-02", Basis.PRESENCE)
 LAWFUL_ISR = Check("lawful-isr", "An ISR with a stranger, or without its leader", "ISR-03", Basis.PRESENCE)
-ONE_CONTROLLER = Check("one-controller", "Two active controllers in one epoch", "D631-23", Basis.PRESENCE)
+ONE_CONTROLLER = Check("one-controller", "Two active controllers in one epoch", "CTRL-01", Basis.PRESENCE)
 
 
 def one_leader(history: ControlHistory) -> Finding:
