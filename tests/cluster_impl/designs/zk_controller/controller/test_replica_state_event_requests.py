@@ -31,11 +31,14 @@ class World:
         default_factory=lambda: {"b": {1: (5, 4), 0: (5, 6)}, "a": {0: (4, 5), 1: (5, 4)}, "c": {0: (5, 6)}}
     )
 
+    deleted: set[str] = field(default_factory=set)
+    """Topics that are being deleted: known still, and of nobody's concern."""
+
     def broker_epoch(self, broker_id: int) -> int | None:
         return self.epochs.get(broker_id)
 
     def assignment(self, topic: str) -> Mapping[int, Sequence[int]] | None:
-        return self.assignments.get(topic)
+        return None if topic in self.deleted else self.assignments.get(topic)
 
     def topics(self) -> Iterable[str]:
         return self.assignments
@@ -139,6 +142,12 @@ def test_no_topic_means_all_replicas_of_the_broker(topics: tuple[Request.TopicDa
     validated = Ask(topics=topics).send(World())
     assert results(validated) == [("a", 0, Error.NONE), ("a", 1, Error.NONE), ("b", 1, Error.NONE)]
     assert offline(validated) == ["a-0", "a-1", "b-1"]
+
+
+@pytest.mark.requirement("RSE-27")
+def test_topics_that_are_being_deleted_are_not_meant() -> None:
+    validated = Ask(topics=None).send(World(deleted={"a"}))
+    assert results(validated) == [("b", 1, Error.NONE)]
 
 
 @pytest.mark.requirement("RSE-27")
