@@ -22,6 +22,11 @@ from cluster_impl.designs.zk_controller.controller.operations import Steps
 from cluster_impl.designs.zk_controller.controller.refusals import not_controller
 from cluster_impl.wire.codec import Message, RequestMessage
 
+LATE = 0.1
+CATCH_UP = 0.2
+"""Seconds. A tick that comes this late says that the process stood still. It waits a little more then, until what the
+brokers sent meanwhile has been read: a controller that was paused must not take its own silence for theirs."""
+
 
 class Core(Protocol):
     """What `controller.Controller` is to its driver."""
@@ -110,10 +115,20 @@ class Term:
             self._timer = None
         due = self._core.next_tick()
         if due is not None and not self._tick_is_queued:
-            delay = max(0.0, due - time.monotonic())
-            self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
+            now = time.monotonic()
+            self._call_at(max(due, now), now, self._tick_unless_late)
 
-    def _tick(self) -> None:
+    def _call_at(self, due: float, now: float, tick: Callable[[float], None]) -> None:
+        self._timer = asyncio.get_running_loop().call_later(due - now, tick, due)
+
+    def _tick_unless_late(self, due: float) -> None:
+        now = time.monotonic()
+        if now - due > LATE:
+            self._call_at(now + CATCH_UP, now, self._tick)
+        else:
+            self._tick(due)
+
+    def _tick(self, _: float) -> None:
         self._timer = None
         self._tick_is_queued = True
         self._push(events.Tick(time.monotonic()))

@@ -165,6 +165,33 @@ def test_a_core_that_wants_ticks_all_the_time_still_handles_what_else_comes(serv
     run(test())
 
 
+def test_who_stood_still_reads_what_was_sent_meanwhile_before_it_looks_at_the_time(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with client(server.connect) as zookeeper:
+            broker = Broker()
+            await broker.start()
+            core = ToyCore(tick_at=time.monotonic() + 0.2, registered={5: registration(5, broker.port)})
+
+            def steps(event: events.Event) -> Steps[None]:
+                if isinstance(event, events.Elected):
+                    yield [Exists("/")]
+                    core.requests.append((5, m.UpdateMetadataRequest()))
+                elif isinstance(event, events.Tick):
+                    core.tick_at = None
+
+            core.steps_of = steps
+            broker.held = asyncio.get_running_loop().create_future()
+            async with term(core, zookeeper):
+                await until(lambda: bool(broker.seen))
+                broker.held.set_result(m.UpdateMetadataResponse())
+                time.sleep(0.5)  # noqa: ASYNC251  # the whole process stands still
+                await until(lambda: "Tick" in core.kinds())
+                assert core.kinds() == ["Elected", "BrokerAnswered", "Tick"]
+            await broker.server.close()
+
+    run(test())
+
+
 @pytest.mark.requirement("INT-20")
 def test_requests_reach_the_registered_brokers_and_answers_come_back_as_events(server: ZooKeeperServer) -> None:
     async def test() -> None:
