@@ -20,7 +20,7 @@ def module(*users: PlainLogin, login: PlainLogin | None = None) -> str:
     return f"{LOGIN_MODULE} required {own}" + " ".join(f'user_{u.username}="{u.password}"' for u in users) + ";"
 
 
-def ask(host: str, port: int, login: PlainLogin, request: RequestMessage[R], version: int) -> R:
+def ask(host: str, port: int, login: PlainLogin | None, request: RequestMessage[R], version: int) -> R:
     """Raises LoginRefused, ConnectionError or TimeoutError."""
 
     async def asked() -> R:

@@ -84,3 +84,12 @@ def test_a_wrong_password_reaches_no_broker(cluster: ZkCluster) -> None:
     for node in cluster.nodes:
         with pytest.raises(LoginRefused, match="refused the login of broker: Authentication failed"):
             ask(address(node), 9090, PlainLogin("broker", "guessed"), m.MetadataRequest(topics=None), 9)
+
+
+@pytest.mark.requirement("D343-12", "DRSE-03")
+def test_clients_are_told_of_nothing_that_nodes_ask_of_one_another(cluster: ZkCluster) -> None:
+    for node in cluster.nodes:
+        told = ask(address(node), 9092, None, m.ApiVersionsRequest(), 3)
+        between = ask(address(node), 9090, ALICE, m.ApiVersionsRequest(), 3)
+        assert not {api.api_key for api in told.api_keys} & {*BETWEEN_NODES, 17, 36}
+        assert {api.api_key for api in between.api_keys} >= {*BETWEEN_NODES, 17, 36}

@@ -250,6 +250,21 @@ def test_a_request_that_asks_for_nothing_counts_as_a_sign_of_life_and_a_refused_
     assert states.next_deadline() == 1.0 + TIMEOUT
 
 
+@pytest.mark.requirement("D343-20")
+def test_grace_begins_a_full_timeout_anew_for_the_live_and_makes_nobody_live() -> None:
+    states = elected([legacy(6, 102)])
+    for id in (3, 4, 5):
+        states.registered(Registered(id, 100 + id))
+    beat(states, 4, 104, now=0.0)
+    beat(states, 5, 105, STOPPING, now=7.0)
+    states.give_grace(5.0)
+    assert states.next_deadline() == 5.0 + TIMEOUT
+    assert states.expire(5.0 + TIMEOUT) == [Transition(4, ACTIVE, INACTIVE)]
+    assert states.next_deadline() == 7.0 + TIMEOUT
+    assert states.state(3) is INACTIVE
+    assert states.state(6) is ACTIVE
+
+
 @pytest.mark.requirement("K343-20")
 def test_a_stopping_broker_that_falls_silent_becomes_inactive_too() -> None:
     states = fresh()

@@ -77,6 +77,13 @@ class History(RuleBasedStateMachine):
             incarnation, is_legacy, _, heard = self.known[id]
             self.known[id] = (incarnation, is_legacy, INACTIVE, heard)
 
+    @rule()
+    def the_session_was_suspended(self) -> None:
+        self.states.give_grace(self.now)
+        for id, (incarnation, is_legacy, state, _) in self.known.items():
+            if state.is_live:
+                self.known[id] = (incarnation, is_legacy, state, self.now)
+
     @rule(brand_new=st.booleans())
     def another_is_elected(self, brand_new: bool) -> None:
         registered = [legacy(id, at) if old else Registered(id, at) for id, (at, old, _, _) in self.known.items()]
