@@ -141,6 +141,7 @@ def test_the_reason_may_be_left_out(reason: str | None) -> None:
 def test_no_topic_means_all_replicas_of_the_broker(topics: tuple[Request.TopicData, ...] | None) -> None:
     validated = Ask(topics=topics).send(World())
     assert results(validated) == [("a", 0, Error.NONE), ("a", 1, Error.NONE), ("b", 1, Error.NONE)]
+    assert [topic.topic for topic in validated.response.topics] == ["a", "b"]
     assert offline(validated) == ["a-0", "a-1", "b-1"]
 
 
