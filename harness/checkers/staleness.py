@@ -15,6 +15,8 @@ from results.records.verdict import Finding, Verdict
 
 LEAST = 0.5
 """Seconds that news may take: nodes are asked ten times a second, and busy machines are slow."""
+LOOKS = 0.2
+"""Seconds between two looks, and some. What was not seen twice may be news that came here in another order."""
 
 Version = tuple[int, float]
 """Of a partition: which topic of that name, and the leader epoch; no epoch is above that of a topic that is gone."""
@@ -65,7 +67,7 @@ class _Broker:
 
 
 def measure(journal: Journal) -> list[Stale]:
-    """Every stretch of at least `LEAST` seconds of age, by its begin."""
+    """Every stretch of at least `LEAST` seconds of age that was looked at more than once, by its begin."""
     decided, brokers, lives = _Decided(), dict[str, _Broker](), Lives()
     found: list[Stale] = []
     for event in journal.of("state"):
@@ -80,7 +82,8 @@ def measure(journal: Journal) -> list[Stale]:
     for broker in brokers.values():
         if broker.open is not None:
             found.append(replace(broker.open, ended=journal.duration))
-    return sorted((each for each in found if each.age >= LEAST), key=lambda stale: stale.begun)
+    lasting = (each for each in found if each.age >= LEAST and each.seconds >= LOOKS)
+    return sorted(lasting, key=lambda stale: stale.begun)
 
 
 def stale_metadata(journal: Journal) -> Finding:

@@ -11,7 +11,6 @@ from harness.report.shapes import (
     Density,
     Flag,
     Lane,
-    Mark,
     Rows,
     Segment,
     Timeline,
@@ -89,7 +88,7 @@ def _lane(lane: Lane, y: float, scale: _Scale) -> Iterator[str]:
         case Bars():
             yield from (_bar(segment, top, BAR, scale) for segment in lane.segments)
             yield from (_bar(segment, top + BAR + 2, 4, scale) for segment in lane.strip)
-            yield from _marks(lane.marks, top, scale)
+            yield from _marks(lane, top, scale)
             yield from (_caption(caption, top, scale) for caption in lane.captions)
         case Rows():
             for number, (label, segments) in enumerate(lane.rows):
@@ -106,17 +105,28 @@ def _bar(segment: Segment, y: float, height: float, scale: _Scale) -> str:
     width = max(end - x, 1.0)
     tip = f"{segment.tip} · {segment.start:.2f} to {segment.end:.2f} s" if segment.tip else ""
     shape = _rect(f"s-{segment.kind}", x, y, width, height, tip)
-    fitting = next((label for label in segment.labels if len(label) * LETTER + 10 <= width), None)
+    fitting = _fitting(segment, width)
     if fitting is None or height < 12:
         return shape
     return shape + _text(x + 5, y + height / 2 + 3.6, fitting, f"label on-{segment.kind}")
 
 
-def _marks(marks: Iterable[Mark], y: float, scale: _Scale) -> Iterator[str]:
-    for mark in marks:
+def _fitting(segment: Segment, width: float) -> str | None:
+    return next((label for label in segment.labels if len(label) * LETTER + 10 <= width), None)
+
+
+def _marks(lane: Bars, y: float, scale: _Scale) -> Iterator[str]:
+    """A label that would stand on that of a segment is left out; the mark is there, and says it on pointing at it."""
+    written = [
+        scale.x(segment.start)
+        for segment in lane.segments
+        if _fitting(segment, max(scale.x(segment.end) - scale.x(segment.start), 1.0)) is not None
+    ]
+    for mark in lane.marks:
         x = scale.x(mark.t)
         yield _rect(f"m-{mark.kind}", x - 1, y, 2, BAR, mark.tip)
-        if mark.label:
+        end = x + 5 + len(mark.label) * LETTER
+        if mark.label and not any(x - 2 < start < end for start in written):
             yield _text(x + 5, y + BAR / 2 + 3.6, mark.label, f"mark on-{mark.kind}")
 
 

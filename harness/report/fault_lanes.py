@@ -28,7 +28,9 @@ def step_lane(plan: Plan, journal: Journal) -> Bars:
         kind = "step" if outcome in ("done", "ended") else "missed"
         until = end.t if end else journal.duration
         tip = f"{name} ({step.do}): {outcome}, {begun[name]:.2f} to {until:.2f} s"
-        segments.append(Segment(begun[name], until, kind, (f"{step.do} {name}" if step.as_ else step.do, name), tip))
+        segments.append(
+            Segment(begun[name], until, kind, (f"{step.do} {name}" if step.as_ else step.do, name, step.do), tip)
+        )
     return Bars("steps", f"{len(segments)} of {len(plan.steps)}", tuple(segments))
 
 

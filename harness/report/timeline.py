@@ -6,6 +6,7 @@ from harness.checkers.history import read_history
 from harness.plan.model import Plan
 from harness.report.client_lanes import probe_lanes, producer_lanes
 from harness.report.fault_lanes import bands, fault_lanes, step_lane
+from harness.report.level_lanes import level_lanes
 from harness.report.node_lanes import broker_lanes, controller_lanes
 from harness.report.partition_lanes import partition_groups
 from harness.report.shapes import Flag, Group, Timeline
@@ -22,7 +23,7 @@ def build_timeline(plan: Plan, journal: Journal, numbered: Sequence[Finding]) ->
         Group("story", (step_lane(plan, journal), *fault_lanes(journal))),
         Group("controllers", controller_lanes(plan, journal)),
         Group("ZooKeeper", zookeeper_lanes(plan, journal)),
-        Group("brokers", (*broker_lanes(plan, journal), *staleness_lanes(journal))),
+        Group("brokers", (*broker_lanes(plan, journal), *level_lanes(plan, journal), *staleness_lanes(journal))),
         *partition_groups(plan, history, duration),
         Group("clients", (*producer_lanes(plan, history, duration), *probe_lanes(journal))),
     ]
