@@ -30,7 +30,8 @@ def isr_changes(core: Core) -> Steps[list[TopicPartition]]:
         changed.update(dict.fromkeys(_read(znodes.read_partitions, path, data)))
     known = [each for each in changed if each in core.context.leadership]
     yield from read_states(core.context, known)
-    core.batch.update_metadata(known)
+    if known:
+        core.batch.update_metadata(known)
     yield from run([Delete(path) for path, _ in found])
     return known
 

@@ -189,6 +189,16 @@ class MemoryCluster:
             self.settle()
         return self.controller
 
+    def elect_dying(self) -> None:
+        """Another controller, that dies when no write is left (`tree.writes_left`)."""
+        left = self.tree.writes_left
+        self.resign()
+        self.tree.writes_left = left
+        self.epoch += 1
+        self.controller = Controller(self.config, self._new_topic_id)
+        self.handle(Elected(self.epoch, self.now))
+        self.settle()
+
     def resign(self) -> None:
         """The controller is none any more; what it had queued is lost."""
         if self.controller is not None:

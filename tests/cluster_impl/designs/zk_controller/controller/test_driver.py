@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from cluster_impl.coordination.errors import CoordinationError
+from cluster_impl.coordination.session_state import SessionState
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.zk_controller.controller import events
 from cluster_impl.designs.zk_controller.controller.channels import Channels
@@ -243,6 +244,67 @@ def test_a_heartbeat_is_answered_while_an_event_waits_for_zookeeper(server: ZooK
                 assert (len(slow), len(fast)) == (0, 1)
                 relay.heal()
                 await until(lambda: len(slow) == 1)
+
+    run(test())
+
+
+@pytest.mark.requirement("D343-20")
+def test_while_the_session_is_suspended_no_time_passes_for_the_core(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with Relay(server.address, CLIENT_PORT) as relay, client(relay.connect, session_timeout=20) as zookeeper:
+            core = ToyCore()
+
+            def steps(event: events.Event) -> Steps[None]:
+                if isinstance(event, events.Reconnected):
+                    core.tick_at = time.monotonic() + 0.1
+                elif isinstance(event, events.Tick):
+                    core.tick_at = None
+                yield from ()
+
+            core.steps_of = steps
+            core.tick_at = time.monotonic() + 0.3
+            async with term(core, zookeeper):
+                await until(lambda: core.kinds() == ["Elected"])
+                relay.cut()
+                await until(lambda: zookeeper.state is SessionState.SUSPENDED)
+                overdue = core.tick_at + 0.1
+                await until(lambda: time.monotonic() > overdue)
+                assert core.kinds() == ["Elected"]
+                relay.heal()
+                await until(lambda: len(core.events) == 3)
+                assert core.kinds() == ["Elected", "Reconnected", "Tick"]
+
+    run(test())
+
+
+@pytest.mark.requirement("D343-20")
+def test_a_controller_that_zookeeper_was_silent_to_for_a_session_grants_nothing(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with Relay(server.address, CLIENT_PORT) as relay, client(relay.connect, session_timeout=1) as zookeeper:
+
+            def steps(event: events.Event) -> Steps[None]:
+                if isinstance(event, events.Asked):
+                    event.reply(m.ControlledShutdownResponse())
+                yield from ()
+
+            core = ToyCore(steps)
+            async with term(core, zookeeper) as running:
+
+                async def ask(request: Message) -> int:
+                    replies: list[Message] = []
+                    running.ask(asked(request, replies))
+                    await until(lambda: bool(replies))
+                    assert isinstance(replies[0], m.ControlledShutdownResponse | m.MetadataHeartbeatResponse)
+                    return replies[0].error_code
+
+                await zookeeper.sync()
+                relay.stall()
+                while await ask(m.MetadataHeartbeatRequest()) == Error.NONE:
+                    assert time.monotonic() < zookeeper.confirmed_at + 1.2
+                assert time.monotonic() >= zookeeper.confirmed_at + 1
+                assert zookeeper.state is SessionState.SUSPENDED
+                assert await ask(m.ControlledShutdownRequest()) == Error.NOT_CONTROLLER
+                assert "Asked" not in core.kinds()
 
     run(test())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -35,11 +36,16 @@ class Candidate:
     """A host with a toy core for each term, and a listener in front of it."""
 
     def __init__(self, zookeeper: Client, broker_id: int, steps: Handle) -> None:
+        self.is_registered = True
         self.zookeeper = zookeeper
         self.steps = steps
         self.cores: list[ToyCore] = []
         self.host = ControllerHost(
-            broker_id, zookeeper, self._core, lambda answered: Channels(connect, "INTERNAL", 30.0, answered)
+            broker_id,
+            zookeeper,
+            self._core,
+            lambda answered: Channels(connect, "INTERNAL", 30.0, answered),
+            lambda: self.is_registered,
         )
         self.server = Server(ZK_BROKER, self.host.handlers)
         self.port = 0
@@ -170,6 +176,42 @@ def test_a_short_loss_of_the_connection_ends_no_term(server: ZooKeeperServer) ->
                 await zookeeper.until_connected()
             assert alone.host.is_active
             assert len(alone.cores) == 1
+
+    run(test())
+
+
+@pytest.mark.requirement("D343-20")
+def test_an_idle_controller_stays_in_contact_with_zookeeper(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with client(server.connect, 1.5) as zookeeper, candidate(zookeeper, 4) as alone:
+            await until(lambda: alone.host.is_active)
+            end = time.monotonic() + 2
+            while time.monotonic() < end:
+                assert (await alone.ask(m.MetadataHeartbeatRequest())).error_code == Error.NONE
+
+    run(test())
+
+
+@pytest.mark.requirement("D343-16")
+def test_a_broker_that_is_not_registered_is_no_candidate_until_it_is(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with (
+            client(server.connect) as first,
+            client(server.connect) as second,
+            candidate(first, 4) as registered,
+            candidate(second, 5) as other,
+        ):
+            await until(lambda: registered.host.is_active or other.host.is_active)
+            active, idle = (registered, other) if registered.host.is_active else (other, registered)
+            idle.is_registered = False
+            await active.host.stop()
+            await until(lambda: idle.host.known_controller() == -1)
+            await second.sync()
+            await first.sync()
+            assert not idle.host.is_active
+            idle.is_registered = True
+            idle.host.reconsider()
+            await until(lambda: idle.host.is_active)
 
     run(test())
 

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cluster_impl.designs.zk_controller import znodes
+from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
+from cluster_impl.wire import messages as m
+from tests.cluster_impl.designs.zk_controller.controller.invariants import check_rest
+from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import MemoryCluster, partition
+
+
+@pytest.fixture
+def cluster() -> MemoryCluster:
+    cluster = MemoryCluster(brokers=(1, 2, 3))
+    cluster.elect()
+    return cluster
+
+
+@pytest.mark.requirement("INT-03", "INT-34", "INT-09")
+def test_a_topic_that_appears_in_zookeeper_gets_leaders(cluster: MemoryCluster) -> None:
+    cluster.add_topic("t", (1, 2), (2, 3))
+    cluster.settle()
+    assert cluster.state("t-0") == LeaderAndIsr(1, 0, (1, 2), 1)
+    assert cluster.state("t-1") == LeaderAndIsr(2, 0, (2, 3), 1)
+    check_rest(cluster)
+
+
+@pytest.mark.requirement("INT-22", "INT-23")
+def test_its_replicas_are_told_that_it_is_new_and_everybody_who_leads_it(cluster: MemoryCluster) -> None:
+    cluster.sent.clear()
+    topic_id = cluster.add_topic("t", (1, 2))
+    cluster.settle()
+    orders = {id: each for id, each in cluster.sent if isinstance(each, m.LeaderAndIsrRequest)}
+    assert orders.keys() == {1, 2}
+    [topic] = orders[1].topic_states
+    assert (topic.topic_name, topic.topic_id, topic.partition_states[0].is_new) == ("t", topic_id, True)
+    assert [(each.broker_id, each.host_name, each.port) for each in orders[2].live_leaders] == [(1, "node-1", 9090)]
+    told = {id for id, each in cluster.sent if isinstance(each, m.UpdateMetadataRequest)}
+    assert told == {1, 2, 3}
+
+
+def test_a_topic_of_old_software_gets_an_id(cluster: MemoryCluster) -> None:
+    cluster.tree.create(znodes.topic("t"), b'{"version":1,"partitions":{"0":[1,2]}}')
+    cluster.settle()
+    written = json.loads(cluster.tree.data(znodes.topic("t")))
+    assert written["version"] == 3
+    assert written["topic_id"]
+    assert written["partitions"] == {"0": [1, 2]}
+    check_rest(cluster)
+
+
+@pytest.mark.requirement("INT-35", "INT-10")
+def test_partitions_that_are_added_to_a_topic_get_leaders(cluster: MemoryCluster) -> None:
+    cluster.add_topic("t", (1, 2))
+    cluster.settle()
+    cluster.add_partition("t", (3, 1))
+    cluster.settle()
+    assert cluster.state("t-1") == LeaderAndIsr(3, 0, (3, 1), 1)
+    cluster.add_partition("t", (2, 3))
+    cluster.settle()
+    assert cluster.state("t-2") == LeaderAndIsr(2, 0, (2, 3), 1)
+    check_rest(cluster)
+
+
+def test_partitions_without_a_live_replica_wait_for_one(cluster: MemoryCluster) -> None:
+    cluster.add_topic("t", (4, 5))
+    cluster.settle()
+    assert not cluster.tree.exists(znodes.state(partition("t-0")))
+    check_rest(cluster)
+    cluster.start(5)
+    cluster.settle()
+    assert cluster.state("t-0") == LeaderAndIsr(5, 0, (5,), 1)
+    check_rest(cluster)
+
+
+def test_replicas_without_a_live_broker_are_not_in_the_first_isr(cluster: MemoryCluster) -> None:
+    cluster.add_topic("t", (4, 2, 3))
+    cluster.settle()
+    assert cluster.state("t-0") == LeaderAndIsr(2, 0, (2, 3), 1)
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b'{"version":3,"partitions":{"0":"x"}}'])
+def test_a_topic_that_makes_no_sense_is_left_alone_until_it_is_mended(cluster: MemoryCluster, data: bytes) -> None:
+    cluster.tree.create(znodes.topic("t"), data)
+    cluster.add_topic("u", (1,))
+    cluster.settle()
+    assert cluster.state("u-0").leader == 1
+    assert not cluster.tree.exists(znodes.partitions("t"))
+
+
+def test_a_topic_that_was_removed_by_hand_is_forgotten(cluster: MemoryCluster) -> None:
+    cluster.add_topic("t", (1,))
+    cluster.settle()
+    for path in (*map(str, reversed([each for each in cluster.tree.paths() if each.startswith("/brokers/topics/t")])),):
+        cluster.tree.delete(path)
+    cluster.settle()
+    cluster.add_topic("t", (2,))
+    cluster.settle()
+    assert cluster.state("t-0").leader == 2
+
+
+@pytest.mark.requirement("DINT-15")
+def test_a_topic_that_appears_while_the_controller_reads_is_not_missed(cluster: MemoryCluster) -> None:
+    cluster.add_topic("t", (1,))
+    cluster.watches()
+    cluster.add_topic("u", (2,))
+    cluster.settle()
+    assert (cluster.state("t-0").leader, cluster.state("u-0").leader) == (1, 2)
