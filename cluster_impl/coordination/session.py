@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -49,6 +51,7 @@ class _Waiting:
     send: Send
     receive: Receive
     answer: asyncio.Future[Any]
+    sent_at: float = 0.0
 
 
 class Session:
@@ -63,6 +66,9 @@ class Session:
         """`servers` as address:port, tried in order; `timeout` in seconds. The callbacks are called on the loop."""
         self.id = 0
         """Known once it was connected."""
+        self.confirmed_at = -math.inf
+        """When the latest operation that the servers answered was sent (seconds, monotonic): the session cannot have
+        ended earlier than its timeout after that."""
         self._loop = asyncio.get_running_loop()
         self._changed = changed
         self._fired = fired
@@ -117,24 +123,29 @@ class Session:
             operation = self._waiting.popleft()
             if operation.answer.done():  # whoever asked has left, and nothing was sent
                 continue
+            sent_at = time.monotonic()
             try:
                 result = operation.send(self._client)
             except Exception as error:  # what kazoo cannot encode
                 operation.answer.set_exception(error)
                 continue
             self._in_flight += 1
+            operation.sent_at = sent_at
             result.rawlink(partial(self._hand_over, self._answered, operation))
 
     def _answered(self, operation: _Waiting, result: Any) -> None:
         self._in_flight -= 1
         error = result.exception
+        failed = failure(error, operation.path) if error is not None else None
+        if not isinstance(failed, (ConnectionLost, SessionExpired)):
+            self.confirmed_at = max(self.confirmed_at, operation.sent_at)
         if not operation.answer.done():  # else whoever asked has left, and watches nothing
             try:
-                if error is not None:
-                    raise failure(error, operation.path)
+                if failed is not None:
+                    raise failed
                 operation.answer.set_result(operation.receive(result.value))
-            except Exception as failed:
-                operation.answer.set_exception(failed)
+            except Exception as raised:
+                operation.answer.set_exception(raised)
         if isinstance(error, (k.ConnectionLoss, k.SessionExpiredError)):
             self._refuse_waiting(error)
         self._pump()

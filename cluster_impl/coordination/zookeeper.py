@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -54,7 +55,7 @@ class ZooKeeper:
         self._connect = connect
         self._servers = [_resolved(name, hosts) for name in names[first % len(names) :] + names[: first % len(names)]]
         self._chroot = f"/{chroot}" if chroot else ""
-        self._session_timeout = session_timeout
+        self.session_timeout = session_timeout
         self._watches = WatchTable()
         self._session: Session | None = None
         self._until_connected: list[asyncio.Future[None]] = []
@@ -66,6 +67,14 @@ class ZooKeeper:
     def session_id(self) -> int:
         """Of the session that is, or was last; 0 before the first. It is what `Stat.ephemeral_owner` names."""
         return self._session.id if self._session is not None else 0
+
+    @property
+    def confirmed_at(self) -> float:
+        """When the latest operation of this session that was answered was sent (monotonic); before the first, never.
+
+        The servers keep the session, and what is ephemeral in it, for at least `session_timeout` from then on.
+        """
+        return self._session.confirmed_at if self._session is not None else -math.inf
 
     @property
     def watches(self) -> int:
@@ -209,7 +218,7 @@ class ZooKeeper:
 
     def _open(self) -> None:
         self._session = Session(
-            self._servers, self._chroot, self._session_timeout, self._session_changed, self._watch_fired
+            self._servers, self._chroot, self.session_timeout, self._session_changed, self._watch_fired
         )
         self._session.open()
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from cluster_impl.coordination import znodes as zk
+from cluster_impl.coordination.session_state import SessionState
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.zk_controller.controller import events
 from cluster_impl.designs.zk_controller.controller.channels import Answered, Channels
@@ -50,17 +51,21 @@ class Term:
         self.won = won
         self._core = core
         self._zookeeper = zookeeper
+        self._session_id = zookeeper.session_id
         self._execution = Execution(zookeeper, won.epoch_version, self._znode_changed)
         self._channels = make_channels(self._broker_answered)
         self._queue: asyncio.Queue[events.Event] = asyncio.Queue()
         self._timer: asyncio.TimerHandle | None = None
         self._tick_is_queued = False
         self._has_begun = False
+        self._is_suspended = False
+        """Since the session was suspended, until the core has been told that it lives on."""
         self._is_over = False
 
     async def run(self) -> None:
         """Raises ControllerMoved, SessionExpired, or what the core died of; returns never."""
         self._push(events.Elected(self.won.epoch, time.monotonic()))
+        self._zookeeper.listeners.append(self._session_changed)
         try:
             while True:
                 await self._handle(await self._queue.get())
@@ -70,14 +75,35 @@ class Term:
 
     def ask(self, asked: events.Asked) -> None:
         """Answered here and now if it may be, also while an event waits for ZooKeeper; else in its turn."""
-        if self._is_over:
+        if not self._has_authority():
             asked.reply(not_controller(asked.request))
         elif not (self._has_begun and self._core.at_once(asked)):
             self._push(asked)
 
+    def _has_authority(self) -> bool:
+        """Not once ZooKeeper has been silent for a session: another controller may be elected by then, and whoever is
+        cut off together with this one must not be kept alive by it (D343-20)."""
+        if self._is_over or self._zookeeper.session_id != self._session_id:
+            return False
+        return time.monotonic() - self._zookeeper.confirmed_at < self._zookeeper.session_timeout
+
+    def _session_changed(self, state: SessionState) -> None:
+        if state is SessionState.SUSPENDED:
+            self._is_suspended = True
+        elif state is SessionState.CONNECTED and self._zookeeper.session_id == self._session_id:
+            self._push(events.Reconnected(time.monotonic()))
+
     async def _handle(self, event: events.Event) -> None:
-        if isinstance(event, events.Tick):
-            self._tick_is_queued = False
+        match event:
+            case events.Asked() if not self._has_authority():
+                event.reply(not_controller(event.request))
+                return
+            case events.Tick():
+                self._tick_is_queued = False
+                if self._is_suspended:
+                    return  # nobody is given up meanwhile; after Reconnected the time is looked at again
+            case events.Reconnected():
+                self._is_suspended = self._zookeeper.state is not SessionState.CONNECTED
         await self._execution.run(self._core.handle(event))
         self._channels.keep(self._core.registered)
         for broker_id, request in self._core.drain():
@@ -86,6 +112,7 @@ class Term:
 
     def _end(self) -> None:
         self._is_over = True
+        self._zookeeper.listeners.remove(self._session_changed)
         self._zookeeper.forget(self._znode_changed)
         if self._timer is not None:
             self._timer.cancel()

@@ -36,8 +36,18 @@ class Elected:
 class Elector:
     """One candidate. It knows who the controller is as far as it has heard: the znode is watched all the time."""
 
-    def __init__(self, zookeeper: ZooKeeper, broker_id: int, heard: Callable[[int], None]) -> None:
-        """`heard` is called with each broker id that /controller was seen to name, NOBODY included."""
+    def __init__(
+        self,
+        zookeeper: ZooKeeper,
+        broker_id: int,
+        heard: Callable[[int], None],
+        may_stand: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`heard` is called with each broker id that /controller was seen to name, NOBODY included.
+
+        Who may not stand only looks; `reconsider` says that this has changed.
+        """
+        self._may_stand = may_stand
         self._zookeeper = zookeeper
         self._broker_id = broker_id
         self._heard = heard
@@ -45,7 +55,7 @@ class Elector:
         self.controller = NOBODY
 
     async def stand(self) -> Elected | None:
-        """Takes part once; None if another is the controller. Raises ConnectionLost or SessionExpired.
+        """Takes part once; None if it is not elected. Raises ConnectionLost or SessionExpired.
 
         After it, `until_changed` tells of the next change of /controller.
         """
@@ -54,6 +64,8 @@ class Elector:
             self._changed.clear()
             owner = await self._look()
             if owner is None:
+                if not self._may_stand():
+                    return None
                 attempt = await self._attempt(attempt)
                 continue
             if owner != self._zookeeper.session_id:
@@ -66,6 +78,10 @@ class Elector:
     async def until_changed(self) -> None:
         """Returns when /controller was created, changed or deleted, or the session expired, since it was looked at."""
         await self._changed.wait()
+
+    def reconsider(self) -> None:
+        """Whoever waits for a change looks again."""
+        self._changed.set()
 
     async def holds(self, won: Elected) -> bool:
         """Whether this session is the controller still. Raises ConnectionLost or SessionExpired."""

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from cluster_impl.coordination.errors import ConnectionLost, SessionExpired
 from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller.channels import Answered, Channels
 from cluster_impl.designs.zk_controller.controller.driver import Core, Term
 from cluster_impl.designs.zk_controller.controller.elector import Elected, Elector
@@ -25,6 +26,9 @@ log = logging.getLogger(__name__)
 PAUSE_AFTER_FAILURE = 1.0
 """Seconds in which another broker may be elected, after a term that ended by a fault of its own."""
 
+CONTACT_SHARE = 0.2
+"""Of the session timeout: the time between two signs that ZooKeeper is there."""
+
 
 class ControllerHost:
     """Runs on the node's ZooKeeper session, which its owner opens before `start` and closes after `stop`."""
@@ -35,12 +39,15 @@ class ControllerHost:
         zookeeper: ZooKeeper,
         make_core: Callable[[], Core],
         make_channels: Callable[[Answered], Channels],
+        is_registered: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`is_registered` says whether this broker's znode is its own: nobody would find another process of its id, so
+        it is no candidate without (D343-16). `reconsider` is to be called when it is registered (again)."""
         self._zookeeper = zookeeper
         self._make_core = make_core
         self._make_channels = make_channels
         self._superseded = SupersededConnections()
-        self._elector = Elector(zookeeper, broker_id, self._heard)
+        self._elector = Elector(zookeeper, broker_id, self._heard, is_registered)
         self._term: Term | None = None
         self._candidacy: asyncio.Task[None] | None = None
         self.listeners: list[Callable[[int], None]] = []
@@ -55,6 +62,9 @@ class ControllerHost:
     def known_controller(self) -> int:
         """The broker that /controller named when it was read last; -1 if there was none."""
         return self._elector.controller
+
+    def reconsider(self) -> None:
+        self._elector.reconsider()
 
     async def start(self) -> None:
         self._candidacy = asyncio.create_task(self._stand_for_ever())
@@ -91,11 +101,12 @@ class ControllerHost:
         self._term = term
         serving = asyncio.create_task(term.run())
         deposed = asyncio.create_task(self._until_deposed(won))
+        in_contact = asyncio.create_task(self._stay_in_contact())
         try:
-            await asyncio.wait({serving, deposed}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({serving, deposed, in_contact}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._term = None
-            reason = await _end(serving, deposed)
+            reason = await _end(serving, deposed, in_contact)
             log.info("this broker is not the controller any more (epoch %d)", won.epoch)
             await self._elector.resign(won)
         if reason is not None and not isinstance(reason, (ControllerMoved, SessionExpired)):
@@ -106,6 +117,16 @@ class ControllerHost:
         session = self._zookeeper.session_id
         while await self._holds(won, session):
             await self._elector.until_changed()
+
+    async def _stay_in_contact(self) -> None:
+        """Keeps `confirmed_at` young while nothing else is asked of ZooKeeper: the term's authority depends on it."""
+        while True:
+            try:
+                await self._zookeeper.exists(znodes.CONTROLLER_EPOCH)
+            except ConnectionLost:
+                await self._zookeeper.until_connected()
+            else:
+                await asyncio.sleep(self._zookeeper.session_timeout * CONTACT_SHARE)
 
     async def _holds(self, won: Elected, session: int) -> bool:
         """Whether the session lives, and /controller is still its own, at this epoch."""

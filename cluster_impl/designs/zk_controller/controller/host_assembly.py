@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cluster_impl.config import NodeConfig
 from cluster_impl.config_zookeeper import ZooKeeperConfig
 from cluster_impl.coordination.zookeeper import ZooKeeper
@@ -15,7 +17,9 @@ from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.registry import ZK_BROKER
 
 
-def controller_host(config: NodeConfig, zookeeper: ZooKeeper, hosts: Hosts) -> ControllerHost:
+def controller_host(
+    config: NodeConfig, zookeeper: ZooKeeper, hosts: Hosts, is_registered: Callable[[], bool] = lambda: True
+) -> ControllerHost:
     """Raises ConfigError."""
     legacy = config.zookeeper
     assert legacy is not None, "only a node with zookeeper.connect can be this controller"
@@ -29,7 +33,7 @@ def controller_host(config: NodeConfig, zookeeper: ZooKeeper, hosts: Hosts) -> C
     def make_channels(answered: Answered) -> Channels:
         return Channels(connect, config.inter_broker_listener, legacy.controller_socket_timeout, answered)
 
-    return ControllerHost(config.broker_id, zookeeper, lambda: Controller(core_config), make_channels)
+    return ControllerHost(config.broker_id, zookeeper, lambda: Controller(core_config), make_channels, is_registered)
 
 
 def controller_config(config: NodeConfig, legacy: ZooKeeperConfig) -> ControllerConfig:
