@@ -259,6 +259,10 @@ def write_topic(info: TopicInfo) -> bytes:
 
 def read_topic(name: str, data: bytes) -> TopicInfo:
     document = Document.parse(topic(name), data, 1, 2, 3)
+    assigned = document.by_partition("partitions")
+    for index, replicas in assigned.items():
+        if not replicas or len(set(replicas)) != len(replicas):
+            raise MalformedZnode(document.path, f"partition {index} has the replicas {list(replicas)}")
     adding = document.by_partition("adding_replicas", {})
     removing = document.by_partition("removing_replicas", {})
     topic_id = read_uuid(document.path, document.text("topic_id")) if "topic_id" in document.members else None
@@ -266,7 +270,7 @@ def read_topic(name: str, data: bytes) -> TopicInfo:
         topic_id,
         {
             index: PartitionReplicas(replicas, adding.get(index, ()), removing.get(index, ()))
-            for index, replicas in sorted(document.by_partition("partitions").items())
+            for index, replicas in sorted(assigned.items())
         },
     )
 

@@ -152,6 +152,8 @@ def test_what_is_no_state_is_refused_with_a_sentence(data: bytes, sentence: str)
         b'{"version":3,"partitions":[]}',
         b'{"version":3,"partitions":{"x":[1]}}',
         b'{"version":3,"partitions":{"0":1}}',
+        b'{"version":3,"partitions":{"0":[]}}',
+        b'{"version":3,"partitions":{"0":[1,1]}}',
         b'{"version":3,"partitions":{},"topic_id":"short"}',
         b'{"version":9,"partitions":{}}',
     ],
