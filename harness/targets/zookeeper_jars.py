@@ -1,6 +1,6 @@
 """A ZooKeeper server to run: whatever carries its jars.
 
-In this order: `$ZOOKEEPER_HOME`; the jars that pyspark brings along, which hold a complete server; Debian's package;
+In this order: `$ZOOKEEPER_HOME`, an unpacked release or `/usr/share/java` for Debian's package; the jars that pyspark brings along, which hold a complete server; Debian's package;
 the cache, filled by Maven.
 """
 
@@ -61,8 +61,8 @@ def zookeeper_jars() -> ZooKeeperJars:
 def found_jars() -> ZooKeeperJars | None:
     """The first that need not be fetched."""
     if home := os.environ.get("ZOOKEEPER_HOME"):
-        return _home(Path(home))
-    return next((jars for jars in (_pyspark(), _debian(), _cached()) if jars is not None), None)
+        return _debian(Path(home)) or _home(Path(home))
+    return next((jars for jars in (_pyspark(), _debian(DEBIAN), _cached()) if jars is not None), None)
 
 
 def kafka_s(folder: Path) -> ZooKeeperJars:
@@ -91,10 +91,10 @@ def _pyspark() -> ZooKeeperJars | None:
     return ZooKeeperJars("pyspark", (*(paths[0] for paths in needed), *logger))
 
 
-def _debian() -> ZooKeeperJars | None:
-    if not (DEBIAN / "zookeeper.jar").exists():
+def _debian(folder: Path) -> ZooKeeperJars | None:
+    if not (folder / "zookeeper.jar").exists():
         return None
-    entries = tuple(path for name in DEBIAN_JARS if (path := DEBIAN / f"{name}.jar").exists())
+    entries = tuple(path for name in DEBIAN_JARS if (path := folder / f"{name}.jar").exists())
     return ZooKeeperJars("Debian's package", entries)
 
 

@@ -94,6 +94,14 @@ def test_a_home_without_zookeeper_is_refused(nowhere: Path, monkeypatch: pytest.
         found_jars()
 
 
+def test_debian_s_package_can_be_asked_for(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _touch(nowhere / "java", "zookeeper.jar", "zookeeper-3.8.0.jar")
+    monkeypatch.setenv("ZOOKEEPER_HOME", str(nowhere / "java"))
+    found = found_jars()
+    assert found is not None
+    assert (found.origin, [entry.name for entry in found.entries]) == ("Debian's package", ["zookeeper.jar"])
+
+
 def test_debian_s_package_is_used_with_the_libraries_that_are_there(nowhere: Path) -> None:
     _touch(nowhere / "debian", "zookeeper.jar", "zookeeper-jute.jar", "slf4j-api.jar", "unrelated.jar")
     found = found_jars()
