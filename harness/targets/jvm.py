@@ -24,9 +24,9 @@ def name_table(node: Node, installation: Installation) -> list[str]:
     return [f"-Djdk.net.hosts.file={installation.hosts(node)}", "-Djava.net.preferIPv4Stack=true"]
 
 
-def shared_classes(archive: Path | None) -> list[str]:
-    """The flag for an archive of loaded classes, if one was made."""
-    return [f"-XX:SharedArchiveFile={archive}"] if archive is not None and archive.exists() else []
+def shared_classes(archive: Path) -> list[str]:
+    """The flag for an archive of loaded classes, if it was made."""
+    return [f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []
 
 
 def kafka(version: str, *arguments: str) -> list[str]:

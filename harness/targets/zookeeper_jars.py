@@ -1,7 +1,7 @@
 """A ZooKeeper server to run: whatever carries its jars.
 
-In this order: `$ZOOKEEPER_HOME`, an unpacked release or `/usr/share/java` for Debian's package; the jars that pyspark brings along, which hold a complete server; Debian's package;
-the cache, filled by Maven.
+In this order: `$ZOOKEEPER_HOME`, which is an unpacked release, or `/usr/share/java` for Debian's package; the jars that
+pyspark brings along, which hold a complete server; Debian's package; the cache, filled by Maven.
 """
 
 from __future__ import annotations
