@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from faults.capabilities import ProcessStatus, Reach, Running
-from harness.backends.process import ProcessBackend
+from harness.backends.process import SETTLE, ProcessBackend
 from harness.errors import InfrastructureError
 from harness.network import sockets
 from harness.network.layout import Layout, Node, hosts_file
@@ -40,8 +40,7 @@ class Nodes:
         self._backend = backend
         self._journal = journal
         self._levels: dict[str, str] = {}
-        self._stopping: set[str] = set()
-        self._lock = threading.Lock()
+        self._stopping: dict[str, threading.Event] = {}
 
     def start(self, node: str) -> None:
         """Start a node's process; a first start writes its files. Does nothing if it runs.
@@ -55,7 +54,7 @@ class Nodes:
             self._install(described)
         elif self._waits_for_registration(described):
             self._await_unregistered(described)
-        self._stopping.discard(node)
+        self._await_noted(node)
         self._note(node, "intent", durable=True)
         self._backend.start(node, self._target.command(described, self._installation))
         self._note(node, "started", level=described.level)
@@ -76,26 +75,38 @@ class Nodes:
 
     def kill(self, node: str) -> None:
         self._backend.kill(node)
+        self._stopping.pop(node, None)
         self._note(node, "killed")
 
     def shut_down(self, node: str) -> None:
         """SIGTERM, and return at once: it may hand over what it leads first. Does nothing if it has ended."""
         if self.status(node).running is not Running.RUNNING:
             return
-        self._stopping.add(node)
+        self._stopping[node] = threading.Event()
         self._note(node, "stopping")
         self._backend.terminate(node)
 
     def await_end(self, node: str, timeout: float) -> bool:
         """Until its process has ended, however. False if it lives on after `timeout` seconds."""
-        return self._backend.await_end(node, timeout)
+        over = self._backend.await_end(node, timeout)
+        if over:
+            self._await_noted(node)
+        return over
 
     def ended(self, node: str, exit_code: int) -> None:
         """Note that a process ended which was not killed here: as it was asked to, or by itself."""
-        if node in self._stopping:
-            self._write(node, "stopped", {"exit_code": exit_code})
-        else:
+        noted = self._stopping.get(node)
+        if noted is None:
             self._write(node, "exited", {"exit_code": exit_code, "sentence": self._backend.obituary(node)})
+            return
+        self._write(node, "stopped", {"exit_code": exit_code})
+        self._stopping.pop(node, None)
+        noted.set()
+
+    def _await_noted(self, node: str) -> None:
+        """The journal tells the end of a process before the start of the next, though another thread writes it."""
+        if noted := self._stopping.get(node):
+            noted.wait(SETTLE)
 
     def set_level(self, node: str, level: str) -> None:
         """From its next start on the node is at this protocol level."""
