@@ -1,9 +1,26 @@
-"""A controller that expects heartbeats of legacy brokers, which send none (against KIP-343, Compatibility)."""
+"""A legacy broker that fences itself when no controller answers it (against KIP-343, Compatibility)."""
 
 from __future__ import annotations
 
-from cluster_impl.designs.zk_controller.controller import heartbeats
+from typing import Any
+
+from cluster_impl.designs.zk_controller.broker.broker import Broker
+from cluster_impl.designs.zk_controller.ibp import Ibp
 
 
 def apply() -> None:
-    heartbeats.FIRST_VERSION_WITH_HEARTBEATS = 0
+    honest = Broker.__init__
+
+    def fencing(self: Broker, *given: Any) -> None:
+        honest(self, *given)
+        if self._settings.ibp is Ibp.BASE:
+            self.control._isr_changes = self._writer
+
+    # It counts its own silence, and is in all else what it was: registered as legacy, with ISRs that it writes itself.
+    Broker.__init__ = fencing  # type: ignore[method-assign, assignment]
+    Ibp.has_heartbeats = property(lambda level: True)  # type: ignore[method-assign, assignment]
+    Ibp.broker_info_version = property(_version)  # type: ignore[method-assign, assignment]
+
+
+def _version(level: Ibp) -> int:
+    return 4 if level is Ibp.BASE else 5

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from suites.stories import told_to
+from suites.story import TargetFacts
+from tests.mutants import stories
 from tests.mutants.planting import VARIABLE
 
 ROOT = Path(__file__).parents[2]
@@ -39,8 +42,7 @@ SEEN_BY = {
     "test_a_newer_controller_shuts_the_older_one_out_also_by_a_request_without_partitions",
     "compare_and_set_dropped": f"{ZK}/broker/test_isr_writes.py::"
     "test_a_leader_that_was_given_up_fails_to_shrink_and_changes_nothing",
-    "legacy_broker_fenced": f"{ZK}/controller/test_broker_heartbeats.py::"
-    "test_a_legacy_registration_is_active_without_heartbeats",
+    "legacy_broker_fenced": f"{ZK}/test_ibp.py::test_a_level_turns_on_what_it_is_for_and_what_came_before",
     "event_of_an_earlier_epoch_applied": f"{ZK}/controller/test_replica_state_event_requests.py::"
     "test_an_event_of_a_process_that_was_restarted_since_is_stopped",
     "notification_watch_left_on": f"{ZK}/controller/test_startup_watches.py::"
@@ -66,3 +68,9 @@ def test_every_mutant_is_listed() -> None:
     folder = Path(__file__).parent
     modules = {path.stem for path in folder.glob("*.py") if "def apply()" in path.read_text()}
     assert modules - {"test_mutants"} == set(SEEN_BY)
+
+
+def test_the_stories_that_see_a_mutant_are_told_to_its_target() -> None:
+    for mutant, (target, slug) in stories.SEEN_BY.items():
+        assert mutant in SEEN_BY
+        assert slug in {story.slug for story in told_to(TargetFacts.of(target))}
