@@ -7,7 +7,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 
-from harness.plan.conditions import Znode
+from harness.plan.conditions import MetadataFrom, Znode
 from harness.plan.steps import Step, ZnodeStep
 from suites.building import LIVELY_MS, must
 
@@ -41,6 +41,21 @@ def create_topic(as_: str, name: str, identity: str, *partitions: Sequence[str])
     return [
         ZnodeStep(as_=as_, action="create", path=f"/brokers/topics/{name}", data=topic_data(identity, partitions)),
         state_is_there(f"{as_}-led", name, len(partitions) - 1, "INT-34"),
+    ]
+
+
+def told(as_: str, name: str, *partitions: Sequence[str]) -> list[Step]:
+    """ZooKeeper says what was decided; that each leader knows that it leads is another matter."""
+    return [
+        MetadataFrom(
+            as_=f"{as_}-{number}",
+            node=replicas[0],
+            partition=f"{name}-{number}",
+            leader=replicas[0],
+            within_ms=LIVELY_MS,
+            expect=must("INT-22"),
+        )
+        for number, replicas in enumerate(partitions)
     ]
 
 

@@ -66,12 +66,16 @@ def leader_epochs_grow(history: ControlHistory) -> Finding:
 
 
 def lawful_isr(history: ControlHistory, assigned: Mapping[TopicPartition, tuple[int, ...]]) -> Finding:
-    """`assigned` is used where a view does not say itself which replicas are assigned."""
+    """Where a view does not say itself which replicas are assigned, each that ever was is lawful, `assigned` or not."""
+    ever: dict[TopicPartition, set[int]] = {partition: set(replicas) for partition, replicas in assigned.items()}
+    for view in history.partitions:
+        if view.replicas is not None:
+            ever.setdefault(view.partition, set()).update(view.replicas)
     rows: list[tuple[Any, ...]] = []
     first: list[float] = []
     judged = 0
     for view in history.partitions:
-        replicas = view.replicas if view.replicas is not None else assigned.get(view.partition)
+        replicas = view.replicas if view.replicas is not None else ever.get(view.partition)
         if view.leader < 0 and replicas is None:
             continue
         judged += 1

@@ -37,6 +37,8 @@ from suites.internals.story import internals
 from suites.story import Story, TargetFacts
 from suites.znodes import elect_preferred
 
+LAG_MS = 8000
+
 
 def leader_killed(story: Story, target: TargetFacts, seed: int) -> Plan:
     """And back: the leadership goes where the first replica says when somebody asks for it."""
@@ -110,7 +112,7 @@ def _controller(story: Story, target: TargetFacts, seed: int, fault: Step) -> Pl
             as_="not-controller",
             node=controller,
             broker=follower,
-            expect=answers("INT-62", "error:41"),
+            expect=answers("INT-62", "error:[11, 41]"),
             unchanged=("brokers", "t-0"),
         ),
         *closing(),
@@ -169,7 +171,8 @@ def bounced_beyond(story: Story, target: TargetFacts, seed: int) -> Plan:
 def _bounced(story: Story, target: TargetFacts, seed: int, away: list[Step], session_ms: int | None) -> Plan:
     """A follower dies and is back: inside its session the new process waits for the old one's znode to go.
 
-    Either way the partition has a version that its earlier process never saw.
+    Either way the partition has a version that its earlier process never saw. The lag time is long, so that it is the
+    controller that takes the follower out of the ISR.
     """
     leader, follower, controller = cast(story, seed)
     steps = [
@@ -199,7 +202,7 @@ def _bounced(story: Story, target: TargetFacts, seed: int, away: list[Step], ses
         story,
         target,
         seed,
-        timing=pace(target, session_ms=session_ms),
+        timing=pace(target, session_ms=session_ms, lag_ms=LAG_MS),
         topics=[topic([leader, follower, controller])],
         steps=steps,
         coverage=[

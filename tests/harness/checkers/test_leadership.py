@@ -56,6 +56,11 @@ def test_the_assignment_that_a_view_itself_tells_goes_first() -> None:
     assert lawful_isr(read_control(story.journal()), ASSIGNED).verdict is Verdict.PASS
 
 
+def test_a_replica_that_was_assigned_later_is_no_stranger_to_who_does_not_know_the_assignment() -> None:
+    story = Story().partition(4, 1, [4, 7], replicas=[4, 7], seen_by="log").partition(4, 1, [4, 7])
+    assert lawful_isr(read_control(story.journal()), ASSIGNED).verdict is Verdict.PASS
+
+
 def test_an_isr_without_its_leader_is_seen() -> None:
     assert lawful_isr(read_control(Story().partition(4, 1, [5]).journal()), ASSIGNED).verdict is Verdict.VIOLATION
 
