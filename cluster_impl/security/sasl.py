@@ -116,6 +116,5 @@ class ServerExchange:
 
     def _fail(self, reason: str) -> None:
         """A client that is known already is told of its mistake, and stays."""
-        self._awaits = _Awaits.NOTHING
         if self.principal is None:
             self.failure = f"authentication failed: {reason}"

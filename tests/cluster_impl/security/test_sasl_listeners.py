@@ -150,8 +150,9 @@ def test_out_of_turn_is_error_34_which_a_known_client_survives(run: Run) -> None
         async with serving() as port:
             known = await connect(port, ALICE)
             handshake = m.SaslHandshakeRequest(mechanism="PLAIN")
-            assert (await known.request(handshake, 1, timeout=PATIENCE)).error_code == 34
-            assert (await known.request(token(b"\0bob\0his"), 2, timeout=PATIENCE)).error_code == 34
+            for _ in range(2):
+                assert (await known.request(token(b"\0bob\0his"), 2, timeout=PATIENCE)).error_code == 34
+                assert (await known.request(handshake, 1, timeout=PATIENCE)).error_code == 34
             assert await principal(known) == "User:alice"
             stranger = await connect(port)
             assert (await stranger.request(token(plain_token(ALICE)), 2, timeout=PATIENCE)).error_code == 34
