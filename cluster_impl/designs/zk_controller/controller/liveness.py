@@ -17,7 +17,6 @@ from cluster_impl.designs.zk_controller.controller.deletion import TopicDeletion
 from cluster_impl.designs.zk_controller.controller.heartbeats import BrokerStates
 from cluster_impl.designs.zk_controller.controller.leadership import change_states
 from cluster_impl.designs.zk_controller.controller.operations import Steps
-from cluster_impl.designs.zk_controller.controller.reassignment import Reassignments
 from cluster_impl.designs.zk_controller.controller.states import PartitionState
 from cluster_impl.designs.zk_controller.states import BrokerState
 from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
@@ -27,12 +26,11 @@ log = logging.getLogger(__name__)
 
 
 class Liveness:
-    def __init__(self, core: Core, states: BrokerStates, deletion: TopicDeletion, reassignments: Reassignments) -> None:
+    def __init__(self, core: Core, states: BrokerStates, deletion: TopicDeletion) -> None:
         self._core = core
         self._context = core.context
         self._states = states
         self._deletion = deletion
-        self._reassignments = reassignments
         self._failed: set[int] = set()
         """Brokers whose failure this controller has dealt with."""
 
@@ -105,7 +103,6 @@ class Liveness:
         renewed = set((yield from self._core.partitions.trigger_online()))
         unseen = dict.fromkeys(each for id, of_broker in held.items() if id not in self._failed for each in of_broker)
         yield from self.renew(each for each in unseen if each not in renewed)
-        yield from self._reassignments.resume()
         yield from self._deletion.resume(returned=broker_ids)
 
     def _live_now(self) -> dict[int, int]:

@@ -37,7 +37,6 @@ class Parts:
         core = Core.make(config)
         states = BrokerStates(config.heartbeat_timeout)
         deletion = TopicDeletion(core, enabled=config.delete_topics)
-        reassignments = Reassignments(core)
         return cls(
             config=config,
             core=core,
@@ -46,8 +45,8 @@ class Parts:
             topics=Topics(core, new_topic_id),
             deletion=deletion,
             topic_deletions=TopicDeletions(core.context, enabled=config.delete_topics),
-            reassignments=reassignments,
-            liveness=Liveness(core, states, deletion, reassignments),
+            reassignments=Reassignments(core),
+            liveness=Liveness(core, states, deletion),
             preferred=PreferredLeaders(core, config),
             shutdown=ControlledShutdown(core),
         )

@@ -69,10 +69,12 @@ class Reassignments:
         yield from self._cross_out(each for each in asked if each not in begun)
         yield from self.resume(begun)
 
-    def resume(self, partitions: Iterable[TopicPartition] | None = None) -> Steps[None]:
-        """Finish those whose new replicas are all in sync; of the given ones, or of all that are under way."""
-        which = list(self._context.reassigned if partitions is None else partitions)
-        ready = [each for each in which if each in self._context.reassigned and self._is_in_sync(each)]
+    def resume(self, partitions: Iterable[TopicPartition]) -> Steps[None]:
+        """Finish those of them that are under way and whose new replicas are all in sync.
+
+        The watch on the state of each that is under way tells of every change, the controller's own ones included.
+        """
+        ready = [each for each in partitions if each in self._context.reassigned and self._is_in_sync(each)]
         if ready:
             yield from self._finish(ready)
 

@@ -215,6 +215,26 @@ def test_a_broker_that_died_while_nobody_was_controller_finds_new_versions_when_
     check_rest(cluster)
 
 
+def test_a_follower_that_died_while_nobody_was_controller_leaves_the_isr() -> None:
+    cluster = scene()
+    cluster.resign()
+    cluster.kill(3)
+    cluster.elect()
+    assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (1, (1, 2))
+    check_rest(cluster)
+
+
+def test_a_leader_that_died_while_nobody_was_controller_leads_no_more() -> None:
+    cluster = scene()
+    cluster.write_isr("t-0", (1,))
+    cluster.settle()
+    cluster.resign()
+    cluster.kill(1)
+    cluster.elect()
+    assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (-1, (1,))
+    check_rest(cluster)
+
+
 def test_a_whole_cluster_that_starts_again_elects_leaders_with_its_isrs() -> None:
     cluster = scene()
     cluster.resign()

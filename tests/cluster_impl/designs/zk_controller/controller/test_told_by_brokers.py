@@ -334,6 +334,17 @@ def test_a_heartbeat_of_a_later_process_makes_the_controller_read_its_znode() ->
     check_rest(cluster)
 
 
+def test_a_process_that_a_later_one_has_replaced_is_not_live_while_its_znode_is_still_seen() -> None:
+    """The server that the controller reads from may lag behind."""
+    cluster = with_heartbeats()
+    later = cluster.brokers[1].epoch + 1000
+    request = m.MetadataHeartbeatRequest(broker_id=1, incarnation_id=later, target_state=BrokerState.ACTIVE)
+    cluster.ask(request)
+    cluster.settle()
+    assert cluster.state("t-0").leader == 2
+    assert cluster.brokers[3].live_brokers.keys() == {2, 3}
+
+
 def test_a_heartbeat_that_changes_nothing_is_answered_out_of_turn() -> None:
     cluster = with_heartbeats()
     assert cluster.controller is not None
