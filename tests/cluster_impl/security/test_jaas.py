@@ -21,6 +21,10 @@ def test_a_listener_for_clients_needs_no_login_of_the_node() -> None:
     assert module.passwords == {"alice": "hers"}
 
 
+def test_a_module_without_users_lets_nobody_in() -> None:
+    assert PlainModule.parse(f"{LOGIN_MODULE} required;") == PlainModule(None, {})
+
+
 @pytest.mark.parametrize(
     ("options", "password"),
     [
@@ -52,6 +56,7 @@ def test_values_may_be_quoted_as_java_does(options: str, password: str) -> None:
         (f'{LOGIN_MODULE} required username="a";', "username and password together"),
         (f'{LOGIN_MODULE} required password="b";', "username and password together"),
         (f"{LOGIN_MODULE} required user_a;", "which user_a is not"),
+        (f"{LOGIN_MODULE} required user_a is hers;", "which user_a is not"),
         (f"{LOGIN_MODULE} required user_a=1 user_a=2;", "gives the option user_a twice"),
         (f"{LOGIN_MODULE} required serviceName=kafka;", "holds the option serviceName"),
     ],
