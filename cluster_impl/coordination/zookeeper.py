@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from kazoo.client import KazooClient
 
@@ -37,6 +37,7 @@ MAX_REQUEST_BYTES = 1_000_000
 CLOSE_SECONDS = 2.0
 """How long the end of a session may keep its owner; without a connection the servers find out by themselves."""
 
+T = TypeVar("T")
 StateListener = Callable[[SessionState], None]
 
 
@@ -233,7 +234,7 @@ class ZooKeeper:
         self.state = transition.state
         log.info("ZooKeeper session %x: %s", self.session_id, self.state.value)
         for listener in list(self.listeners):
-            listener(self.state)
+            _tell(listener, self.state)
         for effect in transition.effects:
             self._carry_out(effect)
         if transition.state in (SessionState.CONNECTED, SessionState.CLOSED):
@@ -249,7 +250,7 @@ class ZooKeeper:
                     self._rearm(watched, path)
             case Effect.END_WATCHES:
                 for watch, event in self._watches.end():
-                    watch(event)
+                    _tell(watch, event)
             case Effect.END_SESSION:
                 if self._session is not None:
                     self._session.end()
@@ -268,12 +269,12 @@ class ZooKeeper:
 
     def _watch_fired(self, event: WatchEvent) -> None:
         for watch in self._watches.fired(event):
-            watch(event)
+            _tell(watch, event)
 
     def _rearm(self, watched: Watched, path: str) -> None:
         def read_again(now: int) -> None:
             for watch, event in self._watches.read_again(watched, path, now):
-                watch(event)
+                _tell(watch, event)
 
         def send(client: KazooClient) -> Any:
             told = self._session.watch if self._session is not None else None
@@ -293,6 +294,14 @@ class ZooKeeper:
                 read_again(ABSENT)
 
         self._submit(path, send, receive).add_done_callback(done)
+
+
+def _tell(whom: Callable[[T], None], what: T) -> None:
+    """What one of them dies of must not keep the others in the dark, nor the session from going on."""
+    try:
+        whom(what)
+    except Exception:
+        log.exception("telling %s failed", what)
 
 
 def _check_size(path: str, *data: bytes) -> None:

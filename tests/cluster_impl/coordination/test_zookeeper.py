@@ -263,6 +263,28 @@ def test_an_expired_session_is_told_to_all_and_followed_by_another(server: ZooKe
     run(test())
 
 
+def test_a_listener_that_fails_keeps_nobody_else_in_the_dark(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with Relay(server.address, CLIENT_PORT) as relay, client(relay.connect) as zk:
+
+            def fail(_: object) -> None:
+                raise ValueError("a listener that fails")
+
+            told: list[WatchEvent] = []
+            zk.listeners.insert(0, fail)
+            await zk.exists("/dark", fail)
+            await zk.exists("/dark", told.append)
+            relay.cut()
+            await until(lambda: zk.state is SessionState.SUSPENDED)
+            relay.heal()
+            await zk.until_connected()
+            await zk.create("/dark", b"")
+            await until(lambda: bool(told))
+            assert zk.states[-2:] == [SessionState.SUSPENDED, SessionState.CONNECTED]
+
+    run(test())
+
+
 @pytest.mark.requirement("DINT-14")
 def test_a_session_that_comes_back_in_time_keeps_its_ephemeral_znodes(server: ZooKeeperServer) -> None:
     async def test() -> None:
