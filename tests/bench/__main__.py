@@ -107,8 +107,8 @@ def main() -> None:
             if times:
                 found[what] = in_turn(console, pair, measurement, times, what)
                 show(console, pair, found[what], f"{what}: medians of {times}, links through Toxiproxy, in turn")
-    if options.json:
-        options.json.write_text(json.dumps(found, indent=2))
+                if options.json:
+                    options.json.write_text(json.dumps(found, indent=2))
 
 
 if __name__ == "__main__":
