@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.plan.base import Level
 from harness.plan.model import Plan
+from harness.plan.steps import Step
 from harness.report.shapes import Bars, Caption, Segment
 from results.records.events import Event
 from results.records.journal import Journal
@@ -25,13 +27,19 @@ def step_lane(plan: Plan, journal: Journal) -> Bars:
             continue
         end = ended.get(name)
         outcome = str(end.data.get("outcome", "ended")) if end else "not ended"
-        kind = "step" if outcome in ("done", "ended") else "missed"
+        kind = "step" if outcome in ("done", "ended") or (outcome == "missed" and may_miss(step)) else "missed"
         until = end.t if end else journal.duration
         tip = f"{name} ({step.do}): {outcome}, {begun[name]:.2f} to {until:.2f} s"
         segments.append(
             Segment(begun[name], until, kind, (f"{step.do} {name}" if step.as_ else step.do, name, step.do), tip)
         )
     return Bars("steps", f"{len(segments)} of {len(plan.steps)}", tuple(segments))
+
+
+def may_miss(step: Step) -> bool:
+    """What the step waits for is claimed never to come, or may stay away: nothing is wrong when it does."""
+    expect = getattr(step, "expect", None)
+    return expect is not None and expect.level is not Level.MUST
 
 
 def fault_lanes(journal: Journal) -> Iterator[Bars]:

@@ -15,6 +15,7 @@ from harness.plan.file import load_plan
 from harness.plan.hash import plan_hash
 from harness.plan.model import Plan
 from harness.report.draw import draw
+from harness.report.fault_lanes import may_miss
 from harness.report.shapes import Bars, Density, Lane, Rows, Timeline
 from harness.report.timeline import build_timeline
 from results.records.folder import Manifest, RunFolder
@@ -108,6 +109,7 @@ def render(
         steps=list(_steps(plan, journal)),
         producers=list(_producers(history)),
         reads=_reads(history),
+        stale=list(_stale(verdict)),
         coverage=[finding for finding in verdict.findings if finding.check == "coverage"],
         judged=[finding for finding in verdict.findings if finding.check != "coverage"],
         environment=list(_environment(plan, manifest)),
@@ -217,6 +219,8 @@ def _steps(plan: Plan, journal: Journal) -> Iterator[dict[str, str]]:
         name = plan.step_name(index)
         end = ended.get(name)
         outcome = str(end.data.get("outcome", "")) if end else ("not ended" if name in begun else "not reached")
+        if outcome == "missed" and may_miss(step):
+            outcome = "did not come"
         does = " ".join(str(part) for part in (step.do, _what(step)) if part)
         yield {
             "name": name,
@@ -224,7 +228,7 @@ def _steps(plan: Plan, journal: Journal) -> Iterator[dict[str, str]]:
             "at": f"{begun[name]:.2f} s" if name in begun else "",
             "took": f"{end.t - begun[name]:.2f} s" if end and name in begun else "",
             "outcome": outcome,
-            "style": "pass" if outcome == "done" else "inconclusive",
+            "style": "pass" if outcome in ("done", "did not come") else "inconclusive",
         }
 
 
@@ -250,6 +254,14 @@ def _producers(history: History) -> Iterator[dict[str, Any]]:
             "unknown": counts[Outcome.INFO],
             "errors": ", ".join(f"{error} × {count}" for error, count in errors[name].most_common(4)),
         }
+
+
+def _stale(verdict: RunVerdict) -> Iterator[dict[str, Any]]:
+    """Brokers that handed out old metadata, the oldest first."""
+    measured = [each.evidence for each in verdict.findings if each.check == "stale-metadata"]
+    figures: Mapping[str, Any] = measured[0].get("stale", {}) if measured else {}
+    for node, figure in sorted(figures.items(), key=lambda each: -float(each[1]["oldest_s"])):
+        yield {"node": node, **figure}
 
 
 def _reads(history: History) -> str:

@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from harness.report.fault_lanes import bands, describe, fault_lanes
+from harness.report.fault_lanes import bands, describe, fault_lanes, step_lane
+from tests.harness.checkers.plans import plan
 from tests.harness.checkers.story import Story
 
 ALL = ["node-1", "node-2", "node-3", "node-4", "node-5", "node-6"]
@@ -54,3 +55,11 @@ def test_a_fault_that_never_healed_is_doubtful_from_the_attempt_on() -> None:
         ordered().event("fault", "cut", "proven").event("fault", "cut", "recovering").event("fault", "cut", "unhealed")
     )
     assert kinds(story) == ["pending", "fault", "doubtful"]
+
+
+@pytest.mark.parametrize(("level", "kind"), [("must", "missed"), ("never", "step"), ("may", "step"), (None, "missed")])
+def test_what_stays_away_as_claimed_is_no_step_that_missed(level: str | None, kind: str) -> None:
+    expect = None if level is None else {"level": level, "requirement": "LIVE-01"}
+    waits = {"do": "await", "as": "wait", "condition": "converged", "within_ms": 10, "expect": expect}
+    story = Story().event("step", "wait", "begin").event("step", "wait", "end", {"outcome": "missed"})
+    assert [segment.kind for segment in step_lane(plan(steps=[waits]), story.journal()).segments] == [kind]

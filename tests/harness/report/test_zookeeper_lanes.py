@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from harness.judge import judge
 from harness.plan.model import Plan
 from harness.report.node_lanes import broker_lanes
+from harness.report.page import render
 from harness.report.shapes import Bars, Segment
 from harness.report.zookeeper_lanes import staleness_lanes, zookeeper_lanes
 from results.records.journal import Journal
@@ -112,3 +114,16 @@ def test_old_metadata_is_shown_for_as_long_as_it_is_handed_out() -> None:
     assert [(label, drawn(segments)) for label, segments in rows.rows] == [
         ("4", [(3.0, 6.0, "stale", "up to 3.0 s old")])
     ]
+
+
+def test_the_page_tells_who_handed_out_old_metadata() -> None:
+    tale = Tale().registered(1.0, "active", 17).seen(1.1, "answer", "node-4", id=4, state="serving")
+    tale.seen(1.2, "listed", "node-4", brokers=[4])
+    fresh = tale.journal()
+    tale.seen(3.0, "broker", node="node-5", id=5, state="active", epoch=18)
+    old = tale.seen(6.0, "listed", "node-4", brokers=[4, 5]).end(9.0)
+    made = zookeeper_plan()
+    assert "Old metadata" not in render(made, fresh, judge(made, fresh), replay="fencepost replay r")
+    page = render(made, old, judge(made, old), replay="fencepost replay r")
+    assert "Old metadata" in page
+    assert "brokers [4], [4, 5] since 3.00 s" in page
