@@ -168,6 +168,7 @@ STORIES = (
         requirements=(
             "HW-02",
             "HW-04",
+            "INT-30",
             "INT-54",
             "DINT-03",
             "D631-07",
