@@ -5,34 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from kazoo.client import KazooClient
 
-from cluster_impl.coordination import translation
-from cluster_impl.coordination.errors import ConnectionLost, CoordinationError, NoNode, SessionExpired, TooLarge
-from cluster_impl.coordination.multi_read import multi_read
+from cluster_impl.coordination.errors import ConnectionLost, CoordinationError, NoNode, SessionExpired
+from cluster_impl.coordination.operations import Operations
 from cluster_impl.coordination.session import Receive, Send, Session
 from cluster_impl.coordination.session_state import Effect, SessionEvent, SessionState, after
 from cluster_impl.coordination.watches import ABSENT, Watched, WatchTable
-from cluster_impl.coordination.znodes import (
-    Create,
-    Created,
-    MultiOperation,
-    MultiResult,
-    Set,
-    Stat,
-    Watch,
-    WatchEvent,
-    Znode,
-)
+from cluster_impl.coordination.znodes import Watch, WatchEvent
 from cluster_impl.wire.hosts import Hosts
 
 log = logging.getLogger(__name__)
-
-MAX_REQUEST_BYTES = 1_000_000
-"""The servers' default limit (jute.maxbuffer) is a little more than this."""
 
 CLOSE_SECONDS = 2.0
 """How long the end of a session may keep its owner; without a connection the servers find out by themselves."""
@@ -41,7 +27,7 @@ T = TypeVar("T")
 StateListener = Callable[[SessionState], None]
 
 
-class ZooKeeper:
+class ZooKeeper(Operations):
     """Every operation raises CoordinationError. One that is refused unsent, or was sent and is in doubt, raises
     ConnectionLost; `until_connected` says when it is worth another try, and whether the session is still the same."""
 
@@ -108,94 +94,6 @@ class ZooKeeper:
             connected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._until_connected.append(connected)
             await connected
-
-    # Reads
-
-    async def get(self, path: str, watch: Watch | None = None) -> Znode:
-        """`watch` is told of the next change of the data or the end of the znode; not set when NoNode is raised."""
-
-        def receive(answer: tuple[bytes, Any]) -> Znode:
-            znode = Znode(answer[0], translation.stat(answer[1]))
-            self._arm(Watched.DATA, path, watch, znode.stat.mzxid)
-            return znode
-
-        found: Znode = await self._submit(path, lambda client: client.get_async(path, self._told(watch)), receive)
-        return found
-
-    async def get_many(self, paths: Sequence[str]) -> list[Znode | None]:
-        """In one request, without watches; None where there is no znode."""
-
-        def receive(answers: Sequence[tuple[bytes, Any] | None]) -> list[Znode | None]:
-            return [None if answer is None else Znode(answer[0], translation.stat(answer[1])) for answer in answers]
-
-        found: list[Znode | None] = await self._submit(paths[0], lambda client: multi_read(client, paths), receive)
-        return found
-
-    async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:
-        """`watch` is told when the znode is created, changed or deleted."""
-
-        def receive(answer: Any) -> Stat | None:
-            found = translation.stat(answer) if answer is not None else None
-            self._arm(Watched.DATA, path, watch, found.mzxid if found is not None else ABSENT)
-            return found
-
-        stat: Stat | None = await self._submit(
-            path, lambda client: client.exists_async(path, self._told(watch)), receive
-        )
-        return stat
-
-    async def children(self, path: str, watch: Watch | None = None) -> list[str]:
-        """Their names. `watch` is told of the next child that comes or goes, and of the end of the znode itself."""
-
-        def receive(answer: tuple[list[str], Any]) -> list[str]:
-            self._arm(Watched.CHILDREN, path, watch, translation.stat(answer[1]).pzxid)
-            return answer[0]
-
-        names: list[str] = await self._submit(
-            path, lambda client: client.get_children_async(path, self._told(watch), include_data=True), receive
-        )
-        return names
-
-    async def sync(self, path: str = "/") -> None:
-        """Afterwards reads see all that was committed before, also by others: a server may lag behind its leader."""
-        await self._submit(path, lambda client: client.sync_async(path), lambda _: None)
-
-    # Writes
-
-    async def create(
-        self, path: str, data: bytes, *, ephemeral: bool = False, sequence: bool = False, make_parents: bool = False
-    ) -> Created:
-        _check_size(path, data)
-        created: Created = await self._submit(
-            path,
-            lambda client: client.create_async(
-                path, data, ephemeral=ephemeral, sequence=sequence, makepath=make_parents, include_data=True
-            ),
-            lambda answer: Created(answer[0], translation.stat(answer[1])),
-        )
-        return created
-
-    async def set(self, path: str, data: bytes, version: int) -> Stat:
-        """Only if the znode has that version; -1 stands for any."""
-        _check_size(path, data)
-        stat: Stat = await self._submit(
-            path, lambda client: client.set_async(path, data, version), lambda answer: translation.stat(answer)
-        )
-        return stat
-
-    async def delete(self, path: str, version: int = -1) -> None:
-        await self._submit(path, lambda client: client.delete_async(path, version), lambda _: None)
-
-    async def multi(self, operations: Sequence[MultiOperation]) -> list[MultiResult]:
-        """All or none. Raises what the first that failed met, with its `index`."""
-        path = operations[0].path if operations else "/"
-        _check_size(path, *(each.data for each in operations if isinstance(each, Create | Set)))
-        results: list[MultiResult] = await self._submit(
-            path,
-            lambda client: translation.transaction(client, operations).commit_async(),
-            lambda answers: translation.multi_results(operations, answers),
-        )
-        return results
 
     def forget(self, watch: Watch) -> None:
         """It is told no more."""
@@ -302,12 +200,6 @@ def _tell(whom: Callable[[T], None], what: T) -> None:
         whom(what)
     except Exception:
         log.exception("telling %s failed", what)
-
-
-def _check_size(path: str, *data: bytes) -> None:
-    size = sum(map(len, data))
-    if size > MAX_REQUEST_BYTES:
-        raise TooLarge(f"{size} bytes for {path} are more than the {MAX_REQUEST_BYTES} that ZooKeeper takes", path)
 
 
 def _resolved(server: str, hosts: Hosts) -> str:
