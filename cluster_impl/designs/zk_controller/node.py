@@ -55,9 +55,10 @@ class ZkNode:
         dirs = LogDirs.open(self._config.log_dirs, cluster_id, self._config.broker_id, Owner.BROKER_ID)
         self._closing.callback(dirs.close)
 
-        host = controller_host(self._config, self._zookeeper, self._hosts)
+        host = controller_host(self._config, self._zookeeper, self._hosts, self._is_registered)
         broker = Broker(self._config, self._zookeeper, cluster_id, host.known_controller, self._connect)
         host.listeners.append(broker.controller_is)
+        broker.registrations.append(host.reconsider)
         replicas = ReplicaManager(broker.control, replication_config(self._config), dirs, self._hosts)
         broker.attach(replicas)
         apis = BrokerApis(broker.control, replicas, api_config(self._config))
@@ -85,6 +86,9 @@ class ZkNode:
         for at in self._config.listeners:
             server = internal if at.name == self._config.inter_broker_listener else clients
             await server.listen(at.host, at.port, at.name, self._users[at.name])
+
+    def _is_registered(self) -> bool:
+        return self._broker is not None and self._broker.is_registered
 
     async def _connect(self, host: str, port: int, timeout: float) -> Connection:
         """To the listener between brokers of another node, or of this one."""

@@ -28,7 +28,7 @@ from cluster_impl.designs.zk_controller.broker.producer_ids import ProducerIds
 from cluster_impl.designs.zk_controller.broker.registration import Registration, broker_info
 from cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 from cluster_impl.designs.zk_controller.controller.channels import Connect
-from cluster_impl.replication.control_plane import DataPlane
+from cluster_impl.replication.control_plane import NO_EPOCH, DataPlane
 from cluster_impl.wire.server import Handler
 
 log = logging.getLogger(__name__)
@@ -101,6 +101,13 @@ class Broker:
         )
         self._shutdown = ControlledShutdown(broker_id, self._epoch, last_link, patience)
         self._tasks: list[asyncio.Task[None]] = []
+        self.registrations: list[Callable[[], None]] = []
+        """Called when the znode is this process's own, for the first time or again."""
+
+    @property
+    def is_registered(self) -> bool:
+        """Whether the id is this process's own, as far as its session says."""
+        return self._registration.epoch != NO_EPOCH
 
     @property
     def handlers(self) -> Mapping[int, Handler]:
@@ -134,7 +141,7 @@ class Broker:
         """Hand leaderships over, within the bound that the configuration sets."""
         self._lifecycle.stop()
         self._heartbeats.beat_now()
-        if self._settings.controlled_shutdown and self._registration.epoch >= 0:
+        if self._settings.controlled_shutdown and self.is_registered:
             await self._shutdown.run()
 
     async def close(self) -> None:
@@ -157,6 +164,8 @@ class Broker:
     def _registered(self, epoch: int) -> None:
         self._lifecycle.registered(epoch)
         self._heartbeats.beat_now()
+        for listener in self.registrations:
+            listener()
 
     def _lost(self) -> None:
         self._lifecycle.unregistered()
