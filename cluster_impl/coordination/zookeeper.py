@@ -52,14 +52,15 @@ class ZooKeeper(Operations):
 
     @property
     def session_id(self) -> int:
-        """Of the session that is, or was last; 0 before the first. It is what `Stat.ephemeral_owner` names."""
+        """What `Stat.ephemeral_owner` names; 0 until the session is connected for the first time."""
         return self._session.id if self._session is not None else 0
 
     @property
     def confirmed_at(self) -> float:
         """When the latest operation of this session that was answered was sent (monotonic); before the first, never.
 
-        The servers keep the session, and what is ephemeral in it, for at least `session_timeout` from then on.
+        The servers keep the session, and what is ephemeral in it, for at least `session_timeout` from then on (less only
+        where their own maximum is shorter).
         """
         return self._session.confirmed_at if self._session is not None else -math.inf
 
