@@ -65,8 +65,7 @@ class ReplicaStateMachine:
         going: dict[TopicPartition, list[int]] = {}
         for partition, broker_id in self._enter(replicas, ReplicaState.OFFLINE):
             self._batch.stop_replica((partition, broker_id))
-            if partition.topic not in self._context.deletion_begun:
-                going.setdefault(partition, []).append(broker_id)
+            going.setdefault(partition, []).append(broker_id)
 
         def decide(partition: TopicPartition, known: LeaderAndIsr) -> LeaderAndIsr | None:
             gone = going[partition]

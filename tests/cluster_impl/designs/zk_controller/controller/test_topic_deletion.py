@@ -120,6 +120,18 @@ def test_a_broker_that_cannot_delete_is_asked_again_when_it_is_registered_anew(c
     assert traces(cluster) == []
 
 
+def test_a_broker_is_not_asked_to_delete_what_is_known_to_be_in_a_failed_log_dir(cluster: MemoryCluster) -> None:
+    cluster.brokers[2].failed.add(T0)
+    cluster.notify_log_dir(2)
+    cluster.settle()
+    cluster.sent.clear()
+    cluster.delete_topic("t")
+    cluster.settle()
+    stops = [each for id, each in cluster.sent if id == 2 and isinstance(each, m.StopReplicaRequest)]
+    asked = [state.partition_index for each in stops for topic in each.topic_states for state in topic.partition_states]
+    assert asked == [1]
+
+
 def test_only_the_answer_to_the_request_to_delete_counts(cluster: MemoryCluster) -> None:
     """A replica is stopped, then its topic deleted: the answer to the first request says nothing of the log."""
     cluster.stalled.add(3)
@@ -128,9 +140,7 @@ def test_only_the_answer_to_the_request_to_delete_counts(cluster: MemoryCluster)
     cluster.settle()
     first = next(each for each in cluster.queues[3] if isinstance(each, m.StopReplicaRequest))
     assert not any(state.delete_partition for topic in first.topic_states for state in topic.partition_states)
-    while cluster.queues[3][0] is not first:
-        cluster.brokers[3].answer(cluster.queues[3].popleft())
-    del cluster.queues[3]
+    cluster.handle(BrokerAnswered(3, first, cluster.brokers[3].answer(first), cluster.now))
     cluster.settle()
     assert cluster.tree.exists(znodes.topic("t"))
 
