@@ -25,6 +25,7 @@ def refusal_of(properties: dict[str, str]) -> str:
     return str(caught.value)
 
 
+@pytest.mark.requirement("DRSE-06")
 def test_a_node_without_process_roles_runs_with_zookeeper() -> None:
     config = config_from(BROKER)
     assert (config.role, config.node_id, config.log_dirs) == (Role.LEGACY, 4, (Path("/a"), Path("/b")))
@@ -40,6 +41,7 @@ def test_a_node_without_a_required_key_is_refused_by_the_keys_name(key: str) -> 
     assert f"the key {key} is missing" in refusal_of({k: v for k, v in BROKER.items() if k != key})
 
 
+@pytest.mark.requirement("D343-18", "K343-59")
 @pytest.mark.parametrize(
     ("version", "level", "broker_info"),
     [("2.0", Ibp.BASE, 4), ("2.1", Ibp.HEARTBEATS, 5), ("2.6", Ibp.REPLICA_EVENTS, 5)],
@@ -72,6 +74,7 @@ def test_a_value_that_no_node_can_run_with_is_refused_with_a_sentence(key: str, 
     assert sentence in refusal_of(BROKER | {key: value})
 
 
+@pytest.mark.requirement("D343-04", "K343-23", "K343-53", "K343-54")
 @pytest.mark.requirement("K343-23", "D343-04")
 @pytest.mark.parametrize("broker_timeout", ["2000", "1999"])
 def test_a_broker_that_would_fence_itself_before_it_is_inactive_is_refused(broker_timeout: str) -> None:
@@ -90,6 +93,7 @@ def test_keys_of_zookeeper_are_refused_where_process_roles_is_set() -> None:
     assert "the key zookeeper.connect is one of nodes without process.roles" in refusal_of(quorum)
 
 
+@pytest.mark.requirement("DRSE-05")
 def test_each_listener_has_a_protocol_and_a_login_module_of_its_own() -> None:
     security = config_from(
         BROKER
