@@ -59,8 +59,8 @@ class ZooKeeper(Operations):
     def confirmed_at(self) -> float:
         """When the latest operation of this session that was answered was sent (monotonic); before the first, never.
 
-        The servers keep the session, and what is ephemeral in it, for at least `session_timeout` from then on (less only
-        where their own maximum is shorter).
+        The servers keep the session, and what is ephemeral in it, for at least `session_timeout` from then on; less
+        only where their own maximum is shorter.
         """
         return self._session.confirmed_at if self._session is not None else -math.inf
 
