@@ -73,6 +73,11 @@ def test_a_follower_that_lacks_the_permission_gets_error_29_for_each_partition(v
     assert refusal(ACLS, "User:broker", follower_fetch(version)) is None
 
 
+def test_a_consumer_may_say_that_it_is_no_replica() -> None:
+    request = m.FetchRequest(replica_state=m.FetchRequest.ReplicaState(replica_id=-1))
+    assert refusal(ACLS, "User:alice", request) is None
+
+
 def test_handlers_are_called_for_those_only_who_may_ask() -> None:
     asked: list[str] = []
 
