@@ -25,7 +25,7 @@ def refusal_of(properties: dict[str, str]) -> str:
     return str(caught.value)
 
 
-@pytest.mark.requirement("DRSE-06")
+@pytest.mark.requirement("K631-46", "DRSE-06")
 def test_a_node_without_process_roles_runs_with_zookeeper() -> None:
     config = config_from(BROKER)
     assert (config.role, config.node_id, config.log_dirs) == (Role.LEGACY, 4, (Path("/a"), Path("/b")))
