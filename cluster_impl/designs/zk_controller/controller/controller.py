@@ -51,7 +51,7 @@ class Controller:
             znodes.DELETE_TOPICS: self._parts.deletion.read_asked,
             znodes.REASSIGN_PARTITIONS: self._parts.reassignments.read_asked,
             znodes.PREFERRED_REPLICA_ELECTION: self._parts.preferred.read_asked,
-            znodes.ISR_CHANGES: self._isrs_changed,
+            znodes.ISR_CHANGES: partial(notifications.isr_changes, self._parts.core),
             znodes.LOG_DIR_EVENTS: partial(notifications.log_dir_events, self._parts.core),
         }
 
@@ -125,10 +125,6 @@ class Controller:
     def _topics_changed(self) -> Steps[None]:
         new = yield from self._parts.topics.list_changed()
         yield from self._parts.deletion.topics_appeared(new)
-
-    def _isrs_changed(self) -> Steps[None]:
-        changed = yield from notifications.isr_changes(self._parts.core)
-        yield from self._parts.reassignments.resume(changed)
 
     def _broker_answered(self, broker_id: int, request: Message, response: Message) -> Steps[None]:
         """Only answers of the process that is registered now count."""

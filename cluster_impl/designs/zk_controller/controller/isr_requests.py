@@ -14,10 +14,8 @@ from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.wire import messages as m
 
 
-def change_isr(
-    core: Core, view: ContextView, request: m.IsrChangeRequest
-) -> Steps[tuple[m.IsrChangeResponse, list[TopicPartition]]]:
-    """The answer, and the partitions whose ISR changed.
+def change_isr(core: Core, view: ContextView, request: m.IsrChangeRequest) -> Steps[m.IsrChangeResponse]:
+    """Write what is granted, and answer.
 
     A write that fails met another one: the state is read again, and all of the request decided again. The leader epoch
     stays, so that the leader need not begin anew.
@@ -45,4 +43,4 @@ def change_isr(
         yield from read_states(context, lost)
     if changed:
         core.batch.update_metadata(changed)
-    return decision.response({}), changed
+    return decision.response({})

@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-def isr_changes(core: Core) -> Steps[list[TopicPartition]]:
-    """Adopt the ISRs that leaders wrote, and pass them on to all brokers; the partitions that were named."""
+def isr_changes(core: Core) -> Steps[None]:
+    """Adopt the ISRs that leaders wrote, and pass them on to all brokers."""
     found = yield from _notifications(znodes.ISR_CHANGES)
     changed: dict[TopicPartition, None] = {}
     for path, data in found:
@@ -33,7 +33,6 @@ def isr_changes(core: Core) -> Steps[list[TopicPartition]]:
     if known:
         core.batch.update_metadata(known)
     yield from run([Delete(path) for path, _ in found])
-    return known
 
 
 def log_dir_events(core: Core) -> Steps[None]:

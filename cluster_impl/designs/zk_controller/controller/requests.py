@@ -52,9 +52,7 @@ class Requests:
                 case m.MetadataHeartbeatRequest() as request:
                     yield from self._heartbeat(request, reply, asked.now)
                 case m.IsrChangeRequest() as request:
-                    response, changed = yield from change_isr(self._parts.core, self._parts.view, request)
-                    reply(response)
-                    yield from self._parts.reassignments.resume(changed)
+                    reply((yield from change_isr(self._parts.core, self._parts.view, request)))
                 case m.ReplicaStateEventRequest() as request:
                     self._replica_state_event(request, reply, asked.allowed)
                 case m.ControlledShutdownRequest() as request:

@@ -145,7 +145,10 @@ def test_an_answer_of_an_earlier_process_takes_nothing_offline() -> None:
     cluster.settle()
     error = m.LeaderAndIsrResponse.LeaderAndIsrPartitionError(partition_index=0, error_code=Error.KAFKA_STORAGE_ERROR)
     topics = [m.LeaderAndIsrResponse.LeaderAndIsrTopicError(topic_id=topic_id, partition_errors=[error])]
+    cluster.catch_up()
+    cluster.settle()
     before = cluster.state("t-0")
+    assert 2 in before.isr
     request = m.LeaderAndIsrRequest(broker_epoch=old)
     cluster.handle(BrokerAnswered(2, request, m.LeaderAndIsrResponse(topics=topics), cluster.now))
     assert cluster.state("t-0") == before
