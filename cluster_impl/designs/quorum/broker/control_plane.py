@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
+from cluster_impl.designs.forwarding import forward
 from cluster_impl.designs.quorum.broker.finder import ControllerFinder
 from cluster_impl.designs.quorum.broker.lifecycle import Lifecycle
 from cluster_impl.designs.quorum.broker.link import ControllerLink
@@ -30,7 +30,7 @@ from cluster_impl.replication.control_plane import (
     TopicView,
 )
 from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message, RequestMessage
+from cluster_impl.wire.codec import Message
 from cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
@@ -137,27 +137,7 @@ class QuorumControlPlane:
         return next_id
 
     async def forward(self, request: Message, version: int) -> Message:
-        """Pass CreateTopics or DeleteTopics on to the active controller, and to the next one if that changes.
-
-        Goes on for as long as the request's own timeout, and asks again only when an attempt has failed: after one with
-        an unknown outcome the next one may find the topic as the first one left it, and answer TOPIC_ALREADY_EXISTS or
-        UNKNOWN_TOPIC_OR_PARTITION.
-        """
-        if not isinstance(request, m.CreateTopicsRequest | m.DeleteTopicsRequest):
-            raise TypeError(f"{type(request).__name__} is nothing that a controller decides.")
-        decided = cast("RequestMessage[m.CreateTopicsResponse | m.DeleteTopicsResponse]", request)
-        deadline = time.monotonic() + request.timeout_ms / 1000
-        while True:
-            try:
-                asked, reply = await self._link.request(decided, version, max(RETRY, deadline - time.monotonic()))
-            except (ConnectionError, TimeoutError):
-                if time.monotonic() + RETRY >= deadline:
-                    raise
-            else:
-                if Error.NOT_CONTROLLER not in _errors(reply) or time.monotonic() + RETRY >= deadline:
-                    return reply
-                self._finder.failed(asked)
-            await asyncio.sleep(RETRY)
+        return await forward(request, version, self._link.request, self._finder.failed)
 
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
         """The draft has no word for it; the node ends when its last log dir is gone."""
@@ -168,11 +148,6 @@ class QuorumControlPlane:
         if self._view is None or self._view[0] != self._image.offset:
             self._view = (self._image.offset, _view_of(self._image, self._cluster_id))
         return self._view[1]
-
-
-def _errors(reply: m.CreateTopicsResponse | m.DeleteTopicsResponse) -> Iterable[int]:
-    results = reply.topics if isinstance(reply, m.CreateTopicsResponse) else reply.responses
-    return {result.error_code for result in results}
 
 
 def _view_of(image: MetadataImage, cluster_id: str) -> ClusterView:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Protocol
 
+from cluster_impl.designs.forwarding import forward
 from cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
 from cluster_impl.designs.zk_controller.broker.link import ControllerLink
 from cluster_impl.designs.zk_controller.broker.log_dir_failures import LogDirFailures
 from cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
 from cluster_impl.designs.zk_controller.broker.producer_ids import ProducerIds
 from cluster_impl.replication.control_plane import NO_EPOCH, ClusterView, IsrOutcome, IsrProposal, TopicPartition
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message, RequestMessage
-from cluster_impl.wire.errors import Error
+from cluster_impl.wire.codec import Message
 
 RETRY = 0.05
 """Seconds between attempts while nobody answers as the controller."""
@@ -87,34 +85,10 @@ class ZkControlPlane:
         return self._producer_ids.next()
 
     async def forward(self, request: Message, version: int) -> Message:
-        """Pass CreateTopics or DeleteTopics on to the controller, and to the next one if that changes.
-
-        Goes on for as long as the request's own timeout, and asks again only when an attempt has failed: after one with
-        an unknown outcome the next one may find the topic as the first one left it, and answer TOPIC_ALREADY_EXISTS or
-        UNKNOWN_TOPIC_OR_PARTITION.
-        """
-        if not isinstance(request, m.CreateTopicsRequest | m.DeleteTopicsRequest):
-            raise TypeError(f"{type(request).__name__} is nothing that a controller decides.")
-        decided = cast("RequestMessage[m.CreateTopicsResponse | m.DeleteTopicsResponse]", request)
-        deadline = time.monotonic() + request.timeout_ms / 1000
-        while True:
-            try:
-                _, reply = await self._link.request(decided, version, max(RETRY, deadline - time.monotonic()))
-            except (ConnectionError, TimeoutError):
-                if time.monotonic() + RETRY >= deadline:
-                    raise
-            else:
-                if Error.NOT_CONTROLLER not in _errors(reply) or time.monotonic() + RETRY >= deadline:
-                    return reply
-            await asyncio.sleep(RETRY)
+        return await forward(request, version, self._link.request)
 
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
         self._failures.failed(f"the log dir {path} has failed", lost)
 
     def cluster(self) -> ClusterView:
         return self._cache.view
-
-
-def _errors(reply: m.CreateTopicsResponse | m.DeleteTopicsResponse) -> Iterable[int]:
-    results = reply.topics if isinstance(reply, m.CreateTopicsResponse) else reply.responses
-    return {result.error_code for result in results}
