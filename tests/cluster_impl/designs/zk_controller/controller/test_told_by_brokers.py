@@ -332,6 +332,7 @@ def test_a_heartbeat_of_a_later_process_makes_the_controller_read_its_znode() ->
     cluster.bounce(1, version=WITH_HEARTBEATS)
     cluster.heartbeat(1, BrokerState.ACTIVE)
     assert cluster.state("t-0").leader == 2
+    assert [each.broker_epoch for id, each in cluster.sent if id == 1] == [cluster.brokers[1].epoch] * 2  # type: ignore[attr-defined]
     cluster.settle()
     assert cluster.brokers[3].live_brokers[1] == cluster.brokers[1].epoch
     check_rest(cluster)
