@@ -34,7 +34,7 @@ _LEGEND: Final = {
     "s-standby": "standby",
     "s-active": "active, in the ISR",
     "s-leader": "leads",
-    "s-fenced": "fenced, inactive or not registered",
+    "s-fenced": "out of service: fenced, inactive, not registered",
     "s-offline": "replica offline",
     "s-starting": "starting",
     "s-paused": "paused",
