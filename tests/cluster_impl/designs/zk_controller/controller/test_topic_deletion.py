@@ -120,6 +120,20 @@ def test_a_broker_that_cannot_delete_is_asked_again_when_it_is_registered_anew(c
     assert traces(cluster) == []
 
 
+def test_partitions_that_are_added_to_a_topic_in_deletion_are_not_begun(cluster: MemoryCluster) -> None:
+    cluster.kill(3)
+    cluster.settle()
+    cluster.delete_topic("t")
+    cluster.settle()
+    cluster.add_partition("t", (1, 2))
+    cluster.settle()
+    assert not cluster.tree.exists(znodes.state(partition("t-2")))
+    assert not cluster.brokers[1].disk.folders
+    cluster.start(3)
+    cluster.settle()
+    assert traces(cluster) == []
+
+
 def test_a_broker_is_not_asked_to_delete_what_is_known_to_be_in_a_failed_log_dir(cluster: MemoryCluster) -> None:
     cluster.brokers[2].failed.add(T0)
     cluster.notify_log_dir(2)
