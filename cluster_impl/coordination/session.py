@@ -109,7 +109,9 @@ class Session:
         """Given to kazoo as the watch of every read. Called in the connection's thread."""
         told = watch_event(event)
         if told is not None:  # kazoo also tells of each lost connection
-            self._hand_over(self._fired, told)
+            # One turn of the loop later: the read that set this watch may have been answered before `_pump` could link
+            # its result, and is handed over in that case only when `_pump` goes on. Told before that, nobody watches.
+            self._hand_over(self._loop.call_soon, self._fired, told)
 
     def submit(self, path: str, send: Send, receive: Receive) -> asyncio.Future[Any]:
         """In order, pipelined. The future raises CoordinationError, or what this side could not encode or read."""
