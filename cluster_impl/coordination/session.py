@@ -109,9 +109,7 @@ class Session:
         """Given to kazoo as the watch of every read. Called in the connection's thread."""
         told = watch_event(event)
         if told is not None:  # kazoo also tells of each lost connection
-            # One turn of the loop later: the read that set this watch may have been answered before `_pump` could link
-            # its result, and is handed over in that case only when `_pump` goes on. Told before that, nobody watches.
-            self._hand_over(self._loop.call_soon, self._fired, told)
+            self._hand_over_after_answers(self._fired, told)
 
     def submit(self, path: str, send: Send, receive: Receive) -> asyncio.Future[Any]:
         """In order, pipelined. The future raises CoordinationError, or what this side could not encode or read."""
@@ -168,16 +166,21 @@ class Session:
     def _listen(self, state: str) -> None:
         """Called in the connection's thread."""
         if state == KazooState.CONNECTED:
-            self._hand_over(self._connected, self._client.client_id[0])
+            self._hand_over_after_answers(self._connected, self._client.client_id[0])
         elif state == KazooState.SUSPENDED:
-            self._hand_over(self._changed, self, SessionEvent.DISCONNECTED)
+            self._hand_over_after_answers(self._changed, self, SessionEvent.DISCONNECTED)
         else:
             self._handler.session_is_over = True
-            self._hand_over(self._changed, self, SessionEvent.EXPIRED)
+            self._hand_over_after_answers(self._changed, self, SessionEvent.EXPIRED)
 
     def _connected(self, session_id: int) -> None:
         self.id = session_id
         self._changed(self, SessionEvent.CONNECTED)
+
+    def _hand_over_after_answers(self, call: Callable[..., object], *arguments: Any) -> None:
+        """One turn of the loop later: a read may have been answered before `_pump` could link its result, and is handed
+        over only when `_pump` goes on. A watch that was told before that would find nobody who watches."""
+        self._hand_over(self._loop.call_soon, call, *arguments)
 
     def _hand_over(self, call: Callable[..., object], *arguments: Any) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more

@@ -299,7 +299,7 @@ def test_a_controller_that_zookeeper_was_silent_to_for_a_session_grants_nothing(
 
                 await zookeeper.sync()
                 relay.stall()
-                while await ask(m.MetadataHeartbeatRequest()) == Error.NONE:
+                while await ask(m.MetadataHeartbeatRequest()) == Error.NONE:  # noqa: ASYNC110
                     await asyncio.sleep(0.002)
                 assert time.monotonic() >= zookeeper.confirmed_at + 1
                 await until(lambda: zookeeper.state is SessionState.SUSPENDED)
