@@ -45,7 +45,6 @@ integration: .venv/.all ## the tests that start real processes
 suite: .venv/.all ## the suites on both designs of the reference cluster
 	@$(FENCEPOST) conformance --target quorum --seed $(SEED) --runs $(RUNS)
 	@$(FENCEPOST) conformance --target zk-controller --seed $(SEED) --runs $(RUNS)
-	@$(FENCEPOST) conformance --target zk-controller --seed $(SEED) --runs $(RUNS)
 
 bench: .venv/.all ## speed and memory beside Apache Kafka, as ratios of one run
 	@$(BIN)/python -m tests.bench $(ARGS)
