@@ -81,18 +81,23 @@ def proofs(runs: Path) -> Iterator[Proof]:
 
 
 def named_by_tests(tests: Path = TESTS) -> Mapping[str, tuple[str, ...]]:
-    """The tests that carry `pytest.mark.requirement("…")`, by requirement, as `path::name`."""
+    """The tests that carry `pytest.mark.requirement("…")`, by requirement, as `path::name`; whole files as `path`."""
     named: dict[str, list[str]] = defaultdict(list)
     for path in sorted(tests.rglob("test_*.py")):
+        where = path.relative_to(tests.parent)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                for requirement in _marks(node):
-                    named[requirement].append(f"{path.relative_to(tests.parent)}::{node.name}")
+                for requirement in _named(node.decorator_list):
+                    named[requirement].append(f"{where}::{node.name}")
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark":
+                marks = node.value.elts if isinstance(node.value, ast.List) else [node.value]
+                for requirement in _named(marks):
+                    named[requirement].append(str(where))
     return {requirement: tuple(where) for requirement, where in named.items()}
 
 
-def _marks(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[str]:
-    for mark in node.decorator_list:
+def _named(marks: Iterable[ast.expr]) -> Iterator[str]:
+    for mark in marks:
         if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Attribute) and mark.func.attr == "requirement":
             yield from (
                 each.value for each in mark.args if isinstance(each, ast.Constant) and isinstance(each.value, str)

@@ -57,6 +57,11 @@ def test_tests_are_found_by_their_marks(tmp_path: Path) -> None:
     assert named_by_tests(tmp_path) == {"A": where, "B": where}
 
 
+def test_a_mark_of_a_whole_file_counts(tmp_path: Path) -> None:
+    (tmp_path / "test_x.py").write_text('pytestmark = [pytest.mark.slow, pytest.mark.requirement("A")]\n')
+    assert named_by_tests(tmp_path) == {"A": (f"{tmp_path.name}/test_x.py",)}
+
+
 def test_marks_name_requirements_of_the_catalogue() -> None:
     for requirement, where in NAMED_BY_TESTS.items():
         CATALOGUE.check([requirement], where[0])
