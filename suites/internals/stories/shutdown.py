@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.plan.conditions import IsrIs, LeaderIs, NodeExited
 from harness.plan.model import Acknowledged, Plan, StepDone
 from harness.plan.steps import Produce, Shutdown, Start, Step
-from suites.building import LIVELY_MS, answers, cast, closing, compose, must, opening, pace, topic
+from suites.building import LIVELY_MS, answers, asks_the_controller, cast, closing, compose, must, opening, pace, topic
 from suites.internals.story import internals
 from suites.story import Story, TargetFacts
 from suites.znodes import elect_preferred
@@ -19,7 +19,7 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
     leader, follower, controller = cast(story, seed)
     steps = [*opening(leader)]
     for broker in (leader, follower, controller):
-        steps += _shut_down(broker)
+        steps += _shut_down(broker, 0 if asks_the_controller(target) else None)
     steps += [
         elect_preferred("prefer", "t-0"),
         LeaderIs(as_="leads-again", partition="t-0", is_=leader, within_ms=LIVELY_MS, expect=must("INT-39")),
@@ -39,7 +39,8 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
     )
 
 
-def _shut_down(broker: str) -> list[Step]:
+def _shut_down(broker: str, code: int | None) -> list[Step]:
+    """`code` is that of an orderly end; a JVM ends by the signal whatever it did before."""
     return [
         Shutdown(as_=f"stop-{broker}", nodes=broker, until="asked"),
         Produce(
@@ -50,7 +51,7 @@ def _shut_down(broker: str) -> list[Step]:
             timeout_ms=20_000,
             expect=answers("DINT-25", "served"),
         ),
-        NodeExited(as_=f"ended-{broker}", node=broker, code=0, within_ms=LIVELY_MS, expect=must("DINT-24")),
+        NodeExited(as_=f"ended-{broker}", node=broker, code=code, within_ms=LIVELY_MS, expect=must("DINT-24")),
         LeaderIs(as_=f"moved-{broker}", partition="t-0", is_not=broker, within_ms=LIVELY_MS, expect=must("INT-40")),
         Start(as_=f"start-{broker}", nodes=broker),
         IsrIs(as_=f"back-{broker}", partition="t-0", has=broker, within_ms=LIVELY_MS, expect=must("ISR-06")),
