@@ -41,7 +41,8 @@ class ControllerContext:
     partition_states: dict[TopicPartition, PartitionState] = field(default_factory=dict)
     replica_states: dict[PartitionReplica, ReplicaState] = field(default_factory=dict)
     failed_dirs: dict[int, set[TopicPartition]] = field(default_factory=dict)
-    """By broker, the replicas in log dirs that failed. They stay there until the broker is registered anew."""
+    """By broker epoch, the replicas in log dirs that failed: until the broker is registered anew, also if it is not
+    live in between."""
     to_delete: dict[str, None] = field(default_factory=dict)
     """Topics whose deletion was asked for and is not complete."""
     deletion_begun: set[str] = field(default_factory=set)
@@ -105,9 +106,10 @@ class ControllerContext:
 
     def is_online(self, broker_id: int, partition: TopicPartition) -> bool:
         """Whether the broker is live and its replica of this partition is not in a failed log dir."""
-        if broker_id not in self.live:
+        epoch = self.live.get(broker_id)
+        if epoch is None:
             return False
-        failed = self.failed_dirs.get(broker_id)
+        failed = self.failed_dirs.get(epoch)
         return not failed or partition not in failed
 
     def online_replicas(self, partition: TopicPartition) -> tuple[int, ...]:
@@ -149,5 +151,5 @@ class ControllerContext:
     def _unassign(self, partition: TopicPartition, broker_id: int) -> None:
         self._by_broker.get(broker_id, {}).pop(partition, None)
         self.replica_states.pop((partition, broker_id), None)
-        if broker_id in self.failed_dirs:
-            self.failed_dirs[broker_id].discard(partition)
+        if broker_id in self.registered:
+            self.failed_dirs.get(self.registered[broker_id].epoch, set()).discard(partition)

@@ -133,7 +133,7 @@ class Controller:
             case m.LeaderAndIsrRequest(), m.LeaderAndIsrResponse():
                 if core.context.live.get(broker_id) == request.broker_epoch:
                     failed = storage_errors(core, response)
-                    yield from offline_replicas(core, self._parts.liveness, broker_id, failed)
+                    yield from offline_replicas(core, self._parts.liveness, broker_id, request.broker_epoch, failed)
             case m.StopReplicaRequest(), m.StopReplicaResponse():
                 if core.context.live.get(broker_id) == request.broker_epoch:
                     yield from self._parts.deletion.answered(broker_id, request, response)

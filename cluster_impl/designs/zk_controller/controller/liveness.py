@@ -86,8 +86,6 @@ class Liveness:
     def _on_broker_failure(self, broker_ids: Collection[int]) -> Steps[None]:
         log.info("brokers failed: %s", sorted(broker_ids))
         self._failed.update(broker_ids)
-        for broker_id in broker_ids:
-            self._context.failed_dirs.pop(broker_id, None)
         replicas = [(each, broker_id) for broker_id in broker_ids for each in self._context.on_broker(broker_id)]
         yield from self.replicas_offline(replicas, brokers_failed=True)
 

@@ -15,9 +15,11 @@ from cluster_impl.wire.errors import Error
 log = logging.getLogger(__name__)
 
 
-def offline_replicas(core: Core, liveness: Liveness, broker_id: int, told: Collection[TopicPartition]) -> Steps[None]:
-    """Give up these replicas of a live broker, until it is registered anew (decision: log dirs)."""
-    known = core.context.failed_dirs.setdefault(broker_id, set())
+def offline_replicas(
+    core: Core, liveness: Liveness, broker_id: int, epoch: int, told: Collection[TopicPartition]
+) -> Steps[None]:
+    """Give up these replicas of a broker, until it is registered at another epoch (decision: log dirs)."""
+    known = core.context.failed_dirs.setdefault(epoch, set())
     new = [each for each in told if each not in known and broker_id in core.context.replicas(each)]
     if not new:
         return

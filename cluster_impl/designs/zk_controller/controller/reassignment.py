@@ -157,8 +157,10 @@ class Reassignments:
             )
 
     def _is_in_sync(self, partition: TopicPartition) -> bool:
+        """Whether there is nothing to wait for. Another order of the same replicas needs nobody to catch up."""
+        assigned = self._assigned(partition)
         known = self._context.leadership.get(partition)
-        return known is not None and set(self._assigned(partition).target) <= set(known.isr)
+        return not assigned.is_reassigned or (known is not None and set(assigned.target) <= set(known.isr))
 
     def _finish(self, partitions: Collection[TopicPartition]) -> Steps[None]:
         targets = {each: PartitionReplicas(self._assigned(each).target) for each in partitions}
@@ -192,7 +194,8 @@ class Reassignments:
             return selectors.reassigned(target, known.isr, online or self._context.online_replicas(partition))
 
         yield from self._core.partitions.elect(targets, select)
-        failed = [each for each in targets if self._context.leader(each) not in targets[each].replicas]
+        led = [each for each in targets if each in self._context.leadership]
+        failed = [each for each in led if self._context.leader(each) not in targets[each].replicas]
         self._core.partitions.put(failed, PartitionState.OFFLINE)
 
     def _drop(self, targets: Mapping[TopicPartition, PartitionReplicas]) -> Steps[None]:

@@ -92,7 +92,9 @@ class Requests:
         event = self.deferred.popleft()
         if replica_state_event.still_holds(self._parts.view, event):
             log.info("broker %d reports replicas as offline: %s", event.broker_id, event.reason)
-            yield from offline_replicas(self._parts.core, self._parts.liveness, event.broker_id, event.partitions)
+            yield from offline_replicas(
+                self._parts.core, self._parts.liveness, event.broker_id, event.broker_epoch, event.partitions
+            )
         else:
             log.info("broker %d was registered anew since it reported replicas as offline", event.broker_id)
 

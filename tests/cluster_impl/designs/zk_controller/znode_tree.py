@@ -6,7 +6,7 @@ a controller between any two writes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -59,6 +59,8 @@ class ZnodeTree:
         """Paths whose watch fired and was not told yet."""
         self.writes_left: int | None = None
         """After so many more writes of a controller it is over; None: never."""
+        self.meanwhile: Callable[[], None] | None = None
+        """Called once, before the next write of a controller: what others do between its steps."""
         self.writes = 0
         """Of controllers, refused ones included."""
         self._nodes: dict[str, _Node] = {"": _Node(b"", 0, 0)}
@@ -144,6 +146,9 @@ class ZnodeTree:
                 if watch:
                     self._child_watches.add(path)
                 return Names(self.names(path)[::-1])  # in no particular order
+        if self.meanwhile is not None:
+            interrupt, self.meanwhile = self.meanwhile, None
+            interrupt()
         if self.writes_left is not None:
             if self.writes_left == 0:
                 raise TermOver

@@ -135,10 +135,10 @@ class MemoryCluster:
         of = partition(name)
         return znodes.read_topic(of.topic, self.tree.data(znodes.topic(of.topic))).partitions[of.partition]
 
-    def write_isr(self, name: str, isr: Sequence[int], *, notify: bool = True) -> bool:
+    def write_isr(self, name: str, isr: Sequence[int], *, notify: bool = True, by: int | None = None) -> bool:
         """A legacy leader changes its ISR: compare-and-set at the version that it knows, then a notification."""
         of = partition(name)
-        leader = next(each for each in self.brokers.values() if each.leads(of))
+        leader = next(each for each in self.brokers.values() if each.leads(of) and by in (None, each.broker_id))
         told = leader.replicas[of]
         known = leader.metadata.get(of)
         version = told.partition_epoch
@@ -173,8 +173,17 @@ class MemoryCluster:
                     and of not in self.brokers[each].failed
                 }
                 joined = tuple(each for each in told.replicas if each in following)
-                if told.leader == leader.broker_id and set(joined) > set(self.state(str(of)).isr):
-                    self.write_isr(str(of), joined)
+                if not leader.leads(of) or not self.tree.exists(znodes.state(of)):
+                    continue
+                if set(joined) > set(self.state(str(of)).isr):
+                    self.write_isr(str(of), joined, by=leader.broker_id)
+
+    def shrink_all(self) -> None:
+        """Every leader is alone in its ISR."""
+        for leader in list(self.brokers.values()):
+            for of in list(leader.replicas):
+                if leader.leads(of) and self.tree.exists(znodes.state(of)):
+                    self.write_isr(str(of), (leader.broker_id,), by=leader.broker_id)
 
     # The controller
 

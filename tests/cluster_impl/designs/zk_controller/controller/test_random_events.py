@@ -113,7 +113,11 @@ class RandomEvents(RuleBasedStateMachine):
         if led:
             broker, of = data.draw(st.sampled_from(led))
             if self.cluster.tree.exists(znodes.state(of)):
-                self.cluster.write_isr(str(of), (broker.broker_id,))
+                self.cluster.write_isr(str(of), (broker.broker_id,), by=broker.broker_id)
+
+    @rule(shrinks=st.booleans())
+    def leaders_write_their_isrs_between_two_steps_of_the_controller(self, shrinks: bool) -> None:
+        self.cluster.tree.meanwhile = self.cluster.shrink_all if shrinks else self.cluster.catch_up
 
     @rule(data=st.data())
     def a_log_dir_fails(self, data: st.DataObject) -> None:

@@ -62,6 +62,30 @@ def test_replicas_in_another_order_need_nobody_to_catch_up(cluster: MemoryCluste
     check_rest(cluster)
 
 
+def test_replicas_in_another_order_do_not_wait_for_one_that_is_away(cluster: MemoryCluster) -> None:
+    cluster.add_topic("u", (4, 2))
+    cluster.settle()
+    cluster.kill(2)
+    cluster.settle()
+    cluster.reassign({"u-0": (2, 4)})
+    cluster.settle()
+    assert cluster.assignment("u-0") == PartitionReplicas((2, 4))
+    assert cluster.state("u-0").leader == 4
+    assert not is_asked(cluster)
+    check_rest(cluster)
+
+
+def test_replicas_of_a_partition_that_nobody_could_lead_yet_change_their_order(cluster: MemoryCluster) -> None:
+    cluster.add_topic("u", (8, 9))
+    cluster.settle()
+    cluster.reassign({"u-0": (9, 8)})
+    cluster.settle()
+    cluster.start(8)
+    cluster.settle()
+    assert cluster.state("u-0").leader == 8
+    check_rest(cluster)
+
+
 def test_a_reassignment_to_what_is_there_already_is_crossed_out(cluster: MemoryCluster) -> None:
     before = cluster.state("t-0")
     cluster.reassign({"t-0": (1, 2)})

@@ -184,6 +184,27 @@ def test_an_event_of_a_process_that_was_restarted_since_changes_nothing() -> Non
     assert cluster.brokers[2].metadata[T0].offline_replicas == []
 
 
+@pytest.mark.requirement("DRSE-09")
+def test_what_a_silent_broker_reported_counts_until_it_is_registered_anew() -> None:
+    cluster = with_heartbeats()
+    cluster.brokers[1].failed.add(T0)
+    cluster.report_offline(1, [T0])
+    cluster.now += TIMEOUT - 1
+    for broker_id in (2, 3):
+        cluster.heartbeat(broker_id, BrokerState.ACTIVE)
+    cluster.pass_time(1)
+    cluster.heartbeat(1, BrokerState.ACTIVE)
+    cluster.settle()
+    assert cluster.brokers[2].metadata[T0].offline_replicas == [1]
+    check_rest(cluster)
+    cluster.bounce(1, version=WITH_HEARTBEATS)
+    cluster.watches()
+    cluster.heartbeat(1, BrokerState.ACTIVE)
+    cluster.settle()
+    assert cluster.brokers[2].metadata[T0].offline_replicas == []
+    check_rest(cluster)
+
+
 @pytest.mark.requirement("RSE-31", "RSE-34")
 def test_an_event_is_lost_with_the_controller_that_answered_it_and_known_to_the_next_one() -> None:
     cluster = with_heartbeats()
