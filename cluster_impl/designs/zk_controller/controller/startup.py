@@ -19,6 +19,7 @@ from cluster_impl.designs.zk_controller.controller.context import ControllerCont
 from cluster_impl.designs.zk_controller.controller.leadership import Stats, read_states
 from cluster_impl.designs.zk_controller.controller.operations import Absent, Create, Exists, Steps, run
 from cluster_impl.designs.zk_controller.controller.parts import Parts
+from cluster_impl.designs.zk_controller.controller.states import PartitionState
 from cluster_impl.replication.control_plane import TopicPartition
 
 log = logging.getLogger(__name__)
@@ -49,9 +50,11 @@ def elected(parts: Parts, epoch: int, now: float) -> Steps[None]:
     core.batch.introduce(context.live)
     dead = core.replicas.startup()
     core.partitions.startup()
-    renewed = set((yield from core.partitions.trigger_online()))
+    older = _older_than_a_replica(context, stats)
+    renewed = set((yield from _bounce_unseen(parts, stats, older)))
+    renewed.update((yield from core.partitions.trigger_online()))
     yield from core.replicas.take_offline(dead)
-    yield from parts.liveness.renew(each for each in _older_than_a_replica(context, stats) if each not in renewed)
+    yield from parts.liveness.renew(each for each in older if each not in renewed)
     yield from parts.reassignments.elected()
     yield from parts.reassignments.read_asked()
     yield from parts.deletion.read_asked()
@@ -63,6 +66,27 @@ def _create_roots() -> Steps[None]:
     outcomes = yield [Exists(path) for path in znodes.ROOTS]
     missing = [path for path, outcome in zip(znodes.ROOTS, outcomes, strict=True) if isinstance(outcome, Absent)]
     yield from run([Create(path) for path in missing])
+
+
+def _bounce_unseen(parts: Parts, stats: Stats, older: list[TopicPartition]) -> Steps[set[TopicPartition]]:
+    """Take members out of ISRs that they are in as earlier processes, which nobody saw end; returns the partitions.
+
+    They may have another log: an elder process whose id another one held in between has. Where no other member is
+    online they stay, as after any failure of all members at once.
+    """
+    context = parts.core.context
+    bounced = []
+    for partition in older:
+        isr = context.leadership[partition].isr
+        online = [each for each in isr if context.is_online(each, partition)]
+        younger = [each for each in online if context.live[each] > stats[partition].mzxid]
+        if len(younger) < len(online):
+            bounced += [(partition, each) for each in younger]
+    led = [partition for partition, broker_id in bounced if context.leader(partition) == broker_id]
+    parts.core.partitions.put(led, PartitionState.OFFLINE)
+    yield from parts.core.replicas.take_offline(bounced)
+    parts.core.replicas.bring_online(bounced)
+    return {partition for partition, _ in bounced}
 
 
 def _older_than_a_replica(context: ControllerContext, stats: Stats) -> list[TopicPartition]:

@@ -200,6 +200,28 @@ def test_a_broker_that_was_registered_anew_while_nobody_was_controller_finds_new
     check_rest(cluster)
 
 
+@pytest.mark.requirement("DINT-11", "D343-17")
+def test_a_member_that_is_another_process_than_the_one_that_was_in_sync_leaves_the_isr() -> None:
+    cluster = scene()
+    cluster.resign()
+    cluster.bounce(1)
+    cluster.elect()
+    assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (2, (2, 3))
+    assert (cluster.state("t-1").leader, cluster.state("t-1").isr) == (2, (2, 3))
+    check_rest(cluster)
+
+
+def test_members_that_are_all_other_processes_stay_in_the_isr() -> None:
+    cluster = scene()
+    cluster.resign()
+    for broker_id in (1, 2, 3, 4):
+        cluster.bounce(broker_id)
+    cluster.elect()
+    assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (1, (1, 2, 3))
+    assert cluster.state("t-0").leader_epoch == 1
+    check_rest(cluster)
+
+
 @pytest.mark.requirement("DINT-11")
 def test_a_broker_that_died_while_nobody_was_controller_finds_new_versions_when_it_is_back() -> None:
     cluster = scene()
