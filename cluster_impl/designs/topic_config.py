@@ -16,7 +16,7 @@ FIXED: Mapping[str, str] = {"cleanup.policy": "delete", "message.timestamp.type"
 
 
 def problem_with(name: str, value: str | None, switches: Collection[str] = ()) -> str | None:
-    """A sentence if a topic cannot have this setting, else None. `switches`: what this design can have true or false."""
+    """A sentence if a topic cannot have this setting, else None. `switches`: those that are true or false here."""
     if name in switches:
         return None if value in ("true", "false") else f"{name}={value} must be true or false."
     if name in FIXED:
