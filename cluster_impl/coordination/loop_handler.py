@@ -10,6 +10,24 @@ from typing import Any
 from kazoo.handlers.threading import SequentialThreadingHandler
 
 
+class _Wakeups(socket.socket):
+    """Wakes kazoo's thread, a byte for each operation; never blocks the loop.
+
+    The thread takes a byte only while it is connected, so they pile up where connections break again and again. What a
+    full buffer does not take is not missed: there are more bytes in it than operations may be in flight.
+    """
+
+    def __init__(self, fileno: int) -> None:
+        super().__init__(fileno=fileno)
+        self.setblocking(False)
+
+    def send(self, data: Any, flags: int = 0) -> int:
+        try:
+            return super().send(data, flags)
+        except BlockingIOError:
+            return len(data)
+
+
 class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
     """Callbacks run at once in the connection's thread, in the order of what the server sent.
 
@@ -41,6 +59,10 @@ class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
         thread = super().spawn(func, *args, **kwargs)
         thread.name = "zookeeper"
         return thread
+
+    def create_socket_pair(self) -> tuple[socket.socket, socket.socket]:
+        reader, writer = socket.socketpair()
+        return reader, _Wakeups(fileno=writer.detach())
 
     def create_connection(self, address: tuple[str, int], timeout: float, **_: Any) -> socket.socket:
         if self.session_is_over:
