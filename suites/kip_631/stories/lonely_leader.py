@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.base import After
-from harness.plan.conditions import BrokerActive, IsrIs, LeaderIs
+from harness.plan.conditions import BrokerActive, IsrIs, LeaderIs, Registered
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, WorkloadSpec
 from harness.plan.probes import AlterIsrProbe, ControlledShutdownProbe, IsrChangeProbe, ListOffsetsProbe, ProduceProbe
 from harness.plan.steps import (
@@ -58,6 +58,7 @@ def cut_off(story: Story, target: TargetFacts, seed: int) -> Plan:
         Produce(as_="unsafe", topic="u", node=leader, acks=1, records=10, timeout_ms=300),
         ListOffsetsProbe(as_="frozen", node=leader, topic="u", after=After(event="unsafe.ended"), timeout_ms=300),
         LeaderIs(as_="moved", partition="u-0", is_=successor, within_ms=LIVELY_MS, expect=moved),
+        *_session_over(target, leader),
         # Sent to the successor itself: a deposed leader that serves on would hold a client that asks it for
         # metadata. The first ones may come before the successor knows that it leads.
         Produce(as_="beyond", topic="u", node=successor, records=30),
@@ -86,6 +87,13 @@ def cut_off(story: Story, target: TargetFacts, seed: int) -> Plan:
             StepDone(step="old-change"),
         ],
     )
+
+
+def _session_over(target: TargetFacts, leader: str) -> list[Step]:
+    """With heartbeats leadership moves before the session ends; until it has ended the incarnation is still the one."""
+    if not target.around_zookeeper:
+        return []
+    return [Registered(as_="session-over", node=leader, is_=False, within_ms=LIVELY_MS, expect=must("INT-43"))]
 
 
 def _old_change(target: TargetFacts, leader: str) -> Step:
