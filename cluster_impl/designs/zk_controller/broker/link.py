@@ -91,9 +91,13 @@ class ControllerLink:
         except (ConnectionError, TimeoutError):
             if connection is not None:
                 connection.close()
-            else:
-                self._addresses.doubt(controller)
+            self._addresses.doubt(controller)  # a proxy accepts for a process that is gone; its successor is elsewhere
             raise
+
+    def mistaken(self) -> None:
+        """Who answered is not the controller: maybe another process of the controller's id, at another address."""
+        self._addresses.doubt(self._to)
+        self.close()
 
     async def _connect(self, controller: int, timeout: float) -> Connection:
         async with self._opening:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import cast
 
 from cluster_impl.coordination.zookeeper import ZooKeeper
@@ -49,6 +50,11 @@ class Controllers:
         self.active = min(endpoints)
         brokers = {id: BrokerView(id, {"INTERNAL": endpoint}) for id, endpoint in endpoints.items()}
         self._view = ClusterView("c", -1, brokers, {})
+
+    def move(self, broker_id: int, to: int) -> None:
+        """Another process has the id now: it listens where the broker `to` does."""
+        there = self._view.brokers[to].endpoints
+        self._view = replace(self._view, brokers={**self._view.brokers, broker_id: BrokerView(broker_id, there)})
 
     def link(self) -> ControllerLink:
         addresses = BrokerAddresses(cast("ZooKeeper", _Nobody()), "INTERNAL", lambda: self._view)
