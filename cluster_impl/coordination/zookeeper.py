@@ -57,7 +57,7 @@ class ZooKeeper(Operations):
 
     @property
     def confirmed_at(self) -> float:
-        """When the latest operation of this session that was answered was sent (monotonic); before the first, never.
+        """When the latest answered operation of the session was sent (monotonic); before the first, never.
 
         The servers keep the session, and what is ephemeral in it, for at least `session_timeout` from then on; less
         only where their own maximum is shorter.

@@ -121,7 +121,7 @@ class Registration:
             )
             return created.stat.czxid
         except NodeExists:
-            # It may be this session's, by a create whose answer was lost.
+            # It may be the own session's, by a create whose answer was lost.
             found = await self._zookeeper.exists(self._path)
             if found is not None and found.ephemeral_owner == self._zookeeper.session_id:
                 return found.czxid

@@ -73,7 +73,7 @@ class Elector:
             current = await self._epoch()
             if current == attempt:
                 return attempt
-            await self.resign(current)  # it is this session's own, left from a term that is over
+            await self.resign(current)  # it is the own session's, left from a term that is over
 
     async def until_changed(self) -> None:
         """Returns when /controller was created, changed or deleted, or the session expired, since it was looked at."""
@@ -84,7 +84,7 @@ class Elector:
         self._changed.set()
 
     async def holds(self, won: Elected) -> bool:
-        """Whether this session is the controller still. Raises ConnectionLost or SessionExpired."""
+        """Whether the own session is the controller still. Raises ConnectionLost or SessionExpired."""
         self._changed.clear()
         return await self._look() == self._zookeeper.session_id and await self._epoch() == won
 
