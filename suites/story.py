@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -130,3 +130,27 @@ class Story:
         """Why the story cannot be told for this target, or None."""
         missing = sorted(each.value for each in self.needs - target.capabilities)
         return f"{target.reference} is not capable of {', '.join(missing)}" if missing else None
+
+
+def around_zookeeper(
+    slug: str,
+    title: str,
+    build: Callable[[Story, TargetFacts, int], Plan],
+    seconds: int,
+    *requirements: str,
+    document: str,
+    levels: tuple[str, ...] = (),
+    needs: Iterable[Capability] = (),
+) -> Story:
+    """A story of a document about the controller in ZooKeeper; without levels, at the target's own."""
+    return Story(
+        slug=slug,
+        title=title,
+        requirements=(*requirements, "LIVE-01", "LIVE-03"),
+        needs=frozenset(needs),
+        seconds=seconds,
+        build=build,
+        document=document,
+        dialects=AROUND_ZOOKEEPER,
+        levels=levels,
+    )

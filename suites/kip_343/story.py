@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from functools import partial
 
-from faults.capabilities import Capability
-from harness.plan.model import Plan
-from suites.story import AROUND_ZOOKEEPER, Story, TargetFacts
+from suites.story import around_zookeeper
 
 DOCUMENT = "KIP-343"
 HEARTBEATS = ("heartbeats",)
@@ -14,24 +12,4 @@ HEARTBEATS = ("heartbeats",)
 OR_AS_SHIPPED = ("heartbeats", "shipped")
 """And where it has not, to show what is shipped in its place."""
 
-
-def kip_343(
-    slug: str,
-    title: str,
-    build: Callable[[Story, TargetFacts, int], Plan],
-    seconds: int,
-    *requirements: str,
-    needs: Iterable[Capability] = (),
-    levels: tuple[str, ...] = HEARTBEATS,
-) -> Story:
-    return Story(
-        slug=slug,
-        title=title,
-        requirements=(*requirements, "LIVE-01", "LIVE-03"),
-        needs=frozenset(needs),
-        seconds=seconds,
-        build=build,
-        document=DOCUMENT,
-        dialects=AROUND_ZOOKEEPER,
-        levels=levels,
-    )
+kip_343 = partial(around_zookeeper, document=DOCUMENT, levels=HEARTBEATS)

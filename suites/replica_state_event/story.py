@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from functools import partial
 
-from faults.capabilities import Capability
-from harness.plan.model import Plan
-from suites.story import AROUND_ZOOKEEPER, Story, TargetFacts
+from suites.story import around_zookeeper
 
 DOCUMENT = "ReplicaStateEvent"
 REPLICA_EVENTS = ("replica-events",)
@@ -14,24 +12,4 @@ REPLICA_EVENTS = ("replica-events",)
 OR_AS_SHIPPED = ("replica-events", "shipped")
 """And where it has not, to show what is shipped in its place."""
 
-
-def replica_state_event(
-    slug: str,
-    title: str,
-    build: Callable[[Story, TargetFacts, int], Plan],
-    seconds: int,
-    *requirements: str,
-    needs: Iterable[Capability] = (),
-    levels: tuple[str, ...] = REPLICA_EVENTS,
-) -> Story:
-    return Story(
-        slug=slug,
-        title=title,
-        requirements=(*requirements, "LIVE-01", "LIVE-03"),
-        needs=frozenset(needs),
-        seconds=seconds,
-        build=build,
-        document=DOCUMENT,
-        dialects=AROUND_ZOOKEEPER,
-        levels=levels,
-    )
+replica_state_event = partial(around_zookeeper, document=DOCUMENT, levels=REPLICA_EVENTS)
