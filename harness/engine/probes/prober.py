@@ -19,7 +19,7 @@ from harness.engine.context import RESOLVE_WITHIN, Context, StepError
 from harness.engine.probes import commands, control, data, wishes
 from harness.engine.probes.answer import Answer, Outcome, answered
 from harness.engine.probes.produce import send_record
-from harness.engine.probes.unchanged import changes, snapshot
+from harness.engine.probes.unchanged import changes, settled, snapshot
 from harness.network.layout import Listener
 from harness.plan.probes import (
     AlterIsrProbe,
@@ -141,7 +141,7 @@ class Prober:
     def _ask(self, probe: Probe, name: str, node: str, number: int, op: str, *, last: bool) -> bool:
         """Ask once; True if the answer only says that the question came to the wrong node, unless it is the `last`."""
         context = self._context
-        before = snapshot(probe.unchanged, context)
+        before = settled(probe.unchanged, context)
         asked = {"f": "probe", "process": "probe", "step": name, "request": probe.request}
         context.journal.write("op", op, "invoke", asked, node=node)
         try:

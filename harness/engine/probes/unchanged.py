@@ -14,7 +14,17 @@ from harness.network.layout import Listener
 CAUGHT_UP_WITHIN = 2.0
 """Seconds until all is read that was decided."""
 
+TOLD_WITHIN = 1.0
+"""Seconds in which brokers that serve are told what ZooKeeper says; whoever is cut off stays as he is."""
+
 Snapshot = Mapping[str, object]
+
+
+def settled(what: Sequence[str], context: Context) -> Snapshot | None:
+    """As `snapshot`, once what was decided lately has reached the brokers: it would be taken for the probe's doing."""
+    if what and context.in_zookeeper:
+        context.wait(lambda: _all_told(what, context), time.monotonic() + TOLD_WITHIN)
+    return snapshot(what, context)
 
 
 def snapshot(what: Sequence[str], context: Context) -> Snapshot | None:
@@ -62,6 +72,26 @@ def _in_zookeeper(what: Sequence[str], context: Context) -> Snapshot:
                 state = told and [told.leader, told.leader_epoch, sorted(told.isr), sorted(told.offline)]
                 found[f"{part}, says {node}"] = state
     return found
+
+
+def _all_told(what: Sequence[str], context: Context) -> bool:
+    """Whether each broker that serves tells of every partition in `what` as ZooKeeper does."""
+    image = context.now.image
+    for node in _brokers(context):
+        view = context.now.brokers.get(node)
+        if view is None or view.answer is not Answer.SERVING:
+            continue
+        for part in what:
+            decided, told = image.partitions.get(part), view.partitions.get(part)
+            if decided is None or told is None:
+                continue
+            if (decided.leader, decided.leader_epoch, sorted(decided.isr)) != (
+                told.leader,
+                told.leader_epoch,
+                sorted(told.isr),
+            ):
+                return False
+    return True
 
 
 def _brokers(context: Context) -> list[str]:
