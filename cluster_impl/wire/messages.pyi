@@ -89,6 +89,82 @@ class AlterIsrResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
+class AlterPartitionReassignmentsRequest(RequestMessage[AlterPartitionReassignmentsResponse]):
+    class ReassignablePartition(_Struct):
+        partition_index: int
+        replicas: list[int] | None
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            replicas: list[int] | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class ReassignableTopic(_Struct):
+        name: str
+        partitions: list[AlterPartitionReassignmentsRequest.ReassignablePartition]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[AlterPartitionReassignmentsRequest.ReassignablePartition] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    timeout_ms: int
+    allow_replication_factor_change: bool
+    topics: list[AlterPartitionReassignmentsRequest.ReassignableTopic]
+    def __init__(
+        self,
+        *,
+        timeout_ms: int = ...,
+        allow_replication_factor_change: bool = ...,
+        topics: list[AlterPartitionReassignmentsRequest.ReassignableTopic] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class AlterPartitionReassignmentsResponse(Message):
+    class ReassignablePartitionResponse(_Struct):
+        partition_index: int
+        error_code: int
+        error_message: str | None
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class ReassignableTopicResponse(_Struct):
+        name: str
+        partitions: list[AlterPartitionReassignmentsResponse.ReassignablePartitionResponse]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[AlterPartitionReassignmentsResponse.ReassignablePartitionResponse] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    allow_replication_factor_change: bool
+    error_code: int
+    error_message: str | None
+    responses: list[AlterPartitionReassignmentsResponse.ReassignableTopicResponse]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        allow_replication_factor_change: bool = ...,
+        error_code: int = ...,
+        error_message: str | None = ...,
+        responses: list[AlterPartitionReassignmentsResponse.ReassignableTopicResponse] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
 class ApiVersionsRequest(RequestMessage[ApiVersionsResponse]):
     client_software_name: str
     client_software_version: str
@@ -1750,6 +1826,69 @@ class ListOffsetsResponse(Message):
         *,
         throttle_time_ms: int = ...,
         topics: list[ListOffsetsResponse.ListOffsetsTopicResponse] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ListPartitionReassignmentsRequest(RequestMessage[ListPartitionReassignmentsResponse]):
+    class ListPartitionReassignmentsTopics(_Struct):
+        name: str
+        partition_indexes: list[int]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partition_indexes: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    timeout_ms: int
+    topics: list[ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics] | None
+    def __init__(
+        self,
+        *,
+        timeout_ms: int = ...,
+        topics: list[ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics] | None = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ListPartitionReassignmentsResponse(Message):
+    class OngoingPartitionReassignment(_Struct):
+        partition_index: int
+        replicas: list[int]
+        adding_replicas: list[int]
+        removing_replicas: list[int]
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            replicas: list[int] = ...,
+            adding_replicas: list[int] = ...,
+            removing_replicas: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OngoingTopicReassignment(_Struct):
+        name: str
+        partitions: list[ListPartitionReassignmentsResponse.OngoingPartitionReassignment]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[ListPartitionReassignmentsResponse.OngoingPartitionReassignment] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    topics: list[ListPartitionReassignmentsResponse.OngoingTopicReassignment]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        error_message: str | None = ...,
+        topics: list[ListPartitionReassignmentsResponse.OngoingTopicReassignment] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 

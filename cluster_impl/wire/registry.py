@@ -103,6 +103,14 @@ ZK_BROKER = _registry(
 )
 """The INTERNAL listener of nodes of the `zk-controller` design; their CLIENT listener speaks KAFKA."""
 
+LEADER_DRIVEN_BROKER = _registry(
+    *KAFKA.values(),
+    _api(m.CreatePartitionsRequest, m.CreatePartitionsResponse),
+    _api(m.AlterPartitionReassignmentsRequest, m.AlterPartitionReassignmentsResponse),
+    _api(m.ListPartitionReassignmentsRequest, m.ListPartitionReassignmentsResponse),
+)
+"""Both listeners of brokers of the `leader-driven` design: whichever is asked administers the cluster."""
+
 QUORUM_CONTROLLER = _registry(
     _FETCH,
     *_SASL,

@@ -19,7 +19,7 @@ import pytest
 from kio.serial import entity_reader, entity_writer
 
 from cluster_impl.wire.messages import DEFINITIONS
-from cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER, ZK_BROKER
+from cluster_impl.wire.registry import KAFKA, LEADER_DRIVEN_BROKER, QUORUM_CONTROLLER, ZK_BROKER
 from cluster_impl.wire.schema import Definition, Struct, snake_case
 from tests.cluster_impl.wire.random_messages import random_message
 from tests.cluster_impl.wire.test_codec_against_apache_kafka import OF_CONTROLLERS_IN_ZOOKEEPER
@@ -71,7 +71,8 @@ def versions(definition: Definition) -> range:
 
 
 def test_every_api_that_is_served_is_compared_or_a_draft() -> None:
-    served = {api.name for registry in (KAFKA, QUORUM_CONTROLLER, ZK_BROKER) for api in registry.values()}
+    registries = (KAFKA, QUORUM_CONTROLLER, ZK_BROKER, LEADER_DRIVEN_BROKER)
+    served = {api.name for registry in registries for api in registry.values()}
     compared = {definition.name.removesuffix("Request") for definition in SHIPPED} | OF_CONTROLLERS_IN_ZOOKEEPER
     assert served - DRAFTS <= compared
 

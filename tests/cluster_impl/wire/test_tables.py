@@ -11,7 +11,7 @@ from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Malformed
 from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.records import RECORD_TYPES, decode_record, encode_record
-from cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER, ZK_BROKER
+from cluster_impl.wire.registry import KAFKA, LEADER_DRIVEN_BROKER, QUORUM_CONTROLLER, ZK_BROKER
 from cluster_impl.wire.schema import Definition
 from tests.cluster_impl.wire.random_messages import random_message
 
@@ -55,6 +55,13 @@ def test_what_controllers_in_zookeeper_say_lives_between_nodes_only() -> None:
     between_nodes = {4, 5, 6, 7, 1343, 1344, 1589}
     assert not between_nodes & set(KAFKA)
     assert set(ZK_BROKER) == between_nodes | set(KAFKA)
+
+
+def test_only_brokers_that_administer_offer_partitions_and_reassignments() -> None:
+    administration = {37: (0, 3), 45: (0, 1), 46: (0, 0)}
+    assert not administration.keys() & set(KAFKA)
+    added = {key: api for key, api in LEADER_DRIVEN_BROKER.items() if key not in KAFKA}
+    assert {key: (api.min_version, api.max_version) for key, api in added.items()} == administration
 
 
 @pytest.mark.requirement("K631-19")
