@@ -10,8 +10,9 @@ from cluster_impl.api.apis import BrokerApis
 from cluster_impl.config import NodeConfig
 from cluster_impl.config_data_plane import api_config, replication_config
 from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
+from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.broker.broker import Broker
-from cluster_impl.designs.zk_controller.broker.cluster_id import found_cluster
 from cluster_impl.designs.zk_controller.controller.host import ControllerHost
 from cluster_impl.designs.zk_controller.controller.host_assembly import controller_host
 from cluster_impl.replication.manager import ReplicaManager
@@ -51,7 +52,7 @@ class ZkNode:
         """Listens before it registers: the controller calls as soon as it sees the znode."""
         await self._zookeeper.start(self._settings.connection_timeout)
         self._closing.push_async_callback(self._zookeeper.close)
-        cluster_id = await found_cluster(self._zookeeper)
+        cluster_id = await found_cluster(self._zookeeper, znodes.ROOTS)
         dirs = LogDirs.open(self._config.log_dirs, cluster_id, self._config.broker_id, Owner.BROKER_ID)
         self._closing.callback(dirs.close)
 

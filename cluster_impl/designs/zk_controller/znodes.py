@@ -6,19 +6,17 @@ names the path. Members that nobody here knows are passed over, as Kafka does, s
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
-from cluster_impl.designs.zk_controller.document import Document, MalformedZnode
+from cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
+from cluster_impl.designs.on_zookeeper.znodes import read_uuid, to_json, write_uuid
 from cluster_impl.replication.control_plane import TopicPartition
 
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
-CLUSTER_ID = "/cluster/id"
 BROKER_IDS = "/brokers/ids"
 TOPICS = "/brokers/topics"
 TOPIC_CONFIGS = "/config/topics"
@@ -27,7 +25,6 @@ REASSIGN_PARTITIONS = "/admin/reassign_partitions"
 PREFERRED_REPLICA_ELECTION = "/admin/preferred_replica_election"
 ISR_CHANGES = "/isr_change_notification"
 LOG_DIR_EVENTS = "/log_dir_event_notification"
-PRODUCER_ID_BLOCK = "/latest_producer_id_block"
 
 ISR_CHANGE_PREFIX = f"{ISR_CHANGES}/isr_change_"
 LOG_DIR_EVENT_PREFIX = f"{LOG_DIR_EVENTS}/log_dir_event_"
@@ -167,26 +164,13 @@ class LeaderAndIsr:
 
 
 @dataclass(frozen=True, slots=True)
-class ProducerIdBlock:
-    """Producer ids from `first` to `last`, both included, that belong to one broker."""
-
-    broker_id: int
-    first: int
-    last: int
-
-
-@dataclass(frozen=True, slots=True)
 class LogDirEvent:
     broker_id: int
     event: int = LOG_DIR_FAILURE
 
 
-def _json(members: Mapping[str, Any]) -> bytes:
-    return json.dumps(members, separators=(",", ":")).encode()
-
-
 def write_controller(broker_id: int, timestamp_ms: int) -> bytes:
-    return _json({"version": 2, "brokerid": broker_id, "timestamp": str(timestamp_ms), "kraftControllerEpoch": -1})
+    return to_json({"version": 2, "brokerid": broker_id, "timestamp": str(timestamp_ms), "kraftControllerEpoch": -1})
 
 
 def read_controller(data: bytes) -> int:
@@ -205,14 +189,6 @@ def read_controller_epoch(data: bytes) -> int:
         raise MalformedZnode(CONTROLLER_EPOCH, f"{data!r} is no whole number") from None
 
 
-def write_cluster_id(cluster_id: str) -> bytes:
-    return _json({"version": "1", "id": cluster_id})
-
-
-def read_cluster_id(data: bytes) -> str:
-    return Document.parse(CLUSTER_ID, data, 1).text("id")
-
-
 def write_broker(info: BrokerInfo) -> bytes:
     """KIP-343: versions 4 and 5 have the same members. `host` and `port` repeat the first PLAINTEXT endpoint."""
     plain = next((each for each in info.endpoints if each.security_protocol == "PLAINTEXT"), None)
@@ -227,7 +203,7 @@ def write_broker(info: BrokerInfo) -> bytes:
     }
     if info.rack is not None:
         members["rack"] = info.rack
-    return _json(members)
+    return to_json(members)
 
 
 def read_broker(broker_id: int, data: bytes) -> BrokerInfo:
@@ -254,7 +230,7 @@ def write_topic(info: TopicInfo) -> bytes:
     }
     if info.topic_id is None:
         del members["topic_id"]
-    return _json(members)
+    return to_json(members)
 
 
 def read_topic(name: str, data: bytes) -> TopicInfo:
@@ -273,18 +249,6 @@ def read_topic(name: str, data: bytes) -> TopicInfo:
             for index, replicas in sorted(assigned.items())
         },
     )
-
-
-def write_uuid(value: UUID) -> str:
-    """Kafka's text of a UUID: URL-safe base64 without padding."""
-    return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
-
-
-def read_uuid(path: str, text: str) -> UUID:
-    try:
-        return UUID(bytes=base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except ValueError:
-        raise MalformedZnode(path, f"{text!r} is no id of a topic") from None
 
 
 def write_state(of: LeaderAndIsr) -> bytes:
@@ -306,7 +270,7 @@ def read_state(of: TopicPartition, data: bytes, version: int) -> LeaderAndIsr:
 
 
 def write_topic_config(config: Mapping[str, str]) -> bytes:
-    return _json({"version": 1, "config": dict(config)})
+    return to_json({"version": 1, "config": dict(config)})
 
 
 def read_topic_config(name: str, data: bytes) -> dict[str, str]:
@@ -316,7 +280,7 @@ def read_topic_config(name: str, data: bytes) -> dict[str, str]:
 
 def write_partitions(which: Iterable[TopicPartition]) -> bytes:
     """The data of an ISR change notification, and of /admin/preferred_replica_election."""
-    return _json({"version": 1, "partitions": [{"topic": each.topic, "partition": each.partition} for each in which]})
+    return to_json({"version": 1, "partitions": [{"topic": each.topic, "partition": each.partition} for each in which]})
 
 
 def read_partitions(path: str, data: bytes) -> list[TopicPartition]:
@@ -328,7 +292,7 @@ def write_reassignments(wanted: Mapping[TopicPartition, Sequence[int]]) -> bytes
         {"topic": each.topic, "partition": each.partition, "replicas": list(replicas)}
         for each, replicas in wanted.items()
     ]
-    return _json({"version": 1, "partitions": entries})
+    return to_json({"version": 1, "partitions": entries})
 
 
 def read_reassignments(data: bytes) -> dict[TopicPartition, tuple[int, ...]]:
@@ -337,21 +301,10 @@ def read_reassignments(data: bytes) -> dict[TopicPartition, tuple[int, ...]]:
 
 
 def write_log_dir_event(event: LogDirEvent) -> bytes:
-    return _json({"version": 1, "broker": event.broker_id, "event": event.event})
+    return to_json({"version": 1, "broker": event.broker_id, "event": event.event})
 
 
 def read_log_dir_events(path: str, data: bytes) -> list[LogDirEvent]:
     """One notification; it holds one event."""
     document = Document.parse(path, data, 1)
     return [LogDirEvent(document.number("broker"), document.number("event"))]
-
-
-def write_producer_id_block(block: ProducerIdBlock) -> bytes:
-    return _json(
-        {"version": 1, "broker": block.broker_id, "block_start": str(block.first), "block_end": str(block.last)}
-    )
-
-
-def read_producer_id_block(data: bytes) -> ProducerIdBlock:
-    document = Document.parse(PRODUCER_ID_BLOCK, data, 1)
-    return ProducerIdBlock(document.number("broker"), document.number("block_start"), document.number("block_end"))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from cluster_impl.config import NodeConfig
 from cluster_impl.config_zookeeper import ZooKeeperConfig
 from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
 from cluster_impl.designs.zk_controller.broker.control_plane import IsrChanges, ZkControlPlane
 from cluster_impl.designs.zk_controller.broker.controlled_shutdown import ControlledShutdown, Patience
 from cluster_impl.designs.zk_controller.broker.heartbeats import Heartbeats, Pace
@@ -24,7 +25,6 @@ from cluster_impl.designs.zk_controller.broker.log_dir_failures import (
 )
 from cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
 from cluster_impl.designs.zk_controller.broker.orders import ControllerOrders
-from cluster_impl.designs.zk_controller.broker.producer_ids import ProducerIds
 from cluster_impl.designs.zk_controller.broker.registration import Registration, broker_info
 from cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 from cluster_impl.designs.zk_controller.controller.channels import Connect

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Protocol
 
 from cluster_impl.designs.forwarding import forward
+from cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
 from cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
 from cluster_impl.designs.zk_controller.broker.link import ControllerLink
 from cluster_impl.designs.zk_controller.broker.log_dir_failures import LogDirFailures
 from cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
-from cluster_impl.designs.zk_controller.broker.producer_ids import ProducerIds
 from cluster_impl.replication.control_plane import NO_EPOCH, ClusterView, IsrOutcome, IsrProposal, TopicPartition
 from cluster_impl.wire.codec import Message
 

@@ -13,9 +13,9 @@ from typing import Protocol
 
 from cluster_impl.coordination.errors import BadVersion, ConnectionLost, NoNode, SessionExpired
 from cluster_impl.coordination.znodes import Created, Stat, Znode
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.broker.guards import Told
-from cluster_impl.designs.zk_controller.document import MalformedZnode
 from cluster_impl.replication.control_plane import (
     IsrAccepted,
     IsrOutcome,

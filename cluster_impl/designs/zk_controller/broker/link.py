@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from cluster_impl.coordination.errors import CoordinationError
 from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller.channels import Connect
-from cluster_impl.designs.zk_controller.document import MalformedZnode
 from cluster_impl.replication.control_plane import ClusterView, Endpoint
 from cluster_impl.wire.client import Connection
 from cluster_impl.wire.codec import R, RequestMessage

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from cluster_impl.coordination.errors import ConnectionLost, NoNode, SessionExpired
 from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.document import MalformedZnode
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from cluster_impl.coordination.steps import Found, Get, Steps, names, run
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.operations import Found, Get, Steps, names, run
-from cluster_impl.designs.zk_controller.document import MalformedZnode
 from cluster_impl.designs.zk_controller.znodes import BrokerInfo
 
 log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from cluster_impl.coordination import znodes as zk
 from cluster_impl.coordination.errors import BadVersion, ConnectionLost, CoordinationError, NodeExists, NoNode
 from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.document import MalformedZnode
 
 log = logging.getLogger(__name__)
 

@@ -10,10 +10,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.context import ControllerContext
-from cluster_impl.designs.zk_controller.controller.operations import (
-    ControllerMoved,
+from cluster_impl.coordination.steps import (
     Create,
     Done,
     Found,
@@ -23,7 +20,10 @@ from cluster_impl.designs.zk_controller.controller.operations import (
     Stat,
     Steps,
 )
-from cluster_impl.designs.zk_controller.document import MalformedZnode
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from cluster_impl.designs.zk_controller import znodes
+from cluster_impl.designs.zk_controller.controller.context import ControllerContext
+from cluster_impl.designs.zk_controller.controller.moved import ControllerMoved
 from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
 from cluster_impl.replication.control_plane import TopicPartition
 

@@ -10,11 +10,11 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from cluster_impl.coordination.steps import Delete, Found, Get, Steps, names, run
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller.core import Core
 from cluster_impl.designs.zk_controller.controller.leadership import read_states
-from cluster_impl.designs.zk_controller.controller.operations import Delete, Found, Get, Steps, names, run
-from cluster_impl.designs.zk_controller.document import MalformedZnode
 from cluster_impl.replication.control_plane import TopicPartition
 
 log = logging.getLogger(__name__)

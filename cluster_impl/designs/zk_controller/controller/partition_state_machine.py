@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable
 
+from cluster_impl.coordination.steps import Found, Get, Steps
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller import selectors
 from cluster_impl.designs.zk_controller.controller.context import ControllerContext
 from cluster_impl.designs.zk_controller.controller.leadership import change_states, create_states
-from cluster_impl.designs.zk_controller.controller.operations import Found, Get, Steps
 from cluster_impl.designs.zk_controller.controller.request_batch import RequestBatch
 from cluster_impl.designs.zk_controller.controller.selectors import Choice
 from cluster_impl.designs.zk_controller.controller.states import PARTITION_ARROWS, PartitionState
-from cluster_impl.designs.zk_controller.document import MalformedZnode
 from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
 from cluster_impl.replication.control_plane import TopicPartition
 

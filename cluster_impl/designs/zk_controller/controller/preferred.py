@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
+from cluster_impl.coordination.steps import Delete, Exists, Found, Steps, read
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller import selectors
 from cluster_impl.designs.zk_controller.controller.core import ControllerConfig, Core
-from cluster_impl.designs.zk_controller.controller.operations import Delete, Exists, Found, Steps, read
 from cluster_impl.designs.zk_controller.controller.selectors import Choice
-from cluster_impl.designs.zk_controller.document import MalformedZnode
 from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
 from cluster_impl.replication.control_plane import TopicPartition
 

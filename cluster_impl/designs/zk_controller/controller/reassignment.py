@@ -17,11 +17,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller import selectors
-from cluster_impl.designs.zk_controller.controller.core import Core
-from cluster_impl.designs.zk_controller.controller.leadership import change_states, read_states
-from cluster_impl.designs.zk_controller.controller.operations import (
+from cluster_impl.coordination.steps import (
     Absent,
     Delete,
     Done,
@@ -33,10 +29,14 @@ from cluster_impl.designs.zk_controller.controller.operations import (
     read,
     run,
 )
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from cluster_impl.designs.zk_controller import znodes
+from cluster_impl.designs.zk_controller.controller import selectors
+from cluster_impl.designs.zk_controller.controller.core import Core
+from cluster_impl.designs.zk_controller.controller.leadership import change_states, read_states
 from cluster_impl.designs.zk_controller.controller.selectors import Choice
 from cluster_impl.designs.zk_controller.controller.states import PartitionState, ReplicaState
 from cluster_impl.designs.zk_controller.controller.topic_znodes import write_assignments
-from cluster_impl.designs.zk_controller.document import MalformedZnode
 from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr, PartitionReplicas
 from cluster_impl.replication.control_plane import TopicPartition
 

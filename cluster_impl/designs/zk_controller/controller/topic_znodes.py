@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
+from cluster_impl.coordination.steps import Done, Found, Get, SetData, Steps, read
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.operations import Done, Found, Get, SetData, Steps, read
-from cluster_impl.designs.zk_controller.document import MalformedZnode
 from cluster_impl.designs.zk_controller.znodes import PartitionReplicas, TopicInfo
 
 log = logging.getLogger(__name__)

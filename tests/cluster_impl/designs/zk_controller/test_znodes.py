@@ -7,15 +7,15 @@ from uuid import UUID
 
 import pytest
 
+from cluster_impl.designs.on_zookeeper import znodes as shared
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.document import MalformedZnode
 from cluster_impl.designs.zk_controller.znodes import (
     BrokerEndpoint,
     BrokerInfo,
     LeaderAndIsr,
     LogDirEvent,
     PartitionReplicas,
-    ProducerIdBlock,
     TopicInfo,
 )
 from cluster_impl.replication.control_plane import TopicPartition
@@ -50,8 +50,8 @@ def test_the_controller_epoch_and_the_cluster_id_are_written_and_read_as_kafka_d
     assert znodes.write_controller_epoch(12) == b"12"
     assert znodes.read_controller_epoch(b"12") == 12
     data = b'{"version":"1","id":"kLzNHycRTra-dYloK2h5rQ"}'
-    assert same_json(znodes.write_cluster_id("kLzNHycRTra-dYloK2h5rQ"), data)
-    assert znodes.read_cluster_id(data) == "kLzNHycRTra-dYloK2h5rQ"
+    assert same_json(shared.write_cluster_id("kLzNHycRTra-dYloK2h5rQ"), data)
+    assert shared.read_cluster_id(data) == "kLzNHycRTra-dYloK2h5rQ"
 
 
 @pytest.mark.requirement("INT-52")
@@ -105,8 +105,8 @@ def test_notifications_settings_and_producer_ids_are_written_and_read_as_kafka_d
     assert znodes.read_topic_config("t", config) == {"min.insync.replicas": "1"}
     assert same_json(znodes.write_topic_config({"min.insync.replicas": "1"}), config)
     block = b'{"version":1,"broker":1,"block_start":"0","block_end":"999"}'
-    assert znodes.read_producer_id_block(block) == ProducerIdBlock(1, 0, 999)
-    assert same_json(znodes.write_producer_id_block(ProducerIdBlock(1, 0, 999)), block)
+    assert shared.read_producer_id_block(block) == shared.ProducerIdBlock(1, 0, 999)
+    assert same_json(shared.write_producer_id_block(shared.ProducerIdBlock(1, 0, 999)), block)
 
 
 def test_paths_are_kafkas() -> None:

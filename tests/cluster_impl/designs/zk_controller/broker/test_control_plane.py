@@ -10,12 +10,12 @@ from uuid import UUID
 
 import pytest
 
+from cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
 from cluster_impl.designs.zk_controller.broker.control_plane import ZkControlPlane
 from cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
 from cluster_impl.designs.zk_controller.broker.link import ControllerLink
 from cluster_impl.designs.zk_controller.broker.log_dir_failures import LogDirFailures
 from cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
-from cluster_impl.designs.zk_controller.broker.producer_ids import ProducerIds
 from cluster_impl.designs.zk_controller.states import BrokerState
 from cluster_impl.replication.control_plane import IsrAccepted, IsrOutcome, IsrProposal, TopicPartition
 from cluster_impl.wire import messages as m

@@ -13,9 +13,9 @@ import pytest
 from cluster_impl.config import NodeConfig, config_from
 from cluster_impl.coordination.session_state import SessionState
 from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
+from cluster_impl.designs.on_zookeeper.producer_ids import BLOCK, ProducerIds
 from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.broker.cluster_id import found_cluster
-from cluster_impl.designs.zk_controller.broker.producer_ids import BLOCK, ProducerIds
 from cluster_impl.designs.zk_controller.broker.registration import Registration, broker_info
 from cluster_impl.endings import NodeFailure, StartupError
 from cluster_impl.replication.control_plane import ProducerIdsUnavailable
@@ -200,7 +200,7 @@ def test_an_id_that_was_taken_meanwhile_is_waited_for_or_ends_the_broker(server:
 def test_all_nodes_of_a_cluster_find_the_id_that_the_first_has_made(tmp_path: Path) -> None:
     async def test(connect: str) -> None:
         async with client(connect) as one, client(connect) as other:
-            ids = await asyncio.gather(found_cluster(one), found_cluster(other))
+            ids = await asyncio.gather(found_cluster(one, znodes.ROOTS), found_cluster(other, znodes.ROOTS))
             assert len(set(ids)) == 1
             assert json.loads((await one.get("/cluster/id")).data) == {"version": "1", "id": ids[0]}
             assert await one.exists(znodes.ISR_CHANGES) is not None

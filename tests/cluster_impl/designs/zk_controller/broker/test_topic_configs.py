@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
+from cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
 from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.broker.cluster_id import found_cluster
 from cluster_impl.designs.zk_controller.broker.link import BrokerAddresses
 from cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 from cluster_impl.replication.control_plane import BrokerView, ClusterView, Endpoint
@@ -31,7 +31,7 @@ def test_a_topics_settings_are_read_once_and_told(server: ZooKeeperServer) -> No
     async def test() -> None:
         told: list[tuple[UUID, Mapping[str, str]]] = []
         async with client(server.connect) as session:
-            await found_cluster(session)
+            await found_cluster(session, znodes.ROOTS)
             path = znodes.topic_config("t")
             await session.create(path, znodes.write_topic_config({"min.insync.replicas": "2"}))
             configs = TopicConfigs(session, lambda topic_id, config: told.append((topic_id, config)))
@@ -51,7 +51,7 @@ def test_a_topics_settings_are_read_once_and_told(server: ZooKeeperServer) -> No
 def test_a_topic_whose_settings_cannot_be_read_has_the_defaults(server: ZooKeeperServer, data: bytes | None) -> None:
     async def test() -> None:
         async with client(server.connect) as session:
-            await found_cluster(session)
+            await found_cluster(session, znodes.ROOTS)
             if data is not None:
                 await session.create(znodes.topic_config("plain"), data)
             configs = TopicConfigs(session, lambda *_: None)
@@ -66,7 +66,7 @@ def test_a_broker_is_found_by_its_znode_and_without_it_where_it_was_last(server:
         told = BrokerView(6, {"INTERNAL": Endpoint("node-6", 9090)})
         view = ClusterView("c", -1, {6: told}, {})
         async with client(server.connect) as session:
-            await found_cluster(session)
+            await found_cluster(session, znodes.ROOTS)
             at = znodes.BrokerEndpoint("INTERNAL", "node-5", 9090, "PLAINTEXT")
             await session.create(znodes.broker(5), znodes.write_broker(znodes.BrokerInfo(5, (at,), 0)))
             addresses = BrokerAddresses(session, "INTERNAL", lambda: view)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import uuid4
 
 from cluster_impl.coordination.errors import ConnectionLost, NodeExists, NoNode, SessionExpired
 from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.zk_controller import znodes
+from cluster_impl.designs.on_zookeeper import znodes
 
 
-async def found_cluster(zookeeper: ZooKeeper) -> str:
-    """Make what is missing of the tree that every cluster stands on; returns the cluster's id. Raises MalformedZnode,
-    a ValueError."""
+async def found_cluster(zookeeper: ZooKeeper, roots: Sequence[str]) -> str:
+    """Make what is missing of the tree that the cluster stands on, each after its parent; returns the cluster's id.
+    Raises MalformedZnode, a ValueError."""
     while True:
         try:
-            for path in znodes.ROOTS:
+            for path in roots:
                 await _create(zookeeper, path, b"")
             try:
                 return znodes.read_cluster_id((await zookeeper.get(znodes.CLUSTER_ID)).data)

@@ -7,8 +7,8 @@ import logging
 
 from cluster_impl.coordination.errors import BadVersion, ConnectionLost, NodeExists, NoNode, SessionExpired
 from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.document import MalformedZnode
+from cluster_impl.designs.on_zookeeper import znodes
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.replication.control_plane import ProducerIdsUnavailable
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,59 @@
+"""The znodes of every design on ZooKeeper: the id of the cluster, the block of producer ids. As Kafka 3.9 has them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
+
+CLUSTER_ID = "/cluster/id"
+PRODUCER_ID_BLOCK = "/latest_producer_id_block"
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerIdBlock:
+    """Producer ids from `first` to `last`, both included, that belong to one broker."""
+
+    broker_id: int
+    first: int
+    last: int
+
+
+def to_json(members: Mapping[str, Any]) -> bytes:
+    return json.dumps(members, separators=(",", ":")).encode()
+
+
+def write_uuid(value: UUID) -> str:
+    """Kafka's text of a UUID: URL-safe base64 without padding."""
+    return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
+
+
+def read_uuid(path: str, text: str) -> UUID:
+    try:
+        return UUID(bytes=base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except ValueError:
+        raise MalformedZnode(path, f"{text!r} is no id of a topic") from None
+
+
+def write_cluster_id(cluster_id: str) -> bytes:
+    return to_json({"version": "1", "id": cluster_id})
+
+
+def read_cluster_id(data: bytes) -> str:
+    return Document.parse(CLUSTER_ID, data, 1).text("id")
+
+
+def write_producer_id_block(block: ProducerIdBlock) -> bytes:
+    return to_json(
+        {"version": 1, "broker": block.broker_id, "block_start": str(block.first), "block_end": str(block.last)}
+    )
+
+
+def read_producer_id_block(data: bytes) -> ProducerIdBlock:
+    document = Document.parse(PRODUCER_ID_BLOCK, data, 1)
+    return ProducerIdBlock(document.number("broker"), document.number("block_start"), document.number("block_end"))
