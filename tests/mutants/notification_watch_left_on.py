@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cluster_impl.coordination.steps import Steps
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller import notifications, startup
-from cluster_impl.designs.zk_controller.controller.operations import Steps
 from cluster_impl.designs.zk_controller.controller.parts import Parts
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
+from cluster_impl.coordination.steps import Steps
 from cluster_impl.designs.zk_controller.controller import selectors
 from cluster_impl.designs.zk_controller.controller.core import Core
-from cluster_impl.designs.zk_controller.controller.operations import Steps
 from cluster_impl.designs.zk_controller.controller.selectors import Choice
 from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
 from cluster_impl.replication.control_plane import TopicPartition

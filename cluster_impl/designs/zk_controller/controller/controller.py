@@ -11,6 +11,7 @@ from functools import partial
 from typing import assert_never
 from uuid import UUID, uuid4
 
+from cluster_impl.coordination.steps import Steps
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller import notifications, startup
 from cluster_impl.designs.zk_controller.controller.brokers import Registration
@@ -26,7 +27,6 @@ from cluster_impl.designs.zk_controller.controller.events import (
     ZnodeChanged,
 )
 from cluster_impl.designs.zk_controller.controller.log_dirs import offline_replicas, storage_errors
-from cluster_impl.designs.zk_controller.controller.operations import Steps
 from cluster_impl.designs.zk_controller.controller.parts import Parts
 from cluster_impl.designs.zk_controller.controller.requests import Requests
 from cluster_impl.wire import messages as m

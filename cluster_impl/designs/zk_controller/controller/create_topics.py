@@ -7,11 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from uuid import UUID
 
-from cluster_impl.designs.topic_config import UNCLEAN, problem_with
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.context import ControllerContext
-from cluster_impl.designs.zk_controller.controller.core import ControllerConfig
-from cluster_impl.designs.zk_controller.controller.operations import (
+from cluster_impl.coordination.steps import (
     ANY_VERSION,
     Create,
     Done,
@@ -22,6 +18,10 @@ from cluster_impl.designs.zk_controller.controller.operations import (
     Steps,
     run,
 )
+from cluster_impl.designs.topic_config import UNCLEAN, problem_with
+from cluster_impl.designs.zk_controller import znodes
+from cluster_impl.designs.zk_controller.controller.context import ControllerContext
+from cluster_impl.designs.zk_controller.controller.core import ControllerConfig
 from cluster_impl.designs.zk_controller.controller.placement import place
 from cluster_impl.designs.zk_controller.controller.topics import Topics
 from cluster_impl.designs.zk_controller.znodes import PartitionReplicas, TopicInfo

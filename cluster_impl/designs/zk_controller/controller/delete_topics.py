@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from cluster_impl.coordination.steps import Create, Steps, run
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller.context import ControllerContext
-from cluster_impl.designs.zk_controller.controller.operations import Create, Steps, run
 from cluster_impl.designs.zk_controller.controller.refusals import not_controller
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message

@@ -14,10 +14,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable
 
+from cluster_impl.coordination.steps import Absent, Delete, Exists, Steps, names, run
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller.context import PartitionReplica
 from cluster_impl.designs.zk_controller.controller.core import Core
-from cluster_impl.designs.zk_controller.controller.operations import Absent, Delete, Exists, Steps, names, run
 from cluster_impl.designs.zk_controller.controller.removal import remove_tree
 from cluster_impl.designs.zk_controller.controller.states import PartitionState, ReplicaState
 from cluster_impl.replication.control_plane import TopicPartition

@@ -13,13 +13,13 @@ from typing import Any, Protocol, cast
 
 from cluster_impl.coordination import znodes as zk
 from cluster_impl.coordination.session_state import SessionState
+from cluster_impl.coordination.steps import Steps
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.zk_controller.controller import events
 from cluster_impl.designs.zk_controller.controller.channels import Answered, Channels
 from cluster_impl.designs.zk_controller.controller.controller import Registration
 from cluster_impl.designs.zk_controller.controller.elector import Elected
 from cluster_impl.designs.zk_controller.controller.execution import Execution
-from cluster_impl.designs.zk_controller.controller.operations import Steps
 from cluster_impl.designs.zk_controller.controller.refusals import not_controller
 from cluster_impl.wire.codec import Message, RequestMessage
 

@@ -19,13 +19,11 @@ from typing import TypeVar
 
 from cluster_impl.coordination import errors
 from cluster_impl.coordination import znodes as zk
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.zk_controller.controller.operations import (
+from cluster_impl.coordination.steps import (
     ANY_VERSION,
     Absent,
     BadVersion,
     Children,
-    ControllerMoved,
     Create,
     Delete,
     Done,
@@ -44,6 +42,8 @@ from cluster_impl.designs.zk_controller.controller.operations import (
     Steps,
     Write,
 )
+from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.zk_controller.controller.moved import ControllerMoved
 from cluster_impl.designs.zk_controller.znodes import CONTROLLER_EPOCH
 
 T = TypeVar("T")
@@ -201,7 +201,7 @@ def packs(writes: Iterable[Write]) -> Iterator[list[Write]]:
 def came_true(write: Write, now: Outcome) -> bool:
     """Whether the znode is as this write would have left it."""
     match write:
-        case Create(_, data):
+        case Create(data=data):
             return isinstance(now, Found) and now.data == data and now.stat.version == 0
         case SetData(_, data, version):
             is_next = isinstance(now, Found) and version in (ANY_VERSION, now.stat.version - 1)
@@ -212,8 +212,8 @@ def came_true(write: Write, now: Outcome) -> bool:
 
 def _multi_operation(write: Write) -> zk.MultiOperation:
     match write:
-        case Create(path, data):
-            return zk.Create(path, data)
+        case Create(path, data, ephemeral, sequence):
+            return zk.Create(path, data, ephemeral, sequence)
         case SetData(path, data, version):
             return zk.Set(path, data, version)
         case Delete(path, version):

@@ -15,7 +15,7 @@ from cluster_impl.designs.zk_controller.controller.driver import Core, Term
 from cluster_impl.designs.zk_controller.controller.elector import Elected, Elector
 from cluster_impl.designs.zk_controller.controller.events import Asked
 from cluster_impl.designs.zk_controller.controller.isr_change import SupersededConnections
-from cluster_impl.designs.zk_controller.controller.operations import ControllerMoved
+from cluster_impl.designs.zk_controller.controller.moved import ControllerMoved
 from cluster_impl.designs.zk_controller.controller.refusals import CONTROLLER_REQUESTS, not_controller
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cluster_impl.coordination.steps import Done, SetData, Steps
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller.core import Core
 from cluster_impl.designs.zk_controller.controller.isr_change import decide
 from cluster_impl.designs.zk_controller.controller.leadership import read_states
-from cluster_impl.designs.zk_controller.controller.operations import Done, SetData, Steps
 from cluster_impl.designs.zk_controller.controller.views import ContextView
 from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.wire import messages as m

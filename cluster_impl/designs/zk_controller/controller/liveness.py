@@ -10,13 +10,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable
 
+from cluster_impl.coordination.steps import Steps
 from cluster_impl.designs.zk_controller.controller.brokers import Registration, read_registrations
 from cluster_impl.designs.zk_controller.controller.context import PartitionReplica
 from cluster_impl.designs.zk_controller.controller.core import Core
 from cluster_impl.designs.zk_controller.controller.deletion import TopicDeletion
 from cluster_impl.designs.zk_controller.controller.heartbeats import BrokerStates
 from cluster_impl.designs.zk_controller.controller.leadership import change_states
-from cluster_impl.designs.zk_controller.controller.operations import Steps
 from cluster_impl.designs.zk_controller.controller.states import PartitionState
 from cluster_impl.designs.zk_controller.states import BrokerState
 from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr

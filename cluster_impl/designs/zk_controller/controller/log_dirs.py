@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
+from cluster_impl.coordination.steps import Steps
 from cluster_impl.designs.zk_controller.controller.core import Core
 from cluster_impl.designs.zk_controller.controller.liveness import Liveness
-from cluster_impl.designs.zk_controller.controller.operations import Steps
 from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error

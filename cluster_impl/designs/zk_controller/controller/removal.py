@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from cluster_impl.designs.zk_controller.controller.operations import Children, Delete, Names, NotEmpty, Steps
+from cluster_impl.coordination.steps import Children, Delete, Names, NotEmpty, Steps
 
 log = logging.getLogger(__name__)
 

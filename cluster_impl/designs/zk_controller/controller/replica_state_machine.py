@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable
 
+from cluster_impl.coordination.steps import Steps
 from cluster_impl.designs.zk_controller.controller.context import ControllerContext, PartitionReplica
 from cluster_impl.designs.zk_controller.controller.leadership import change_states
-from cluster_impl.designs.zk_controller.controller.operations import Steps
 from cluster_impl.designs.zk_controller.controller.request_batch import RequestBatch
 from cluster_impl.designs.zk_controller.controller.states import REPLICA_ARROWS, ReplicaState
 from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr

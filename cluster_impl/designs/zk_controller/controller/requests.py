@@ -6,12 +6,12 @@ import logging
 from collections import deque
 from collections.abc import Callable
 
+from cluster_impl.coordination.steps import Steps
 from cluster_impl.designs.zk_controller.controller import replica_state_event
 from cluster_impl.designs.zk_controller.controller.create_topics import create_topics
 from cluster_impl.designs.zk_controller.controller.events import Asked
 from cluster_impl.designs.zk_controller.controller.isr_requests import change_isr
 from cluster_impl.designs.zk_controller.controller.log_dirs import offline_replicas
-from cluster_impl.designs.zk_controller.controller.operations import Steps
 from cluster_impl.designs.zk_controller.controller.parts import Parts
 from cluster_impl.designs.zk_controller.controller.refusals import not_controller
 from cluster_impl.designs.zk_controller.controller.replica_state_event import ReplicasOffline

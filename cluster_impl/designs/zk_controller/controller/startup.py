@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import logging
 
+from cluster_impl.coordination.steps import Absent, Create, Exists, Steps, run
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller import notifications
 from cluster_impl.designs.zk_controller.controller.context import ControllerContext
 from cluster_impl.designs.zk_controller.controller.leadership import Stats, read_states
-from cluster_impl.designs.zk_controller.controller.operations import Absent, Create, Exists, Steps, run
 from cluster_impl.designs.zk_controller.controller.parts import Parts
 from cluster_impl.designs.zk_controller.controller.states import PartitionState
 from cluster_impl.replication.control_plane import TopicPartition

@@ -9,9 +9,9 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from uuid import UUID
 
+from cluster_impl.coordination.steps import Steps, names
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller.core import Core
-from cluster_impl.designs.zk_controller.controller.operations import Steps, names
 from cluster_impl.designs.zk_controller.controller.states import PartitionState
 from cluster_impl.designs.zk_controller.controller.topic_znodes import read_topics
 from cluster_impl.designs.zk_controller.znodes import PartitionReplicas, TopicInfo

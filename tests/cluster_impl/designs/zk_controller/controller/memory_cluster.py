@@ -23,7 +23,7 @@ from cluster_impl.designs.zk_controller.controller.events import (
     Tick,
     ZnodeChanged,
 )
-from cluster_impl.designs.zk_controller.controller.operations import ControllerMoved
+from cluster_impl.designs.zk_controller.controller.moved import ControllerMoved
 from cluster_impl.designs.zk_controller.ibp import Ibp
 from cluster_impl.designs.zk_controller.znodes import (
     BrokerEndpoint,
@@ -36,7 +36,7 @@ from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message
 from tests.cluster_impl.designs.zk_controller.controller.memory_broker import Disk, MemoryBroker
-from tests.cluster_impl.designs.zk_controller.znode_tree import TermOver, ZnodeTree
+from tests.cluster_impl.designs.znode_tree import TermOver, ZnodeTree
 
 LEGACY = 4
 WITH_HEARTBEATS = 5

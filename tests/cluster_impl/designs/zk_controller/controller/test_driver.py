@@ -11,14 +11,8 @@ import pytest
 
 from cluster_impl.coordination.errors import CoordinationError
 from cluster_impl.coordination.session_state import SessionState
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.zk_controller.controller import events
-from cluster_impl.designs.zk_controller.controller.channels import Channels
-from cluster_impl.designs.zk_controller.controller.driver import Term
-from cluster_impl.designs.zk_controller.controller.elector import Elected, Elector
-from cluster_impl.designs.zk_controller.controller.operations import (
+from cluster_impl.coordination.steps import (
     Children,
-    ControllerMoved,
     Create,
     Exists,
     Get,
@@ -26,6 +20,12 @@ from cluster_impl.designs.zk_controller.controller.operations import (
     SetData,
     Steps,
 )
+from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.zk_controller.controller import events
+from cluster_impl.designs.zk_controller.controller.channels import Channels
+from cluster_impl.designs.zk_controller.controller.driver import Term
+from cluster_impl.designs.zk_controller.controller.elector import Elected, Elector
+from cluster_impl.designs.zk_controller.controller.moved import ControllerMoved
 from cluster_impl.designs.zk_controller.znodes import CONTROLLER_EPOCH
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message

@@ -11,13 +11,10 @@ import pytest
 from cluster_impl.coordination import znodes as zk
 from cluster_impl.coordination.errors import SessionExpired
 from cluster_impl.coordination.session_state import SessionState
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.zk_controller.controller.execution import Execution
-from cluster_impl.designs.zk_controller.controller.operations import (
+from cluster_impl.coordination.steps import (
     Absent,
     BadVersion,
     Children,
-    ControllerMoved,
     Create,
     Delete,
     Done,
@@ -33,6 +30,9 @@ from cluster_impl.designs.zk_controller.controller.operations import (
     SetData,
     Steps,
 )
+from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.zk_controller.controller.execution import Execution
+from cluster_impl.designs.zk_controller.controller.moved import ControllerMoved
 from cluster_impl.designs.zk_controller.znodes import CONTROLLER_EPOCH
 from tests.cluster_impl.coordination.clients import Client, client, run, until
 from tests.cluster_impl.coordination.relay import Relay

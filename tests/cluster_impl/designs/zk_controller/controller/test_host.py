@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from cluster_impl.coordination.session_state import SessionState
+from cluster_impl.coordination.steps import Create, SetData, Steps
 from cluster_impl.designs.zk_controller.controller import events
 from cluster_impl.designs.zk_controller.controller import host as module
 from cluster_impl.designs.zk_controller.controller.channels import Channels
 from cluster_impl.designs.zk_controller.controller.host import ControllerHost
-from cluster_impl.designs.zk_controller.controller.operations import Create, SetData, Steps
 from cluster_impl.designs.zk_controller.controller.refusals import CONTROLLER_REQUESTS
 from cluster_impl.designs.zk_controller.znodes import CONTROLLER
 from cluster_impl.wire import messages as m

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.controller import Controller, ControllerConfig
-from cluster_impl.designs.zk_controller.controller.events import Elected
-from cluster_impl.designs.zk_controller.controller.operations import (
+from cluster_impl.coordination.steps import (
     Absent,
     Children,
     Done,
@@ -19,6 +16,9 @@ from cluster_impl.designs.zk_controller.controller.operations import (
     Present,
     Stat,
 )
+from cluster_impl.designs.zk_controller import znodes
+from cluster_impl.designs.zk_controller.controller.controller import Controller, ControllerConfig
+from cluster_impl.designs.zk_controller.controller.events import Elected
 from cluster_impl.designs.zk_controller.ibp import Ibp
 
 

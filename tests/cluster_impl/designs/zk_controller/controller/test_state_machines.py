@@ -19,7 +19,7 @@ from cluster_impl.designs.zk_controller.znodes import BrokerInfo, LeaderAndIsr, 
 from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.wire import messages as m
 from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import CONFIG
-from tests.cluster_impl.designs.zk_controller.znode_tree import ZnodeTree
+from tests.cluster_impl.designs.znode_tree import ZnodeTree
 
 pytestmark = pytest.mark.requirement("DINT-12", "INT-45", "INT-47")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cluster_impl.coordination.steps import Steps
 from cluster_impl.designs.zk_controller.controller.controller import Registration
 from cluster_impl.designs.zk_controller.controller.events import Asked, Event
-from cluster_impl.designs.zk_controller.controller.operations import Steps
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message
 

@@ -8,12 +8,12 @@ so it does no I/O, and a unit test runs it over a tree in memory. Whoever runs i
 of a batch, never an empty one, in their order; how many of them travel together is its own affair, so no core relies on
 a batch being atomic.
 
-Every write is executed only while the epoch that this controller was elected with is still the one in /controller_epoch
-(a multi with a check of that znode's version). If it is not, or the session is lost, the core is never resumed: it is
-closed. A core that owes somebody an answer gives it in `finally`.
+When the right to write is lost (with the session, or because a driver checks an epoch with each write), the core is
+never resumed: it is closed. A core that owes somebody an answer gives it in `finally`.
 
 A write whose fate is unknown (the connection broke) is executed again. Its outcome may then be BadVersion, NodeExists
-or Absent although it was this write that came through; cores read again in such a case and compare.
+or Absent although it was this write that came through; cores read again in such a case and compare. A znode in sequence
+may come to be twice.
 """
 
 from __future__ import annotations
@@ -51,10 +51,16 @@ class Exists:
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """A persistent znode, whose parent exists: Done, NodeExists, or Absent if the parent does not."""
+    """A znode whose parent exists: Done, NodeExists, or Absent if the parent does not.
+
+    One that is `ephemeral` goes with the session that asks; to one in `sequence` ZooKeeper adds a number. For both of
+    these the outcome is Created in place of Done.
+    """
 
     path: str
     data: bytes = b""
+    ephemeral: bool = False
+    sequence: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +88,12 @@ Operation = Read | Write
 @dataclass(frozen=True, slots=True)
 class Stat:
     """`version` counts the changes of the data. The transaction ids grow over all znodes: `czxid` is that of the
-    creation, `mzxid` that of the last change of the data."""
+    creation, `mzxid` that of the last change of the data. `is_own`: an ephemeral znode of the session that asks."""
 
     version: int
     czxid: int
     mzxid: int
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +122,14 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
+class Created(Done):
+    """`path` with the number that ZooKeeper added, if it was created in sequence."""
+
+    path: str = ""
+    stat: Stat = Stat(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class Absent:
     """There is no such znode, or no parent for the one to be created."""
 
@@ -135,10 +150,6 @@ class NotEmpty:
 
 
 Outcome = Found | Names | Present | Done | Absent | NodeExists | BadVersion | NotEmpty
-
-
-class ControllerMoved(Exception):
-    """A core read what only a later controller can have written. The term is over, as if a write had been refused."""
 
 
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 """ZooKeeper in memory: a tree of znodes with versions, transaction ids and one-shot watches, for cores and their tests.
 
-It does what the operations of `controller.operations` ask for, in their order and one at a time, so that a test can end
+It does what the operations of `coordination.steps` ask for, in their order and one at a time, so that a test can end
 a controller between any two writes.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from cluster_impl.designs.zk_controller.controller.operations import (
+from cluster_impl.coordination.steps import (
     ANY_VERSION,
     Absent,
     BadVersion,
