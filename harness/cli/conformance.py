@@ -98,7 +98,14 @@ def _start(request: Request, suites: Path, workers: int, progress: Path, log: Pa
             stdout=output,
             stderr=subprocess.STDOUT,
             process_group=0,
+            preexec_fn=heed_interrupts,
         )
+
+
+def heed_interrupts() -> None:
+    """A shell without job control lets what it starts in the background ignore SIGINT, and all below inherit that. The
+    tests end their clusters on it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _watch(process: subprocess.Popen[bytes], progress: Path, board: Board, console: Console) -> None:
