@@ -98,6 +98,7 @@ def test_a_start_with_one_broken_folder_of_two_goes_on_with_the_other(tmp_path: 
     dirs.close()
 
 
+@pytest.mark.requirement("DSTO-01")
 def test_a_missing_folder_is_never_made_anew_once_the_node_has_run(tmp_path: Path) -> None:
     opened(tmp_path).close()
     taken_away(tmp_path / "a")

@@ -18,9 +18,11 @@ def test_no_error_is_an_acknowledgement() -> None:
         KafkaError.REQUEST_TIMED_OUT,
         KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
         KafkaError.UNKNOWN,
+        KafkaError.KAFKA_STORAGE_ERROR,
     ],
 )
 @pytest.mark.parametrize("retried", [True, False])
+@pytest.mark.requirement("DSTO-02", "DV-07")
 def test_what_may_have_been_appended_is_unknown(code: int, retried: bool) -> None:
     assert classify(KafkaError(code), retried=retried) is Outcome.INFO
 
