@@ -28,7 +28,8 @@ class Configs:
             "cleanup.policy": "delete",
         }
 
-    def handle(self, body: m.DescribeConfigsRequest, request: Request) -> m.DescribeConfigsResponse:
+    async def handle(self, body: m.DescribeConfigsRequest, request: Request) -> m.DescribeConfigsResponse:
+        await self._control.look([one.resource_name for one in body.resources if one.resource_type == _TOPIC])
         return m.DescribeConfigsResponse(results=[self._describe(resource) for resource in body.resources])
 
     def _describe(self, resource: Resource) -> Result:

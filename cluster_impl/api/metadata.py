@@ -26,6 +26,9 @@ _ALL_TOPICS_BY_EMPTY_LIST = 0
 _NULLABLE_NAME_FROM = 12
 
 
+Topic = m.MetadataRequest.MetadataRequestTopic
+
+
 class ClusterDescription:
     """Answers from the control plane's view. Brokers that are not alive, or lack the asking listener, are absent."""
 
@@ -34,7 +37,9 @@ class ClusterDescription:
         self._administration = administration
         self._config = config
 
-    def metadata(self, body: m.MetadataRequest, request: Request) -> m.MetadataResponse:
+    async def metadata(self, body: m.MetadataRequest, request: Request) -> m.MetadataResponse:
+        asked = _asked(body, request.version)
+        await self._control.look(_names(asked))
         cluster = self._control.cluster()
         return m.MetadataResponse(
             brokers=[
@@ -43,27 +48,27 @@ class ClusterDescription:
             ],
             cluster_id=cluster.cluster_id,
             controller_id=cluster.controller_id,
-            topics=list(self._topics(body, request, cluster)),
+            topics=list(self._topics(asked, body.allow_auto_topic_creation, request, cluster)),
         )
 
     def _topics(
-        self, body: m.MetadataRequest, request: Request, cluster: ClusterView
+        self, asked: list[Topic] | None, may_create: bool, request: Request, cluster: ClusterView
     ) -> Iterable[m.MetadataResponse.MetadataResponseTopic]:
         live = {broker for broker, _, _ in reachable(cluster, request.listener)}
-        if body.topics is None or (not body.topics and request.version == _ALL_TOPICS_BY_EMPTY_LIST):
+        if asked is None:
             yield from (_topic(topic, live) for topic in cluster.topics.values())
             return
-        for asked in body.topics:
-            known = cluster.topics.get(asked.name) if asked.name is not None else _by_id(cluster, asked.topic_id)
+        for one in asked:
+            known = cluster.topics.get(one.name) if one.name is not None else _by_id(cluster, one.topic_id)
             if known is not None:
                 yield _topic(known, live)
-            elif asked.name is not None:
-                yield self._unknown(asked.name, body.allow_auto_topic_creation)
+            elif one.name is not None:
+                yield self._unknown(one.name, may_create)
             else:
                 yield m.MetadataResponse.MetadataResponseTopic(
                     error_code=Error.UNKNOWN_TOPIC_ID,
                     name=None if request.version >= _NULLABLE_NAME_FROM else "",
-                    topic_id=asked.topic_id,
+                    topic_id=one.topic_id,
                 )
 
     def _unknown(self, name: str, may_create: bool) -> m.MetadataResponse.MetadataResponseTopic:
@@ -74,7 +79,8 @@ class ClusterDescription:
             error = Error.UNKNOWN_TOPIC_OR_PARTITION
         return m.MetadataResponse.MetadataResponseTopic(error_code=error, name=name)
 
-    def describe_cluster(self, body: m.DescribeClusterRequest, request: Request) -> m.DescribeClusterResponse:
+    async def describe_cluster(self, body: m.DescribeClusterRequest, request: Request) -> m.DescribeClusterResponse:
+        await self._control.look(())
         cluster = self._control.cluster()
         return m.DescribeClusterResponse(
             cluster_id=cluster.cluster_id,
@@ -93,6 +99,18 @@ def reachable(cluster: ClusterView, listener: str) -> list[tuple[int, Endpoint, 
         for broker in cluster.brokers.values()
         if listener in broker.endpoints
     ]
+
+
+def _asked(body: m.MetadataRequest, version: int) -> list[Topic] | None:
+    """None asks for all topics."""
+    asks_for_all = not body.topics and version == _ALL_TOPICS_BY_EMPTY_LIST
+    return None if asks_for_all else body.topics
+
+
+def _names(asked: list[Topic] | None) -> list[str] | None:
+    """Which topics have to be up to date: all, where one is asked for by its id."""
+    names = [topic.name for topic in asked or () if topic.name is not None]
+    return names if asked is not None and len(names) == len(asked) else None
 
 
 def _by_id(cluster: ClusterView, topic_id: UUID) -> TopicView | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cluster_impl.replication.rules import KIP_101, Rules
 from cluster_impl.security.jaas import PlainLogin
 
 
@@ -23,6 +24,9 @@ class ReplicationConfig:
     connect_timeout: float = 2.0
     login: PlainLogin | None = None
     """Who this broker says it is to the leaders that it follows; None where nobody asks."""
+
+    rules: Rules = KIP_101
+    """Those of the design; no configuration file has them."""
 
     @property
     def fetch_timeout(self) -> float:

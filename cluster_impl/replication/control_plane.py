@@ -7,12 +7,13 @@ Both sides live on one event loop: nothing here is called from another thread.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
+from cluster_impl.replication.progress import Progress
 from cluster_impl.wire.codec import Message
 from cluster_impl.wire.errors import Error
 
@@ -42,6 +43,11 @@ class PartitionAssignment:
     begins empty. Without it the replica may exist, so where a log dir is offline that could hold it, it is not created
     in another one: it is reported as offline. A broker cannot tell by itself: after a restart it knows of a failed log
     dir only that it cannot be read.
+
+    `serves_clients`: a leader without it leads for its followers only. It answers their fetches and counts them,
+    refuses clients with NOT_LEADER_OR_FOLLOWER, and asks for no ISR. `leaving` are replicas that were asked to close:
+    one that has not fetched for the lag limit leaves the ISR also if it lacks nothing, and none joins. Both, `replicas`
+    and `config` may change at the same leader epoch and version: what was passed last counts.
     """
 
     topic: str
@@ -55,6 +61,8 @@ class PartitionAssignment:
     version: int
     config: Mapping[str, str] = field(default_factory=dict)
     is_new: bool = False
+    serves_clients: bool = True
+    leaving: frozenset[int] = frozenset()
 
     @property
     def topic_partition(self) -> TopicPartition:
@@ -252,7 +260,18 @@ class ControlPlane(Protocol):
         ...
 
     def cluster(self) -> ClusterView:
-        """What Metadata, DescribeCluster and DescribeConfigs show, and where followers find their leaders."""
+        """What Metadata, DescribeCluster and DescribeConfigs show, and where followers find their leaders.
+
+        The brokers are always those that this one knows; topics may be out of date, or absent, until `look`.
+        """
+        ...
+
+    async def look(self, topics: Collection[str] | None) -> None:
+        """Bring what `cluster` shows of these topics, or of all, up to date. Awaited before a client is shown it.
+
+        Nothing to do where this broker is told of every change. Does not raise (cancellation apart), and takes no
+        longer than a client waits: what cannot be read stays as it was.
+        """
         ...
 
 
@@ -273,4 +292,8 @@ class DataPlane(Protocol):
         own registration: an older state may name this broker a leader, which its previous incarnation was. Passing the
         same state again, or an older one, changes nothing.
         """
+        ...
+
+    def progress(self, name: TopicPartition) -> Progress | None:
+        """How a replica of this broker stands; None if it has none of the partition that it can use."""
         ...

@@ -41,9 +41,11 @@ class FollowerProgress:
     """How far a follower has come in the present tenure. Times are seconds on a monotonic clock.
 
     `last_caught_up` is the latest time at which the follower had all that the leader had: a fetch that reaches the
-    leader's end as of the previous fetch proves it for the time of that previous fetch (KIP-16).
+    leader's end as of the previous fetch proves it for the time of that previous fetch (KIP-16). `since` is when the
+    leader began to count it.
     """
 
+    since: float
     last_caught_up: float
     log_end_offset: int = UNKNOWN_OFFSET
     broker_epoch: int = NO_EPOCH
@@ -57,6 +59,10 @@ class FollowerProgress:
             self.last_caught_up = max(self.last_caught_up, self.last_fetch_time)
         self.log_end_offset, self.broker_epoch = offset, broker_epoch
         self.last_fetch_time, self.leader_end_at_last_fetch = now, leader_end
+
+    def silent_for(self, now: float) -> float:
+        """Seconds since its last fetch."""
+        return now - max(self.since, self.last_fetch_time)
 
     def lags(self, leader_end: int, now: float, lag_limit: float) -> bool:
         """Whether the follower has missed the leader's end for longer than `lag_limit` seconds."""

@@ -24,7 +24,8 @@ from cluster_impl.replication.control_plane import (
 from cluster_impl.replication.fetcher import Fetcher
 from cluster_impl.replication.follower import FollowerFetch
 from cluster_impl.replication.in_sync import ISR_PAUSE
-from cluster_impl.replication.partition import Role, Transition
+from cluster_impl.replication.partition import Transition
+from cluster_impl.replication.progress import Progress, Role
 from cluster_impl.replication.replica import Replica
 from cluster_impl.replication.store import ReplicaStore
 from cluster_impl.replication.validation import Refused
@@ -88,6 +89,10 @@ class ReplicaManager:
             return self._topics[topic_id]
         topics = self.control.cluster().topics.values()
         return next((topic.name for topic in topics if topic.topic_id == topic_id), None)
+
+    def progress(self, name: TopicPartition) -> Progress | None:
+        replica = self._replicas.get(name)
+        return None if replica is None else replica.core.progress(time.monotonic())
 
     def __iter__(self) -> Iterator[Replica]:
         return iter(self._replicas.values())

@@ -20,17 +20,11 @@ from cluster_impl.replication.control_plane import (
 )
 from cluster_impl.replication.follower import FollowerFetch, FollowerProgress, credits, may_join
 from cluster_impl.replication.in_sync import InSyncReplicas
+from cluster_impl.replication.progress import Progress, Role
 from cluster_impl.wire.errors import Error
 
 ANY_EPOCH: Final = -1
 """A CurrentLeaderEpoch that a client leaves out."""
-
-
-class Role(Enum):
-    LEADER = auto()
-    FOLLOWER = auto()
-    OFFLINE = auto()
-    """No replica can lead at present, or this one was stopped."""
 
 
 class Transition(Enum):
@@ -50,7 +44,14 @@ class Partition:
     """One replica. Offsets are record offsets; times are seconds on a monotonic clock."""
 
     def __init__(
-        self, broker_id: int, name: TopicPartition, topic_id: UUID, *, high_watermark: int, lag_limit: float
+        self,
+        broker_id: int,
+        name: TopicPartition,
+        topic_id: UUID,
+        *,
+        high_watermark: int,
+        lag_limit: float,
+        began_empty: bool = False,
     ) -> None:
         self.broker_id = broker_id
         self.name = name
@@ -64,6 +65,10 @@ class Partition:
         self.log_end_offset = 0
         self.high_watermark = high_watermark
         self.config: Mapping[str, str] = {}
+        self.serves_clients = True
+        self.leaving: frozenset[int] = frozenset()
+        self.began_empty = began_empty
+        """Made anew by this process, and not known yet to have what its leader has committed."""
         self._min_isr = 1
         self._lag_limit = lag_limit
         self._followers: dict[int, FollowerProgress] = {}
@@ -90,10 +95,11 @@ class Partition:
         self.config, self._min_isr, self.log_end_offset = to.config, min_isr, log_end_offset
         is_newer = (to.leader_epoch, to.version) > (self.isr.leader_epoch, self.isr.version)
         if not is_newer and not self._stopped:
-            return Transition.NOTHING
+            return self._adopt_details(to, now)
         same_tenure = to.tenure_epoch == self.tenure_epoch and to.leader == self.leader and not self._stopped
         self._stopped = False
-        self.leader, self.tenure_epoch, self.replicas = to.leader, to.tenure_epoch, to.replicas
+        self.leader, self.tenure_epoch = to.leader, to.tenure_epoch
+        self.replicas, self.serves_clients, self.leaving = to.replicas, to.serves_clients, to.leaving
         if is_newer:
             # What was proposed at this same version, before the replica was stopped, may still be accepted.
             self.isr.adopt(frozenset(to.isr), to.leader_epoch, to.version)
@@ -107,15 +113,23 @@ class Partition:
         self.role = Role.FOLLOWER
         return Transition.FOLLOWS_ON if follows_on else Transition.FOLLOWS
 
+    def _adopt_details(self, to: PartitionAssignment, now: float) -> Transition:
+        """Adopt what may change at the same leader epoch and version."""
+        known = self.replicas, self.serves_clients, self.leaving
+        self.replicas, self.serves_clients, self.leaving = to.replicas, to.serves_clients, to.leaving
+        if self.role is not Role.LEADER or known == (to.replicas, to.serves_clients, to.leaving):
+            return Transition.NOTHING
+        return self._lead(True, now)
+
     def _lead(self, same_tenure: bool, now: float) -> Transition:
         leads_on = same_tenure and self.role is Role.LEADER
         known = self._followers if leads_on else {}
         self._followers = {
-            replica: known.get(replica) or FollowerProgress(last_caught_up=now)
+            replica: known.get(replica) or FollowerProgress(since=now, last_caught_up=now)
             for replica in self.replicas
             if replica != self.broker_id
         }
-        self.role = Role.LEADER
+        self.role, self.began_empty = Role.LEADER, False
         if not leads_on:
             self.tenure_start = self.log_end_offset
         self._advance_high_watermark()
@@ -130,6 +144,19 @@ class Partition:
         self.stop()
         self._failed = True
 
+    def progress(self, now: float) -> Progress:
+        return Progress(
+            role=self.role,
+            leader_epoch=self.isr.leader_epoch,
+            version=self.isr.version,
+            log_end_offset=self.log_end_offset,
+            high_watermark=self.high_watermark,
+            isr=tuple(sorted(self.isr.committed)),
+            ends={replica: known.log_end_offset for replica, known in self._followers.items()},
+            silent_for={replica: known.silent_for(now) for replica, known in self._followers.items()},
+            began_empty=self.began_empty,
+        )
+
     def check_leader(self, current_leader_epoch: int) -> Error:
         """Whether a request that names `current_leader_epoch` (or ANY_EPOCH) may be answered by this replica."""
         if self._failed:
@@ -140,6 +167,11 @@ class Partition:
             if current_leader_epoch > self.leader_epoch:
                 return Error.UNKNOWN_LEADER_EPOCH
         return Error.NONE if self.role is Role.LEADER else Error.NOT_LEADER_OR_FOLLOWER
+
+    def check_client(self, current_leader_epoch: int) -> Error:
+        """As `check_leader`, for a request of a client."""
+        error = self.check_leader(current_leader_epoch)
+        return Error.NOT_LEADER_OR_FOLLOWER if not error and not self.serves_clients else error
 
     def check_follower(self, fetch: FollowerFetch, registered_epoch: int | None) -> Error:
         """Whether a follower's fetch may be served and credited. Nothing is credited here."""
@@ -167,6 +199,7 @@ class Partition:
 
     def told_high_watermark(self, of_leader: int) -> bool:
         """A follower learns the leader's high watermark; True if its own moved. It never goes back."""
+        self.began_empty = self.began_empty and self.log_end_offset < of_leader
         known = min(of_leader, self.log_end_offset)
         moved = known > self.high_watermark
         self.high_watermark = max(known, self.high_watermark)
@@ -200,7 +233,7 @@ class Partition:
 
     def next_isr(self, registered_epoch: Callable[[int], int | None], now: float) -> IsrProposal | None:
         """The ISR change to ask for now, if any: without those who lag, with those who have caught up."""
-        if self.role is not Role.LEADER:
+        if self.role is not Role.LEADER or not self.serves_clients:
             return None
         wish = {self.broker_id}
         for replica, progress in self._followers.items():

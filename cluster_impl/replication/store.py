@@ -63,13 +63,14 @@ class ReplicaStore:
         # begun anew, empty, in another folder, it could be elected and take from the others what they have (KIP-112).
         may_be_lost = bool(self._dirs.offline) and not to.is_new
         home = self._home(to)
+        began_empty = home is None
         if home is None:
             if may_be_lost:
                 self.offline[name] = to.topic_id
                 raise Refused(Error.KAFKA_STORAGE_ERROR, "it may be in a log dir that is offline")
             home = self._create(to)
         with self._giving_up(home, to):
-            replica = self._opened(to, home)
+            replica = self._opened(to, home, began_empty)
         self.offline.pop(name, None)
         self.replicas[name], self._homes[name] = replica, home
         return replica
@@ -113,7 +114,7 @@ class ReplicaStore:
         self.offline[to.topic_partition] = to.topic_id
         raise Refused(Error.KAFKA_STORAGE_ERROR, "every log dir has failed")
 
-    def _opened(self, to: PartitionAssignment, home: LogDir) -> Replica:
+    def _opened(self, to: PartitionAssignment, home: LogDir, began_empty: bool) -> Replica:
         path = home.partition_path(to.topic, to.partition)
         opened = Log.open(path, segment_bytes=self._config.segment_bytes)
         if opened.recovered_bytes_cut:
@@ -124,6 +125,7 @@ class ReplicaStore:
             to.topic_id,
             high_watermark=min(home.checkpointed.get((to.topic, to.partition), 0), opened.log_end_offset),
             lag_limit=self._config.lag_limit,
+            began_empty=began_empty,
         )
         return Replica(core, opened, self._config, partial(self._failed, home))
 

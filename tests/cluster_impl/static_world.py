@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -211,6 +211,8 @@ class StaticControl:
         self.completes = False
         self.unheard = False
         self.failed_dirs: list[tuple[Path, Sequence[TopicPartition]]] = []
+        self.looked: list[Collection[str] | None] = []
+        """What was to be brought up to date before a client was shown it."""
         self._world = world
 
     def serving(self) -> bool:
@@ -241,6 +243,9 @@ class StaticControl:
 
     async def forward(self, request: Message, version: int) -> Message:
         return self._world.administer(request)
+
+    async def look(self, topics: Collection[str] | None) -> None:
+        self.looked.append(topics)
 
     def cluster(self) -> ClusterView:
         return self._world.view

@@ -23,7 +23,8 @@ from cluster_impl.api.groups.offset_records import (
 )
 from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.replication.manager import ReplicaManager
-from cluster_impl.replication.partition import Role, Transition
+from cluster_impl.replication.partition import Transition
+from cluster_impl.replication.progress import Role
 from cluster_impl.replication.replica import Appended, Replica
 from cluster_impl.replication.validation import Refused
 from cluster_impl.wire import batches

@@ -38,7 +38,8 @@ class CoordinatorFinder:
         self._administration = administration
         self._config = config
 
-    def handle(self, body: m.FindCoordinatorRequest, request: Request) -> m.FindCoordinatorResponse:
+    async def handle(self, body: m.FindCoordinatorRequest, request: Request) -> m.FindCoordinatorResponse:
+        await self._control.look([OFFSETS_TOPIC])
         several = request.version >= _SEVERAL_KEYS_FROM
         keys = body.coordinator_keys if several else [body.key]
         found = [self._find(key, body.key_type, request.listener) for key in keys]

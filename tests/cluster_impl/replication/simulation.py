@@ -24,7 +24,8 @@ from cluster_impl.replication.control_plane import (
 )
 from cluster_impl.replication.fetcher import Following
 from cluster_impl.replication.follower import FollowerFetch
-from cluster_impl.replication.partition import Role, Transition
+from cluster_impl.replication.partition import Transition
+from cluster_impl.replication.progress import Role
 from cluster_impl.replication.replica import EpochEnd, Read
 from cluster_impl.replication.validation import Refused
 from cluster_impl.storage.epochs import UNDEFINED_EPOCH

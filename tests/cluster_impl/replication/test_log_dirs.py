@@ -11,7 +11,7 @@ import pytest
 
 from cluster_impl.replication.config import ReplicationConfig
 from cluster_impl.replication.control_plane import PartitionRemoved, ReplicaStopped, TopicPartition
-from cluster_impl.replication.partition import Role
+from cluster_impl.replication.progress import Role
 from cluster_impl.storage.directory import LogDirError
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error

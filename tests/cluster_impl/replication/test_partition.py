@@ -15,7 +15,8 @@ from cluster_impl.replication.control_plane import (
     TopicPartition,
 )
 from cluster_impl.replication.follower import FollowerFetch, credits
-from cluster_impl.replication.partition import Partition, Role, Transition
+from cluster_impl.replication.partition import Partition, Transition
+from cluster_impl.replication.progress import Role
 from cluster_impl.wire.errors import Error
 
 NAME, TOPIC_ID, LAG = TopicPartition("t", 0), UUID(int=7), 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from cluster_impl.designs.forwarding import forward
@@ -142,6 +142,9 @@ class QuorumControlPlane:
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
         """The draft has no word for it; the node ends when its last log dir is gone."""
         log.error("%s has failed with %d replicas, which no controller learns", path, len(lost))
+
+    async def look(self, topics: Collection[str] | None) -> None:
+        """Every change of metadata is told to this broker."""
 
     def cluster(self) -> ClusterView:
         """Built anew when the metadata has changed."""

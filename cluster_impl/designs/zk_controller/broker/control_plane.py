@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -89,6 +89,9 @@ class ZkControlPlane:
 
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
         self._failures.failed(f"the log dir {path} has failed", lost)
+
+    async def look(self, topics: Collection[str] | None) -> None:
+        """Every change of metadata is told to this broker."""
 
     def cluster(self) -> ClusterView:
         return self._cache.view

@@ -9,6 +9,7 @@ import pytest
 
 from cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
 from cluster_impl.replication.control_plane import Change, PartitionAssignment, TopicPartition
+from cluster_impl.replication.progress import Progress
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message
 from cluster_impl.wire.errors import Error
@@ -34,6 +35,9 @@ class Broker:
             else:
                 self.told.append("removed")
         return {}
+
+    def progress(self, name: TopicPartition) -> Progress | None:
+        return None
 
     def fetch(self, *records: Message) -> None:
         numbered = [(self._offset + index, encode_record(record)) for index, record in enumerate(records)]

@@ -18,6 +18,7 @@ from cluster_impl.replication.control_plane import (
     ReplicaStopped,
     TopicPartition,
 )
+from cluster_impl.replication.progress import Progress
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error
 
@@ -57,6 +58,9 @@ class Recorder:
         self.changes += changes
         told = (change.topic_partition for change in changes)
         return {partition: Error.KAFKA_STORAGE_ERROR for partition in told if partition in self.offline}
+
+    def progress(self, name: TopicPartition) -> Progress | None:
+        return None
 
 
 class Given:
