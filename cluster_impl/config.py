@@ -16,6 +16,7 @@ from typing import Annotated
 
 from cluster_impl import config_values as read
 from cluster_impl.config_keys import ALL, BROKER, CONTROLLER, LEGACY, QUORUM, ConfigError, Key, keys_of, values_of
+from cluster_impl.config_leader_driven import LeaderDrivenConfig, leader_driven_config
 from cluster_impl.config_security import JAAS_KEY, SecurityConfig, is_jaas_key, jaas_texts
 from cluster_impl.config_values import Listener, Role, Voter
 from cluster_impl.config_zookeeper import ZooKeeperConfig
@@ -273,6 +274,8 @@ class NodeConfig:
 
     zookeeper: ZooKeeperConfig | None
     """Of a node without process.roles."""
+    leader_driven: LeaderDrivenConfig | None
+    """Of a node without process.roles in a cluster without controller."""
     security: SecurityConfig
 
     @property
@@ -290,7 +293,7 @@ class NodeConfig:
         return tuple(named.get(listener.name, listener) for listener in self.listeners)
 
 
-_TABLES = (NodeConfig, ZooKeeperConfig, SecurityConfig)
+_TABLES = (NodeConfig, ZooKeeperConfig, LeaderDrivenConfig, SecurityConfig)
 
 
 def load_config(path: Path) -> NodeConfig:
@@ -321,6 +324,7 @@ def config_from(properties: Mapping[str, str]) -> NodeConfig:
     config = NodeConfig(
         **values_of(NodeConfig, properties, role),
         zookeeper=zookeeper if role is Role.LEGACY else None,
+        leader_driven=leader_driven_config(properties, role, zookeeper.design),
         security=SecurityConfig(**values_of(SecurityConfig, properties, role), jaas=jaas_texts(properties)),
     )
     _check(config)
@@ -353,6 +357,8 @@ def _check(config: NodeConfig) -> None:
         )
     if config.zookeeper is not None:
         config.zookeeper.check()
+    if config.leader_driven is not None:
+        config.leader_driven.check()
     config.security.check(frozenset({*names, *config.controller_listeners}))
 
 

@@ -26,6 +26,15 @@ class SecurityProtocol(Enum):
     SASL_PLAINTEXT = "SASL_PLAINTEXT"
 
 
+class ReplicationDesign(Enum):
+    """How brokers that run with ZooKeeper decide on leaders and replicas."""
+
+    CONTROLLER = "controller"
+    """One broker, elected controller, decides for all."""
+    LEADER_DRIVEN = "leader-driven"
+    """Each leader decides for its partition; there is no controller."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listener:
     """`NAME://host:port`: a socket to listen on, or, advertised, the address that others should use."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from cluster_impl import config_values as read
-from cluster_impl.config_keys import LEGACY, ConfigError, Key
-from cluster_impl.config_values import HostPort
+from cluster_impl.config_keys import LEGACY, ConfigError, Key, keys_of
+from cluster_impl.config_values import HostPort, ReplicationDesign
 from cluster_impl.designs.zk_controller.ibp import Ibp
 
 
@@ -15,6 +15,16 @@ from cluster_impl.designs.zk_controller.ibp import Ibp
 class ZooKeeperConfig:
     """Times are seconds. The cluster's id is no key here: it is in ZooKeeper, where the first node puts it."""
 
+    design: Annotated[
+        ReplicationDesign,
+        Key(
+            "replication.design",
+            read.one_of(ReplicationDesign),
+            "Who decides on leaders and replicas: controller (one elected broker) or leader-driven (each leader).",
+            default="controller",
+            concerns=LEGACY,
+        ),
+    ]
     connect: Annotated[
         tuple[HostPort, ...],
         Key(
@@ -111,7 +121,7 @@ class ZooKeeperConfig:
         Key(
             "auto.leader.rebalance.enable",
             read.boolean,
-            "Whether the controller gives leaderships back to preferred replicas by itself.",
+            "Whether leaderships are given back to preferred replicas without being asked for.",
             default="true",
             concerns=LEGACY,
         ),
@@ -180,6 +190,12 @@ class ZooKeeperConfig:
         bool,
         Key("delete.topic.enable", read.boolean, "Whether topics may be deleted.", default="true", concerns=LEGACY),
     ]
+
+    @classmethod
+    def only_with_controller(cls) -> frozenset[str]:
+        """The names of the keys that mean nothing where there is no controller."""
+        shared = {"design", "connect", "session_timeout", "connection_timeout", "auto_leader_rebalance"}
+        return frozenset(key.name for attribute, key in keys_of(cls).items() if attribute not in shared)
 
     def check(self) -> None:
         """The rules that concern more than one key. Raises ConfigError."""

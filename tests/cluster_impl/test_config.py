@@ -8,6 +8,7 @@ import pytest
 
 from cluster_impl.config import ConfigError, NodeConfig, config_from, describe_keys, load_config
 from cluster_impl.config_keys import keys_of
+from cluster_impl.config_leader_driven import LeaderDrivenConfig
 from cluster_impl.config_security import SecurityConfig
 from cluster_impl.config_values import Listener, Role, Voter
 from cluster_impl.config_zookeeper import ZooKeeperConfig
@@ -129,7 +130,7 @@ def test_a_file_names_itself_in_what_is_wrong_with_it(tmp_path: Path) -> None:
 
 def test_help_lists_every_key() -> None:
     table = describe_keys()
-    tables = (NodeConfig, ZooKeeperConfig, SecurityConfig)
+    tables = (NodeConfig, ZooKeeperConfig, LeaderDrivenConfig, SecurityConfig)
     assert table.count("\n      ") == sum(len(keys_of(one)) for one in tables) + 1
     assert "registration.lease.timeout.ms (default 20000)" in table
     assert "broker.id (required of a broker)" in table
