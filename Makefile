@@ -16,13 +16,13 @@ FENCEPOST := $(BIN)/fencepost
 KAFKA_JARS := $(if $(filter apache-kafka%,$(TARGET)),$(if $(KAFKA_HOME)$(shell command -v mvn),,.venv/.all))
 # ZooKeeper's by ZOOKEEPER_HOME, from Debian's package, by Maven, or from Spark, which carries them.
 ZOOKEEPER := $(ZOOKEEPER_HOME)$(wildcard /usr/share/java/zookeeper.jar)$(shell command -v mvn)
-ZOOKEEPER_JARS := $(if $(filter zk-controller,$(TARGET)),$(if $(ZOOKEEPER),,.venv/.all))
+ZOOKEEPER_JARS := $(if $(filter zk-controller leader-driven,$(TARGET)),$(if $(ZOOKEEPER),,.venv/.all))
 
 .DEFAULT_GOAL := help
 .PHONY: help conformance test lint types unit integration suite bench doctor lock clean
 
 help: ## print this
-	@echo "make conformance [TARGET=quorum|zk-controller|apache-kafka|apache-kafka-zk|apache-kafka-zk:2.8.2] [SEED=1] [ARGS='-k kill']"
+	@echo "make conformance [TARGET=quorum|zk-controller|leader-driven|apache-kafka|apache-kafka-zk|apache-kafka-zk:2.8.2] [SEED=1] [ARGS='-k kill']"
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 conformance: .venv/.harness $(KAFKA_JARS) $(ZOOKEEPER_JARS) ## start real clusters, break them, say which rules held
@@ -42,9 +42,10 @@ unit: .venv/.all ## the fast tests
 integration: .venv/.all ## the tests that start real processes
 	@$(BIN)/pytest -q -m integration
 
-suite: .venv/.all ## the suites on both designs of the reference cluster
+suite: .venv/.all ## the suites on the three designs of the reference cluster
 	@$(FENCEPOST) conformance --target quorum --seed $(SEED) --runs $(RUNS)
 	@$(FENCEPOST) conformance --target zk-controller --seed $(SEED) --runs $(RUNS)
+	@$(FENCEPOST) conformance --target leader-driven --seed $(SEED) --runs $(RUNS)
 
 bench: .venv/.all ## speed and memory beside Apache Kafka, as ratios of one run
 	@$(BIN)/python -m tests.bench $(ARGS)

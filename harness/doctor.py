@@ -269,7 +269,7 @@ MECHANISMS = (
     Mechanism(
         "zookeeper",
         zookeeper,
-        "the target zk-controller",
+        "the targets zk-controller and leader-driven",
         "apt-get install maven, or pip install 'fencepost[mining]', or set ZOOKEEPER_HOME",
     ),
     Mechanism("docker", docker_engine, "the docker backend", "apt-get install docker.io, then start dockerd"),

@@ -18,7 +18,7 @@ from harness.errors import UsageError
 from harness.network.layout import Layout, Node
 from harness.plan import dump_plan, plan_hash
 from harness.plan.model import NodeSpec, Plan, Topology
-from harness.targets.target import Dialect, load
+from harness.targets.target import load
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
 
@@ -33,7 +33,7 @@ def plan_by_hand(target: str, servers: int = 1) -> Plan:
     """Three controllers, or where a target needs it ZooKeeper with so many servers; three brokers, and a duplicate of
     node-4 that waits to be started."""
     file = load(target).file
-    if file.dialect is Dialect.ZOOKEEPER:
+    if file.dialect.around_zookeeper:
         others = [NodeSpec(name=f"zk-{n}", id=n, index=n, roles=("zookeeper",)) for n in range(1, servers + 1)]
     else:
         others = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("controller",)) for n in (1, 2, 3)]

@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 def up(
     target: Annotated[
         str | None,
-        typer.Argument(help="quorum (unless another is named), zk-controller, apache-kafka, apache-kafka:3.9.1"),
+        typer.Argument(help="quorum (unless another is named), zk-controller, leader-driven, apache-kafka:3.9.1"),
     ] = None,
     option: Annotated[str | None, typer.Option("--target", metavar="TARGET", help="The same, as elsewhere.")] = None,
     zookeepers: Annotated[int, typer.Option(min=1, max=3, help="Servers of the ensemble, for a target around it.")] = 1,

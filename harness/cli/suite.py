@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 PANEL = "Stories"
 Target = Annotated[
-    str, typer.Option(help="quorum, zk-controller, apache-kafka, apache-kafka-zk; with a version: apache-kafka:3.9.1.")
+    str,
+    typer.Option(
+        help="quorum, zk-controller, leader-driven, apache-kafka, apache-kafka-zk; with a version: apache-kafka:3.9.1."
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="What plans draw from; the same seed gives the same plan.")]
 Runs = Annotated[Path, typer.Option(help="Where run folders go.")]

@@ -27,6 +27,8 @@ class Timing(PlanModel):
     fence_ms: Milliseconds = 2500
     """After so long without an answer a broker fences itself, where it counts by itself (KIP-343); above `lease_ms`."""
     lag_ms: Milliseconds = 1500
+    preferred_ms: Milliseconds = 300
+    """How long a replica leaves an election to the preferred one, where replicas elect themselves."""
     election_ms: Milliseconds = 500
     fetch_ms: Milliseconds = 1000
     request_ms: Milliseconds = 500

@@ -34,6 +34,18 @@ class Dialect(StrEnum):
     """Those that Apache Kafka ships since it keeps its metadata itself."""
     ZOOKEEPER = "zookeeper"
     """Those of a controller that keeps its state in ZooKeeper, KIP-343's and ReplicaStateEvent's among them."""
+    LEADER_DRIVEN = "leader-driven"
+    """None: each partition's leader decides alone, and tells its followers by queues in ZooKeeper."""
+
+    @property
+    def around_zookeeper(self) -> bool:
+        """ZooKeeper holds what was decided."""
+        return self in (Dialect.ZOOKEEPER, Dialect.LEADER_DRIVEN)
+
+    @property
+    def has_controllers(self) -> bool:
+        """Somebody decides for the whole cluster."""
+        return self is not Dialect.LEADER_DRIVEN
 
 
 class _Part(BaseModel):

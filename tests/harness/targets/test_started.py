@@ -15,14 +15,14 @@ from harness.cluster import Cluster
 from harness.errors import InfrastructureError
 from harness.plan.model import Plan
 from harness.targets.registration import holder
-from harness.targets.target import Dialect, load, load_file, names
+from harness.targets.target import load, load_file, names
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter, read_journal
 
 pytestmark = pytest.mark.integration
 
 
-AROUND_ZOOKEEPER = [name for name in names() if load_file(name).dialect is Dialect.ZOOKEEPER]
+AROUND_ZOOKEEPER = [name for name in names() if load_file(name).dialect.around_zookeeper]
 
 
 @contextmanager

@@ -47,8 +47,12 @@ def test_every_dialect_has_its_targets() -> None:
     assert load_file("quorum").dialect is Dialect.KIP_631
     assert load_file("apache-kafka").dialect is Dialect.KRAFT
     assert load_file("apache-kafka").capabilities == set(Capability) - {Capability.LOG_DIRS}
+    assert load_file("leader-driven").dialect is Dialect.LEADER_DRIVEN
+    assert not load_file("leader-driven").dialect.has_controllers
     for name in ("zk-controller", "apache-kafka-zk"):
         assert load_file(name).dialect is Dialect.ZOOKEEPER
+    for name in ("zk-controller", "apache-kafka-zk", "leader-driven"):
+        assert load_file(name).dialect.around_zookeeper
         assert load_file(name).capabilities == set(Capability)
 
 
@@ -61,7 +65,7 @@ def test_a_version_is_a_parameter_of_the_reference() -> None:
 @pytest.mark.parametrize(
     ("reference", "sentence"),
     [
-        ("kafka", "there is no target 'kafka': the targets are apache-kafka, apache-kafka-zk, quorum, zk-controller"),
+        ("kafka", "there is no target 'kafka': the targets are apache-kafka, apache-kafka-zk, leader-driven, quorum, zk-"),
         ("zk-controller:7", "zk-controller has no version '7'"),
         ("apache-kafka-zk:4.0.0", "Apache Kafka 4.0.0 runs without ZooKeeper: ask for apache-kafka:4.0.0"),
         ("quorum:7", "quorum has no version '7'"),
@@ -113,13 +117,22 @@ def test_every_log_directory_of_a_node_is_configured(name: str, installation: In
     ]
 
 
-@pytest.mark.parametrize("name", ["zk-controller", "apache-kafka-zk"])
+@pytest.mark.parametrize("name", ["zk-controller", "apache-kafka-zk", "leader-driven"])
 def test_a_level_is_what_the_target_file_sets_for_it(name: str, installation: Installation) -> None:
     target = load(name)
     for level, settings in target.file.levels.items():
         properties = target.properties(replace(BROKER, level=level), installation)
         assert settings.items() <= properties.items()
     assert "inter.broker.protocol.version" not in target.properties(BROKER, installation)
+
+
+def test_the_design_without_controllers_is_asked_for_and_counts_into_the_node_s_folder(
+    installation: Installation,
+) -> None:
+    properties = load("leader-driven").properties(BROKER, installation)
+    assert properties["replication.design"] == "leader-driven"
+    assert properties["metrics.file"] == str(installation.nodes / "node-4" / "metrics.json")
+    assert "metrics.file" not in load("leader-driven").properties(ZOOKEEPER, installation)
 
 
 def test_a_level_that_a_target_lacks_is_refused_wherever_the_plan_names_it() -> None:
@@ -146,7 +159,8 @@ def test_a_controller_before_3_9_is_told_no_name_since_it_would_refuse_it(instal
 
 TWO_DIRS = [replace(node, log_dirs=2) for node in (BROKER, DUPLICATE)]
 REFERENCE = [("quorum", "plaintext", node) for node in (CONTROLLER, BROKER, DUPLICATE)]
-REFERENCE += [("zk-controller", security, node) for security in ("plaintext", "sasl") for node in TWO_DIRS]
+AROUND_ZOOKEEPER = ("zk-controller", "leader-driven")
+REFERENCE += [(name, each, node) for name in AROUND_ZOOKEEPER for each in ("plaintext", "sasl") for node in TWO_DIRS]
 
 
 @pytest.mark.parametrize(("name", "security", "node"), REFERENCE)
