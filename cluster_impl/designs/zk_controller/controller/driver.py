@@ -19,7 +19,7 @@ from cluster_impl.designs.zk_controller.controller import events
 from cluster_impl.designs.zk_controller.controller.channels import Answered, Channels
 from cluster_impl.designs.zk_controller.controller.controller import Registration
 from cluster_impl.designs.zk_controller.controller.elector import Elected
-from cluster_impl.designs.zk_controller.controller.execution import Execution
+from cluster_impl.designs.zk_controller.controller.execution import GuardedExecution
 from cluster_impl.designs.zk_controller.controller.refusals import not_controller
 from cluster_impl.wire.codec import Message, RequestMessage
 
@@ -52,7 +52,7 @@ class Term:
         self._core = core
         self._zookeeper = zookeeper
         self._session_id = zookeeper.session_id
-        self._execution = Execution(zookeeper, won.epoch_version, self._znode_changed)
+        self._execution = GuardedExecution(zookeeper, won.epoch_version, self._znode_changed)
         self._channels = make_channels(self._broker_answered)
         self._queue: asyncio.Queue[events.Event] = asyncio.Queue()
         self._timer: asyncio.TimerHandle | None = None

@@ -31,7 +31,7 @@ from cluster_impl.coordination.steps import (
     Steps,
 )
 from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.zk_controller.controller.execution import Execution
+from cluster_impl.designs.zk_controller.controller.execution import GuardedExecution
 from cluster_impl.designs.zk_controller.controller.moved import ControllerMoved
 from cluster_impl.designs.zk_controller.znodes import CONTROLLER_EPOCH
 from tests.cluster_impl.coordination.clients import Client, client, run, until
@@ -53,8 +53,8 @@ async def epoch_version(zookeeper: ZooKeeper) -> int:
     return (await zookeeper.get(CONTROLLER_EPOCH)).stat.version
 
 
-async def execution(zookeeper: ZooKeeper, watch: zk.Watch = lambda _: None) -> Execution:
-    return Execution(zookeeper, await epoch_version(zookeeper), watch)
+async def execution(zookeeper: ZooKeeper, watch: zk.Watch = lambda _: None) -> GuardedExecution:
+    return GuardedExecution(zookeeper, await epoch_version(zookeeper), watch)
 
 
 def test_every_operation_has_its_outcome_in_its_place(server: ZooKeeperServer) -> None:

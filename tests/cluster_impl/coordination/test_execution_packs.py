@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cluster_impl.coordination.execution import MAX_BYTES, MAX_WRITES, came_true, packs
 from cluster_impl.coordination.steps import (
     Absent,
     Create,
@@ -14,7 +15,6 @@ from cluster_impl.coordination.steps import (
     Stat,
     Write,
 )
-from cluster_impl.designs.zk_controller.controller.execution import MAX_BYTES, MAX_WRITES, came_true, packs
 
 
 def found(data: bytes, version: int) -> Found:
