@@ -7,7 +7,6 @@ its replicas that may lead, with an ISR of all that may.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from cluster_impl.designs.quorum.controller.placement import place
 from cluster_impl.designs.quorum.controller.state import ControllerState, Outcome
 from cluster_impl.designs.quorum.image import TOPIC_RESOURCE, MetadataRecord
 from cluster_impl.designs.topic_config import problem_with
+from cluster_impl.designs.topic_name import problem_with_name
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error
 
@@ -26,8 +26,6 @@ CreatedConfig = m.CreateTopicsResponse.CreatableTopicConfigs
 DeleteResult = m.DeleteTopicsResponse.DeletableTopicResult
 
 NO_TOPIC_ID = UUID(int=0)
-MAX_NAME = 249
-_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 METADATA_TOPIC = "__kafka_metadata"
 
 
@@ -104,11 +102,9 @@ def delete_topics(
 
 
 def _check_name(state: ControllerState, name: str) -> None:
-    if name in (".", "..") or len(name) > MAX_NAME or not _NAME.fullmatch(name):
-        raise Refused(
-            Error.INVALID_TOPIC_EXCEPTION,
-            f"{name!r} is no topic name: use 1 to {MAX_NAME} letters, digits, dots, underscores and hyphens.",
-        )
+    problem = problem_with_name(name)
+    if problem:
+        raise Refused(Error.INVALID_TOPIC_EXCEPTION, problem)
     if name == METADATA_TOPIC:
         raise Refused(Error.INVALID_TOPIC_EXCEPTION, f"{name} belongs to the controllers.")
     if name in state.image.topics:

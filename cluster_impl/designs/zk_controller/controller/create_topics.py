@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from uuid import UUID
@@ -18,11 +17,12 @@ from cluster_impl.coordination.steps import (
     Steps,
     run,
 )
+from cluster_impl.designs.placement import place
 from cluster_impl.designs.topic_config import UNCLEAN, problem_with
+from cluster_impl.designs.topic_name import collision, problem_with_name
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller.context import ControllerContext
 from cluster_impl.designs.zk_controller.controller.core import ControllerConfig
-from cluster_impl.designs.zk_controller.controller.placement import place
 from cluster_impl.designs.zk_controller.controller.topics import Topics
 from cluster_impl.designs.zk_controller.znodes import PartitionReplicas, TopicInfo
 from cluster_impl.wire import messages as m
@@ -31,9 +31,6 @@ from cluster_impl.wire.errors import Error
 CreatableTopic = m.CreateTopicsRequest.CreatableTopic
 CreateResult = m.CreateTopicsResponse.CreatableTopicResult
 CreatedConfig = m.CreateTopicsResponse.CreatableTopicConfigs
-
-MAX_NAME = 249
-_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 class Refused(Exception):
@@ -91,19 +88,17 @@ def create_topics(
 
 
 def check_name(context: ControllerContext, name: str) -> None:
-    """Raises Refused. Names that differ in dots and underscores only would share the names of their metrics."""
-    if name in (".", "..") or len(name) > MAX_NAME or not _NAME.fullmatch(name):
-        raise Refused(
-            Error.INVALID_TOPIC_EXCEPTION,
-            f"{name!r} is no topic name: use 1 to {MAX_NAME} letters, digits, dots, underscores and hyphens.",
-        )
+    """Raises Refused."""
+    problem = problem_with_name(name)
+    if problem:
+        raise Refused(Error.INVALID_TOPIC_EXCEPTION, problem)
     if name in context.to_delete:
         raise Refused(Error.TOPIC_ALREADY_EXISTS, f"Topic {name} is being deleted.")
     if name in context.assignments:
         raise Refused(Error.TOPIC_ALREADY_EXISTS, f"Topic {name} already exists.")
-    same = next((each for each in context.assignments if each.replace(".", "_") == name.replace(".", "_")), None)
-    if same is not None:
-        raise Refused(Error.INVALID_TOPIC_EXCEPTION, f"Topic {name} collides with topic {same}.")
+    same = collision(name, context.assignments)
+    if same:
+        raise Refused(Error.INVALID_TOPIC_EXCEPTION, same)
 
 
 def _config(topic: CreatableTopic) -> dict[str, str]:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from cluster_impl.designs.placement import place
 from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.placement import place
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.zk_controller.controller.invariants import check_rest
