@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 
 from cluster_impl.config_security import SecurityConfig
 from cluster_impl.config_values import Listener
-from cluster_impl.coordination.errors import ConnectionLost, NodeExists, NoNode, SessionExpired
+from cluster_impl.coordination.errors import ConnectionLost, NodeExists, SessionExpired
 from cluster_impl.coordination.session_state import SessionState
 from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.on_zookeeper.ephemeral import hold, until_it_may_be_free
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.ibp import Ibp
 from cluster_impl.endings import NodeFailure, StartupError
@@ -115,29 +116,8 @@ class Registration:
     async def _create(self) -> int:
         """Returns the epoch. Raises NodeExists if the znode is another session's."""
         self._settled.clear()
-        try:
-            created = await self._zookeeper.create(
-                self._path, znodes.write_broker(self._info()), ephemeral=True, make_parents=True
-            )
-            return created.stat.czxid
-        except NodeExists:
-            # It may be the own session's, by a create whose answer was lost.
-            found = await self._zookeeper.exists(self._path)
-            if found is not None and found.ephemeral_owner == self._zookeeper.session_id:
-                return found.czxid
-            raise
+        return (await hold(self._zookeeper, self._path, znodes.write_broker(self._info()))).czxid
 
     async def _await_end_of_other(self) -> None:
         """Until the znode may be free; also when its session is this one's earlier one, which still has to run out."""
-        changed = asyncio.Event()
-        try:
-            found = await self._zookeeper.exists(self._path, lambda _: changed.set())
-        except (NoNode, ConnectionLost, SessionExpired):
-            return
-        if found is not None:
-            log.warning(
-                "broker id %d is registered by ZooKeeper session %x; this process waits for that to end",
-                self._broker_id,
-                found.ephemeral_owner,
-            )
-            await changed.wait()
+        await until_it_may_be_free(self._zookeeper, self._path, f"broker id {self._broker_id} is registered")
