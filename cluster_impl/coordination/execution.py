@@ -210,7 +210,13 @@ class Execution:
             raise errors.SessionExpired("the session in which this was begun is over")
 
     def _stat(self, stat: zk.Stat) -> Stat:
-        return Stat(stat.version, stat.czxid, stat.mzxid, is_own=stat.ephemeral_owner == self._session_id)
+        return Stat(
+            stat.version,
+            stat.czxid,
+            stat.mzxid,
+            is_own=stat.ephemeral_owner == self._session_id,
+            children=stat.children,
+        )
 
 
 def _kind(operation: Operation) -> _Kind:

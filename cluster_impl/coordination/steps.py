@@ -94,6 +94,7 @@ class Stat:
     czxid: int
     mzxid: int
     is_own: bool = False
+    children: int = 0
 
 
 @dataclass(frozen=True, slots=True)

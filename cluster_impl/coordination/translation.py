@@ -55,7 +55,7 @@ def watch_event(event: Any) -> WatchEvent | None:
 
 
 def stat(of: Any) -> Stat:
-    return Stat(of.czxid, of.mzxid, of.pzxid, of.version, of.ephemeralOwner)
+    return Stat(of.czxid, of.mzxid, of.pzxid, of.version, of.ephemeralOwner, of.numChildren)
 
 
 def failure(error: Exception, path: str, index: int | None = None) -> CoordinationError:

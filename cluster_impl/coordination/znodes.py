@@ -19,6 +19,8 @@ class Stat:
     """How often its data changed since it was created: what compare-and-set compares."""
     ephemeral_owner: int
     """The id of the session that it goes with; 0 if it is persistent."""
+    children: int = 0
+    """How many it has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What one replica of a partition decides: election, leading, following, reassignment, balancing. Pure."""
