@@ -38,6 +38,8 @@ class Asked:
     partition: m.FetchRequest.FetchPartition
     replica: Replica | None
     error: Error
+    high_watermark: int = -1
+    """Told also to a follower that is refused since its log ends beyond this one's."""
 
 
 class Fetch:
@@ -92,6 +94,8 @@ class Fetch:
         try:
             self._replicas.credit(asked.replica, fetch, asked.partition.last_fetched_epoch)
         except Refused as refused:
+            if refused.error is Error.OFFSET_OUT_OF_RANGE:
+                asked.high_watermark = asked.replica.core.high_watermark
             asked.replica, asked.error = None, refused.error
 
 
@@ -128,7 +132,12 @@ class PendingFetch:
     def _read(self, asked: Asked, room: int, *, is_first: bool) -> PartitionData:
         """Only the first batch of a response may be larger than the room that is left for it."""
         wanted = asked.partition
-        answer = PartitionData(partition_index=wanted.partition, error_code=asked.error, high_watermark=-1, records=b"")
+        answer = PartitionData(
+            partition_index=wanted.partition,
+            error_code=asked.error,
+            high_watermark=asked.high_watermark,
+            records=b"",
+        )
         if asked.replica is None:
             return answer
         try:

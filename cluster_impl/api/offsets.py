@@ -37,7 +37,9 @@ class Offsets:
     def _offset(self, topic: str, asked: m.ListOffsetsRequest.ListOffsetsPartition, version: int) -> PartitionOffset:
         answer = PartitionOffset(partition_index=asked.partition_index, timestamp=-1, offset=-1, leader_epoch=-1)
         try:
-            replica = self._leading(topic, asked.partition_index, asked.current_leader_epoch)
+            replica = self._replicas.find(topic, asked.partition_index)
+            if error := replica.core.check_client(asked.current_leader_epoch):
+                raise Refused(error)
             self._look_up(replica, asked, version, answer)
         except Refused as refused:
             answer.error_code = refused.error
@@ -68,32 +70,33 @@ class Offsets:
             answer.leader_epoch = replica.log.epochs.epoch_at(answer.offset)
 
     def end_of_epochs(self, request: Request) -> m.OffsetForLeaderEpochResponse:
-        """For clients as for followers: who may ask is decided before."""
+        """For clients as for followers: who may ask this broker is decided before."""
+        body = body_of(request, m.OffsetForLeaderEpochRequest)
         return m.OffsetForLeaderEpochResponse(
             topics=[
                 m.OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult(
-                    topic=topic.topic, partitions=[self._epoch_end(topic.topic, asked) for asked in topic.partitions]
+                    topic=topic.topic,
+                    partitions=[self._epoch_end(topic.topic, asked, body.replica_id) for asked in topic.partitions],
                 )
-                for topic in body_of(request, m.OffsetForLeaderEpochRequest).topics
+                for topic in body.topics
             ]
         )
 
-    def _epoch_end(self, topic: str, asked: m.OffsetForLeaderEpochRequest.OffsetForLeaderPartition) -> EpochEndOffset:
+    def _epoch_end(
+        self, topic: str, asked: m.OffsetForLeaderEpochRequest.OffsetForLeaderPartition, replica_id: int
+    ) -> EpochEndOffset:
         answer = EpochEndOffset(partition=asked.partition, leader_epoch=-1, end_offset=-1)
         try:
-            end = self._leading(topic, asked.partition, asked.current_leader_epoch).epoch_end(asked.leader_epoch)
+            replica = self._replicas.find(topic, asked.partition)
+            check = replica.core.check_client if replica_id < 0 else replica.core.check_leader
+            if error := check(asked.current_leader_epoch):
+                raise Refused(error)
+            end = replica.epoch_end(asked.leader_epoch)
         except Refused as refused:
             answer.error_code = refused.error
         else:
             answer.leader_epoch, answer.end_offset = end.epoch, end.end_offset
         return answer
-
-    def _leading(self, topic: str, partition: int, leader_epoch: int) -> Replica:
-        """The replica, if it leads at this epoch. Raises Refused."""
-        replica = self._replicas.find(topic, partition)
-        if error := replica.core.check_leader(leader_epoch):
-            raise Refused(error)
-        return replica
 
 
 def refused_list_offsets(body: m.ListOffsetsRequest, request: Request) -> m.ListOffsetsResponse:

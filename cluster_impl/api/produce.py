@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 
 from cluster_impl.api.serving import Answer
@@ -47,7 +48,7 @@ class Produce:
         answer = PartitionResponse(index=data.index, base_offset=-1)
         try:
             replica = self._replicas.find(topic, data.index)
-            appended = replica.append_as_leader(data.records, acks)
+            appended = replica.append_as_leader(data.records, acks, time.monotonic())
         except Refused as refused:
             answer.error_code, answer.error_message = refused.error, refused.why
             return answer

@@ -256,20 +256,27 @@ class Fetcher:
         return request
 
     def _fetched(self, following: Following, data: m.FetchResponse.PartitionData) -> None:
-        if data.error_code:
-            self._refused(following, Error(data.error_code))
-            return
-        diverging = data.diverging_epoch
+        diverging, replica = data.diverging_epoch, following.replica
         try:
+            if data.error_code:
+                if data.error_code == Error.OFFSET_OUT_OF_RANGE and not replica.asks_leader:
+                    self._cut_beyond(replica, data.high_watermark)
+                self._refused(following, Error(data.error_code))
+                return
             if diverging is not None and diverging.epoch != UNDEFINED_EPOCH:
-                following.truncated = following.replica.truncate(EpochEnd(diverging.epoch, diverging.end_offset))
+                following.truncated = replica.truncate(EpochEnd(diverging.epoch, diverging.end_offset))
                 if following.is_current:
                     self._refused(following, Error.OFFSET_OUT_OF_RANGE, "its log differs, but not in what can be cut")
             else:
-                following.replica.append_as_follower(data.records or b"", data.high_watermark)
+                replica.append_as_follower(data.records or b"", data.high_watermark)
                 following.not_before, following.error = 0.0, Error.NONE
         except Refused as refused:
             self._refused(following, refused.error, f"what it sent cannot be appended: {refused}")
+
+    def _cut_beyond(self, replica: Replica, high_watermark: int) -> None:
+        """The log ends beyond the leader's, which nobody can compare: what the leader has committed stays."""
+        if high_watermark >= 0:
+            replica.cut_to_high_watermark(high_watermark)
 
     def _current(self, topic: str, partition: int) -> Following | None:
         """The partition that an answer is about, unless it has changed since the question."""

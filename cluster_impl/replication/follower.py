@@ -42,7 +42,7 @@ class FollowerProgress:
 
     `last_caught_up` is the latest time at which the follower had all that the leader had: a fetch that reaches the
     leader's end as of the previous fetch proves it for the time of that previous fetch (KIP-16). `since` is when the
-    leader began to count it.
+    leader began to count what it lacks: at the begin of the tenure, and again when it came back with less than it had.
     """
 
     since: float
@@ -53,6 +53,8 @@ class FollowerProgress:
     leader_end_at_last_fetch: int = 0
 
     def fetched(self, offset: int, broker_epoch: int, leader_end: int, now: float) -> None:
+        if offset < self.log_end_offset:
+            self.since = now
         if offset >= leader_end:
             self.last_caught_up = max(self.last_caught_up, now)
         elif offset >= self.leader_end_at_last_fetch:

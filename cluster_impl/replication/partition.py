@@ -19,8 +19,10 @@ from cluster_impl.replication.control_plane import (
     TopicPartition,
 )
 from cluster_impl.replication.follower import FollowerFetch, FollowerProgress, credits, may_join
+from cluster_impl.replication.growth import Growth
 from cluster_impl.replication.in_sync import InSyncReplicas
 from cluster_impl.replication.progress import Progress, Role
+from cluster_impl.replication.rules import KIP_101, LagSince, LeaderStartsAt, Rules
 from cluster_impl.wire.errors import Error
 
 ANY_EPOCH: Final = -1
@@ -51,6 +53,7 @@ class Partition:
         *,
         high_watermark: int,
         lag_limit: float,
+        rules: Rules = KIP_101,
         began_empty: bool = False,
     ) -> None:
         self.broker_id = broker_id
@@ -70,7 +73,9 @@ class Partition:
         self.began_empty = began_empty
         """Made anew by this process, and not known yet to have what its leader has committed."""
         self._min_isr = 1
+        self._rules = rules
         self._lag_limit = lag_limit
+        self._growth = Growth(lag_limit)
         self._followers: dict[int, FollowerProgress] = {}
         self._stopped = False
         self._failed = False
@@ -131,7 +136,9 @@ class Partition:
         }
         self.role, self.began_empty = Role.LEADER, False
         if not leads_on:
-            self.tenure_start = self.log_end_offset
+            self.tenure_start, self._growth = self.log_end_offset, Growth(self._lag_limit)
+            if self._rules.leader_starts_at is LeaderStartsAt.LOG_END:
+                self.high_watermark = self.log_end_offset
         self._advance_high_watermark()
         return Transition.LEADS_ON if leads_on else Transition.LEADS
 
@@ -187,10 +194,15 @@ class Partition:
         progress.fetched(fetch.offset, fetch.broker_epoch, self.log_end_offset, now)
         return self._advance_high_watermark()
 
-    def appended(self, log_end_offset: int) -> bool:
-        """The log has grown; True if the high watermark of a leader moved."""
+    def appended(self, log_end_offset: int, now: float) -> bool:
+        """A leader's log has grown; True if its high watermark moved."""
         self.log_end_offset = log_end_offset
-        return self.role is Role.LEADER and self._advance_high_watermark()
+        self._growth.grew(log_end_offset, now)
+        return self._advance_high_watermark()
+
+    def copied(self, log_end_offset: int) -> None:
+        """A follower's log has grown."""
+        self.log_end_offset = log_end_offset
 
     def truncated(self, log_end_offset: int) -> None:
         """The log was cut: nothing above its end can be committed here (KAFKA-9491)."""
@@ -221,6 +233,11 @@ class Partition:
             return Error.NOT_ENOUGH_REPLICAS
         return Error.NONE
 
+    @property
+    def keeps_checkpoint(self) -> bool:
+        """Whether the high watermark is not to be written down now: that of a leader which only begins, or ends."""
+        return self.role is Role.LEADER and not self.serves_clients
+
     def acknowledges(self, required_offset: int, tenure_epoch: int) -> Error | None:
         """The answer to an acks=all produce that ends at `required_offset`, or None while it has to wait."""
         if self._failed:
@@ -237,13 +254,23 @@ class Partition:
             return None
         wish = {self.broker_id}
         for replica, progress in self._followers.items():
-            if progress.lags(self.log_end_offset, now, self._lag_limit):
+            if self._lags(replica, progress, now):
                 continue
-            if replica in self.isr.committed or may_join(
-                progress, registered_epoch(replica), self.high_watermark, self.tenure_start
+            if replica in self.isr.committed or (
+                replica not in self.leaving
+                and may_join(progress, registered_epoch(replica), self.high_watermark, self.tenure_start)
             ):
                 wish.add(replica)
         return self.isr.propose(self.name, self.topic_id, frozenset(wish), now)
+
+    def _lags(self, replica: int, progress: FollowerProgress, now: float) -> bool:
+        if replica in self.leaving and progress.silent_for(now) > self._lag_limit:
+            return True
+        if self._rules.lag_since is LagSince.LAST_CAUGHT_UP:
+            return progress.lags(self.log_end_offset, now, self._lag_limit)
+        if progress.log_end_offset == self.log_end_offset:
+            return False
+        return now - max(progress.since, self._growth.written_at(progress.log_end_offset)) > self._lag_limit
 
     def isr_answered(self, proposal: IsrProposal, outcome: IsrOutcome, now: float) -> bool:
         """Learn the outcome of a proposal; True if the high watermark moved."""

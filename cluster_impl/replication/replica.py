@@ -13,6 +13,7 @@ from cluster_impl.replication.control_plane import IsrOutcome, IsrProposal, Part
 from cluster_impl.replication.follower import FollowerFetch
 from cluster_impl.replication.partition import ANY_EPOCH, Partition, Transition
 from cluster_impl.replication.purgatory import Acknowledgements, Wakeable
+from cluster_impl.replication.rules import TruncatesTo
 from cluster_impl.replication.truncation import truncation_point
 from cluster_impl.replication.validation import Refused, check_produced
 from cluster_impl.storage.epochs import UNDEFINED_EPOCH
@@ -99,6 +100,8 @@ class Replica:
         if transition is Transition.FOLLOWS:
             # A tenure in which nothing was written left an epoch without records: no other log knows of it.
             self.log.epochs.truncate_from_end(self.log.log_end_offset)
+            if not self.asks_leader:
+                self._cut(max(self.core.high_watermark, self.log.log_start_offset))
         if transition is Transition.LEADS:
             self.log.epochs.assign(self.core.leader_epoch, self.log.log_end_offset)
             self._known_producers()
@@ -112,9 +115,9 @@ class Replica:
         self._committed()
 
     @_storage
-    def append_as_leader(self, records: Buffer | None, acks: int) -> Appended:
+    def append_as_leader(self, records: Buffer | None, acks: int, now: float) -> Appended:
         """Append what a client produced; a repeated batch is found, not appended again. Raises Refused."""
-        if refusal := self.core.check_leader(ANY_EPOCH) or self.core.may_append(acks):
+        if refusal := self.core.check_client(ANY_EPOCH) or self.core.may_append(acks):
             raise Refused(refusal)
         limit = int(self.core.config.get("max.message.bytes", self._config.message_max_bytes))
         batch = check_produced(records, limit)
@@ -126,7 +129,7 @@ class Replica:
             raise Refused(error.error, str(error)) from error
         batch.base_offset = appended.base_offset
         self._known_producers().update(batch)
-        if self.core.appended(self.log.log_end_offset):
+        if self.core.appended(self.log.log_end_offset, now):
             self._committed()
         self._grown()
         return Appended(appended.base_offset, appended.last_offset + 1)
@@ -146,7 +149,7 @@ class Replica:
 
         `last_epoch` is the leader epoch of the reader's last record, or -1 if it does not say.
         """
-        if error := self.core.check_leader(leader_epoch):
+        if error := self.core.check_client(leader_epoch) if committed else self.core.check_leader(leader_epoch):
             raise Refused(error)
         records: Buffer = b""
         diverging = self._divergence(offset, last_epoch)
@@ -182,7 +185,7 @@ class Replica:
                 self.log.append_as_follower(records)
             except (InvalidBatch, OffsetMismatch) as error:
                 raise Refused(Error.CORRUPT_MESSAGE, str(error)) from error
-            self.core.appended(self.log.log_end_offset)
+            self.core.copied(self.log.log_end_offset)
             if self._producers is not None:
                 for batch in split(records):
                     self._producers.update(batch)
@@ -200,9 +203,14 @@ class Replica:
         except OSError as error:
             raise self.storage_failed(error) from error
 
+    @property
+    def asks_leader(self) -> bool:
+        """Whether a follower's log is compared with its leader's by leader epochs."""
+        return self._config.rules.truncates_to is TruncatesTo.LEADER_EPOCH
+
     def latest_epoch(self) -> int:
-        """The leader epoch of a follower's last record, UNDEFINED_EPOCH without one."""
-        return self.log.epochs.latest
+        """The leader epoch of a follower's last record; UNDEFINED_EPOCH without one, or where nobody compares."""
+        return self.log.epochs.latest if self.asks_leader else UNDEFINED_EPOCH
 
     @_storage
     def truncate(self, leader: EpochEnd) -> bool:
@@ -217,12 +225,20 @@ class Replica:
                 self.core.high_watermark,
                 self.core.leader,
             )
+        self._cut(offset)
+        return point.complete
+
+    @_storage
+    def cut_to_high_watermark(self, of_leader: int) -> None:
+        """Cut the log, which ends beyond the leader's, to what both take for committed. Raises Refused."""
+        self._cut(max(min(self.core.high_watermark, of_leader), self.log.log_start_offset))
+
+    def _cut(self, offset: int) -> None:
         if offset < self.log.log_end_offset:
-            log.info("%s is cut from %d to %d at epoch %d", self, self.log.log_end_offset, offset, leader.epoch)
+            log.info("%s is cut from %d to %d", self, self.log.log_end_offset, offset)
             self.log.truncate_to(offset)
             self._producers = None
             self.core.truncated(self.log.log_end_offset)
-        return point.complete
 
     def stop(self) -> None:
         """Neither lead nor follow until the next assignment; whoever waits is told so."""

@@ -125,6 +125,7 @@ class ReplicaStore:
             to.topic_id,
             high_watermark=min(home.checkpointed.get((to.topic, to.partition), 0), opened.log_end_offset),
             lag_limit=self._config.lag_limit,
+            rules=self._config.rules,
             began_empty=began_empty,
         )
         return Replica(core, opened, self._config, partial(self._failed, home))
@@ -169,12 +170,15 @@ class ReplicaStore:
         """
         marks: dict[LogDir, dict[tuple[str, int], int]] = {directory: {} for directory in self._dirs}
         for name, home in self._homes.items():
-            marks[home][name.topic, name.partition] = self.replicas[name].core.high_watermark
+            core = self.replicas[name].core
+            if not core.keeps_checkpoint:
+                marks[home][name.topic, name.partition] = core.high_watermark
         for directory, offsets in marks.items():
             try:
                 directory.checkpoint(offsets)
-                for topic, partition in directory.misplaced() & offsets.keys():
-                    self.replicas[TopicPartition(topic, partition)].log.verify()
+                for topic, partition in directory.misplaced():
+                    if (replica := self.replicas.get(TopicPartition(topic, partition))) is not None:
+                        replica.log.verify()
             except OSError as error:
                 self._failed(directory, error)
 

@@ -146,7 +146,7 @@ class Coordinator:
         """Where a group lives. Raises Refused: NOT_COORDINATOR if that is another broker."""
         topic = self._replicas.control.cluster().topics.get(OFFSETS_TOPIC)
         shard = self._shards.get(partition_of(group_id, len(topic.partitions))) if topic else None
-        if shard is None:
+        if shard is None or not shard.replica.core.serves_clients:
             raise Refused(Error.NOT_COORDINATOR)
         return shard
 
@@ -174,7 +174,7 @@ class Coordinator:
                 (encode_key(group_id, partition), encode_value(committed), committed.committed_at)
                 for partition, committed in offsets.items()
             ]
-            appended = shard.replica.append_as_leader(batches.build(records), _ACKS_ALL)
+            appended = shard.replica.append_as_leader(batches.build(records), _ACKS_ALL, time.monotonic())
         except Refused as refused:
             return _commit_error(refused.error)
         error = await _committed(shard.replica, appended, _COMMIT_TIMEOUT)

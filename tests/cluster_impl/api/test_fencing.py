@@ -134,7 +134,7 @@ def test_a_fetch_that_waits_when_the_broker_is_fenced_brings_records_only_where_
     leader = cluster.world.brokers[1]
 
     async def append_then_fence() -> None:
-        cluster.replica(1, "t").append_as_leader(batch("b"), 1)
+        cluster.replica(1, "t").append_as_leader(batch("b"), 1, 0.0)
         leader.control.fenced = True
 
     cluster.run(append_then_fence())

@@ -90,7 +90,7 @@ def test_a_full_response_starves_no_partition(cluster: StaticCluster) -> None:
 
 
 async def append(cluster: StaticCluster, partition: int) -> None:
-    cluster.replica(1, "many", partition).append_as_leader(batch("x" * 200), 1)
+    cluster.replica(1, "many", partition).append_as_leader(batch("x" * 200), 1, 0.0)
 
 
 @pytest.mark.parametrize(

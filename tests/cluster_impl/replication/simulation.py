@@ -121,7 +121,7 @@ class World:
         self._values += 1
         before = list(node.memory.entries)
         try:
-            appended = node.replica.append_as_leader(build([(None, b"%06d" % self._values, 1)]), -1)
+            appended = node.replica.append_as_leader(build([(None, b"%06d" % self._values, 1)]), -1, self.now)
         except Refused:
             if node.memory.entries != before:
                 raise Broken(f"{node.node_id} refused a record and has it") from None

@@ -58,7 +58,7 @@ def proposal(partition: Partition, now: float) -> IsrProposal:
 @pytest.mark.requirement("HW-02")
 def test_the_high_watermark_is_what_every_in_sync_replica_has() -> None:
     leader = replica(state())
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     assert not fetched(leader, 5, 10)
     assert leader.high_watermark == 0
     assert fetched(leader, 6, 7)
@@ -78,7 +78,7 @@ def test_a_new_leader_starts_from_the_high_watermark_it_knew_and_waits_for_its_f
 @pytest.mark.requirement("HW-01")
 def test_the_high_watermark_never_goes_back_when_a_follower_does() -> None:
     leader = replica(state())
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     fetched(leader, 5, 10)
     fetched(leader, 6, 10)
     fetched(leader, 6, 3)
@@ -125,7 +125,7 @@ def test_an_older_state_is_not_adopted() -> None:
 
 def test_a_change_of_isr_alone_keeps_the_tenure() -> None:
     leader = replica(state(epoch=5), end=10)
-    leader.appended(15)
+    leader.appended(15, now=0.0)
     fetched(leader, 5, 15)
     change = leader.assign(state(isr=(4, 5), epoch=6, tenure=5), log_end_offset=15, min_isr=1, now=1.0)
     assert (change, leader.tenure_start, leader.high_watermark) == (Transition.LEADS_ON, 10, 15)
@@ -133,7 +133,7 @@ def test_a_change_of_isr_alone_keeps_the_tenure() -> None:
 
 def test_a_broker_elected_again_starts_a_new_tenure() -> None:
     leader = replica(state(epoch=5), end=10)
-    leader.appended(15)
+    leader.appended(15, now=0.0)
     change = leader.assign(state(epoch=7), log_end_offset=15, min_isr=1, now=1.0)
     assert (change, leader.tenure_start) == (Transition.LEADS, 15)
     assert all(progress.log_end_offset == -1 for progress in leader.followers.values())
@@ -157,7 +157,7 @@ def test_roles_follow_the_assignment() -> None:
 
 def test_a_follower_that_lags_too_long_is_proposed_to_leave() -> None:
     leader = replica(state())
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     fetched(leader, 5, 10, now=1.0)
     assert leader.next_isr(EPOCHS.get, LAG) is None
     assert proposal(leader, LAG + 0.1).isr == (4, 5)
@@ -167,7 +167,7 @@ def test_a_follower_that_reaches_the_end_of_its_previous_fetch_is_not_late() -> 
     """Under a steady load a follower never has all: what the leader had a fetch ago is enough."""
     leader = replica(state(isr=(4, 5)))
     for second in range(30):
-        leader.appended((second + 1) * 10)
+        leader.appended((second + 1) * 10, now=0.0)
         fetched(leader, 5, second * 10, now=float(second))
     assert leader.next_isr(EPOCHS.get, 30.0) is None
 
@@ -181,7 +181,7 @@ def test_a_silent_follower_that_has_everything_stays() -> None:
 
 def test_a_shrink_counts_only_once_it_is_committed() -> None:
     leader = replica(state())
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     fetched(leader, 5, 10)
     shrink = proposal(leader, LAG + 1)
     assert shrink.isr == (4, 5) and leader.high_watermark == 0
@@ -191,13 +191,13 @@ def test_a_shrink_counts_only_once_it_is_committed() -> None:
 
 def test_a_follower_joins_with_all_that_is_committed_and_counts_from_the_moment_it_is_proposed() -> None:
     leader = replica(state(isr=(4, 5)))
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     fetched(leader, 5, 10)
     fetched(leader, 6, 9)
     assert leader.next_isr(EPOCHS.get, 0.0) is None
     fetched(leader, 6, 10)
     assert proposal(leader, 0.0).isr == (4, 5, 6)
-    leader.appended(20)
+    leader.appended(20, now=0.0)
     fetched(leader, 5, 20)
     assert leader.high_watermark == 10
 
@@ -220,7 +220,7 @@ def test_a_follower_that_is_registered_anew_does_not_join_by_what_its_former_pro
 @pytest.mark.requirement("D343-09")
 def test_one_proposal_at_a_time() -> None:
     leader = replica(state())
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     assert proposal(leader, LAG + 1).isr == (4,)
     fetched(leader, 5, 10, now=LAG + 1)
     assert leader.next_isr(EPOCHS.get, LAG + 2) is None
@@ -231,7 +231,7 @@ def test_silence_repeats_the_same_proposal_and_keeps_its_members_counted() -> No
     fetched(leader, 6, 0)
     first = proposal(leader, 0.0)
     leader.isr_answered(first, IsrUnknown("no answer"), 1.0)
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     fetched(leader, 5, 10)
     assert leader.high_watermark == 0, "6 may be a member by now"
     assert proposal(leader, 1.0 + LAG) == first
@@ -243,7 +243,7 @@ def test_a_refusal_after_silence_does_not_end_the_doubt_but_another_proposal_doe
     first = proposal(leader, 0.0)
     leader.isr_answered(first, IsrUnknown("no answer"), 1.0)
     again = proposal(leader, 10.0)
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     fetched(leader, 5, 10, now=10.0)
     assert not leader.isr_answered(again, IsrRefused(Error.INELIGIBLE_REPLICA), 10.0)
     settling = leader.next_isr({4: 104, 5: 105}.get, 20.0)
@@ -254,7 +254,7 @@ def test_a_refusal_after_silence_does_not_end_the_doubt_but_another_proposal_doe
 
 def test_a_refusal_adopts_nothing() -> None:
     leader = replica(state(isr=(4, 5)))
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     fetched(leader, 6, 10)
     fetched(leader, 5, 5)
     expand = proposal(leader, 0.0)
@@ -285,7 +285,7 @@ def test_who_left_for_lagging_does_not_join_again_before_it_has_caught_up() -> N
     """Below the minimum of in-sync replicas the high watermark stands still, so a silent follower has all of it."""
     leader = replica(state(isr=(4, 5)), min_isr=2)
     fetched(leader, 5, 0)
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     assert proposal(leader, now=LAG + 1).isr == (4,)
     leader.assign(state(isr=(4,), epoch=2, tenure=1), log_end_offset=10, min_isr=2, now=LAG + 1)
     assert leader.high_watermark == 0
@@ -298,7 +298,7 @@ def test_below_the_minimum_acks_all_is_refused_and_nothing_more_is_committed() -
     leader = replica(state(isr=(4,)), min_isr=2)
     assert leader.may_append(acks=-1) is Error.NOT_ENOUGH_REPLICAS
     assert leader.may_append(acks=1) is Error.NONE
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     assert leader.high_watermark == 0
 
 
@@ -308,7 +308,7 @@ def test_the_minimum_is_never_more_than_there_are_replicas() -> None:
 
 def test_an_append_is_acknowledged_when_all_have_it() -> None:
     leader = replica(state(), min_isr=2)
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     assert leader.acknowledges(10, tenure_epoch=1) is None
     fetched(leader, 5, 10)
     fetched(leader, 6, 10)
@@ -317,14 +317,14 @@ def test_an_append_is_acknowledged_when_all_have_it() -> None:
 
 def test_an_append_is_not_acknowledged_after_the_isr_shrank_below_the_minimum() -> None:
     leader = replica(state(), min_isr=2)
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     leader.assign(state(isr=(4,), epoch=2, tenure=1), log_end_offset=10, min_isr=2, now=1.0)
     assert leader.acknowledges(10, tenure_epoch=1) is Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND
 
 
 def test_an_append_of_an_earlier_tenure_is_never_acknowledged() -> None:
     leader = replica(state())
-    leader.appended(10)
+    leader.appended(10, now=0.0)
     leader.assign(state(isr=(4,), epoch=3), log_end_offset=10, min_isr=1, now=1.0)
     assert leader.high_watermark == 10
     assert leader.acknowledges(10, tenure_epoch=1) is Error.NOT_LEADER_OR_FOLLOWER
@@ -344,7 +344,7 @@ def test_a_cut_log_takes_the_high_watermark_with_it() -> None:
 
 def test_a_replica_that_was_stopped_neither_leads_nor_follows_until_it_is_assigned_again() -> None:
     leader = replica(state())
-    leader.appended(5)
+    leader.appended(5, now=0.0)
     leader.stop()
     assert leader.check_leader(-1) is Error.NOT_LEADER_OR_FOLLOWER
     assert leader.acknowledges(5, 1) is Error.NOT_LEADER_OR_FOLLOWER
@@ -362,7 +362,7 @@ def test_whom_a_leader_proposed_before_it_was_stopped_counts_after_it_is_assigne
     assert asked.isr == (4, 5, 6)
     leader.stop()
     leader.assign(state(isr=(4, 5)), log_end_offset=0, min_isr=1, now=1.0)
-    leader.appended(3)
+    leader.appended(3, now=0.0)
     fetched(leader, 5, 3)
     assert leader.high_watermark == 0, "6 may be a member by now"
     leader.isr_answered(asked, IsrAccepted(isr=(4, 5, 6), leader_epoch=1, version=2), 1.0)
@@ -371,7 +371,7 @@ def test_whom_a_leader_proposed_before_it_was_stopped_counts_after_it_is_assigne
 
 def test_a_replica_whose_storage_failed_says_so_for_good() -> None:
     leader = replica(state())
-    leader.appended(5)
+    leader.appended(5, now=0.0)
     leader.fail()
     storage = Error.KAFKA_STORAGE_ERROR
     assert leader.check_leader(0) is leader.check_leader(99) is leader.acknowledges(5, 1) is storage
@@ -382,7 +382,7 @@ def test_a_replica_whose_storage_failed_says_so_for_good() -> None:
 def test_of_two_leaders_the_old_one_commits_nothing_since_its_shrink_finds_another_version() -> None:
     old = replica(state(isr=(4, 5)))
     fetched(old, 5, 0)
-    old.appended(3)
+    old.appended(3, now=0.0)
     assert old.acknowledges(3, 1) is None, "5 leads by now, and fetches no more"
     asked = proposal(old, LAG + 1)
     assert asked.isr == (4,)
