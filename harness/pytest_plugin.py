@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--target",
         default="quorum",
-        help="what to run against: quorum, zk-controller, leader-driven, apache-kafka, apache-kafka-zk, apache-kafka:3.9.1",
+        help="what to run against: quorum, zk-controller, leader-driven, apache-kafka:3.9.1, apache-kafka-zk",
     )
     group.addoption("--seed", type=int, default=1, help="what plans draw from")
     group.addoption("--runs", type=Path, default=Path("runs"), help="where run folders go")

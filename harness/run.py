@@ -79,7 +79,7 @@ def _live(plan: Plan, folder: RunFolder, journal: JournalWriter, target: targets
         cluster = stack.enter_context(Cluster(plan, folder, journal, target))
         deadline = time.monotonic() + plan.deadline_ms / 1000
         cluster.start([node.name for node in plan.topology.nodes if node.start == "now"])
-        observer = stack.enter_context(Observer(_watched(cluster), target.file.dialect, journal))
+        observer = stack.enter_context(Observer(_watched(cluster), target.file.dialect, journal, plan.prepared_topics))
         workload = Workload(plan, journal, cluster.bootstrap)
         stack.callback(workload.stop)
         instants: dict[str, float] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 from kio.schema.describe_quorum.v1.request import DescribeQuorumRequest, PartitionData, TopicData
@@ -54,11 +54,14 @@ def metadata_api(dialect: Dialect) -> Any:
     return v11 if dialect is Dialect.ZOOKEEPER else v12
 
 
-def ask_metadata(connection: RawConnection, dialect: Dialect) -> BrokerView:
-    """What a broker says of all topics. NoAnswer if it says nothing."""
+def ask_metadata(connection: RawConnection, dialect: Dialect, topics: Collection[str] | None = None) -> BrokerView:
+    """What a broker says of these topics, or of all. NoAnswer if it says nothing."""
     api = metadata_api(dialect)
+    named = None
+    if topics is not None:
+        named = tuple(api.request.MetadataRequestTopic(topic_id=None, name=TopicName(name)) for name in topics)
     request = api.MetadataRequest(
-        topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False
+        topics=named, allow_auto_topic_creation=False, include_topic_authorized_operations=False
     )
     answer = connection.call(request, api.MetadataResponse)
     if not answer.brokers:

@@ -26,6 +26,9 @@ def changes(before: Observation, after: Observation, ids: Mapping[str, int]) -> 
             yield from _of_server(name, before.servers.get(name, ServerView()), server)
     if after.news is not before.news:
         yield None, {"what": "ensemble", "answers": after.news}
+    for broker, length in after.queues.items():
+        if length != before.queues.get(broker, 0):
+            yield None, {"what": "queue", "broker": broker, "length": length}
     if after.image is not before.image:
         yield from _of_image(before.image, after.image, ids)
 
@@ -63,9 +66,10 @@ def _of_image(before: Image, after: Image, ids: Mapping[str, int]) -> Iterator[C
         if broker != before.brokers.get(id):
             yield None, _broker(broker.process(ids) or names.get(id), broker)
     known, now = _with_state(before), _with_state(after)
+    topic_ids = {name: id for id, name in after.topics.items()}
     for key, partition in now.items():
-        if partition != known.get(key):
-            topic_id = after.topic_id(partition.topic)
+        if partition is not known.get(key) and partition != known.get(key):
+            topic_id = topic_ids.get(partition.topic)
             data = _partition(partition, None if topic_id is None else str(topic_id))
             yield None, {**data, "replicas": list(partition.replicas)}
     yield from _gone(None, known, now)
@@ -113,4 +117,6 @@ def _partition(partition: PartitionView | PartitionEntry, topic_id: str | None) 
         return {**data, "offline": list(partition.offline)} if partition.offline else data
     if partition.controller_epoch >= 0:
         data |= {"version": partition.version, "controller_epoch": partition.controller_epoch}
+    if partition.adding or partition.removing:
+        data |= {"adding": list(partition.adding), "removing": list(partition.removing)}
     return {**data, "offset": partition.offset}

@@ -26,6 +26,8 @@ from harness.clients.views import (
     active_controller,
 )
 from harness.clients.zookeeper.follower import Follower
+from harness.clients.zookeeper.leaderless import WatchedTree
+from harness.clients.zookeeper.reading import read_tree
 from harness.clients.zookeeper.server import ask_server
 from harness.clients.zookeeper.tree import Claim, Tree
 from harness.errors import InfrastructureError
@@ -53,12 +55,22 @@ class Watched:
 
 
 class Observer:
-    """Entered it watches, left it has stopped. All methods may be called from any thread."""
+    """Entered it watches, left it has stopped. All methods may be called from any thread.
 
-    def __init__(self, nodes: tuple[Watched, ...], dialect: Dialect, journal: JournalWriter) -> None:
+    Brokers are not asked about the topics in `unasked`: an answer about thousands would take longer than its turn.
+    """
+
+    def __init__(
+        self,
+        nodes: tuple[Watched, ...],
+        dialect: Dialect,
+        journal: JournalWriter,
+        unasked: frozenset[str] = frozenset(),
+    ) -> None:
         self._nodes = nodes
         self._dialect = dialect
         self._journal = journal
+        self._unasked = unasked
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._now = Observation()
@@ -70,7 +82,10 @@ class Observer:
         self._wanted: frozenset[str] = frozenset()
         self._listing = Listing()
         servers = [node.endpoint for node in nodes if node.is_zookeeper]
-        self._follower = Follower(servers, lambda: self._wanted, self._set_tree, self._no_news) if servers else None
+        read = read_tree if dialect.has_controllers else WatchedTree()
+        self._follower = (
+            Follower(servers, read, lambda: self._wanted, self._set_tree, self._no_news) if servers else None
+        )
         self._threads = [threading.Thread(target=self._guard, args=(self._watch, node)) for node in nodes]
         self._threads.append(threading.Thread(target=self._guard, args=(self._follow,)))
 
@@ -83,8 +98,9 @@ class Observer:
         with self._changed:
             self._wanted |= {path}
 
-    def wait(self, condition: Callable[[], bool], deadline: float) -> bool:
-        """Until `condition` holds, looked at after each change; False once the monotonic `deadline` has passed.
+    def wait(self, condition: Callable[[], bool], deadline: float, every: float = RECHECK) -> bool:
+        """Until `condition` holds, looked at after each change, and at least `every` so many seconds; False once the
+        monotonic `deadline` has passed.
 
         InfrastructureError if the watching itself has failed, for then nothing would ever come true.
         """
@@ -98,7 +114,7 @@ class Observer:
             if left <= 0:
                 return False
             with self._changed:
-                self._changed.wait_for(lambda: self._version > seen, min(left, RECHECK))  # noqa: B023  # called here
+                self._changed.wait_for(lambda: self._version > seen, min(left, every))  # noqa: B023  # called here
 
     def catch_up(self, brokers: Collection[str], deadline: float) -> bool:
         """Until all is observed that ZooKeeper has decided by now, and each of these brokers was asked once more."""
@@ -153,13 +169,16 @@ class Observer:
         return ask_quorum(connection, self._dialect)
 
     def _ask_broker(self, connection: RawConnection) -> ControllerView | BrokerView:
-        return ask_metadata(connection, self._dialect)
+        if not self._unasked:
+            return ask_metadata(connection, self._dialect)
+        topics = {entry.topic for entry in self._now.image.partitions.values()}
+        return ask_metadata(connection, self._dialect, sorted(topics - self._unasked))
 
     def _set_broker(self, node: str, view: BrokerView, began: float) -> None:
         with self._changed:
             before = self._now.brokers.get(node)
             after = self._now if view == before else replace(self._now, brokers={**self._now.brokers, node: view})
-            if self._follower is not None:
+            if self._follower is not None and self._dialect.has_controllers:
                 self._listing = self._listing.told(node, view, began)
                 after = replace(after, image=self._listing.applied(after.image))
             self._become(after)
@@ -178,8 +197,10 @@ class Observer:
         """A claim that changed while it was read is left as it was: it is read again at once."""
         with self._changed:
             controllers = self._claimed(tree.claim, tree.image) if tree.whole else self._now.controllers
-            self._listing = self._listing.of(next(iter(controllers), None), time.monotonic())
-            image = self._listing.applied(_with_gone(self._now.image, tree.image))
+            image = _with_gone(self._now.image, tree.image)
+            if self._dialect.has_controllers:
+                self._listing = self._listing.of(next(iter(controllers), None), time.monotonic())
+                image = self._listing.applied(image)
             self._become(
                 replace(
                     self._now,
@@ -188,6 +209,7 @@ class Observer:
                     news=True,
                     pending=(*tree.pending, *tree.strange),
                     znodes=tree.znodes,
+                    queues=tree.queues,
                 )
             )
 

@@ -83,7 +83,8 @@ class Observation:
     """All that is known at one instant, by node name; `image` is the controllers' committed log, or ZooKeeper's tree.
 
     The rest is there only where ZooKeeper holds the state: its servers, whether any gave news when last asked, the
-    administrator's wishes that wait (paths), and those paths that somebody wanted to know of, None where nothing is.
+    administrator's wishes that wait (paths), those paths that somebody wanted to know of, None where nothing is, and
+    how many requests wait in the queue of each broker, where brokers have queues.
     """
 
     brokers: Mapping[str, BrokerView] = field(default_factory=dict)
@@ -93,6 +94,7 @@ class Observation:
     news: bool = True
     pending: tuple[str, ...] = ()
     znodes: Mapping[str, Znode | None] = field(default_factory=dict)
+    queues: Mapping[int, int] = field(default_factory=dict)
 
 
 def active_controller(now: Observation, names: Mapping[int, str]) -> str | None:

@@ -141,9 +141,9 @@ def _seen(step: Await, context: Context) -> str:
 
 
 def hindrance(context: Context) -> str | None:
-    """Why the cluster has not converged (see the plan's `Converged`): the first reason found. Vacant without a
-    controller."""
-    context.active_controller()
+    """Why the cluster has not converged (see the plan's `Converged`): the first reason found. Vacant if nobody can say
+    what was decided."""
+    context.check_news()
     if context.in_zookeeper and (reason := zookeeper.hindrance(context)):
         return reason
     image = context.now.image
@@ -161,10 +161,11 @@ def hindrance(context: Context) -> str | None:
             return f"{name} is not active"
         if not view.brokers >= ids:
             return f"{name} knows the brokers {sorted(view.brokers)} only"
+    unasked = context.plan.prepared_topics
     for partition, entry in image.partitions.items():
         if entry.leader < 0 or set(entry.isr) != set(entry.replicas) & ids:
             return str(entry)
-        for name, view in views.items():
+        for name, view in views.items() if entry.topic not in unasked else ():
             if not _agrees(view.partitions.get(partition), entry):
                 return f"{name} does not know that {entry}"
     return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from harness.clients.metadata.image import BrokerEntry, PartitionEntry
-from harness.clients.observer import Observer
+from harness.clients.observer import RECHECK, Observer
 from harness.clients.raw import RawConnection
 from harness.clients.views import Observation, active_controller
 from harness.clients.workload import Workload
@@ -108,7 +108,10 @@ class Context:
         return entry
 
     def active_controller(self) -> str:
-        """Where ZooKeeper holds the state, any broker can be it: the one that holds /controller."""
+        """Where ZooKeeper holds the state, any broker can be it: the one that holds /controller. StepError where there
+        is no such thing."""
+        if not self.dialect.has_controllers:
+            raise StepError(f"{self.plan.target} has no controller: each partition's leader decides alone")
         if self.in_zookeeper:
             node = next(iter(self.now.controllers), None)
         else:
@@ -119,9 +122,16 @@ class Context:
             raise Vacant("no ZooKeeper server answers")
         raise Vacant("nobody holds /controller" if self.in_zookeeper else "no controller says that it is active")
 
+    def check_news(self) -> None:
+        """Vacant while nobody can say what was decided: without an active controller, or a server of ZooKeeper."""
+        if self.dialect.has_controllers:
+            self.active_controller()
+        elif not self.now.news:
+            raise Vacant("no ZooKeeper server answers")
+
     @property
     def in_zookeeper(self) -> bool:
-        """The controllers keep their state in ZooKeeper, not in a log of their own."""
+        """What was decided is in ZooKeeper, not in a log of the controllers."""
         return any("zookeeper" in node.roles for node in self.plan.topology.nodes)
 
     @property
@@ -141,9 +151,9 @@ class Context:
 
         return found[0] if self.wait(there, time.monotonic() + RESOLVE_WITHIN) else result()
 
-    def wait(self, condition: Callable[[], bool], deadline: float) -> bool:
+    def wait(self, condition: Callable[[], bool], deadline: float, every: float = RECHECK) -> bool:
         """Until it holds; False when `deadline` has passed, InfrastructureError when the run's has."""
-        if self.observer.wait(condition, min(deadline, self.deadline)):
+        if self.observer.wait(condition, min(deadline, self.deadline), every):
             return True
         self.check_deadline()
         return False

@@ -63,6 +63,9 @@ class TopicSpec(PlanModel):
     assignments: tuple[tuple[int, ...], ...]
     """For each partition the broker ids of its replicas, the preferred leader first."""
     config: dict[str, str] = Field(default_factory=dict)
+    prepared: bool = False
+    """It is in ZooKeeper before the first broker starts, in place of being created by request; for topics by the
+    thousand. No broker is asked for its metadata. Of the design without controllers only."""
 
 
 class ProducerSpec(PlanModel):
@@ -184,6 +187,10 @@ class Plan(PlanModel):
             if node.name == name:
                 return node
         raise KeyError(name)
+
+    @property
+    def prepared_topics(self) -> frozenset[str]:
+        return frozenset(topic.name for topic in self.topics if topic.prepared)
 
     def step_name(self, index: int) -> str:
         """A step's own name, or `step-07` by its place: what the journal calls it."""

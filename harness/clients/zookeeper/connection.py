@@ -2,7 +2,7 @@
 
 The messages are kazoo's, the connection is not: kazoo's client notices a frozen server after most of a session
 timeout, and not at all while it goes on asking. A read leaves nothing behind at the server, no watch either, so what a
-cluster itself holds there can be counted.
+cluster itself holds there can be counted; whoever asks for changes leaves one watch for the whole tree below a path.
 """
 
 from __future__ import annotations
@@ -10,10 +10,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from enum import IntEnum
+from typing import Any, ClassVar, NamedTuple
 
 from kazoo.exceptions import EXCEPTIONS, NoNodeError
-from kazoo.protocol.serialization import Connect, Exists, GetChildren2, GetData, ReplyHeader, Sync
+from kazoo.protocol.serialization import (
+    Connect,
+    Exists,
+    GetChildren2,
+    GetData,
+    ReplyHeader,
+    Sync,
+    Watch,
+    int_struct,
+    write_string,
+)
 from kazoo.protocol.states import ZnodeStat
 
 from harness.clients.framed import Closed, FramedConnection
@@ -23,6 +34,10 @@ SESSION_MS = 4000
 """Nothing depends on the session: it holds no ephemeral znode and no watch."""
 NO_PASSWORD = bytes(16)
 ROOT = "/"
+AT_ONCE = 500
+"""Requests that are sent before their answers are read: neither side's buffers may fill up."""
+NOTIFICATION = -1
+"""In place of a request's number: nobody asked for this frame."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,34 @@ class Znode:
         return self.data.decode(errors="replace")
 
 
+class Kind(IntEnum):
+    """What happened to a znode that is watched."""
+
+    CREATED = 1
+    DELETED = 2
+    SET = 3
+
+
+class Change(NamedTuple):
+    kind: Kind
+    path: str
+
+
+@dataclass(frozen=True)
+class _WatchBelow:
+    """AddWatch of ZooKeeper 3.6, persistent and recursive; kazoo has no such message."""
+
+    path: str
+    type: ClassVar[int] = 106
+    RECURSIVE: ClassVar[int] = 1
+
+    def serialize(self) -> bytes:
+        return bytes(write_string(self.path)) + bytes(int_struct.pack(self.RECURSIVE))
+
+    def deserialize(self, frame: bytes, at: int) -> None:
+        """Its answer says nothing besides its header."""
+
+
 class ZooKeeperConnection(FramedConnection):
     """`seen` is the newest transaction that is known: a server that is behind it refuses the session (Closed).
 
@@ -52,6 +95,8 @@ class ZooKeeperConnection(FramedConnection):
         self.timeout = timeout
         self.zxid = seen
         """The last transaction that the server had applied when it gave its latest answer."""
+        self.changes: list[Change] = []
+        """What was told of watched znodes and nobody took yet. Complete up to `zxid`, whatever was asked last."""
         self._xid = 0
         deadline = time.monotonic() + timeout
         self.send_frames([bytes(Connect(0, seen, SESSION_MS, 0, NO_PASSWORD, False).serialize())], deadline)
@@ -69,6 +114,10 @@ class ZooKeeperConnection(FramedConnection):
         """Wait until the server has applied all that the ensemble had decided when this was called."""
         self._ask([Sync(ROOT)])
 
+    def watch_below(self, path: str) -> None:
+        """From now on each answer comes after all `changes` up to it of this path and of whatever is below it."""
+        self._ask([_WatchBelow(path)])
+
     def get(self, paths: Sequence[str]) -> list[Znode | None]:
         """The znodes at these paths, None where nothing is."""
         found = self._ask([GetData(path, None) for path in paths])
@@ -79,7 +128,12 @@ class ZooKeeperConnection(FramedConnection):
         return [sorted(each[0]) if each else [] for each in self._ask([GetChildren2(path, None) for path in paths])]
 
     def _ask(self, requests: Sequence[Any]) -> list[Any]:
-        """All sent at once; the server answers in the same order. None for a path that is not there."""
+        """The server answers in the same order. None for a path that is not there."""
+        rounds = (requests[begin : begin + AT_ONCE] for begin in range(0, len(requests), AT_ONCE))
+        return [answer for each in rounds for answer in self._round(each)]
+
+    def _round(self, requests: Sequence[Any]) -> list[Any]:
+        """All sent at once."""
         deadline = time.monotonic() + self.timeout
         first = self._xid + 1
         self._xid += len(requests)
@@ -93,6 +147,11 @@ class ZooKeeperConnection(FramedConnection):
     def _answer(self, xid: int, request: Any, deadline: float) -> Any:
         frame = self.receive_frame(deadline)
         header, size = ReplyHeader.deserialize(frame, 0)
+        while header.xid == NOTIFICATION:
+            told, _ = Watch.deserialize(frame, size)
+            self.changes.append(Change(Kind(told.type), told.path))
+            frame = self.receive_frame(deadline)
+            header, size = ReplyHeader.deserialize(frame, 0)
         if header.xid != xid:
             raise self.unreadable(f"answered request {header.xid} in place of {xid}")
         self.zxid = max(self.zxid, header.zxid)

@@ -12,9 +12,11 @@ from threading import Event
 
 from harness.clients.framed import NoAnswer
 from harness.clients.zookeeper.connection import ZooKeeperConnection
-from harness.clients.zookeeper.reading import read_tree
 from harness.clients.zookeeper.tree import Tree
 from harness.network.addresses import Endpoint
+
+Read = Callable[[ZooKeeperConnection, Collection[str]], Tree]
+"""Reads the tree of a cluster, and the znodes at the wanted paths besides. NoAnswer if the server stops answering."""
 
 EVERY = 0.025
 """Seconds between two questions."""
@@ -27,17 +29,19 @@ AGAIN_AFTER = 0.1
 class Follower:
     """`on_tree` is given each new tree, `on_silence` is called when no server answers, again and again until one does.
 
-    `wanted` names the paths that are to be read besides Kafka's own.
+    `read` is how; `wanted` names the paths that are to be read besides the cluster's own.
     """
 
     def __init__(
         self,
         servers: Sequence[Endpoint],
+        read: Read,
         wanted: Callable[[], Collection[str]],
         on_tree: Callable[[Tree], None],
         on_silence: Callable[[], None],
     ) -> None:
         self._servers = servers
+        self._read = read
         self._wanted = wanted
         self._on_tree = on_tree
         self._on_silence = on_silence
@@ -84,7 +88,7 @@ class Follower:
             connection.catch_up()
         known, newest = self._tree, connection.newest()
         if known is None or newest > known.zxid or not known.whole or known.znodes.keys() != set(wanted):
-            self._tree = read_tree(connection, wanted)
+            self._tree = self._read(connection, wanted)
         if self._tree is not None and (self._tree is not known or self._silent):
             self._silent = False
             self._on_tree(self._tree)

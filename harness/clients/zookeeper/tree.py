@@ -50,6 +50,8 @@ class Tree:
     znodes: Mapping[str, Znode | None] = field(default_factory=dict)
     whole: bool = True
     strange: tuple[str, ...] = ()
+    queues: Mapping[int, int] = field(default_factory=dict)
+    """Where brokers have queues: how many requests wait in each, by broker."""
 
 
 def decode_claim(controller: Znode | None, epoch: Znode | None) -> Claim | None:
@@ -59,15 +61,15 @@ def decode_claim(controller: Znode | None, epoch: Znode | None) -> Claim | None:
     """
     if controller is None or epoch is None or epoch.mzxid < controller.czxid:
         return None
-    return Claim(_integer(_json(controller), "brokerid"), _number(epoch.text), controller.owner)
+    return Claim(integer(json_object(controller), "brokerid"), number(epoch.text), controller.owner)
 
 
 def decode_broker(id: str, znode: Znode) -> BrokerEntry:
-    fields = _json(znode)
+    fields = json_object(znode)
     protocols = fields.get("listener_security_protocol_map", {})
-    endpoints = tuple(_advertised(str(endpoint), protocols) for endpoint in fields.get("endpoints", ()))
-    version = _integer(fields, "version")
-    return BrokerEntry(_number(id), znode.czxid, "active", znode.mzxid, version, endpoints, znode.owner)
+    endpoints = tuple(advertised(str(endpoint), protocols) for endpoint in fields.get("endpoints", ()))
+    version = integer(fields, "version")
+    return BrokerEntry(number(id), znode.czxid, "active", znode.mzxid, version, endpoints, znode.owner)
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Topic:
 
 
 def decode_topic(name: str, znode: Znode) -> Topic:
-    fields = _json(znode)
+    fields = json_object(znode)
     id = fields.get("topic_id")
     return Topic(
         name,
@@ -95,7 +97,7 @@ def decode_topic(name: str, znode: Znode) -> Topic:
 
 def decode_partition(topic: Topic, partition: int, state: Znode | None) -> PartitionEntry:
     """Without a state there is an assignment only: the partition is new, or its topic is going."""
-    fields = {} if state is None else _json(state)
+    fields = {} if state is None else json_object(state)
     isr = fields.get("isr", [])
     if not isinstance(isr, list):
         raise Strange("isr")
@@ -104,26 +106,26 @@ def decode_partition(topic: Topic, partition: int, state: Znode | None) -> Parti
         partition=partition,
         replicas=topic.assignment[partition],
         isr=tuple(map(int, isr)),
-        leader=_integer(fields, "leader") if fields else -1,
-        leader_epoch=_integer(fields, "leader_epoch") if fields else -1,
+        leader=integer(fields, "leader") if fields else -1,
+        leader_epoch=integer(fields, "leader_epoch") if fields else -1,
         version=NO_STATE if state is None else state.version,
         offset=NO_STATE if state is None else state.mzxid,
-        controller_epoch=_integer(fields, "controller_epoch") if fields else -1,
+        controller_epoch=integer(fields, "controller_epoch") if fields else -1,
         adding=topic.adding.get(partition, ()),
         removing=topic.removing.get(partition, ()),
     )
 
 
-def _advertised(endpoint: str, protocols: Mapping[str, str]) -> Advertised:
+def advertised(endpoint: str, protocols: Mapping[str, str]) -> Advertised:
     """`INTERNAL://node-4:9090`, with what the registration says of the listener's security."""
     name, found, address = endpoint.partition("://")
     host, _, port = address.rpartition(":")
     if not found:
         raise Strange(endpoint)
-    return Advertised(name, host, _number(port), protocols.get(name, "PLAINTEXT"))
+    return Advertised(name, host, number(port), protocols.get(name, "PLAINTEXT"))
 
 
-def _json(znode: Znode) -> Mapping[str, Any]:
+def json_object(znode: Znode) -> Mapping[str, Any]:
     try:
         fields = json.loads(znode.data)
     except ValueError:
@@ -133,14 +135,23 @@ def _json(znode: Znode) -> Mapping[str, Any]:
     return fields
 
 
-def _integer(fields: Mapping[str, Any], key: str) -> int:
+def json_list(znode: Znode) -> tuple[int, ...]:
+    """Broker ids in their order."""
+    try:
+        found = json.loads(znode.data)
+        return tuple(map(int, found))
+    except (TypeError, ValueError):
+        raise Strange("no list of brokers") from None
+
+
+def integer(fields: Mapping[str, Any], key: str) -> int:
     value = fields.get(key)
     if not isinstance(value, int):
         raise Strange(key)
     return value
 
 
-def _number(text: str) -> int:
+def number(text: str) -> int:
     try:
         return int(text)
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 from harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
@@ -12,6 +13,7 @@ from harness.clients.views import Answer, BrokerView, ControllerView, Observatio
 from harness.engine.context import Context
 from harness.engine.keeper import FaultKeeper
 from harness.plan.model import NodeSpec, Plan, Topology
+from harness.targets.target import load_file
 from results.records.journal import JournalWriter
 from tests.faults.fake import FakeCluster, cluster_of
 
@@ -27,15 +29,19 @@ PLAN = Plan(story="s", title="S", document="d", seed=1, target="quorum", topolog
 
 IN_ZOOKEEPER = PLAN.model_copy(
     update={
+        "target": "zk-controller",
         "topology": Topology(
             nodes=(
                 NodeSpec(name="zk-1", id=1, index=1, roles=("zookeeper",)),
                 NodeSpec(name="zk-2", id=2, index=2, roles=("zookeeper",)),
                 *(node for node in NODES if "broker" in node.roles),
             )
-        )
+        ),
     }
 )
+
+
+LEADERLESS = IN_ZOOKEEPER.model_copy(update={"target": "leader-driven"})
 
 
 class StillObserver:
@@ -48,7 +54,7 @@ class StillObserver:
     def want(self, path: str) -> None:
         self.wanted.add(path)
 
-    def wait(self, condition: Callable[[], bool], deadline: float) -> bool:
+    def wait(self, condition: Callable[[], bool], deadline: float, every: float = 0.05) -> bool:
         return condition()
 
 
@@ -95,5 +101,6 @@ def in_zookeeper(**changes: Any) -> Observation:
 def stage(path: Path, now: Observation, cluster: FakeCluster | None = None, plan: Plan = PLAN) -> Context:
     journal = JournalWriter(path / "journal.jsonl")
     fake: Any = cluster or cluster_of(*(node.name for node in plan.topology.nodes if node.duplicate_of is None))
+    fake.target = SimpleNamespace(file=load_file(plan.target))
     observer = cast("Observer", StillObserver(now))
     return Context(plan, fake, journal, observer, cast("Any", None), FaultKeeper(journal), deadline=float("inf"))

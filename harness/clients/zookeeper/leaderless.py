@@ -1,0 +1,214 @@
+"""The tree of a cluster without controllers, kept up to date by what ZooKeeper tells of it.
+
+One recursive watch says which paths changed, and only these are read anew: thousands of partitions cost no more than
+what happens to them. Source of the paths: Kafka's replication design V2, and the cluster's own additions to it.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
+from harness.clients.zookeeper.connection import Kind, Znode, ZooKeeperConnection
+from harness.clients.zookeeper.tree import Strange, Tree, advertised, integer, json_list, json_object, number
+
+ROOT = "/brokers"
+BROKERS, TOPICS, MOVES, QUEUES, LOCKS = (
+    f"{ROOT}/{name}" for name in ("ids", "topics", "partitions_reassigned", "state", "admin")
+)
+PARTITION = re.compile(rf"(?:{TOPICS}|{MOVES})/([^/]+)/([0-9]+)(?:/(?:replicas|leader|ISR))?")
+QUEUED = re.compile(rf"{QUEUES}/([0-9]+)/[^/]+")
+TOPIC_IDS = 0x6C65_6164_6572_0000 << 64
+"""The half of a topic's id that is the same for all; the other half is the transaction that made its znode."""
+ATTEMPTS = 5
+"""How often what changed while it was read is read anew before it is taken as it came."""
+
+
+def partition_paths(topic: str, partition: int) -> tuple[str, str, str, str]:
+    """Who is assigned, who leads, who is in sync, who is to be assigned."""
+    at = f"{TOPICS}/{topic}/{partition}"
+    return f"{at}/replicas", f"{at}/leader", f"{at}/ISR", f"{MOVES}/{topic}/{partition}"
+
+
+class WatchedTree:
+    """Called with a connection, it gives the tree as it is there: the whole of it at first, then what changed."""
+
+    def __init__(self) -> None:
+        self._connection: ZooKeeperConnection | None = None
+        self._known = _Known()
+
+    def __call__(self, connection: ZooKeeperConnection, wanted: Collection[str]) -> Tree:
+        if connection is not self._connection:
+            connection.watch_below(ROOT)
+            self._known = _Known()
+            self._known.read_all(connection)
+            self._connection = connection
+        paths = list(wanted)
+        for _ in range(ATTEMPTS):
+            self._known.read_changes(connection)
+            znodes = dict(zip(paths, connection.get(paths), strict=True))
+            zxid = connection.newest()
+            if not connection.changes:
+                break
+        return self._known.tree(zxid, znodes, whole=not connection.changes)
+
+
+@dataclass
+class _Known:
+    """What was read, by what it is about. Whatever is no longer there is no longer here."""
+
+    brokers: dict[int, BrokerEntry] = field(default_factory=dict)
+    topics: dict[uuid.UUID, str] = field(default_factory=dict)
+    partitions: dict[str, PartitionEntry] = field(default_factory=dict)
+    moves: set[str] = field(default_factory=set)
+    locks: set[str] = field(default_factory=set)
+    queues: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    strange: set[str] = field(default_factory=set)
+
+    def read_all(self, connection: ZooKeeperConnection) -> None:
+        """Everything that there is. What changes meanwhile is among the connection's changes."""
+        ids, topics, moved, queues, locks = connection.children([BROKERS, TOPICS, MOVES, QUEUES, LOCKS])
+        self.locks.update(f"{LOCKS}/{name}" for name in locks)
+        for queue, requests in zip(queues, connection.children([f"{QUEUES}/{id}" for id in queues]), strict=True):
+            self.queues[int(queue)].update(requests)
+        self._read_brokers(connection, ids)
+        self._read_topics(connection, topics)
+        partitions = {
+            (name, int(each))
+            for folder, names in ((TOPICS, topics), (MOVES, moved))
+            for name, children in zip(names, connection.children([f"{folder}/{name}" for name in names]), strict=True)
+            for each in children
+            if each.isdigit()
+        }
+        self._read_partitions(connection, partitions)
+
+    def read_changes(self, connection: ZooKeeperConnection) -> None:
+        changes, connection.changes = connection.changes, []
+        brokers: set[str] = set()
+        topics: set[str] = set()
+        partitions: set[tuple[str, int]] = set()
+        for kind, path in changes:
+            folder, _, name = path.rpartition("/")
+            if found := PARTITION.fullmatch(path):
+                partitions.add((found[1], int(found[2])))
+            elif queued := QUEUED.fullmatch(path):
+                queue = self.queues[int(queued[1])]
+                queue.add(name) if kind is Kind.CREATED else queue.discard(name)
+            elif folder == BROKERS:
+                brokers.add(name)
+            elif folder == TOPICS:
+                topics.add(name)
+            elif folder == LOCKS:
+                self.locks.add(path) if kind is Kind.CREATED else self.locks.discard(path)
+        self._read_brokers(connection, sorted(brokers))
+        self._read_topics(connection, sorted(topics))
+        self._read_partitions(connection, partitions)
+
+    def tree(self, zxid: int, znodes: Mapping[str, Znode | None], whole: bool) -> Tree:
+        waiting = (f"{QUEUES}/{id}/{min(names)}" for id, names in self.queues.items() if names and id in self.brokers)
+        return Tree(
+            zxid=zxid,
+            image=Image(dict(self.brokers), dict(self.partitions), dict(self.topics), zxid),
+            pending=(*sorted(self.moves), *sorted(self.locks), *waiting),
+            znodes=znodes,
+            whole=whole,
+            strange=tuple(sorted(self.strange)),
+            queues={id: len(names) for id, names in self.queues.items()},
+        )
+
+    def _read_brokers(self, connection: ZooKeeperConnection, names: Collection[str]) -> None:
+        for name, znode in zip(names, connection.get([f"{BROKERS}/{name}" for name in names]), strict=True):
+            self.strange.discard(path := f"{BROKERS}/{name}")
+            self.brokers.pop(int(name), None)
+            try:
+                if znode is not None:
+                    self.brokers[int(name)] = decode_broker(int(name), znode)
+            except Strange:
+                self.strange.add(path)
+
+    def _read_topics(self, connection: ZooKeeperConnection, names: Collection[str]) -> None:
+        if not names:
+            return
+        gone = set(names)
+        self.topics = {id: name for id, name in self.topics.items() if name not in gone}
+        for name, znode in zip(names, connection.get([f"{TOPICS}/{name}" for name in names]), strict=True):
+            if znode is not None:
+                self.topics[topic_id(znode)] = name
+
+    def _read_partitions(self, connection: ZooKeeperConnection, partitions: Iterable[tuple[str, int]]) -> None:
+        """Four znodes of each, all asked for at once."""
+        chosen = sorted(partitions)
+        found = iter(connection.get([path for at in chosen for path in partition_paths(*at)]))
+        for (topic, partition), znodes in zip(chosen, zip(found, found, found, found, strict=True), strict=True):
+            name, paths = f"{topic}-{partition}", partition_paths(topic, partition)
+            self.strange.difference_update(paths)
+            moved = self.moves.add if znodes[-1] is not None else self.moves.discard
+            moved(paths[-1])
+            try:
+                entry = decode_partition(topic, partition, *znodes)
+            except Strange:
+                entry = None
+                self.strange.add(paths[0])
+            if entry is None:
+                self.partitions.pop(name, None)
+            elif entry != self.partitions.get(name):
+                self.partitions[name] = entry
+
+
+def topic_id(znode: Znode) -> uuid.UUID:
+    return uuid.UUID(int=TOPIC_IDS | znode.czxid)
+
+
+def decode_broker(id: int, znode: Znode) -> BrokerEntry:
+    """Registered is active: there is nobody who could hold a broker to be anything else."""
+    endpoints = json_object(znode).get("endpoints", ())
+    listed = tuple(advertised(str(endpoint), {}) for endpoint in endpoints)
+    return BrokerEntry(id, znode.czxid, "active", znode.mzxid, endpoints=listed, owner=znode.owner)
+
+
+def decode_partition(
+    topic: str,
+    partition: int,
+    replicas: Znode | None,
+    leader: Znode | None,
+    in_sync: Znode | None,
+    moving: Znode | None,
+) -> PartitionEntry | None:
+    """None while nobody is, or is to be, assigned.
+
+    A leader counts from when its epoch stands in both its own znode and the ISR's: before, it has not used it. Nor does
+    one whose ISR is empty: it is the first of a new partition, and decides about the ISR before it serves anybody.
+    """
+    assigned = None if replicas is None else json_list(replicas)
+    target = None if moving is None else json_list(moving)
+    if not assigned and not target:
+        return None
+    now, then = assigned or (), target or ()
+    state = {} if in_sync is None else json_object(in_sync)
+    won = {} if leader is None else json_object(leader)
+    isr = json_list_of(state, "isr")
+    epoch = integer(state, "epoch") if state else -1
+    leads = bool(won and isr) and integer(won, "epoch") == epoch
+    return PartitionEntry(
+        topic=topic,
+        partition=partition,
+        replicas=(*now, *(each for each in then if each not in now)),
+        isr=isr,
+        leader=integer(won, "broker") if leads else -1,
+        leader_epoch=epoch,
+        version=-1 if in_sync is None else in_sync.version,
+        offset=max(each.mzxid for each in (replicas, leader, in_sync, moving) if each is not None),
+        adding=tuple(each for each in then if each not in now) if now else (),
+        removing=tuple(each for each in now if each not in then) if then else (),
+    )
+
+
+def json_list_of(state: Mapping[str, object], key: str) -> tuple[int, ...]:
+    found = state.get(key, ())
+    if not isinstance(found, list | tuple):
+        raise Strange(key)
+    return tuple(number(str(each)) for each in found)
