@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from cluster_impl.replication.control_plane import PartitionAssignment, TopicPar
 from cluster_impl.replication.fetcher import Following
 from cluster_impl.replication.partition import Partition
 from cluster_impl.replication.replica import Replica
+from cluster_impl.replication.rules import KIP_101, Rules
 from cluster_impl.storage.epochs import LeaderEpochCache
 from cluster_impl.storage.log import Appended, Log
 from cluster_impl.wire.batches import Batch, patch, split
@@ -91,13 +92,16 @@ class Decision:
 class Node:
     """A process; a new one is made for each start. What is on its disk outlives it."""
 
-    def __init__(self, node_id: int, broker_epoch: int, entries: list[bytes], high_watermark: int) -> None:
+    def __init__(
+        self, node_id: int, broker_epoch: int, entries: list[bytes], high_watermark: int, rules: Rules = KIP_101
+    ) -> None:
         self.node_id = node_id
         self.broker_epoch = broker_epoch
         self.memory = MemoryLog(entries)
         known = min(high_watermark, len(entries))
-        core = Partition(node_id, NAME, TOPIC_ID, high_watermark=known, lag_limit=CONFIG.lag_limit)
-        self.replica = Replica(core, cast("Log", self.memory), CONFIG, self._failed)
+        config = replace(CONFIG, rules=rules)
+        core = Partition(node_id, NAME, TOPIC_ID, high_watermark=known, lag_limit=CONFIG.lag_limit, rules=rules)
+        self.replica = Replica(core, cast("Log", self.memory), config, self._failed)
         self.known = -1
         """Index of the newest decision that this process has heard of."""
         self.registered: dict[int, int] = {}
