@@ -32,6 +32,9 @@ DUPLICATE_INDEX = 10
 LIVELY_MS = 30_000
 """For what must happen sooner or later: far above what any machine needs, so a missed bound is no matter of speed."""
 
+WITHOUT_OUTCOME_MS = 1500
+"""After so long without a leader each replica looks again, where replicas elect by themselves."""
+
 STRETCH = {"apache-kafka": 2, "apache-kafka-zk": 2}
 """A JVM that shares two cores with a dozen others pauses longer than a process of the reference cluster."""
 
@@ -72,6 +75,7 @@ def pace(
         fetch_ms=fetch_ms,
         session_ms=lease_ms if session_ms is None else session_ms,
         fence_ms=lease_ms + 1000 if fence_ms is None else fence_ms,
+        election_ms=WITHOUT_OUTCOME_MS if target.leader_driven else Timing().election_ms,
     )
     stretch = STRETCH.get(target.name, 1)
     stretched = {name: stretch * value for name, value in times.model_dump().items() if name != "heartbeat_ms"}
@@ -99,14 +103,17 @@ def six(*, held_back: Iterable[str] = (), more: Iterable[NodeSpec] = ()) -> Topo
 
 def around_zookeeper(
     *,
-    controller: str | None,
+    controller: str | None = None,
     servers: int = 1,
     held_back: Iterable[str] = (),
     more: Iterable[NodeSpec] = (),
     log_dirs: int = 1,
     levels: Mapping[str, str] | None = None,
 ) -> Topology:
-    """So many ZooKeeper servers and three brokers, of which `controller` is elected because it is started first."""
+    """So many ZooKeeper servers and three brokers.
+
+    `controller` is the one that is elected because it is started first; None where nobody is.
+    """
     later, at = set(held_back), levels or {}
     ensemble = (
         NodeSpec(name=f"zk-{each}", id=each, index=each, roles=("zookeeper",)) for each in range(1, servers + 1)
@@ -131,7 +138,7 @@ def cluster(
 ) -> Topology:
     """The smallest whole cluster of the target's design. `controller` counts where brokers are elected controller."""
     if target.around_zookeeper:
-        return around_zookeeper(controller=controller, held_back=held_back, more=more)
+        return around_zookeeper(controller=None if target.leader_driven else controller, held_back=held_back, more=more)
     return six(held_back=held_back, more=more)
 
 
@@ -147,6 +154,8 @@ def asks_the_controller(target: TargetFacts) -> bool:
 
 def silence_ms(target: TargetFacts, timing: Timing) -> int:
     """After so long without an answer a broker serves no more, where it counts by itself."""
+    if target.leader_driven:
+        return timing.session_ms
     return timing.fence_ms if target.around_zookeeper else timing.lease_ms
 
 
@@ -240,6 +249,24 @@ def closing(*, work: bool = True) -> list[Step]:
     return end
 
 
+LOSES, DIVERGES = "LF-01", "LF-02"
+"""What follows where a follower truncates to its own high watermark and a new leader's is its log end (KIP-101)."""
+
+
+def losses(target: TargetFacts, level: Literal["must", "may"]) -> list[Deviation]:
+    """Acknowledged records are lost, on a target that lists it; and what comes of that: their offsets are given to
+    others, and consumers that saw them see them no more."""
+    if not target.differs(LOSES):
+        return []
+    return [
+        Deviation(difference=LOSES, requirement="ACK-01", level=level),
+        *(Deviation(difference=LOSES, requirement=each, level="may") for each in CONSEQUENCES),
+    ]
+
+
+CONSEQUENCES = ("ACK-02", "ACK-04", "HW-01", "HW-03", "SEG-01", "SEG-02")
+
+
 def compose(
     story: Story,
     target: TargetFacts,
@@ -286,5 +313,5 @@ def _provable(
     """
     expectations = (getattr(step, "expect", None) for step in steps)
     claimed = [each.requirement for each in (*expectations, *deviations) if each is not None]
-    named = [each for each in story.requirements if each in claimed or not target.differences]
+    named = [each for each in story.requirements if each in claimed or target.follows_its_documents]
     return tuple(dict.fromkeys(each for each in (*named, *claimed, *ALWAYS) if target.owes(each)))

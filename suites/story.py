@@ -29,10 +29,16 @@ ALWAYS = (
 
 WITHOUT_ZOOKEEPER = frozenset({Dialect.KIP_631, Dialect.KRAFT})
 AROUND_ZOOKEEPER = frozenset({Dialect.ZOOKEEPER})
-EVERYWHERE = WITHOUT_ZOOKEEPER | AROUND_ZOOKEEPER
+"""With the controller in ZooKeeper."""
+LEADER_DRIVEN = frozenset({Dialect.LEADER_DRIVEN})
+"""With ZooKeeper and without a controller."""
+EVERYWHERE = WITHOUT_ZOOKEEPER | AROUND_ZOOKEEPER | LEADER_DRIVEN
 
-_OF_DIALECT = {"K631": WITHOUT_ZOOKEEPER, "D631": WITHOUT_ZOOKEEPER} | dict.fromkeys(
-    ("INT", "DINT", "K343", "D343", "RSE", "DRSE"), AROUND_ZOOKEEPER
+_OF_DIALECT = (
+    dict.fromkeys(("K631", "D631"), WITHOUT_ZOOKEEPER)
+    | dict.fromkeys(("INT", "DINT", "K343", "D343", "RSE", "DRSE"), AROUND_ZOOKEEPER)
+    | dict.fromkeys(("LD", "DLD"), LEADER_DRIVEN)
+    | {"CTRL": WITHOUT_ZOOKEEPER | AROUND_ZOOKEEPER}
 )
 """By the prefix of a requirement: who is asked for it. What is not here is asked of everybody."""
 
@@ -70,11 +76,21 @@ class TargetFacts:
 
     @property
     def around_zookeeper(self) -> bool:
-        return self.dialect in AROUND_ZOOKEEPER
+        """Does ZooKeeper hold the state, whoever decides it?"""
+        return self.dialect in AROUND_ZOOKEEPER | LEADER_DRIVEN
+
+    @property
+    def leader_driven(self) -> bool:
+        return self.dialect in LEADER_DRIVEN
 
     def owes(self, requirement: str) -> bool:
         """Is the document that the requirement belongs to one that this target implements?"""
         return self.dialect in _OF_DIALECT.get(requirement.partition("-")[0], EVERYWHERE)
+
+    @property
+    def follows_its_documents(self) -> bool:
+        """Whatever is listed of it is what its document itself brings (`LF-`), not a departure from it."""
+        return all(difference.startswith("LF-") for difference in self.differences)
 
     def differs(self, difference: str) -> bool:
         return difference in self.differences
@@ -85,8 +101,10 @@ class TargetFacts:
             return document
         return instead.model_copy(update={"difference": difference})
 
-    def rule(self, without_zookeeper: str, around_zookeeper: str) -> str:
-        """The requirement that a step belongs to, where two documents say the same of their designs."""
+    def rule(self, without_zookeeper: str, around_zookeeper: str, leader_driven: str) -> str:
+        """The requirement that a step belongs to, where several documents say the same of their designs."""
+        if self.leader_driven:
+            return leader_driven
         return around_zookeeper if self.around_zookeeper else without_zookeeper
 
 
@@ -141,8 +159,9 @@ def around_zookeeper(
     document: str,
     levels: tuple[str, ...] = (),
     needs: Iterable[Capability] = (),
+    dialects: frozenset[Dialect] = AROUND_ZOOKEEPER,
 ) -> Story:
-    """A story of a document about the controller in ZooKeeper; without levels, at the target's own."""
+    """A story of a document about a cluster that keeps its state in ZooKeeper; without levels, at the target's own."""
     return Story(
         slug=slug,
         title=title,
@@ -151,6 +170,6 @@ def around_zookeeper(
         seconds=seconds,
         build=build,
         document=document,
-        dialects=AROUND_ZOOKEEPER,
+        dialects=dialects,
         levels=levels,
     )

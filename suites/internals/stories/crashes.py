@@ -34,7 +34,7 @@ from suites.building import (
 )
 from suites.internals.stories.split_brain import refused_at_old_epoch
 from suites.internals.story import internals
-from suites.story import Story, TargetFacts
+from suites.story import AROUND_ZOOKEEPER, LEADER_DRIVEN, Story, TargetFacts
 from suites.znodes import elect_preferred
 
 LAG_MS = 8000
@@ -135,11 +135,12 @@ def _controller(story: Story, target: TargetFacts, seed: int, fault: Step) -> Pl
 
 def in_turn(story: Story, target: TargetFacts, seed: int) -> Plan:
     leader, follower, controller = cast(story, seed)
+    gone = must("LD-10" if target.leader_driven else "INT-43")
     steps = [*opening(leader)]
     for broker in (follower, leader, controller):
         steps += [
             InjectKill(as_=f"kill-{broker}", nodes=broker),
-            Registered(as_=f"gone-{broker}", node=broker, is_=False, within_ms=LIVELY_MS, expect=must("INT-43")),
+            Registered(as_=f"gone-{broker}", node=broker, is_=False, within_ms=LIVELY_MS, expect=gone),
             Heal(as_=f"restart-{broker}", fault=f"kill-{broker}"),
             Converged(as_=f"whole-{broker}", within_ms=LIVELY_MS, expect=must("LIVE-01")),
         ]
@@ -259,7 +260,10 @@ STORIES = (
         20,
         "INT-41",
         "INT-53",
+        "LD-03",
+        "LD-45",
         needs={Capability.KILL},
+        dialects=AROUND_ZOOKEEPER | LEADER_DRIVEN,
     ),
     internals(
         "bounce-inside-the-session",

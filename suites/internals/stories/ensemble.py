@@ -22,7 +22,7 @@ from suites.building import (
     topic,
 )
 from suites.internals.story import internals
-from suites.story import Story, TargetFacts
+from suites.story import AROUND_ZOOKEEPER, LEADER_DRIVEN, Story, TargetFacts
 
 SESSION_MS = 6000
 """Long enough for an ensemble to come back inside of it, also on a busy machine."""
@@ -36,7 +36,7 @@ def without_quorum(story: Story, target: TargetFacts, seed: int) -> Plan:
             node=controller,
             topic="impossible",
             timeout_ms=700,
-            expect=never_serves("DINT-14"),
+            expect=never_serves("DLD-18" if target.leader_driven else "DINT-14"),
         ),
         Hold(as_="a-while", after="lost.proven", ms=1500),
         Heal(as_="mend", fault="lost"),
@@ -51,17 +51,19 @@ def leader_killed(story: Story, target: TargetFacts, seed: int) -> Plan:
 def _plan(story: Story, target: TargetFacts, seed: int, killed: NodeRefs, meanwhile: list[Step]) -> Plan:
     """Brokers serve on, and none of them loses its session."""
     cast_ = cast(story, seed)
+    works = "DLD-18" if target.leader_driven else "INT-61"
+    serves_on = "DLD-15" if target.leader_driven else "DINT-16"
     leader, follower, controller = cast_
     steps = [
         *opening(leader),
         *(Bind(as_=f"epoch-{broker}", value=f"broker-epoch:{broker}") for broker in cast_),
         InjectKill(as_="lost", nodes=killed),
-        WorkloadAcks(as_="serves-on", more=50, within_ms=LIVELY_MS, expect=must("DINT-16")),
+        WorkloadAcks(as_="serves-on", more=50, within_ms=LIVELY_MS, expect=must(serves_on)),
         *meanwhile,
-        TopicCreatedThrough(as_="changes-again", node=follower, within_ms=LIVELY_MS, expect=must("INT-61")),
+        TopicCreatedThrough(as_="changes-again", node=follower, within_ms=LIVELY_MS, expect=must(works)),
         *(
             BrokerEpochAbove(
-                as_=f"kept-{broker}", node=broker, value=f"$epoch-{broker}", within_ms=400, expect=never("DINT-16")
+                as_=f"kept-{broker}", node=broker, value=f"$epoch-{broker}", within_ms=400, expect=never(serves_on)
             )
             for broker in cast_
         ),
@@ -72,7 +74,7 @@ def _plan(story: Story, target: TargetFacts, seed: int, killed: NodeRefs, meanwh
         target,
         seed,
         timing=pace(target, session_ms=SESSION_MS),
-        topology=around_zookeeper(controller=controller, servers=3),
+        topology=around_zookeeper(controller=None if target.leader_driven else controller, servers=3),
         topics=[topic([leader, follower, controller])],
         steps=steps,
         coverage=[
@@ -92,6 +94,7 @@ STORIES = (
         "DINT-14",
         "DINT-16",
         needs={Capability.KILL},
+        dialects=AROUND_ZOOKEEPER | LEADER_DRIVEN,
     ),
     internals(
         "zookeeper-leader-killed",
@@ -101,5 +104,6 @@ STORIES = (
         "INT-61",
         "DINT-15",
         needs={Capability.KILL},
+        dialects=AROUND_ZOOKEEPER | LEADER_DRIVEN,
     ),
 )

@@ -35,9 +35,9 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
     """
     leader, *followers = cast(story, seed)
     timing = pace(target, lag_ms=LAG_MS)
-    moved = must(target.rule("D631-07", "INT-28"))
-    registered = target.rule("D631-08", "K343-07")
-    calm = never(target.rule("D631-15", "D343-17"))
+    moved = must(target.rule("D631-07", "INT-28", "LD-31"))
+    registered = target.rule("D631-08", "K343-07", "DLD-02")
+    calm = never(target.rule("D631-15", "D343-17", "DLD-01"))
     steps = [
         *opening(leader),
         Bind(as_="epoch", value=f"broker-epoch:{leader}"),
@@ -49,11 +49,13 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
         Heal(as_="restart", fault="kill"),
         Heal(as_="release-out", fault="stall-out"),
         Heal(as_="release-in", fault="stall-in"),
-        BrokerActive(as_="successor", node=leader, within_ms=LIVELY_MS, expect=must(target.rule("K631-39", "K343-29"))),
+        BrokerActive(
+            as_="successor", node=leader, within_ms=LIVELY_MS, expect=must(target.rule("K631-39", "K343-29", "LD-27"))
+        ),
         BrokerEpochAbove(as_="registered", node=leader, value="$epoch", within_ms=LIVELY_MS, expect=must(registered)),
         Bind(as_="successor-epoch", value=f"broker-epoch:{leader}"),
         BrokerEpochAbove(as_="ousted", node=leader, value="$successor-epoch", within_ms=timing.lease_ms, expect=calm),
-        _predecessor(target, leader),
+        *_predecessor(target, leader),
         *closing(),
     ]
     return compose(
@@ -69,18 +71,25 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
             FaultProven(fault="kill"),
             Attempted(by="p1", after="stall-in.proven", before="kill.injected"),
             Acknowledged(by="p1", acks="all", after="release-out.ended"),
-            StepDone(step="predecessor"),
+            StepDone(step="ousted" if target.leader_driven else "predecessor"),
         ],
     )
 
 
 def heard_by(target: TargetFacts, followers: Sequence[str]) -> tuple[str, ...]:
-    """Around ZooKeeper the controller is one of the followers; registration goes another way."""
+    """Around ZooKeeper the controller is one of the followers, and registration goes another way; what a leader says
+    where there is no controller it says to ZooKeeper."""
+    if target.leader_driven:
+        return ("zookeeper", *followers)
     return tuple(followers) if target.around_zookeeper else ("controllers", *followers)
 
 
-def _predecessor(target: TargetFacts, broker: str) -> Step:
-    """The dead process asks once more, in the words of the design."""
+def _predecessor(target: TargetFacts, broker: str) -> list[Step]:
+    """The dead process asks once more, in the words of the design, if it asks anybody."""
+    return [] if target.leader_driven else [_asked(target, broker)]
+
+
+def _asked(target: TargetFacts, broker: str) -> Step:
     common = {"as": "predecessor", "node": "active-controller", "broker": broker, "unchanged": ("brokers",)}
     if not target.around_zookeeper:
         asked = {"broker_epoch": "$epoch", "expect": answers("D631-19", "error:77")}

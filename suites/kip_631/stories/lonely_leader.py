@@ -47,7 +47,7 @@ def cut_off(story: Story, target: TargetFacts, seed: int) -> Plan:
     At the end the successor dies and the old leader leads again: what it serves then is what it kept.
     """
     leader, successor, _ = cast(story, seed)
-    moved = must(target.rule("D631-07", "INT-28"))
+    moved = must(target.rule("D631-07", "INT-28", "LD-31"))
     steps = [
         *opening(leader, partition="u-0", work=False),
         Workload(as_="read", action="start"),
@@ -59,13 +59,16 @@ def cut_off(story: Story, target: TargetFacts, seed: int) -> Plan:
         ListOffsetsProbe(as_="frozen", node=leader, topic="u", after=After(event="unsafe.ended"), timeout_ms=300),
         LeaderIs(as_="moved", partition="u-0", is_=successor, within_ms=LIVELY_MS, expect=moved),
         *_session_over(target, leader),
+        *_leads(target, successor),
         # Sent to the successor itself: a deposed leader that serves on would hold a client that asks it for
         # metadata. The first ones may come before the successor knows that it leads.
         Produce(as_="beyond", topic="u", node=successor, records=30),
         Heal(as_="mend", fault="alone"),
-        BrokerActive(as_="returned", node=leader, within_ms=LIVELY_MS, expect=must(target.rule("K631-44", "INT-51"))),
+        BrokerActive(
+            as_="returned", node=leader, within_ms=LIVELY_MS, expect=must(target.rule("K631-44", "INT-51", "DLD-16"))
+        ),
         IsrIs(as_="rejoined", partition="u-0", has=leader, within_ms=LIVELY_MS, expect=must("HW-04")),
-        _old_change(target, leader),
+        *_old_change(target, leader),
         InjectKill(as_="successor-dies", nodes=successor),
         LeaderIs(as_="leads-again", partition="u-0", is_=leader, within_ms=LIVELY_MS, expect=must("ISR-06")),
         Produce(as_="after", topic="u", records=10, expect=answers("LIVE-03", "served")),
@@ -84,7 +87,7 @@ def cut_off(story: Story, target: TargetFacts, seed: int) -> Plan:
             FaultProven(fault="successor-dies"),
             Acknowledged(by="unsafe", acks=1, after="alone.proven"),
             Acknowledged(by="beyond", acks="all", at_least=20),
-            StepDone(step="old-change"),
+            *(() if target.leader_driven else (StepDone(step="old-change"),)),
         ],
     )
 
@@ -93,11 +96,23 @@ def _session_over(target: TargetFacts, leader: str) -> list[Step]:
     """With heartbeats leadership moves before the session ends; until it has ended the incarnation is still the one."""
     if not target.around_zookeeper:
         return []
-    return [Registered(as_="session-over", node=leader, is_=False, within_ms=LIVELY_MS, expect=must("INT-43"))]
+    gone = must(target.rule("D631-07", "INT-43", "LD-10"))
+    return [Registered(as_="session-over", node=leader, is_=False, within_ms=LIVELY_MS, expect=gone)]
 
 
-def _old_change(target: TargetFacts, leader: str) -> Step:
-    """What the old leader may have asked for when it was cut off, in the words of the design."""
+def _leads(target: TargetFacts, successor: str) -> list[Step]:
+    """A leader that nobody appoints serves when it has waited for who is alive, and has written who is in sync."""
+    if not target.leader_driven:
+        return []
+    return [IsrIs(as_="leads", partition="u-0", is_=successor, within_ms=LIVELY_MS, expect=must("LD-53"))]
+
+
+def _old_change(target: TargetFacts, leader: str) -> list[Step]:
+    """What the old leader may have asked for when it was cut off, in the words of the design, if it asks anybody."""
+    return [] if target.leader_driven else [_asked(target, leader)]
+
+
+def _asked(target: TargetFacts, leader: str) -> Step:
     common = {
         "as": "old-change",
         "node": "active-controller",
@@ -120,8 +135,8 @@ def paused(story: Story, target: TargetFacts, seed: int) -> Plan:
     """Requests wait in the sockets of a stopped leader; when it wakes its lease is long over."""
     leader, *followers = cast(story, seed)
     timing = pace(target)
-    moved = must(target.rule("D631-07", "INT-28"))
-    silent = target.rule("K631-32", "K343-18")
+    moved = must(target.rule("D631-07", "INT-28", "LD-31"))
+    silent = target.rule("K631-32", "K343-18", "DLD-15")
     serves_on = target.unless("AK-04", never_serves(silent), answers(silent, "served"))
     serves_on = target.unless("AZ-01", serves_on, answers(silent, "served"))
     deadline_ms = silence_ms(target, timing)
@@ -146,7 +161,9 @@ def paused(story: Story, target: TargetFacts, seed: int) -> Plan:
         LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=moved),
         Heal(as_="wake", fault="sleep"),
         Heal(as_="mend", fault="deaf"),
-        BrokerActive(as_="returned", node=leader, within_ms=LIVELY_MS, expect=must(target.rule("K631-44", "INT-51"))),
+        BrokerActive(
+            as_="returned", node=leader, within_ms=LIVELY_MS, expect=must(target.rule("K631-44", "INT-51", "DLD-16"))
+        ),
         *closing(),
     ]
     return compose(
@@ -166,6 +183,8 @@ def paused(story: Story, target: TargetFacts, seed: int) -> Plan:
 
 
 def _hears(target: TargetFacts) -> tuple[str, ...]:
+    if target.leader_driven:
+        return ("zookeeper",)
     return ("zookeeper", "active-controller") if target.around_zookeeper else ("controllers",)
 
 
@@ -179,6 +198,8 @@ STORIES = (
             "INT-30",
             "INT-54",
             "DINT-03",
+            "LD-48",
+            "LD-69",
             "D631-07",
             "D631-20",
             "ISR-04",
@@ -195,7 +216,7 @@ STORIES = (
     Story(
         slug="sleeping-leader",
         title="A leader paused beyond its lease acknowledges nothing that was sent to it meanwhile",
-        requirements=("K631-31", "K631-32", "K631-44", "D631-01", "D631-07", "K343-16", "LIVE-01", "LIVE-03"),
+        requirements=("K631-31", "K631-32", "K631-44", "D631-01", "D631-07", "K343-16", "DLD-16", "LIVE-01", "LIVE-03"),
         needs=frozenset({Capability.LINKS, Capability.PAUSE}),
         seconds=9,
         build=paused,

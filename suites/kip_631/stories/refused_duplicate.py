@@ -134,7 +134,7 @@ def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
     Raw fetches in its name ask for what comes after them, as if it had them.
     """
     leader, follower, _ = cast(story, seed)
-    rule = target.rule("D631-16", "DINT-26")
+    rule = target.rule("D631-16", "DINT-26", "DLD-02")
     nobody = target.unless("AK-06", answers(rule, "refused"), answers(rule, "served"))
     nobody = target.unless("AZ-05", nobody, answers(rule, "served"))
     stale = target.unless("AZ-05", answers(rule, "refused"), answers(rule, "served"))

@@ -8,7 +8,20 @@ from harness.plan.conditions import BrokerActive, BrokerEpochAbove
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing
 from harness.plan.probes import HeartbeatProbe
 from harness.plan.steps import Bind, Heal, InjectKill, Step
-from suites.building import LIVELY_MS, answers, authority, cast, closing, compose, must, never, opening, pace, topic
+from suites.building import (
+    LIVELY_MS,
+    answers,
+    authority,
+    cast,
+    closing,
+    compose,
+    losses,
+    must,
+    never,
+    opening,
+    pace,
+    topic,
+)
 from suites.story import EVERYWHERE, Story, TargetFacts
 
 LEASE_MS = 20_000
@@ -66,6 +79,8 @@ def _reclaimed(target: TargetFacts, broker: str, timing: Timing) -> list[Step]:
 
 
 def everything(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """Where followers truncate to their own high watermark the first that is back may have dropped what it had, and
+    lead (LF-01)."""
     leader, *followers = cast(story, seed)
     steps = [
         *opening(leader),
@@ -85,6 +100,7 @@ def everything(story: Story, target: TargetFacts, seed: int) -> Plan:
             Acknowledged(by="p1", acks="all", before="kill.injected"),
             Acknowledged(by="p1", acks="all", after="restart.ended"),
         ],
+        deviations=losses(target, "may"),
     )
 
 
@@ -100,7 +116,7 @@ STORIES = (
     Story(
         slug="everything-killed",
         title="All nodes are killed at once and start again with everything that was acknowledged",
-        requirements=("K631-11", "K631-15", "INT-06", "LIVE-01", "LIVE-03"),
+        requirements=("K631-11", "K631-15", "INT-06", "LD-43", "DLD-01", "LIVE-01", "LIVE-03"),
         needs=frozenset({Capability.KILL}),
         seconds=11,
         build=everything,

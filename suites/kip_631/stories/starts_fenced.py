@@ -29,7 +29,7 @@ from suites.story import EVERYWHERE, Story, TargetFacts
 def build(story: Story, target: TargetFacts, seed: int) -> Plan:
     """The newcomer cannot reach a controller at first, so its first state can be looked at for as long as we like."""
     leader, follower, newcomer = cast(story, seed)
-    grants = target.rule("K631-34", "K343-32" if asks_the_controller(target) else "INT-25")
+    grants = target.rule("K631-34", "K343-32" if asks_the_controller(target) else "INT-25", "LD-27")
     steps = [
         *opening(leader),
         InjectCut(as_="cut", from_=newcomer, to=_grants(target, follower)),
@@ -62,7 +62,7 @@ def _grants(target: TargetFacts, controller: str) -> str:
 
 
 def _unregistered(target: TargetFacts) -> ExpectOutcome:
-    return never_serves(target.rule("K631-33", "D343-07" if asks_the_controller(target) else "INT-50"))
+    return never_serves(target.rule("K631-33", "D343-07" if asks_the_controller(target) else "INT-50", "DLD-01"))
 
 
 STORIES = (
