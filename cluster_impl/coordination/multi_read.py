@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 from kazoo import exceptions as k
 from kazoo.client import KazooClient
-from kazoo.protocol.serialization import GetData, MultiHeader, int_struct, read_buffer, stat_struct
+from kazoo.protocol.serialization import GetData, MultiHeader, int_struct, read_buffer, read_string, stat_struct
 from kazoo.protocol.states import ZnodeStat
 
 _MULTI_READ = 22
+_GET_CHILDREN = 8
 _ERROR = -1
 
 
-class MultiRead:
-    """A request in the form that kazoo sends and reads: `(data, stat)` for each path, None where no znode is."""
+class MultiRead(ABC):
+    """A request in the form that kazoo sends and reads: an answer for each path, None where no znode is."""
 
     type = _MULTI_READ
+    _kind: int
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths
@@ -25,13 +28,13 @@ class MultiRead:
     def serialize(self) -> bytes:
         request = bytearray()
         for path in self._paths:
-            request += MultiHeader(GetData.type, False, -1).serialize()
-            request += GetData(path, None).serialize()
+            request += MultiHeader(self._kind, False, -1).serialize()
+            request += GetData(path, None).serialize()  # both kinds consist of a path, and of no watch
         return bytes(request + MultiHeader(-1, True, -1).serialize())
 
-    @staticmethod
-    def deserialize(answer: bytes, offset: int) -> list[tuple[bytes, Any] | None]:
-        found: list[tuple[bytes, Any] | None] = []
+    @classmethod
+    def deserialize(cls, answer: bytes, offset: int) -> list[Any]:
+        found: list[Any] = []
         while True:
             header, offset = MultiHeader.deserialize(answer, offset)
             if header.done:
@@ -43,14 +46,45 @@ class MultiRead:
                     raise k.EXCEPTIONS[error]
                 found.append(None)
             else:
-                data, offset = read_buffer(answer, offset)
-                stat = ZnodeStat._make(stat_struct.unpack_from(answer, offset))
-                offset += stat_struct.size
-                found.append((data, stat))
+                one, offset = cls._read(answer, offset)
+                found.append(one)
+
+    @staticmethod
+    @abstractmethod
+    def _read(answer: bytes, offset: int) -> tuple[Any, int]:
+        """One answer, and where the next begins."""
 
 
-def multi_read(client: KazooClient, paths: Sequence[str]) -> Any:
+class MultiGet(MultiRead):
+    """`(data, stat)` for each path."""
+
+    _kind = GetData.type
+
+    @staticmethod
+    def _read(answer: bytes, offset: int) -> tuple[tuple[bytes, Any], int]:
+        data, offset = read_buffer(answer, offset)
+        stat = ZnodeStat._make(stat_struct.unpack_from(answer, offset))
+        return (data, stat), offset + stat_struct.size
+
+
+class MultiChildren(MultiRead):
+    """The names of the children for each path."""
+
+    _kind = _GET_CHILDREN
+
+    @staticmethod
+    def _read(answer: bytes, offset: int) -> tuple[list[str], int]:
+        (count,) = int_struct.unpack_from(answer, offset)
+        offset += int_struct.size
+        names = []
+        for _ in range(count):
+            name, offset = read_string(answer, offset)
+            names.append(name)
+        return names, offset
+
+
+def multi_read(client: KazooClient, kind: type[MultiRead], paths: Sequence[str]) -> Any:
     """Starts it; kazoo's result. Its own operations are sent by the same method, which has no public name."""
     result = client.handler.async_result()
-    client._call(MultiRead([client.chroot + path for path in paths]), result)
+    client._call(kind([client.chroot + path for path in paths]), result)
     return result

@@ -9,7 +9,7 @@ from typing import Any
 
 from cluster_impl.coordination import translation
 from cluster_impl.coordination.errors import TooLarge
-from cluster_impl.coordination.multi_read import multi_read
+from cluster_impl.coordination.multi_read import MultiChildren, MultiGet, multi_read
 from cluster_impl.coordination.session import Receive, Send
 from cluster_impl.coordination.watches import ABSENT, Watched
 from cluster_impl.coordination.znodes import (
@@ -47,7 +47,16 @@ class Operations(ABC):
         def receive(answers: Sequence[tuple[bytes, Any] | None]) -> list[Znode | None]:
             return [None if answer is None else Znode(answer[0], translation.stat(answer[1])) for answer in answers]
 
-        found: list[Znode | None] = await self._submit(paths[0], lambda client: multi_read(client, paths), receive)
+        found: list[Znode | None] = await self._submit(
+            paths[0], lambda client: multi_read(client, MultiGet, paths), receive
+        )
+        return found
+
+    async def children_of_many(self, paths: Sequence[str]) -> list[list[str] | None]:
+        """Their names, in one request, without watches; None where there is no znode."""
+        found: list[list[str] | None] = await self._submit(
+            paths[0], lambda client: multi_read(client, MultiChildren, paths), lambda answers: answers
+        )
         return found
 
     async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:
@@ -78,6 +87,10 @@ class Operations(ABC):
     async def sync(self, path: str = "/") -> None:
         """Afterwards reads see all that was committed before, also by others: a server may lag behind its leader."""
         await self._submit(path, lambda client: client.sync_async(path), lambda _: None)
+
+    async def confirm(self) -> None:
+        """Has the session confirmed by the leader of the servers: one that lost its leader may still answer reads."""
+        await self._submit("/", lambda client: client.sync_async("/"), lambda _: None, confirms=True)
 
     async def create(
         self, path: str, data: bytes, *, ephemeral: bool = False, sequence: bool = False, make_parents: bool = False
@@ -115,8 +128,8 @@ class Operations(ABC):
         return results
 
     @abstractmethod
-    def _submit(self, path: str, send: Send, receive: Receive) -> asyncio.Future[Any]:
-        """Sends it, in order."""
+    def _submit(self, path: str, send: Send, receive: Receive, *, confirms: bool = False) -> asyncio.Future[Any]:
+        """Sends it, in order; before all others if it `confirms` the session."""
 
     @abstractmethod
     def _told(self, watch: Watch | None) -> Callable[[Any], None] | None:

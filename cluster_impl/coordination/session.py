@@ -51,6 +51,7 @@ class _Waiting:
     send: Send
     receive: Receive
     answer: asyncio.Future[Any]
+    confirms: bool = False
     sent_at: float = 0.0
 
 
@@ -69,6 +70,8 @@ class Session:
         self.confirmed_at = -math.inf
         """When the latest operation that the servers answered was sent (seconds, monotonic): the session cannot have
         ended earlier than its timeout after that."""
+        self.synced_at = -math.inf
+        """The same of the latest that was submitted to confirm the session."""
         self._loop = asyncio.get_running_loop()
         self._changed = changed
         self._fired = fired
@@ -111,10 +114,16 @@ class Session:
         if told is not None:  # kazoo also tells of each lost connection
             self._hand_over_after_answers(self._fired, told)
 
-    def submit(self, path: str, send: Send, receive: Receive) -> asyncio.Future[Any]:
-        """In order, pipelined. The future raises CoordinationError, or what this side could not encode or read."""
-        waiting = _Waiting(path, send, receive, self._loop.create_future())
-        self._waiting.append(waiting)
+    def submit(self, path: str, send: Send, receive: Receive, *, confirms: bool = False) -> asyncio.Future[Any]:
+        """In order, pipelined. The future raises CoordinationError, or what this side could not encode or read.
+
+        What `confirms` the session goes before everything that was not sent yet.
+        """
+        waiting = _Waiting(path, send, receive, self._loop.create_future(), confirms)
+        if confirms:
+            self._waiting.appendleft(waiting)
+        else:
+            self._waiting.append(waiting)
         self._pump()
         return waiting.answer
 
@@ -139,6 +148,8 @@ class Session:
         failed = failure(error, operation.path) if error is not None else None
         if not isinstance(failed, (ConnectionLost, SessionExpired)):
             self.confirmed_at = max(self.confirmed_at, operation.sent_at)
+            if operation.confirms:
+                self.synced_at = max(self.synced_at, operation.sent_at)
         if not operation.answer.done():  # else whoever asked has left, and watches nothing
             try:
                 if failed is not None:

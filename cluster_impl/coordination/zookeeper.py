@@ -65,6 +65,11 @@ class ZooKeeper(Operations):
         return self._session.confirmed_at if self._session is not None else -math.inf
 
     @property
+    def synced_at(self) -> float:
+        """When the latest `confirm` that was answered was sent (monotonic); of the present session, else never."""
+        return self._session.synced_at if self._session is not None else -math.inf
+
+    @property
     def watches(self) -> int:
         """How many watches this client holds."""
         return len(self._watches)
@@ -102,9 +107,9 @@ class ZooKeeper(Operations):
 
     # The session
 
-    def _submit(self, path: str, send: Send, receive: Receive) -> asyncio.Future[Any]:
+    def _submit(self, path: str, send: Send, receive: Receive, *, confirms: bool = False) -> asyncio.Future[Any]:
         if self._session is not None and self.state is SessionState.CONNECTED:
-            return self._session.submit(path, send, receive)
+            return self._session.submit(path, send, receive, confirms=confirms)
         refused: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         refused.set_exception(self._refusal(path))
         return refused

@@ -1,0 +1,1 @@
+"""A broker of this design as one process on one ZooKeeper session: everything around its replicas."""

@@ -1,0 +1,93 @@
+"""The claim of a broker id, taken before anything else: brokers register last, so a second process with the id would
+drain the queue of the first, and could lead, before it found the registration taken (decision DLD-01)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+
+from cluster_impl.coordination.errors import ConnectionLost, NodeExists, NoNode, SessionExpired
+from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from cluster_impl.designs.on_zookeeper.ephemeral import hold, until_it_may_be_free
+from cluster_impl.endings import NodeFailure, StartupError
+
+log = logging.getLogger(__name__)
+
+_GRACE = 1.0
+"""Seconds beyond a session's time in which the claim of a process that was killed must have gone."""
+
+
+class IdClaim:
+    """Of one broker id, by whichever session of this process is open."""
+
+    def __init__(self, zookeeper: ZooKeeper, broker_id: int) -> None:
+        self._zookeeper = zookeeper
+        self._broker_id = broker_id
+        self._path = znodes.claim(broker_id)
+        self._data = znodes.write_claim(znodes.Claim(os.getpid(), socket.gethostname()))
+        self._earlier: set[int] = set()
+        """Sessions of this process that had it."""
+
+    async def first(self) -> None:
+        """Take it, from a killed process of this id too. Raises StartupError if another process keeps it."""
+        patience = self._zookeeper.session_timeout + _GRACE
+        try:
+            async with asyncio.timeout(patience):
+                while not await self._take():
+                    await self._until_it_may_be_free()
+        except TimeoutError:
+            raise StartupError(
+                f"broker id {self._broker_id} is claimed by another process{await self._whose()}, which did not end "
+                f"within {patience:g} s: stop that one, or give this one another broker.id."
+            ) from None
+
+    async def again(self) -> None:
+        """Take it for the session that is open now. Raises NodeFailure if another process has it; SessionExpired."""
+        session_id = self._zookeeper.session_id
+        while not await self._take():
+            if await self._owner() not in self._earlier:
+                raise NodeFailure(
+                    f"broker id {self._broker_id} was claimed by another process{await self._whose()} while this one "
+                    "had no ZooKeeper session: stop one of the two."
+                )
+            await self._until_it_may_be_free()
+            if self._zookeeper.session_id != session_id:
+                raise SessionExpired("the session expired while its id was claimed")
+
+    async def _take(self) -> bool:
+        """Whether it is this session's. Survives broken connections."""
+        while True:
+            await self._zookeeper.until_connected()
+            session_id = self._zookeeper.session_id
+            try:
+                await hold(self._zookeeper, self._path, self._data)
+            except NodeExists:
+                return False
+            except (ConnectionLost, SessionExpired):
+                continue
+            self._earlier.add(session_id)
+            log.info("broker id %d is claimed by ZooKeeper session %x", self._broker_id, session_id)
+            return True
+
+    async def _owner(self) -> int | None:
+        """The session that has it; None if nobody can say, which is as good as one of this process's own."""
+        try:
+            found = await self._zookeeper.exists(self._path)
+        except (ConnectionLost, SessionExpired):
+            found = None
+        return found.ephemeral_owner if found is not None else next(iter(self._earlier), None)
+
+    async def _until_it_may_be_free(self) -> None:
+        await until_it_may_be_free(self._zookeeper, self._path, f"broker id {self._broker_id} is claimed")
+
+    async def _whose(self) -> str:
+        try:
+            found = await self._zookeeper.get(self._path)
+            who = znodes.read_claim(self._broker_id, found.data)
+        except (NoNode, ConnectionLost, SessionExpired, MalformedZnode):
+            return ""
+        return f" (pid {who.pid} on {who.host})"

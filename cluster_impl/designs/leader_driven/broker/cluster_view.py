@@ -1,0 +1,150 @@
+"""The cluster as clients are shown it: read from ZooKeeper when one asks, since nobody watches what is not its own."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar
+
+from cluster_impl.coordination.errors import ConnectionLost, SessionExpired
+from cluster_impl.coordination.execution import MAX_READS
+from cluster_impl.coordination.znodes import Znode
+from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
+from cluster_impl.designs.leader_driven.broker.shared_reads import SharedReads
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from cluster_impl.replication.control_plane import (
+    NO_EPOCH,
+    NO_LEADER,
+    ClusterView,
+    PartitionView,
+    TopicPartition,
+    TopicView,
+)
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+_AT_ONCE = 1000
+"""Partitions whose znodes are asked for together: many more would keep the loop from everything else."""
+
+
+class ClusterViews:
+    """What `look` has read so far. Every asker gets what was true after it asked, and many share a read (DLD-19)."""
+
+    def __init__(self, zookeeper: ZooKeeper, cluster_id: str, broker_id: int, live: LiveBrokers) -> None:
+        self._zookeeper = zookeeper
+        self._cluster_id = cluster_id
+        self._broker_id = broker_id
+        self._live = live
+        self._topics: dict[str, TopicView] = {}
+        self._some = SharedReads(self._read_some)
+        self._all = SharedReads(self._read_all)
+
+    @property
+    def view(self) -> ClusterView:
+        """Whichever broker is asked says that it is the one to administer the cluster (DLD-18)."""
+        return ClusterView(self._cluster_id, self._broker_id, self._live.views, self._topics)
+
+    async def look(self, topics: Collection[str] | None) -> None:
+        """What cannot be read within half a session's time stays as it was."""
+        reads, wanted = (self._all, ()) if topics is None else (self._some, tuple(topics))
+        if topics is not None and not topics:
+            return
+        try:
+            async with asyncio.timeout(self._zookeeper.session_timeout / 2):
+                await reads.share(wanted)
+        except TimeoutError:
+            log.warning("ZooKeeper did not answer in time what a client asked of topics")
+        except (ConnectionLost, SessionExpired) as error:
+            log.warning("what a client asked of topics was not read: %s", error)
+
+    def close(self) -> None:
+        self._some.close()
+        self._all.close()
+
+    async def _read_all(self, _: Collection[str]) -> None:
+        names = await self._zookeeper.children(znodes.TOPICS)
+        found = {}
+        for part in _parts(names, _AT_ONCE // 3):
+            found.update(await self._topics_of(part))
+        self._topics = found
+
+    async def _read_some(self, names: Collection[str]) -> None:
+        found = await self._topics_of(sorted(names))
+        topics = {name: topic for name, topic in self._topics.items() if name not in names}
+        self._topics = topics | found
+
+    async def _topics_of(self, names: Sequence[str]) -> dict[str, TopicView]:
+        """Those that exist, with the partitions that were made completely."""
+        paths = [znodes.topic(name) for name in names]
+        datas, children = await asyncio.gather(self._get(paths), self._children(paths))
+        partitions = [
+            TopicPartition(name, int(index))
+            for name, indexes in zip(names, children, strict=True)
+            for index in indexes or ()
+            if index.isdecimal()
+        ]
+        views = dict(zip(partitions, await self._partitions(partitions), strict=True))
+        found: dict[str, dict[int, PartitionView]] = {}
+        for at, view in views.items():
+            if view is not None:
+                found.setdefault(at.topic, {})[at.partition] = view
+        return {
+            name: TopicView(name, znodes.topic_id(znode.stat.czxid), found[name], _config(name, znode))
+            for name, znode in zip(names, datas, strict=True)
+            if znode is not None and name in found
+        }
+
+    async def _partitions(self, partitions: Sequence[TopicPartition]) -> list[PartitionView | None]:
+        parts = await asyncio.gather(*map(self._some_partitions, _parts(partitions, MAX_READS // 3)))
+        return list(itertools.chain.from_iterable(parts))
+
+    async def _some_partitions(self, partitions: Sequence[TopicPartition]) -> list[PartitionView | None]:
+        paths = [path for at in partitions for path in (znodes.replicas(at), znodes.leader(at), znodes.isr(at))]
+        found = await self._zookeeper.get_many(paths)
+        return [_partition(at, *found[3 * place : 3 * place + 3]) for place, at in enumerate(partitions)]
+
+    async def _get(self, paths: Sequence[str]) -> list[Znode | None]:
+        parts = await asyncio.gather(*map(self._zookeeper.get_many, _parts(paths, MAX_READS)))
+        return list(itertools.chain.from_iterable(parts))
+
+    async def _children(self, paths: Sequence[str]) -> list[list[str] | None]:
+        parts = await asyncio.gather(*map(self._zookeeper.children_of_many, _parts(paths, MAX_READS)))
+        return list(itertools.chain.from_iterable(parts))
+
+
+def _parts(of: Sequence[T], size: int) -> Iterable[Sequence[T]]:
+    return (of[at : at + size] for at in range(0, len(of), size))
+
+
+def _config(name: str, znode: Znode) -> dict[str, str]:
+    try:
+        return dict(znodes.read_topic(name, znode.data).config)
+    except MalformedZnode as error:
+        log.error("the settings of topic %s are taken for the defaults: %s", name, error)
+        return {}
+
+
+def _partition(
+    at: TopicPartition, replicas: Znode | None, leader: Znode | None, isr: Znode | None
+) -> PartitionView | None:
+    """None for a partition that is in the making, or cannot be read. Who has won but has no epoch leads nothing yet."""
+    if replicas is None:
+        return None
+    try:
+        led = znodes.read_leader(at, leader.data) if leader is not None else None
+        in_sync = znodes.read_isr(at, isr.data, isr.stat.version) if isr is not None else None
+        return PartitionView(
+            replicas=znodes.read_replicas(at, replicas.data),
+            isr=in_sync.isr if in_sync is not None else (),
+            leader=led.broker_id if led is not None and led.has_epoch else NO_LEADER,
+            leader_epoch=in_sync.epoch if in_sync is not None else NO_EPOCH,
+        )
+    except MalformedZnode as error:
+        log.error("%s is not shown: %s", at, error)
+        return None
