@@ -1,0 +1,115 @@
+"""The life of each state change in words and in counts (differences between V1 and V2, point 7).
+
+The lifecycle in the words of the document: requested by a leader, received and completed by a follower, each with the
+epoch. The backup of requests on slow followers as what a leader saw in their queues when it last put something there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
+from cluster_impl.replication.control_plane import TopicPartition
+
+log = logging.getLogger("state.change")
+
+
+class Stage(Enum):
+    REQUESTED = "requested"
+    RECEIVED = "received"
+    COMPLETED = "completed"
+    IGNORED = "ignored"
+    """The request came from a leader that is none any more."""
+    FAILED = "failed"
+
+
+@dataclass(slots=True)
+class Monitor:
+    """Of the broker `broker_id`, in all its parts."""
+
+    broker_id: int
+    counts: Counter[tuple[Stage, StateChange]] = field(default_factory=Counter)
+    backlog: dict[int, int] = field(default_factory=dict)
+    """By broker, how many requests waited in its queue when one was put there last, that one included."""
+    leader_changes_seen: int = 0
+    queue_full: int = 0
+
+    def requested(self, request: StateChangeRequest, to: int, backlog: int) -> None:
+        self.counts[Stage.REQUESTED, request.change] += 1
+        self.backlog[to] = backlog
+        who = "admin" if request.is_by_admin else "leader"
+        log.info(
+            "%s, broker id %d, requested %s for %s, to broker id %d, at epoch %d",
+            who, self.broker_id, request.change.value, _words(request.partition), to, request.epoch,
+        )  # fmt: skip
+
+    def received(self, request: StateChangeRequest) -> None:
+        self.counts[Stage.RECEIVED, request.change] += 1
+        log.info(
+            "follower, broker id %d, received %s for %s, from leader %d, at epoch %d",
+            self.broker_id, request.change.value, _words(request.partition), request.sender, request.epoch,
+        )  # fmt: skip
+
+    def completed(self, request: StateChangeRequest) -> None:
+        self._ended(Stage.COMPLETED, request, "")
+
+    def ignored(self, request: StateChangeRequest, latest_epoch: int) -> None:
+        self._ended(Stage.IGNORED, request, f", the epoch is {latest_epoch}")
+
+    def failed(self, request: StateChangeRequest, reason: str) -> None:
+        self._ended(Stage.FAILED, request, f": {reason}")
+
+    def _ended(self, stage: Stage, request: StateChangeRequest, remark: str) -> None:
+        self.counts[stage, request.change] += 1
+        log.info(
+            "follower, broker id %d, %s %s for %s, request from leader %d, at epoch %d%s",
+            self.broker_id, stage.value, request.change.value, _words(request.partition), request.sender,
+            request.epoch, remark,
+        )  # fmt: skip
+
+    def unreadable(self, problem: str) -> None:
+        log.error("broker id %d, dropped a state change request: %s", self.broker_id, problem)
+
+    def is_full(self, to: int, backlog: int) -> None:
+        self.queue_full += 1
+        self.backlog[to] = backlog
+        log.error(
+            "leader, broker id %d, state change queue of broker id %d is full: FollowerStateChangeQueueFull",
+            self.broker_id, to,
+        )  # fmt: skip
+
+    def shrunk(self, of: int, dropped: int, backlog: int) -> None:
+        self.backlog[of] = backlog
+        log.warning(
+            "leader, broker id %d, shrank the state change queue of broker id %d by %d", self.broker_id, of, dropped
+        )
+
+    def reassignment(self, partition: TopicPartition, step: str, epoch: int) -> None:
+        """A step of a reassignment, or of a deletion, was done."""
+        log.info(
+            "leader, broker id %d, reassignment of %s, step %s, at epoch %d",
+            self.broker_id, _words(partition), step, epoch,
+        )  # fmt: skip
+
+    def leader_changed(self, partition: TopicPartition) -> None:
+        self.leader_changes_seen += 1
+        log.info("broker id %d, saw a leader change of %s", self.broker_id, _words(partition))
+
+    def figures(self) -> Mapping[str, object]:
+        """For the metrics file."""
+        return {
+            "state_changes": {
+                stage.value: {change.value: self.counts[stage, change] for change in StateChange} for stage in Stage
+            },
+            "queue_backlog": {str(to): length for to, length in sorted(self.backlog.items())},
+            "leader_changes_seen": self.leader_changes_seen,
+            "queue_full": self.queue_full,
+        }
+
+
+def _words(partition: TopicPartition) -> str:
+    return f"topic {partition.topic} partition {partition.partition}"
