@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cluster_impl.api.config import ApiConfig
 from cluster_impl.config import NodeConfig
 from cluster_impl.replication.config import ReplicationConfig
+from cluster_impl.replication.rules import REPLICATION_V2
 from cluster_impl.security.configured import login_of
 
 
 def replication_config(config: NodeConfig) -> ReplicationConfig:
-    return ReplicationConfig(
+    shared = ReplicationConfig(
         inter_broker_listener=config.inter_broker_listener,
         lag_limit=config.replica_lag_time,
         fetch_wait=config.replica_fetch_wait,
@@ -20,6 +23,10 @@ def replication_config(config: NodeConfig) -> ReplicationConfig:
         checkpoint_interval=config.high_watermark_checkpoint_interval,
         login=login_of(config.security, config.inter_broker_listener),
     )
+    design = config.leader_driven
+    if design is None:
+        return shared
+    return replace(shared, lag_limit=design.keep_in_sync, isr_check_interval=design.tick, rules=REPLICATION_V2)
 
 
 def api_config(config: NodeConfig) -> ApiConfig:

@@ -14,6 +14,8 @@ class ReplicationConfig:
 
     inter_broker_listener: str = "INTERNAL"
     lag_limit: float = 30.0  # replica.lag.time.max.ms
+    isr_check_interval: float | None = None
+    """How often a leader looks for followers that lag; None: often enough to notice within a quarter of the limit."""
     fetch_wait: float = 0.5  # replica.fetch.wait.max.ms
     fetch_max_bytes: int = 1024 * 1024  # replica.fetch.max.bytes, for each partition
     fetch_response_max_bytes: int = 10 * 1024 * 1024

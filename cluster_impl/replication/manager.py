@@ -232,9 +232,9 @@ class ReplicaManager:
         asyncio.get_running_loop().call_later(pause, self._consider_isr, replica)
 
     async def _watch_isrs(self) -> None:
-        """Look for followers that lag, often enough to notice within a quarter of the limit."""
+        interval = self.config.isr_check_interval or min(max(self.config.lag_limit / 4, 0.1), 5.0)
         while True:
-            await asyncio.sleep(min(max(self.config.lag_limit / 4, 0.1), 5.0))
+            await asyncio.sleep(interval)
             for replica in self._replicas.values():
                 self._consider_isr(replica)
 
