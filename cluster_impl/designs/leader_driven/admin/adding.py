@@ -1,0 +1,75 @@
+"""New partitions ("Add partition to existing topic"), many side by side: each is announced, its replicas are started,
+and when all of them have taken their request it is assigned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cluster_impl.coordination.steps import Absent, Create, Delete, Present, run
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.admin.batches import announce, chunks, forget_empty
+from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Procedure
+from cluster_impl.designs.leader_driven.admin.sending import send
+from cluster_impl.designs.leader_driven.state_changes.request import StateChange
+from cluster_impl.replication.control_plane import TopicPartition
+from cluster_impl.wire.errors import Error
+
+Layout = Mapping[int, Sequence[int]]
+"""The replicas of each partition, by its index, the preferred one first."""
+
+
+def add_partitions(command: Command, topic: str, layout: Layout) -> Procedure[None]:
+    """Raises Failed; the partitions that were not assigned by then are left as they are, for a clean-up."""
+    for done, chunk in enumerate(chunks(layout, command.at_once), start=1):
+        yield from _add(command, topic, {index: layout[index] for index in chunk})
+        command.tell(f"{min(done * command.at_once, len(layout))} of {len(layout)} partitions of {topic} are made")
+    yield from forget_empty(topic)
+
+
+def _add(command: Command, topic: str, layout: Layout) -> Procedure[None]:
+    which = {index: TopicPartition(topic, index) for index in layout}
+    # The partition's znode comes first: replicas put /leader and /ISR into it, and never make it themselves.
+    outcomes = yield [Create(znodes.partition(each)) for each in which.values()]
+    if any(isinstance(outcome, Absent) for outcome in outcomes):
+        raise Failed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {topic} any more.")
+    yield from announce(topic, layout)
+    sent = yield from send(
+        command,
+        [
+            (StateChange.START_REPLICA, which[index], broker)
+            for index, replicas in layout.items()
+            for broker in replicas
+        ],
+    )
+    requests = {path: (each, broker_id) for each, broker_id, path in sent}
+    outcomes = yield Await(list(requests), command.now() + command.patience)
+    idle = [requests[path] for path, outcome in zip(requests, outcomes, strict=True) if isinstance(outcome, Present)]
+    if idle:
+        partitions = sorted({each.partition for each, _ in idle})
+        raise Failed(Error.REQUEST_TIMED_OUT, _untaken(command, topic, partitions, {broker for _, broker in idle}))
+    yield from run(
+        [
+            write
+            for index, replicas in layout.items()
+            for write in (
+                Create(znodes.replicas(which[index]), znodes.write_replicas(replicas)),
+                Delete(znodes.reassigned(which[index])),
+            )
+        ]
+    )
+
+
+def _untaken(command: Command, topic: str, partitions: Sequence[int], brokers: set[int]) -> str:
+    few = ", ".join(map(str, partitions[:5])) + (f" and {len(partitions) - 5} more" if len(partitions) > 5 else "")
+    return (
+        f"Partition {few} of topic {topic} could not be made within {command.patience:g} s: "
+        f"broker {', '.join(map(str, sorted(brokers)))} did not take the request to start a replica. "
+        "The next attempt cleans up what this one left."
+    )
+
+
+def await_leaders(command: Command, topic: str, indexes: Sequence[int], until: float) -> Procedure[list[int]]:
+    """The partitions that nobody leads when the wait is over."""
+    paths = [znodes.leader(TopicPartition(topic, index)) for index in indexes]
+    outcomes = yield Await(paths, until, there=True)
+    return [index for index, outcome in zip(indexes, outcomes, strict=True) if isinstance(outcome, Absent)]

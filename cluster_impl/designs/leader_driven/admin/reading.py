@@ -1,0 +1,133 @@
+"""What administrative commands read of the cluster, in few large batches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from cluster_impl.coordination.steps import Absent, Exists, Found, Get, Present, Stat, Steps, names, read, run
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.znodes import InSync, Leader
+from cluster_impl.replication.control_plane import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What /partitions_reassigned says of a partition, and at which version; no replicas: it is being deleted."""
+
+    replicas: tuple[int, ...]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """`replicas` is None while the partition is in the making, and after a deletion that was cut short."""
+
+    index: int
+    replicas: tuple[int, ...] | None
+    marker: Marker | None
+
+    @property
+    def named(self) -> frozenset[int]:
+        """Brokers that may hold a replica."""
+        return frozenset(self.replicas or ()) | frozenset(self.marker.replicas if self.marker else ())
+
+    @property
+    def is_being_deleted(self) -> bool:
+        return self.marker is not None and not self.marker.replicas
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """`topic_id` is None where only /partitions_reassigned still knows the topic."""
+
+    name: str
+    topic_id: UUID | None
+    config: Mapping[str, str]
+    partitions: Mapping[int, Partition]
+
+    @property
+    def live(self) -> dict[int, Partition]:
+        """Those that have replicas, by index."""
+        return {index: each for index, each in self.partitions.items() if each.replicas is not None}
+
+
+def live_brokers() -> Steps[list[int]]:
+    """Those that are registered."""
+    return numbers((yield from names(znodes.BROKER_IDS)))
+
+
+def numbers(among: Collection[str]) -> list[int]:
+    """The names that are whole numbers, sorted."""
+    return sorted(int(name) for name in among if name.isdecimal())
+
+
+def topic_names() -> Steps[list[str]]:
+    return (yield from names(znodes.TOPICS))
+
+
+def topics_by_id() -> Steps[dict[UUID, str]]:
+    listed = yield from topic_names()
+    outcomes = yield from run([Exists(znodes.topic(name)) for name in listed])
+    return {
+        znodes.topic_id(outcome.stat.czxid): name
+        for name, outcome in zip(listed, outcomes, strict=True)
+        if isinstance(outcome, Present)
+    }
+
+
+def read_topic(name: str) -> Steps[Topic]:
+    """As far as anything of it is there. Raises MalformedZnode."""
+    found = yield from read(znodes.topic(name))
+    topic_id = znodes.topic_id(found.stat.czxid) if isinstance(found, Found) else None
+    config = znodes.read_topic(name, found.data).config if isinstance(found, Found) else {}
+    listed = numbers((yield from names(znodes.topic(name))))
+    marked = numbers((yield from names(znodes.reassigned_topic(name))))
+    partitions = yield from read_partitions(name, sorted({*listed, *marked}))
+    return Topic(name, topic_id, config, partitions)
+
+
+def read_partitions(topic: str, indexes: Collection[int]) -> Steps[dict[int, Partition]]:
+    """Each of these, also where nothing is there. Raises MalformedZnode."""
+    which = [TopicPartition(topic, index) for index in indexes]
+    outcomes = yield from run(
+        [Get(path) for each in which for path in (znodes.replicas(each), znodes.reassigned(each))]
+    )
+    partitions = {}
+    for at, each in enumerate(which):
+        replicas, marker = outcomes[2 * at], outcomes[2 * at + 1]
+        partitions[each.partition] = Partition(
+            each.partition,
+            znodes.read_replicas(each, replicas.data) if isinstance(replicas, Found) else None,
+            Marker(znodes.read_reassigned(each, marker.data), marker.stat.version)
+            if isinstance(marker, Found)
+            else None,
+        )
+    return partitions
+
+
+@dataclass(frozen=True, slots=True)
+class Leadership:
+    leader: Leader | None
+    in_sync: InSync | None
+
+
+def read_leaderships(topic: str, indexes: Collection[int]) -> Steps[dict[int, Leadership]]:
+    """Who leads each of these partitions, and who is in sync. Raises MalformedZnode."""
+    which = [TopicPartition(topic, index) for index in indexes]
+    outcomes = yield from run([Get(path) for each in which for path in (znodes.leader(each), znodes.isr(each))])
+    found = {}
+    for at, each in enumerate(which):
+        leader, isr = outcomes[2 * at], outcomes[2 * at + 1]
+        found[each.partition] = Leadership(
+            znodes.read_leader(each, leader.data) if isinstance(leader, Found) else None,
+            znodes.read_isr(each, isr.data, isr.stat.version) if isinstance(isr, Found) else None,
+        )
+    return found
+
+
+def stat_of(path: str) -> Steps[Stat | None]:
+    [outcome] = yield [Exists(path)]
+    assert isinstance(outcome, Present | Absent)
+    return outcome.stat if isinstance(outcome, Present) else None

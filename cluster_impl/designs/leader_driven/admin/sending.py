@@ -1,0 +1,77 @@
+"""Requests of administrative commands to many brokers at once ("sendStateChange" at epoch -1)."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+
+from cluster_impl.coordination.steps import Create, Created, Exists, Present, Steps
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.admin.seam import Command, Failed
+from cluster_impl.designs.leader_driven.state_changes.queue import NotQueued, put
+from cluster_impl.designs.leader_driven.state_changes.request import (
+    StateChange,
+    StateChangeRequest,
+    write_request,
+)
+from cluster_impl.replication.control_plane import TopicPartition
+from cluster_impl.wire.errors import Error
+
+log = logging.getLogger(__name__)
+
+Wanted = tuple[StateChange, TopicPartition, int]
+"""What is asked for a partition, of which broker."""
+Sent = tuple[TopicPartition, int, str]
+"""For which partition, of which broker; and the path of the request in its queue."""
+
+
+def send(command: Command, wanted: Sequence[Wanted]) -> Steps[list[Sent]]:
+    """Raises Failed when a request cannot be put; those before it are in their queues."""
+    sent, problems = yield from _send(command, wanted)
+    if problems:
+        raise Failed(Error.BROKER_NOT_AVAILABLE, f"Not every broker could be asked: {problems[0]}.")
+    return sent
+
+
+def send_as_far_as_possible(command: Command, wanted: Sequence[Wanted]) -> Steps[list[Sent]]:
+    """For requests to close: a broker that cannot be asked finds out by itself when it starts."""
+    sent, problems = yield from _send(command, wanted)
+    for problem in problems:
+        log.warning("a replica was not asked to close: %s", problem)
+    return sent
+
+
+def _send(command: Command, wanted: Sequence[Wanted]) -> Steps[tuple[list[Sent], list[str]]]:
+    by_broker: dict[int, list[StateChangeRequest]] = defaultdict(list)
+    for change, partition, broker_id in wanted:
+        by_broker[broker_id].append(StateChangeRequest.by_admin(change, partition))
+    if not by_broker:
+        return [], []
+    queues = yield [Exists(znodes.state(broker_id)) for broker_id in by_broker]
+    sent: list[Sent] = []
+    problems: list[str] = []
+    roomy: list[tuple[int, StateChangeRequest, int]] = []
+    for (broker_id, requests), queue in zip(by_broker.items(), queues, strict=True):
+        waiting = queue.stat.children if isinstance(queue, Present) else command.queue_capacity
+        if waiting + len(requests) <= command.queue_capacity:
+            roomy += [(broker_id, request, waiting + at) for at, request in enumerate(requests, start=1)]
+            continue
+        for request in requests:
+            try:
+                path = yield from put(request, broker_id, command.queue_capacity, command.monitor)
+                sent.append((request.partition, broker_id, path))
+            except NotQueued as problem:
+                problems.append(str(problem))
+    if roomy:
+        outcomes = yield [
+            Create(znodes.request_prefix(broker_id), write_request(request), sequence=True)
+            for broker_id, request, _ in roomy
+        ]
+        for (broker_id, request, backlog), outcome in zip(roomy, outcomes, strict=True):
+            if isinstance(outcome, Created):
+                command.monitor.requested(request, broker_id, backlog)
+                sent.append((request.partition, broker_id, outcome.path))
+            else:
+                problems.append(f"broker {broker_id} has no state change queue")
+    return sent, problems
