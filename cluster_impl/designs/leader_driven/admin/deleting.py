@@ -1,9 +1,9 @@
 """Deletion of partitions and topics ("Remove partition for existing topic", "Delete topic").
 
 The empty list under /partitions_reassigned asks the leader to have every replica closed, itself included, whereupon
-/leader goes. The leader writes the list once more when the last request is in its queue: the version tells who waits that
-nothing was forgotten. Where nobody leads, or the leader ended before that, this command puts the requests itself: a
-replica that is asked twice is closed once.
+/leader goes. The leader writes the list once more when the last request is in its queue: the version tells who waits
+that nothing was forgotten. Where nobody leads, or the leader ended before that, this command puts the requests itself:
+a replica that is asked twice is closed once.
 
 Live brokers are waited for. What a dead one has to close stays in its queue.
 """

@@ -40,10 +40,10 @@ Procedure = Generator[Sequence[Operation] | Await, Sequence[Outcome], T]
 class Command:
     """What every procedure knows about the command that it is part of.
 
-    `monitor` counts, and says in the log, what is requested: that of the broker which carries the command out, or one of
-    NOBODY. `now` is a monotonic clock in seconds. `patience`: how long one wait for brokers may take. `queue_capacity`
-    bounds the queue of a broker, `side_by_side` how many partitions are in the making at a time, so that no queue is
-    full of them alone. `tell` is told, in words, how far the command is.
+    `monitor` counts what is requested and says it in the log: that of the broker which carries the command out, or one
+    of NOBODY. `now` is a monotonic clock in seconds. `patience`: how long one wait for brokers may take.
+    `queue_capacity` bounds the queue of a broker, `side_by_side` how many partitions are in the making at a time, so
+    that no queue is full of them alone. `tell` is told, in words, how far the command is.
     """
 
     monitor: Monitor
