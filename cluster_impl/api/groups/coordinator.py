@@ -123,6 +123,7 @@ class Coordinator:
         self._config = config
         self._replicas = replicas
         self._shards: dict[int, Shard] = {}
+        self._looking: asyncio.Task[None] | None = None
         replicas.transitions.append(self._transition)
 
     def _transition(self, replica: Replica, transition: Transition) -> None:
@@ -135,8 +136,19 @@ class Coordinator:
         if replica.core.role is Role.LEADER:
             shard = self._shards[partition] = Shard(replica)
             shard.replay()
+            self._look()
+
+    def _look(self) -> None:
+        """Have it read how many partitions the offsets topic has, which says where a group belongs."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look_once())
+
+    async def _look_once(self) -> None:
+        await self._replicas.control.look([OFFSETS_TOPIC])
 
     def close(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
         for shard in self._shards.values():
             for hosted in shard.groups.values():
                 hosted.close()
@@ -145,6 +157,8 @@ class Coordinator:
     def shard(self, group_id: str) -> Shard:
         """Where a group lives. Raises Refused: NOT_COORDINATOR if that is another broker."""
         topic = self._replicas.control.cluster().topics.get(OFFSETS_TOPIC)
+        if topic is None and self._shards:
+            self._look()
         shard = self._shards.get(partition_of(group_id, len(topic.partitions))) if topic else None
         if shard is None or not shard.replica.core.serves_clients:
             raise Refused(Error.NOT_COORDINATOR)
