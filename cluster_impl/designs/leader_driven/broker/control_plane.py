@@ -1,0 +1,83 @@
+"""The control plane of this design as a broker's replicas and client APIs see it: mostly this broker itself."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from pathlib import Path
+
+from cluster_impl.designs.leader_driven.broker.cluster_view import ClusterViews
+from cluster_impl.designs.leader_driven.broker.isr_changes import IsrChanges
+from cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
+from cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
+from cluster_impl.replication.control_plane import NO_EPOCH, ClusterView, IsrOutcome, IsrProposal, TopicPartition
+from cluster_impl.wire.codec import Message
+
+Administer = Callable[[Message, int], Awaitable[Message]]
+"""Carries an administrative request out in this process; the version is that of the request."""
+LogDirListener = Callable[[Path, Sequence[TopicPartition]], None]
+
+
+class LeaderDrivenControlPlane:
+    """Implements `replication.control_plane.ControlPlane`.
+
+    `broker_epoch` gives this process's own; `serves` says whether it is registered, in a session that the servers are
+    known to keep (decision DLD-15).
+    """
+
+    def __init__(
+        self,
+        broker_id: int,
+        broker_epoch: Callable[[], int],
+        serves: Callable[[], bool],
+        live: LiveBrokers,
+        views: ClusterViews,
+        isr_changes: IsrChanges,
+        producer_ids: ProducerIds,
+        log_dir_failed: LogDirListener,
+    ) -> None:
+        self.broker_id = broker_id
+        self.administer: Administer | None = None
+        """Set before the first request is processed."""
+        self._broker_epoch = broker_epoch
+        self._serves = serves
+        self._live = live
+        self._views = views
+        self._isr_changes = isr_changes
+        self._producer_ids = producer_ids
+        self._log_dir_failed = log_dir_failed
+
+    def serving(self) -> bool:
+        return self._serves()
+
+    def completes_begun(self) -> bool:
+        """Not without the session: the leaderships may be another broker's already."""
+        return False
+
+    def broker_epoch(self) -> int:
+        return self._broker_epoch()
+
+    def registered_epoch(self, broker_id: int) -> int | None:
+        if broker_id == self.broker_id:
+            epoch = self._broker_epoch()
+            return None if epoch == NO_EPOCH else epoch
+        return self._live.epochs.get(broker_id)
+
+    async def alter_isr(self, proposal: IsrProposal) -> IsrOutcome:
+        return await self._isr_changes.change(proposal)
+
+    def new_producer_id(self) -> int:
+        return self._producer_ids.next()
+
+    async def forward(self, request: Message, version: int) -> Message:
+        """Nobody decides for all: whoever is asked carries it out."""
+        assert self.administer is not None
+        return await self.administer(request, version)
+
+    def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
+        self._log_dir_failed(path, lost)
+
+    def cluster(self) -> ClusterView:
+        return self._views.view
+
+    async def look(self, topics: Collection[str] | None) -> None:
+        await self._views.look(topics)
