@@ -17,6 +17,7 @@ from harness.conformance.progress import Phase
 from harness.engine.context import Context
 from harness.engine.execute import Watch, await_topics, execute
 from harness.engine.keeper import FaultKeeper
+from harness.engine.node_logs import Instants, NodeLogs
 from harness.errors import HarnessError
 from harness.judge import judge_folder
 from harness.manifest import describe
@@ -52,6 +53,7 @@ def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = 
     check_backend(backend)
     target = targets.load(plan.target)
     target.file.check_levels(plan)
+    target.file.check_design(plan)
     folder = RunFolder.create(runs, plan_hash(plan), date.today())
     folder.plan.write_text(dump_plan(plan), encoding="utf-8")
     describe(plan, folder, target.version, backend).save(folder.manifest)
@@ -82,9 +84,10 @@ def _live(plan: Plan, folder: RunFolder, journal: JournalWriter, target: targets
         observer = stack.enter_context(Observer(_watched(cluster), target.file.dialect, journal, plan.prepared_topics))
         workload = Workload(plan, journal, cluster.bootstrap)
         stack.callback(workload.stop)
-        instants: dict[str, float] = {}
+        logs = NodeLogs(folder.logs, [node.name for node in plan.topology.nodes])
+        instants = Instants(logs.mark)
         keeper = FaultKeeper(journal, instants)
-        context = Context(plan, cluster, journal, observer, workload, keeper, deadline, instants=instants)
+        context = Context(plan, cluster, journal, observer, workload, keeper, logs, deadline, instants=instants)
         workload.create_topics(TOPICS_WITHIN)
         await_topics(context)
         watch.tell(Phase.RUNNING)

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from kio.schema.errors import ErrorCode
 
 from faults.capabilities import Running
 from harness.clients.asking import ask_controller
 from harness.clients.metadata.image import PartitionEntry
+from harness.clients.observer import RECHECK
 from harness.clients.raw import NoAnswer
 from harness.clients.views import Answer, BrokerView, PartitionView
-from harness.engine import zookeeper
+from harness.engine import node_files, zookeeper
 from harness.engine.context import Context, Vacant
+from harness.engine.node_logs import LOOK_EVERY
 from harness.engine.topics import create_topic
 from harness.network.layout import Listener
 from harness.plan.conditions import (
     ActiveController,
     AssignmentIs,
     Await,
+    Backlog,
     BrokerActive,
     BrokerEpochAbove,
     BrokerFenced,
+    Checkpoint,
     Connected,
     Converged,
     IsrIs,
     LeaderEpochAbove,
     LeaderIs,
+    LogEnd,
+    Logged,
     MetadataFrom,
     NodeExited,
     Registered,
     ReplicaOffline,
     TopicCreatedThrough,
+    Watches,
     WorkloadAcks,
     Znode,
 )
@@ -95,8 +102,29 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
             return lambda: context.workload.acked(producer=producer) >= before + more
         case MetadataFrom():
             return _metadata(step, context)
+        case Logged(after=after, says=says):
+            return context.logs.search(context.node(step.node), says, after.event if after else None)
+        case Watches():
+            return zookeeper.WatchesHeld(step, context)
+        case Backlog():
+            return zookeeper.backlog(step, context)
+        case Checkpoint():
+            return node_files.checkpoint(step, context)
+        case LogEnd():
+            return node_files.end_of_log(step, context)
         case Converged():
             return lambda: converged(context)
+
+
+def looked_at_every(step: Await) -> float:
+    """Seconds between two looks, where nothing tells that it is worth one."""
+    return LOOK_EVERY if isinstance(step, Logged) else RECHECK
+
+
+def found(condition: Predicate) -> Mapping[str, object]:
+    """What a condition measured or read, for the journal."""
+    read: Mapping[str, object] = getattr(condition, "found", {})
+    return read
 
 
 def holds(condition: Predicate) -> bool:
@@ -131,7 +159,12 @@ def _seen(step: Await, context: Context) -> str:
             return hindrance(context) or "it came true just then"
         case Znode() | AssignmentIs() | ReplicaOffline():
             return zookeeper.seen_of(step, context)
-        case NodeExited() | Connected() | WorkloadAcks() | TopicCreatedThrough():
+        case Backlog(node=ref):
+            node = context.nodes_now(ref)[0]
+            return f"{now.queues.get(context.plan.node(node).id, 0)} requests wait in the queue of {node}"
+        case Logged(node=ref, says=says):
+            return f"no line of {context.nodes_now(ref)[0]}'s log has {says!r}"
+        case NodeExited() | Connected() | WorkloadAcks() | TopicCreatedThrough() | Watches() | Checkpoint() | LogEnd():
             return "nothing else is known"
         case _:
             node = context.nodes_now(step.node)[0]

@@ -14,6 +14,7 @@ from harness.clients.views import Observation, active_controller
 from harness.clients.workload import Workload
 from harness.cluster import Cluster
 from harness.engine.keeper import FaultKeeper
+from harness.engine.node_logs import NodeLogs
 from harness.errors import InfrastructureError
 from harness.network.layout import Listener
 from harness.plan.base import NodeRefs, Value
@@ -45,6 +46,7 @@ class Context:
     observer: Observer
     workload: Workload
     keeper: FaultKeeper
+    logs: NodeLogs
     deadline: float
     bound: dict[str, str | int] = field(default_factory=dict)
     instants: dict[str, float] = field(default_factory=dict)

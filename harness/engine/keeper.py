@@ -6,7 +6,7 @@ follow a kill's restart; what is healed is free again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from faults.capabilities import CapabilityError, Evidence
@@ -33,14 +33,20 @@ class FaultKeeper:
         """What was injected and is not healed, by name."""
         return dict(self._active)
 
-    def inject(self, name: str, fault: Fault, params: Mapping[str, Any]) -> Event:
-        """Inject and prove; gives the `proven` event. FaultError if it cannot be done or shows no effect."""
+    def inject(
+        self, name: str, fault: Fault, params: Mapping[str, Any], moment: Callable[[], None] = lambda: None
+    ) -> Event:
+        """Inject and prove; gives the `proven` event. FaultError if it cannot be done or shows no effect.
+
+        `moment` returns when it is time: all that takes time itself is done before. What it raises is raised.
+        """
         self._refuse_overlap(name, fault)
         try:
             fault.set_up()
         except CapabilityError as error:
             raise FaultError(f"the fault {name} could not be injected: {error}") from error
         self._write(name, "intent", {"fault": fault.name, "params": params, **fault.targets()}, durable=True)
+        moment()
         self._active[name] = fault
         try:
             fault.inject()

@@ -6,9 +6,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from faults.fault import Fault
 from faults.registry import build
 from harness.clients.raw import NoAnswer
-from harness.engine.conditions import holds, predicate, seen
+from harness.engine.conditions import found, holds, looked_at_every, predicate, seen
 from harness.engine.context import Context, StepError
 from harness.engine.probes.prober import Prober
 from harness.engine.probes.produce import send_record
@@ -22,6 +23,8 @@ from harness.plan.steps import (
     HealAll,
     Hold,
     Inject,
+    InjectKill,
+    InjectPause,
     InjectStep,
     Produce,
     Roll,
@@ -131,14 +134,38 @@ def _value(reference: str, context: Context) -> int:
 
 
 def _inject(step: Inject, name: str, context: Context) -> Mapping[str, Any]:
-    params: dict[str, Any] = step.model_dump(by_alias=True, exclude={"do", "as_", "fault"})
+    params: dict[str, Any] = step.model_dump(by_alias=True, exclude={"do", "as_", "fault", "when"})
     for key in ("from", "to", "nodes"):
         if key in params:
             params[key] = list(context.nodes(params[key]))
     if "node" in params:
         params["node"] = context.node(params["node"])
-    context.keeper.inject(name, build(step.fault, context.cluster, params), params)
+    fault = build(step.fault, context.cluster, params)
+    if isinstance(step, InjectKill | InjectPause):
+        return {**DONE, **params, **_inject_process(step, name, fault, params, context)}
+    context.keeper.inject(name, fault, params)
     return {**DONE, **params}
+
+
+def _inject_process(
+    step: InjectKill | InjectPause, name: str, fault: Fault, params: Mapping[str, Any], context: Context
+) -> Mapping[str, Any]:
+    """Now, or when its log says so. Whatever a node went on to say is journalled once it says no more."""
+    said: list[str | None] = []
+
+    def moment() -> None:
+        if step.when is not None:
+            node = context.node(step.nodes if isinstance(step.nodes, str) else step.nodes[0])
+            deadline = min(time.monotonic() + step.when.within_ms / 1000, context.deadline)
+            said.append(context.logs.await_said(node, step.when, deadline))
+            if said == [None]:
+                raise Missed(f"no line of {node}'s log had {step.when.says!r} within {step.when.within_ms} ms")
+
+    context.keeper.inject(name, fault, params, moment)
+    for node in params["nodes"]:
+        if lines := context.logs.since_found(node):
+            context.journal.write("note", f"said-by-{name}", "seen", {"what": "last words", "lines": lines}, node=node)
+    return {"line": said[0]} if said else {}
 
 
 def _await(step: Await, name: str, context: Context) -> Mapping[str, Any]:
@@ -146,12 +173,12 @@ def _await(step: Await, name: str, context: Context) -> Mapping[str, Any]:
     if step.after is not None:
         context.wait(lambda: False, _moment(step.after, context))
     condition = predicate(step, name, context)
-    if context.wait(lambda: holds(condition), time.monotonic() + step.within_ms / 1000):
-        return DONE
+    if context.wait(lambda: holds(condition), time.monotonic() + step.within_ms / 1000, looked_at_every(step)):
+        return {**DONE, **found(condition)}
     sentence = f"`{step.condition}` did not come true within {step.within_ms} ms: {seen(step, context)}"
     if step.expect is None or step.expect.level is Level.MUST:
-        raise Missed(sentence)
-    return {"outcome": "missed", "sentence": sentence}
+        raise Missed(sentence + (f"; found: {dict(found(condition))}" if found(condition) else ""))
+    return {"outcome": "missed", "sentence": sentence, **found(condition)}
 
 
 def _produce(step: Produce, name: str, context: Context) -> Mapping[str, Any]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import asdict
 
 from faults.capabilities import Running
 from harness.clients.views import Answer, BrokerView, ServerView
+from harness.clients.zookeeper.watches import WatchCounts, count_watches
 from harness.engine.context import Context, Vacant
-from harness.plan.conditions import AssignmentIs, ReplicaOffline, Znode
+from harness.network.layout import Listener
+from harness.plan.conditions import AssignmentIs, Backlog, ReplicaOffline, Watches, Znode
 
 Predicate = Callable[[], bool]
+
+WATCHES_WITHIN, WATCHES_EVERY = 5.0, 0.25
+"""Seconds for a server to list its watches, and between two such questions."""
 
 
 def is_registered(context: Context, node: str) -> bool:
@@ -52,6 +59,35 @@ def offline(step: ReplicaOffline, context: Context) -> Predicate:
         return partition is not None and replica in partition.offline
 
     return condition
+
+
+class WatchesHeld:
+    """A condition: asks all servers, but not more often than four times a second."""
+
+    def __init__(self, step: Watches, context: Context) -> None:
+        self._step = step
+        self._servers = [
+            context.cluster.probe_address(node.name, Listener.ZOOKEEPER)
+            for node in context.plan.topology.nodes
+            if "zookeeper" in node.roles and node.start == "now"
+        ]
+        self._again = 0.0
+        self._counts: WatchCounts | None = None
+
+    def __call__(self) -> bool:
+        if time.monotonic() >= self._again:
+            self._counts = count_watches(self._servers, WATCHES_WITHIN)
+            self._again = time.monotonic() + WATCHES_EVERY
+        return self._counts is not None and self._counts.of(self._step.kind) == self._step.count
+
+    @property
+    def found(self) -> dict[str, object]:
+        return {} if self._counts is None else {"watches": {**asdict(self._counts), "any": self._counts.any}}
+
+
+def backlog(step: Backlog, context: Context) -> Predicate:
+    broker = context.plan.node(context.node(step.node)).id
+    return lambda: step.holds(context.now.queues.get(broker, 0))
 
 
 def hindrance(context: Context) -> str | None:

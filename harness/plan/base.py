@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 
@@ -40,7 +41,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 
 NodeRef = str
 """`node-4`, `controllers`, `brokers`, `zookeeper`, `zookeeper-leader`, `active-controller`, `leader:t-0`,
-`followers:t-0` or `$bound`."""
+`followers:t-0` or `$bound`. A design without controllers has neither `controllers` nor `active-controller`."""
 
 NodeRefs = NodeRef | tuple[NodeRef, ...]
 
@@ -61,6 +62,20 @@ Instant = Annotated[str, Field(pattern=r"^.+\.(begun|injected|proven|healed|ende
 """`cut.proven`: a moment in the life of a named step or fault."""
 
 
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise PydanticCustomError(
+            "no_pattern", "{pattern} is no regular expression ({error})", {"pattern": pattern, "error": str(error)}
+        ) from None
+    return pattern
+
+
+Pattern = Annotated[str, Field(min_length=1), AfterValidator(_compiles)]
+"""A regular expression, searched for in each line."""
+
+
 class Level(StrEnum):
     """How much an expectation claims: it must be seen, may be seen, must never be seen."""
 
@@ -74,6 +89,14 @@ class After(PlanModel):
 
     event: Instant
     plus_ms: Milliseconds = 0
+
+
+class Said(PlanModel):
+    """A line of the node's own log in which `says` is found: the first since `since`, or since the run began."""
+
+    says: Pattern
+    since: Instant | None = None
+    within_ms: Milliseconds = 30_000
 
 
 class Expect(PlanModel):

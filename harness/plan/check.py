@@ -107,7 +107,7 @@ def _steps(plan: Plan) -> Iterator[Problem]:
     ended: set[str] = set()
     for place, step in enumerate(plan.steps):
         at = ("steps", place)
-        for key, ref in _refs(step):
+        for key, ref in refs(step):
             yield from _ref((*at, key), ref, plan, bound)
         if isinstance(step, Heal) and step.fault not in faults:
             yield Problem((*at, "fault"), _not_yet("fault", step.fault, faults))
@@ -120,13 +120,15 @@ def _steps(plan: Plan) -> Iterator[Problem]:
         after = step.after if isinstance(step, Hold) else getattr(getattr(step, "after", None), "event", None)
         if after is not None:
             yield from _instant((*at, "after"), after, seen, faults)
+        if (when := getattr(step, "when", None)) is not None and when.since is not None:
+            yield from _instant((*at, "when", "since"), when.since, seen, faults)
         if isinstance(step, InjectDuplicate):
             yield from _duplicate((*at, "node"), step.node, plan)
         if isinstance(step, Start):
             yield from _later((*at, "nodes"), step, plan, ended)
         if isinstance(step, Shutdown | NodeExited):
-            refs = step.nodes if isinstance(step, Shutdown) else step.node
-            ended.update((refs,) if isinstance(refs, str) else refs)
+            gone = step.nodes if isinstance(step, Shutdown) else step.node
+            ended.update((gone,) if isinstance(gone, str) else gone)
         if isinstance(step, ReplicaStateEventProbe) and step.user is not None and plan.security != "sasl":
             yield Problem((*at, "user"), "without `security: sasl` nobody asks as a user")
         name = plan.step_name(place)
@@ -154,7 +156,7 @@ def _coverage(plan: Plan) -> Iterator[Problem]:
                 yield from _instant((*at, key), instant, names, faults)
 
 
-def _refs(step: PlanModel) -> Iterator[tuple[str, str]]:
+def refs(step: PlanModel) -> Iterator[tuple[str, str]]:
     """Every node reference and bound value of a step, with its key in the file."""
     for key in (
         "node",

@@ -14,6 +14,7 @@ from harness.plan.base import (
     NodeRef,
     NodeRefs,
     Partition,
+    Pattern,
     PlanModel,
     Value,
     ZnodePath,
@@ -177,6 +178,78 @@ class ReplicaOffline(AwaitStep):
     asked: NodeRef | None = None
 
 
+class Logged(AwaitStep):
+    """The node's own log has a line in which the regular expression `says` is found; looked at every few milliseconds.
+
+    With `after` it has to be written later than that instant, else it may be as old as the run.
+    """
+
+    condition: Literal["logged"] = "logged"
+    node: NodeRef
+    says: Pattern
+
+    @model_validator(mode="after")
+    def _from_an_instant(self) -> Logged:
+        if self.after is not None and self.after.plus_ms:
+            raise ValueError("how long a log was is noted at instants, not between them: drop `plus_ms`")
+        return self
+
+
+class Watches(AwaitStep):
+    """So many watches are held at all ZooKeeper servers together; those of the harness do not count.
+
+    `leader`: on partitions' /leader. `other`: on the data, or the coming, of any other znode. `children`: on the
+    children of znodes; servers tell their number, not their paths. `any`: all of them.
+    """
+
+    condition: Literal["watches"] = "watches"
+    kind: Literal["leader", "other", "children", "any"]
+    count: Annotated[int, Field(ge=0)]
+
+
+class _Bounds(AwaitStep):
+    is_: Annotated[int, Field(ge=0)] | None = None
+    at_least: Annotated[int, Field(ge=0)] | None = None
+    at_most: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _some_bound(self) -> _Bounds:
+        if self.is_ is self.at_least is self.at_most is None:
+            raise ValueError("one of `is`, `at_least` and `at_most` says what is waited for")
+        return self
+
+    def holds(self, number: int) -> bool:
+        """All that are given hold at once."""
+        return (
+            self.is_ in (None, number)
+            and (self.at_least is None or number >= self.at_least)
+            and (self.at_most is None or number <= self.at_most)
+        )
+
+
+class Backlog(_Bounds):
+    """So many requests wait in the node's queue of state changes in ZooKeeper."""
+
+    condition: Literal["backlog"] = "backlog"
+    node: NodeRef
+
+
+class Checkpoint(_Bounds):
+    """The high watermark in the node's own checkpoint file, whether it runs or not."""
+
+    condition: Literal["checkpoint"] = "checkpoint"
+    node: NodeRef
+    partition: Partition
+
+
+class LogEnd(_Bounds):
+    """The offset after the last whole batch in the node's own segment files, whether it runs or not."""
+
+    condition: Literal["log-end"] = "log-end"
+    node: NodeRef
+    partition: Partition
+
+
 class Converged(AwaitStep):
     """Every running broker is active, one controller is, and all partitions have a leader and a full ISR.
 
@@ -203,6 +276,11 @@ Await = Annotated[
     | Znode
     | AssignmentIs
     | ReplicaOffline
+    | Logged
+    | Watches
+    | Backlog
+    | Checkpoint
+    | LogEnd
     | Converged,
     Field(discriminator="condition"),
 ]

@@ -6,7 +6,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.plan.base import Acks, After, ExpectOutcome, Milliseconds, Name, NodeRef, NodeRefs, PlanModel, Value
+from harness.plan.base import (
+    Acks,
+    After,
+    ExpectOutcome,
+    Milliseconds,
+    Name,
+    NodeRef,
+    NodeRefs,
+    Partition,
+    PlanModel,
+    Value,
+)
 
 
 class ProbeStep(PlanModel):
@@ -207,6 +218,29 @@ class DeleteTopicProbe(ProbeStep):
     topic: str
 
 
+class CreatePartitionsProbe(ProbeStep):
+    """More partitions for a topic: `count` is how many it is to have; their replicas are left to the cluster."""
+
+    request: Literal["create-partitions"] = "create-partitions"
+    topic: str
+    count: Annotated[int, Field(ge=1)]
+
+
+class ReassignProbe(ProbeStep):
+    """AlterPartitionReassignments: other replicas, the preferred leader first. Served when the wish is taken."""
+
+    request: Literal["reassign"] = "reassign"
+    partition: Partition
+    to: NodeRefs | None = None
+    """None: the reassignment that is under way shall be given up."""
+
+
+class ListReassignmentsProbe(ProbeStep):
+    """What is being reassigned: the body has the replicas, those that are added, and those that are removed."""
+
+    request: Literal["list-reassignments"] = "list-reassignments"
+
+
 Probe = Annotated[
     ProduceProbe
     | FetchProbe
@@ -225,6 +259,9 @@ Probe = Annotated[
     | MetadataHeartbeatProbe
     | IsrChangeProbe
     | ReplicaStateEventProbe
-    | DeleteTopicProbe,
+    | DeleteTopicProbe
+    | CreatePartitionsProbe
+    | ReassignProbe
+    | ListReassignmentsProbe,
     Field(discriminator="request"),
 ]

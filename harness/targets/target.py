@@ -19,10 +19,17 @@ from faults.capabilities import Capability
 from harness.backends.process import Command
 from harness.errors import UsageError
 from harness.network.layout import Layout, Node
+from harness.plan.check import refs
+from harness.plan.conditions import ActiveController, Backlog, Registered, ReplicaOffline, Watches, Znode
 from harness.plan.model import Plan, Timing
-from harness.plan.steps import Roll
+from harness.plan.probes import DescribeQuorumProbe, ProbeStep, VoteProbe
+from harness.plan.steps import Bind, Roll, Step, ZnodeStep
 
 FILES = Path(__file__).parent
+
+
+OF_CONTROLLERS = (ActiveController, DescribeQuorumProbe, VoteProbe)
+AROUND_ZOOKEEPER = (Registered, Znode, ZnodeStep, Watches, Backlog)
 
 
 class Dialect(StrEnum):
@@ -112,10 +119,33 @@ class TargetFile(_Part):
                 known = ", ".join(self.levels) or "none"
                 raise UsageError(f"{self.name} has no protocol level {level!r}; its levels: {known}")
 
+    def check_design(self, plan: Plan) -> None:
+        """UsageError if the plan is about something that this target's design does not have."""
+        for place, step in enumerate(plan.steps):
+            where = f"the step {plan.step_name(place)}"
+            if not self.dialect.has_controllers and (what := _about_controllers(step)):
+                raise UsageError(f"{where} has {what}: {self.name} has no controllers, all is decided in `zookeeper`")
+            if not self.dialect.around_zookeeper and isinstance(step, AROUND_ZOOKEEPER):
+                raise UsageError(f"{where} is about ZooKeeper, and {self.name} runs without it")
+        if plan.prepared_topics and self.dialect.has_controllers:
+            topics = ", ".join(sorted(plan.prepared_topics))
+            raise UsageError(f"{self.name} makes topics by request only: drop `prepared` of {topics}")
+
     def _level(self, node: Node) -> Mapping[str, str]:
         if node.level is None:
             return {}
         return self.levels[node.level]
+
+
+def _about_controllers(step: Step) -> str | None:
+    """What of a step takes a controller, as the plan has it."""
+    if isinstance(step, OF_CONTROLLERS):
+        return f"`{step.request if isinstance(step, ProbeStep) else step.condition}`"
+    if isinstance(step, Bind) and step.value == "controller-epoch":
+        return "`controller-epoch`"
+    if isinstance(step, ReplicaOffline) and step.asked is None:
+        return "nobody in `asked`"
+    return next((f"`{ref}`" for _, ref in refs(step) if ref in ("controllers", "active-controller")), None)
 
 
 @dataclass(frozen=True)

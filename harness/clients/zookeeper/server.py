@@ -1,4 +1,4 @@
-"""What a ZooKeeper server says of itself, by the four letters `srvr`."""
+"""What a ZooKeeper server says of itself, asked by four letters."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from harness.network.addresses import Endpoint
 def ask_server(endpoint: Endpoint, timeout: float) -> ServerView:
     """`timeout` bounds the opening and each part of the answer."""
     try:
-        with socket.create_connection(endpoint, timeout) as connection:
-            connection.sendall(b"srvr")
-            said = b"".join(iter(lambda: connection.recv(4096), b"")).decode(errors="replace")
+        said = _ask(endpoint, "srvr", timeout)
     except TimeoutError:
         return ServerView(Answer.SILENT)
     except OSError:
@@ -23,3 +21,17 @@ def ask_server(endpoint: Endpoint, timeout: float) -> ServerView:
     if mode is None:
         return ServerView(Answer.REFUSING if said else Answer.CLOSED)
     return ServerView(Answer.SERVING, mode.group(1))
+
+
+def four_letters(endpoint: Endpoint, letters: str, timeout: float) -> str | None:
+    """The whole answer; None if there is none."""
+    try:
+        return _ask(endpoint, letters, timeout) or None
+    except OSError:
+        return None
+
+
+def _ask(endpoint: Endpoint, letters: str, timeout: float) -> str:
+    with socket.create_connection(endpoint, timeout) as connection:
+        connection.sendall(letters.encode())
+        return b"".join(iter(lambda: connection.recv(65536), b"")).decode(errors="replace")

@@ -24,6 +24,7 @@ from harness.network.layout import Listener
 from harness.plan.probes import (
     AlterIsrProbe,
     ControlledShutdownProbe,
+    CreatePartitionsProbe,
     CreateTopicProbe,
     DeleteTopicProbe,
     DescribeQuorumProbe,
@@ -32,10 +33,12 @@ from harness.plan.probes import (
     IsrChangeProbe,
     LeaderAndIsrProbe,
     ListOffsetsProbe,
+    ListReassignmentsProbe,
     MetadataHeartbeatProbe,
     MetadataProbe,
     Probe,
     ProduceProbe,
+    ReassignProbe,
     ReplicaFetchProbe,
     ReplicaStateEventProbe,
     StopReplicaProbe,
@@ -65,6 +68,9 @@ ASKS: dict[type, Ask] = {
     IsrChangeProbe: wishes.ask_isr_change,
     ReplicaStateEventProbe: wishes.ask_replica_state_event,
     DeleteTopicProbe: wishes.ask_delete_topic,
+    CreatePartitionsProbe: wishes.ask_create_partitions,
+    ReassignProbe: wishes.ask_reassign,
+    ListReassignmentsProbe: wishes.ask_list_reassignments,
 }
 
 AskNode = Callable[[Any, str, RawConnection, Context], Answer]
@@ -82,6 +88,9 @@ FOR_CLIENTS = (
     ListOffsetsProbe,
     CreateTopicProbe,
     DeleteTopicProbe,
+    CreatePartitionsProbe,
+    ReassignProbe,
+    ListReassignmentsProbe,
     DescribeQuorumProbe,
 )
 """What a broker takes from clients; all else it takes at its INTERNAL listener."""

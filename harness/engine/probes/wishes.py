@@ -1,12 +1,19 @@
-"""Probes that ask a controller in ZooKeeper for something, in the name of a broker or of an administrator."""
+"""Probes that ask for something to be done, in the name of a broker or of an administrator."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
+from kio.schema.alter_partition_reassignments.v0 import request as reassignments
+from kio.schema.alter_partition_reassignments.v0.response import AlterPartitionReassignmentsResponse
+from kio.schema.create_partitions.v2 import request as create_partitions
+from kio.schema.create_partitions.v2.response import CreatePartitionsResponse
 from kio.schema.delete_topics.v5.request import DeleteTopicsRequest
 from kio.schema.delete_topics.v5.response import DeleteTopicsResponse
-from kio.schema.types import TopicName
+from kio.schema.errors import ErrorCode
+from kio.schema.list_partition_reassignments.v0.request import ListPartitionReassignmentsRequest
+from kio.schema.list_partition_reassignments.v0.response import ListPartitionReassignmentsResponse
+from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i8, i32, i32Timedelta, i64
 
 from harness.clients import commands, kip_343
@@ -17,9 +24,12 @@ from harness.engine.probes.commands import ids
 from harness.plan.base import Value
 from harness.plan.probes import (
     ControlledShutdownProbe,
+    CreatePartitionsProbe,
     DeleteTopicProbe,
     IsrChangeProbe,
+    ListReassignmentsProbe,
     MetadataHeartbeatProbe,
+    ReassignProbe,
     ReplicaStateEventProbe,
 )
 
@@ -101,10 +111,57 @@ def ask_replica_state_event(probe: ReplicaStateEventProbe, connection: RawConnec
 def ask_delete_topic(probe: DeleteTopicProbe, connection: RawConnection, context: Context) -> Answer:
     request = DeleteTopicsRequest(
         topic_names=(TopicName(probe.topic),),
-        timeout=i32Timedelta.parse(timedelta(milliseconds=probe.timeout_ms)),
+        timeout=_timeout(probe.timeout_ms),
     )
     result = connection.call(request, DeleteTopicsResponse).responses[0]
     return answered(result.error_code, message=result.error_message)
+
+
+def ask_create_partitions(probe: CreatePartitionsProbe, connection: RawConnection, context: Context) -> Answer:
+    topic = create_partitions.CreatePartitionsTopic(
+        name=TopicName(probe.topic), count=i32(probe.count), assignments=None
+    )
+    request = create_partitions.CreatePartitionsRequest(
+        topics=(topic,), timeout=_timeout(probe.timeout_ms), validate_only=False
+    )
+    result = connection.call(request, CreatePartitionsResponse).results[0]
+    return answered(result.error_code, message=result.error_message)
+
+
+def ask_reassign(probe: ReassignProbe, connection: RawConnection, context: Context) -> Answer:
+    topic, _, number = probe.partition.rpartition("-")
+    to = None if probe.to is None else [context.plan.node(name).id for name in context.nodes(probe.to)]
+    partition = reassignments.ReassignablePartition(
+        partition_index=i32(int(number)), replicas=None if to is None else tuple(map(BrokerId, to))
+    )
+    request = reassignments.AlterPartitionReassignmentsRequest(
+        timeout=_timeout(probe.timeout_ms),
+        topics=(reassignments.ReassignableTopic(name=TopicName(topic), partitions=(partition,)),),
+    )
+    answer = connection.call(request, AlterPartitionReassignmentsResponse)
+    found = [each for of_topic in answer.responses for each in of_topic.partitions]
+    if answer.error_code is not ErrorCode.none or not found:
+        return answered(answer.error_code, message=answer.error_message, to=to)
+    return answered(found[0].error_code, message=found[0].error_message, to=to)
+
+
+def ask_list_reassignments(probe: ListReassignmentsProbe, connection: RawConnection, context: Context) -> Answer:
+    request = ListPartitionReassignmentsRequest(timeout=_timeout(probe.timeout_ms), topics=None)
+    answer = connection.call(request, ListPartitionReassignmentsResponse)
+    moving = {
+        f"{topic.name}-{each.partition_index}": {
+            "replicas": list(each.replicas),
+            "adding": list(each.adding_replicas),
+            "removing": list(each.removing_replicas),
+        }
+        for topic in answer.topics
+        for each in topic.partitions
+    }
+    return answered(answer.error_code, message=answer.error_message, moving=moving)
+
+
+def _timeout(ms: int) -> i32Timedelta:
+    return i32Timedelta.parse(timedelta(milliseconds=ms))
 
 
 def _named(ref: str, epoch: Value, context: Context) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from harness.clients.observer import Observer
 from harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView, ServerView
 from harness.engine.context import Context
 from harness.engine.keeper import FaultKeeper
+from harness.engine.node_logs import NodeLogs
 from harness.plan.model import NodeSpec, Plan, Topology
 from harness.targets.target import load_file
 from results.records.journal import JournalWriter
@@ -103,4 +104,5 @@ def stage(path: Path, now: Observation, cluster: FakeCluster | None = None, plan
     fake: Any = cluster or cluster_of(*(node.name for node in plan.topology.nodes if node.duplicate_of is None))
     fake.target = SimpleNamespace(file=load_file(plan.target))
     observer = cast("Observer", StillObserver(now))
-    return Context(plan, fake, journal, observer, cast("Any", None), FaultKeeper(journal), deadline=float("inf"))
+    logs = NodeLogs(path, [node.name for node in plan.topology.nodes])
+    return Context(plan, fake, journal, observer, cast("Any", None), FaultKeeper(journal), logs, deadline=float("inf"))

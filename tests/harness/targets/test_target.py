@@ -11,8 +11,10 @@ from faults.capabilities import Capability
 from harness.errors import HarnessError, UsageError
 from harness.network.addresses import Addresses
 from harness.network.layout import Layout, Node, Role, site_names
-from harness.plan.model import Plan, Timing, Topology
-from harness.plan.steps import Roll
+from harness.plan.conditions import ActiveController, ReplicaOffline, Watches
+from harness.plan.model import Plan, Timing, TopicSpec, Topology
+from harness.plan.probes import DescribeQuorumProbe, MetadataProbe, UpdateMetadataProbe
+from harness.plan.steps import Bind, InjectCut, Roll, Step
 from harness.targets import target as targets
 from harness.targets.target import Dialect, Installation, UnknownTarget, load, load_file, new_uuid, write_properties
 
@@ -143,6 +145,41 @@ def test_a_level_that_a_target_lacks_is_refused_wherever_the_plan_names_it() -> 
     for wrong in (plan.model_copy(update={"level": "shipped"}), rolls):
         with pytest.raises(UsageError, match="has no protocol level 'shipped'; its levels: base, heartbeats, replica-"):
             file.check_levels(wrong)
+
+
+@pytest.mark.parametrize(
+    ("step", "what"),
+    [
+        (InjectCut(as_="cut", from_="node-4", to="controllers"), "`controllers`"),
+        (MetadataProbe(node="active-controller"), "`active-controller`"),
+        (UpdateMetadataProbe(node="node-4"), "`active-controller`"),
+        (ActiveController(within_ms=1), "`active-controller`"),
+        (DescribeQuorumProbe(node="node-4"), "`describe-quorum`"),
+        (Bind(as_="e", value="controller-epoch"), "`controller-epoch`"),
+        (ReplicaOffline(node="node-4", partition="t-0", within_ms=1), "nobody in `asked`"),
+    ],
+)
+def test_a_plan_about_controllers_is_refused_where_there_are_none(step: Step, what: str) -> None:
+    plan = Plan(story="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()), steps=(step,))
+    load_file("zk-controller").check_design(plan)
+    with pytest.raises(UsageError, match=f"has {what}: leader-driven has no controllers, all is decided in `zookee"):
+        load_file("leader-driven").check_design(plan)
+
+
+def test_a_plan_about_zookeeper_is_refused_where_there_is_none() -> None:
+    plan = Plan(story="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()))
+    watches = plan.model_copy(update={"steps": (Watches(as_="w", kind="any", count=0, within_ms=1),)})
+    load_file("leader-driven").check_design(watches)
+    with pytest.raises(UsageError, match="the step w is about ZooKeeper, and quorum runs without it"):
+        load_file("quorum").check_design(watches)
+
+
+def test_topics_are_prepared_only_where_a_broker_finds_them_when_it_starts() -> None:
+    prepared = (TopicSpec(name="t", assignments=((4,),), prepared=True),)
+    plan = Plan(story="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()), topics=prepared)
+    load_file("leader-driven").check_design(plan)
+    with pytest.raises(UsageError, match="zk-controller makes topics by request only: drop `prepared` of t"):
+        load_file("zk-controller").check_design(plan)
 
 
 def test_a_duplicate_claims_the_id_of_another_under_a_name_of_its_own(installation: Installation) -> None:

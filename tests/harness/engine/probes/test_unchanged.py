@@ -21,7 +21,7 @@ class News:
     def catch_up(self, nodes: Collection[str], deadline: float) -> bool:
         return True
 
-    def wait(self, condition: Callable[[], bool], deadline: float) -> bool:
+    def wait(self, condition: Callable[[], bool], deadline: float, every: float = 0.05) -> bool:
         while not condition():
             if not self._coming:
                 return False

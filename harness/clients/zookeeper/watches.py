@@ -1,0 +1,71 @@
+"""Counts the watches that ZooKeeper's servers hold, by what they tell of themselves in four letters.
+
+`wchc` lists watches on data, and on what is not there yet, by session; those on children are in the count of `mntr`
+alone. A server knows only the watches of its own sessions, so all are asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from harness.clients.zookeeper.leaderless import ROOT
+from harness.clients.zookeeper.server import four_letters
+from harness.network.addresses import Endpoint
+
+LEADER = re.compile(r"/brokers/topics/[^/]+/[0-9]+/leader")
+SESSION = re.compile(r"0x[0-9a-f]+")
+TOTAL = re.compile(r"^zk_watch_count\s+([0-9]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class WatchCounts:
+    """`sessions`: the leader watches of each session. `others` by path, numbers left out: what else is watched."""
+
+    leader: int = 0
+    other: int = 0
+    children: int = 0
+    sessions: Mapping[str, int] = field(default_factory=dict)
+    others: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def any(self) -> int:
+        return self.leader + self.other + self.children
+
+    def of(self, kind: str) -> int:
+        number: int = getattr(self, kind)
+        return number
+
+
+def count_watches(servers: Collection[Endpoint], timeout: float) -> WatchCounts | None:
+    """Of all servers together; None unless each of them answers."""
+    told = []
+    for server in servers:
+        listed, measured = (four_letters(server, letters, timeout) for letters in ("wchc", "mntr"))
+        total = TOTAL.search(measured or "")
+        if listed is None or total is None:
+            return None
+        told.append((listed, int(total[1])))
+    return counted(told)
+
+
+def counted(told: Collection[tuple[str, int]]) -> WatchCounts:
+    """From what each server lists, and how many watches it holds."""
+    sessions: Counter[str] = Counter()
+    others: Counter[str] = Counter()
+    children = 0
+    for listed, total in told:
+        session = ""
+        for line in map(str.strip, listed.splitlines()):
+            if SESSION.fullmatch(line):
+                session = line
+            elif line:
+                total -= 1
+                if LEADER.fullmatch(line):
+                    sessions[session] += 1
+                elif line != ROOT:  # that is the harness's own
+                    others[re.sub(r"[0-9]+", "N", line)] += 1
+        children += total
+    return WatchCounts(sessions.total(), others.total(), children, dict(sessions), dict(others))
