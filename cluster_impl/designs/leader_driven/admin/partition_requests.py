@@ -1,0 +1,141 @@
+"""CreatePartitions, AlterPartitionReassignments and ListPartitionReassignments."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from cluster_impl.coordination.steps import Steps, names
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.admin.adding import await_leaders
+from cluster_impl.designs.leader_driven.admin.administrator import Administrator
+from cluster_impl.designs.leader_driven.admin.creating import MorePartitions, check_more, create_partitions
+from cluster_impl.designs.leader_driven.admin.reading import Partition, read_topic
+from cluster_impl.designs.leader_driven.admin.reassigning import reassign
+from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, Procedure
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.errors import Error
+
+MoreResult = m.CreatePartitionsResponse.CreatePartitionsTopicResult
+Reassignable = m.AlterPartitionReassignmentsRequest.ReassignableTopic
+TopicAnswer = m.AlterPartitionReassignmentsResponse.ReassignableTopicResponse
+PartitionAnswer = m.AlterPartitionReassignmentsResponse.ReassignablePartitionResponse
+OngoingTopic = m.ListPartitionReassignmentsResponse.OngoingTopicReassignment
+Ongoing = m.ListPartitionReassignmentsResponse.OngoingPartitionReassignment
+
+
+class PartitionRequests:
+    def __init__(self, administrator: Administrator) -> None:
+        self._administrator = administrator
+
+    async def create(self, request: m.CreatePartitionsRequest) -> m.CreatePartitionsResponse:
+        named = Counter(topic.name for topic in request.topics)
+        results = [self._create(topic, named[topic.name] > 1, request) for topic in request.topics]
+        return m.CreatePartitionsResponse(results=await asyncio.gather(*results))
+
+    async def _create(
+        self,
+        topic: m.CreatePartitionsRequest.CreatePartitionsTopic,
+        is_named_twice: bool,
+        request: m.CreatePartitionsRequest,
+    ) -> MoreResult:
+        timeout = request.timeout_ms / 1000
+        assignment = None if topic.assignments is None else [each.broker_ids for each in topic.assignments]
+        more = MorePartitions(topic.name, topic.count, assignment)
+        try:
+            if is_named_twice:
+                raise Failed(Error.INVALID_REQUEST, f"The request names topic {topic.name} more than once.")
+            await self._administrator.carry_out(lambda _: check_more(more), timeout)
+            if not request.validate_only:
+                work = self._administrator.carry_out_alone(topic.name, lambda command: _create(command, more), timeout)
+                await self._administrator.within(timeout, work, f"The creation of partitions of topic {topic.name}")
+        except Failed as failed:
+            return MoreResult(name=topic.name, error_code=failed.error, error_message=str(failed))
+        return MoreResult(name=topic.name)
+
+    async def reassign(self, request: m.AlterPartitionReassignmentsRequest) -> m.AlterPartitionReassignmentsResponse:
+        """Answered when it is written down; the leaders go on from there."""
+        named = Counter(topic.name for topic in request.topics)
+        return m.AlterPartitionReassignmentsResponse(
+            allow_replication_factor_change=request.allow_replication_factor_change,
+            responses=await asyncio.gather(
+                *(self._reassign(topic, named[topic.name] > 1, request) for topic in request.topics)
+            ),
+        )
+
+    async def _reassign(
+        self, topic: Reassignable, is_named_twice: bool, request: m.AlterPartitionReassignmentsRequest
+    ) -> TopicAnswer:
+        timeout = request.timeout_ms / 1000
+        indexes = [each.partition_index for each in topic.partitions]
+        wanted = {each.partition_index: each.replicas for each in topic.partitions}
+        same_factor = not request.allow_replication_factor_change
+        try:
+            if is_named_twice or len(wanted) != len(indexes):
+                raise Failed(Error.INVALID_REQUEST, "The request names this partition, or its topic, more than once.")
+            work = self._administrator.carry_out_alone(
+                topic.name, lambda command: reassign(command, topic.name, wanted, same_factor=same_factor), timeout
+            )
+            refused: Mapping[int, Failed] = await self._administrator.within(
+                timeout, work, f"The reassignment of partitions of topic {topic.name}"
+            )
+        except Failed as failed:
+            refused = dict.fromkeys(indexes, failed)
+        return TopicAnswer(name=topic.name, partitions=[_answer(index, refused.get(index)) for index in indexes])
+
+    async def list_reassignments(
+        self, request: m.ListPartitionReassignmentsRequest
+    ) -> m.ListPartitionReassignmentsResponse:
+        wanted = None if request.topics is None else {each.name: each.partition_indexes for each in request.topics}
+        try:
+            topics = await self._administrator.carry_out(lambda _: _ongoing(wanted), request.timeout_ms / 1000)
+        except Failed as failed:
+            return m.ListPartitionReassignmentsResponse(error_code=failed.error, error_message=str(failed))
+        return m.ListPartitionReassignmentsResponse(topics=topics)
+
+
+def _create(command: Command, more: MorePartitions) -> Procedure[None]:
+    layout = yield from create_partitions(command, more)
+    without = yield from await_leaders(command, more.topic, list(layout), command.now() + command.patience)
+    if without:
+        sentence = f"The partitions are created, and {len(without)} of them have no leader yet."
+        raise Failed(Error.REQUEST_TIMED_OUT, sentence)
+
+
+def _answer(index: int, refused: Failed | None) -> PartitionAnswer:
+    if refused is None:
+        return PartitionAnswer(partition_index=index)
+    return PartitionAnswer(partition_index=index, error_code=refused.error, error_message=str(refused))
+
+
+def _ongoing(wanted: Mapping[str, Sequence[int]] | None) -> Steps[list[OngoingTopic]]:
+    """What is being moved, until it is over in every respect. Partitions in the making and on their way out are not."""
+    marked = yield from names(znodes.REASSIGNED)
+    topics = []
+    for name in marked:
+        if wanted is not None and name not in wanted:
+            continue
+        topic = yield from read_topic(name)
+        moving = [
+            _moving(each, each.replicas, each.marker.replicas)
+            for index, each in sorted(topic.live.items())
+            if each.replicas
+            and each.marker is not None
+            and each.marker.replicas
+            and (wanted is None or index in wanted[name])
+        ]
+        if moving:
+            topics.append(OngoingTopic(name=name, partitions=moving))
+    return topics
+
+
+def _moving(partition: Partition, replicas: Sequence[int], target: Sequence[int]) -> Ongoing:
+    """`replicas` are all that may have one now, the new ones last, as Kafka lists them."""
+    adding = [each for each in target if each not in replicas]
+    return Ongoing(
+        partition_index=partition.index,
+        replicas=[*replicas, *adding],
+        adding_replicas=adding,
+        removing_replicas=[each for each in replicas if each not in target],
+    )
