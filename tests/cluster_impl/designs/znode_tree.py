@@ -1,7 +1,7 @@
 """ZooKeeper in memory: a tree of znodes with versions, transaction ids and one-shot watches, for cores and their tests.
 
 It does what the operations of `coordination.steps` ask for, in their order and one at a time, so that a test can end
-a controller between any two writes.
+a controller between any two writes. Who asks may say in which session; what is ephemeral ends with that.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from cluster_impl.coordination.steps import (
     BadVersion,
     Children,
     Create,
+    Created,
     Delete,
     Done,
     Exists,
@@ -46,10 +47,14 @@ class _Node:
     mzxid: int
     version: int = 0
     children: set[str] = field(default_factory=set)
+    owner: int = 0
+    """The session that it goes with; 0 if it is persistent."""
+    sequence: int = 0
+    """The number of the next child in sequence."""
 
-    @property
-    def stat(self) -> Stat:
-        return Stat(self.version, self.czxid, self.mzxid)
+    def stat(self, session: int) -> Stat:
+        is_own = self.owner != 0 and self.owner == session
+        return Stat(self.version, self.czxid, self.mzxid, is_own=is_own, children=len(self.children))
 
 
 class ZnodeTree:
@@ -107,39 +112,44 @@ class ZnodeTree:
         self._child_watches.clear()
         self.fired.clear()
 
+    def end_session(self, session: int) -> None:
+        """What was ephemeral in it goes."""
+        for path in [path for path, node in self._nodes.items() if node.owner == session]:
+            self.delete(path)
+
     def watched(self, path: str) -> bool:
         return path in self._child_watches or path in self._data_watches
 
     # What controllers do
 
-    def run(self, steps: Steps[T]) -> T:
+    def run(self, steps: Steps[T], session: int = 0) -> T:
         """Steps to their end. Raises TermOver, and closes them, when no write is left."""
         try:
             batch = next(steps)
             while True:
                 assert batch, "a core yielded an empty batch"
-                batch = steps.send(self.execute(batch))
+                batch = steps.send(self.execute(batch, session))
         except StopIteration as end:
             result: T = end.value
             return result
         finally:
             steps.close()
 
-    def execute(self, batch: Sequence[Operation]) -> list[Outcome]:
-        return [self._execute(operation) for operation in batch]
+    def execute(self, batch: Sequence[Operation], session: int = 0) -> list[Outcome]:
+        return [self._execute(operation, session) for operation in batch]
 
-    def _execute(self, operation: Operation) -> Outcome:
+    def _execute(self, operation: Operation, session: int) -> Outcome:
         match operation:
             case Get(path, watch):
                 if watch and path in self._nodes:
                     self._data_watches.add(path)
                 node = self._nodes.get(path)
-                return Found(node.data, node.stat) if node else Absent()
+                return Found(node.data, node.stat(session)) if node else Absent()
             case Exists(path, watch):
                 if watch:
                     self._data_watches.add(path)
                 node = self._nodes.get(path)
-                return Present(node.stat) if node else Absent()
+                return Present(node.stat(session)) if node else Absent()
             case Children(path, watch):
                 if path not in self._nodes:
                     return Absent()
@@ -155,25 +165,31 @@ class ZnodeTree:
             self.writes_left -= 1
         self.writes += 1
         match operation:
-            case Create(path, data):
-                return self._create(path, data)
+            case Create(path, data, ephemeral, sequence):
+                assert session or not ephemeral, f"{path} is ephemeral, and nobody said in which session"
+                return self._create(path, data, owner=session if ephemeral else 0, sequence=sequence)
             case SetData(path, data, version):
                 return self._set(path, data, version)
             case Delete(path, version):
                 return self._delete(path, version)
 
-    def _create(self, path: str, data: bytes) -> Outcome:
+    def _create(self, path: str, data: bytes, owner: int = 0, sequence: bool = False) -> Outcome:
         parent, _, name = path.rpartition("/")
-        if path in self._nodes:
-            return NodeExists()
         if parent not in self._nodes:
             return Absent()
+        if sequence:
+            number = f"{self._nodes[parent].sequence:010}"
+            self._nodes[parent].sequence += 1
+            path, name = path + number, name + number
+        if path in self._nodes:
+            return NodeExists()
+        assert not self._nodes[parent].owner, f"{parent} is ephemeral, and can have no children"
         self.zxid += 1
-        self._nodes[path] = _Node(data, self.zxid, self.zxid)
+        self._nodes[path] = _Node(data, self.zxid, self.zxid, owner=owner)
         self._nodes[parent].children.add(name)
         self._fire(path, self._data_watches)
         self._fire(parent, self._child_watches)
-        return Done()
+        return Created(path=path, stat=self._nodes[path].stat(owner)) if owner or sequence else Done()
 
     def _set(self, path: str, data: bytes, version: int) -> Outcome:
         node = self._nodes.get(path)
