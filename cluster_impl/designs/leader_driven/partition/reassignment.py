@@ -1,0 +1,170 @@
+"""Moving a partition to other replicas, or deleting it, one step for each pass of the commit loop
+("onPartitionsReassigned", "checkReassignedReplicas", "completePartitionsReassignment").
+
+Nothing is remembered but how far this leader has come: every step can be done again, and whoever leads next begins with
+the first one. What tells it that the switch has happened is that AR equals RAR.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from cluster_impl.coordination.steps import Delete, Done, Found, Get, SetData, Steps, read
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.partition.situation import Assigned
+from cluster_impl.designs.leader_driven.partition.tenure import Tenure
+from cluster_impl.designs.leader_driven.state_changes.request import StateChange
+from cluster_impl.replication.progress import Progress
+
+
+class Step(Enum):
+    """In their order. Each is told once it is done."""
+
+    NOTICED = "noticed"
+    START_REPLICA_SENT = "start-replica-sent"
+    CAUGHT_UP = "caught-up"
+    CLOSE_REPLICA_SENT = "close-replica-sent"
+    OLD_OUT_OF_ISR = "old-out-of-isr"
+    ISR_WRITTEN = "isr-written"
+    REPLICAS_WRITTEN = "replicas-written"
+    SELF_CLOSE_SENT = "self-close-sent"
+    REASSIGNED_DELETED = "reassigned-deleted"
+    LEADER_DELETED = "leader-deleted"
+
+
+@dataclass(slots=True)
+class Reassignment:
+    """To `target`, which is empty if the partition is to be deleted."""
+
+    target: tuple[int, ...]
+    last: Step | None = None
+    started: set[int] = field(default_factory=set)
+    """Whom it asked to start."""
+
+    @property
+    def is_deletion(self) -> bool:
+        return not self.target
+
+    def is_over(self, me: int) -> bool:
+        if self.is_deletion:
+            return self.last is Step.CLOSE_REPLICA_SENT
+        return self.last is Step.REASSIGNED_DELETED and me == self.target[0]
+
+    def gives_up_leadership(self, me: int) -> bool:
+        """Whether what comes next is the deletion of /leader."""
+        return self.last is Step.REASSIGNED_DELETED and me != self.target[0]
+
+    def advance(self, tenure: Tenure, progress: Progress) -> Steps[None]:
+        """The next step, if it can be done now. Raises EpochOver, StorageFailed."""
+        done = yield from (self._delete(tenure) if self.is_deletion else self._move(tenure, progress))
+        if done is not None:
+            self._tell(tenure, done)
+
+    def _delete(self, tenure: Tenure) -> Steps[Step | None]:
+        match self.last:
+            case None:
+                return Step.NOTICED
+            case Step.NOTICED:
+                # The leader itself comes last: who closes deletes /leader, and the next leader would begin anew.
+                wanted = [*tenure.others, *([tenure.me] if tenure.me in tenure.assigned.members else [])]
+                return Step.CLOSE_REPLICA_SENT if (yield from _close(tenure, wanted)) else None
+        return None
+
+    def _move(self, tenure: Tenure, progress: Progress) -> Steps[Step | None]:
+        me, ar = tenure.me, tenure.assigned.replicas
+        old = [each for each in ar if each not in self.target and each != me]
+        match self.last:
+            case None:
+                return Step.NOTICED
+            case Step.NOTICED if ar == self.target:
+                return (yield from self._clean_up(tenure))
+            case Step.NOTICED:
+                return Step.START_REPLICA_SENT if (yield from self._start(tenure)) else None
+            case Step.START_REPLICA_SENT:
+                return Step.CAUGHT_UP if self._has_caught_up(tenure, progress) else None
+            case Step.CAUGHT_UP:
+                if not (yield from _close(tenure, old)):
+                    return None
+                tenure.leaving = frozenset(old)
+                tenure.lead()
+                return Step.CLOSE_REPLICA_SENT
+            case Step.CLOSE_REPLICA_SENT:
+                return None if set(old) & set(tenure.in_sync.isr) else Step.OLD_OUT_OF_ISR
+            case Step.OLD_OUT_OF_ISR:
+                if set(old) & set(tenure.in_sync.isr) or not self._has_caught_up(tenure, progress):
+                    return None
+                # RAR + ISR: this leader may be outside RAR, and the next one must be among them if this one fails now.
+                yield from tenure.write_isr(*self.target, keep=True)
+                tenure.lead()
+                return Step.ISR_WRITTEN
+            case Step.ISR_WRITTEN:
+                return (yield from self._write_replicas(tenure))
+            case Step.REPLICAS_WRITTEN if me not in self.target:
+                return Step.SELF_CLOSE_SENT if (yield from tenure.send(StateChange.CLOSE_REPLICA, me)) else None
+            case Step.REPLICAS_WRITTEN | Step.SELF_CLOSE_SENT:
+                return (yield from self._clean_up(tenure))
+        return None
+
+    def _start(self, tenure: Tenure) -> Steps[bool]:
+        """Ask those of RAR - AR; who is silent later is asked again by the commit loop."""
+        for each in self.target:
+            if each not in tenure.assigned.replicas and each not in self.started:
+                if not (yield from tenure.send(StateChange.START_REPLICA, each)):
+                    return False
+                self.started.add(each)
+        return True
+
+    def _has_caught_up(self, tenure: Tenure, progress: Progress) -> bool:
+        """Every replica of RAR has all that is committed, and is counted as in sync."""
+        return all(
+            each in tenure.in_sync.isr and progress.ends.get(each, -1) >= progress.high_watermark
+            for each in self.target
+            if each != tenure.me
+        )
+
+    def _write_replicas(self, tenure: Tenure) -> Steps[Step | None]:
+        path = znodes.replicas(tenure.partition)
+        found = yield from read(path)
+        if not isinstance(found, Found):
+            return None
+        [outcome] = yield [SetData(path, znodes.write_replicas(self.target), found.stat.version)]
+        if not isinstance(outcome, Done):
+            return None
+        tenure.leaving = frozenset()
+        tenure.adopt_assigned(Assigned(self.target, self.target))
+        tenure.lead()
+        return Step.REPLICAS_WRITTEN
+
+    def _clean_up(self, tenure: Tenure) -> Steps[Step | None]:
+        """Delete the znode of the reassignment, unless another one is in it by now."""
+        path = znodes.reassigned(tenure.partition)
+        [found] = yield [Get(path)]
+        if isinstance(found, Found):
+            if znodes.read_reassigned(tenure.partition, found.data) != self.target:
+                return None
+            yield [Delete(path, found.stat.version)]
+        return Step.REASSIGNED_DELETED
+
+    def finish_closed(self, tenure: Tenure) -> Steps[None]:
+        """The leader carries out its own close-replica before it came to the steps behind that: they follow now."""
+        if self.last is Step.SELF_CLOSE_SENT:
+            done = yield from self._clean_up(tenure)
+            if done is not None:
+                self._tell(tenure, done)
+
+    def left(self, tenure: Tenure) -> None:
+        """/leader is deleted."""
+        self._tell(tenure, Step.LEADER_DELETED)
+
+    def _tell(self, tenure: Tenure, done: Step) -> None:
+        self.last = done
+        tenure.around.monitor.reassignment(tenure.partition, done.value, tenure.epoch)
+
+
+def _close(tenure: Tenure, which: list[int]) -> Steps[bool]:
+    """Ask each that was not asked yet; whether all are."""
+    for each in which:
+        if each not in tenure.asked_to_close and not (yield from tenure.send(StateChange.CLOSE_REPLICA, each)):
+            return False
+    return True
