@@ -27,7 +27,10 @@ from harness.checkers.leadership import (
     one_controller,
     one_leader,
 )
-from harness.checkers.replicas import replicas_agree
+from harness.checkers.log_files import check_log_files
+from harness.checkers.record_table import RecordTable
+from harness.checkers.replica_logs import read_replicas
+from harness.checkers.replicas import check_replicas
 from harness.checkers.staleness import stale_metadata
 from harness.checkers.zookeeper import controller_epochs_grow, no_old_controller_writes
 from harness.plan.file import load_plan
@@ -69,9 +72,8 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     troubles = list(_troubles(journal))
     history = read_history(journal)
     claims = [
-        *(checker(history) for checker in DATA_CHECKERS),
+        *_data_plane(plan, journal, history, nodes),
         *_leadership(plan, journal),
-        *([replicas_agree(plan, history, nodes)] if nodes is not None else []),
         *expectations.check(plan, journal),
     ]
     coverage = [*check_coverage(plan, journal), *_produced(plan, history)]
@@ -91,6 +93,20 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
         torn=journal.torn,
         findings=findings,
     )
+
+
+def _data_plane(plan: Plan, journal: Journal, history: History, nodes: Path | None) -> list[Finding]:
+    """What clients saw, and what the nodes' files say of it. Every record in doubt is shown on every replica."""
+    seen = [checker(history) for checker in DATA_CHECKERS]
+    if nodes is None or not nodes.is_dir():
+        return seen
+    replicas = read_replicas(plan, nodes)
+    table = RecordTable(history, replicas)
+    return [
+        *(table.show(finding) for finding in seen),
+        *check_replicas(history, replicas),
+        *check_log_files(replicas, journal),
+    ]
 
 
 def _leadership(plan: Plan, journal: Journal) -> list[Finding]:

@@ -40,6 +40,15 @@ class Check:
             counterexample=Counterexample.of(columns, rows, context=context),
         )
 
+    def shown(self, judged: int, sentence: str, table: Counterexample, **evidence: Any) -> Finding:
+        """As `broken`, of what was found after the run, with a table that is made already."""
+        return self._finding(
+            Verdict.VIOLATION,
+            sentence,
+            evidence={"judged": judged, "wrong": table.total, **evidence},
+            counterexample=table,
+        )
+
     def unjudged(self, sentence: str, **evidence: Any) -> Finding:
         """The run does not let this be judged."""
         return self._finding(Verdict.INCONCLUSIVE, sentence, evidence={"judged": 0, **evidence})

@@ -59,6 +59,8 @@ class ControlHistory:
     partitions: tuple[PartitionView, ...]
     controllers: tuple[ControllerView, ...]
     starts: Mapping[str, tuple[float, ...]]
+    deleted: frozenset[TopicPartition] = frozenset()
+    """Partitions that were decided to be gone, and did not come again."""
 
     def incarnation(self, observer: str, t: float) -> int:
         """How many processes of this node had been started by `t`."""
@@ -134,14 +136,19 @@ def read_control(journal: Journal) -> ControlHistory:
     lives = Lives()
     partitions: list[PartitionView] = []
     controllers: list[ControllerView] = []
+    deleted: set[TopicPartition] = set()
     for event in journal.of("state"):
         match event.data.get("what"):
             case "partition":
                 life = lives.of(event)
                 if life is not None:
                     partitions.append(partition_view(event, life))
+                if not event.node:
+                    deleted.discard((event.data["topic"], event.data["partition"]))
             case "partition-gone":
                 lives.gone(event)
+                if not event.node:
+                    deleted.add((event.data["topic"], event.data["partition"]))
             case "controller":
                 controllers.append(
                     ControllerView(event.t, event.node or DECIDED, event.data["active"], event.data["epoch"])
@@ -150,6 +157,7 @@ def read_control(journal: Journal) -> ControlHistory:
         partitions=tuple(partitions),
         controllers=tuple(controllers),
         starts={node: tuple(times) for node, times in starts.items()},
+        deleted=frozenset(deleted),
     )
 
 

@@ -96,6 +96,7 @@ class History:
     polls: tuple[Poll, ...]
     final: Mapping[TopicPartition, FinalRead]
     views: NewestViews
+    deleted: frozenset[TopicPartition] = frozenset()
 
     @cached_property
     def promises(self) -> tuple[Promise, ...]:
@@ -157,7 +158,9 @@ def read_history(journal: Journal) -> History:
                 spans, began = {}, len(polls)
             case "final" if event.phase in ("ok", "info"):
                 spans |= {(topic, part): (start, end) for topic, part, start, end in event.data["partitions"]}
-    return History(tuple(sends.values()), tuple(polls), _final(spans, polls[began:]), read_control(journal).newest())
+    control = read_control(journal)
+    final = _final(spans, polls[began:])
+    return History(tuple(sends.values()), tuple(polls), final, control.newest(), control.deleted)
 
 
 def _note_send(sends: dict[str, Send], event: Event) -> None:

@@ -1,87 +1,258 @@
-"""Replicas agree: each member of the last ISR holds, in its own files, what the final read was given.
+"""Replicas against each other and against what clients were told, from the segment files that nodes left.
 
-What was served to a consumer is below the high watermark, so every member of the ISR must have it; what replicas hold
-beyond that may differ. Checkpointed high watermarks are not used: they are stale after kill -9.
+Who has to agree on what, below the bound of `committed`:
+
+- A *member* of the last ISR holds every record that was acknowledged at acks=all or served (SEG-01), and below the
+  bound the same as every other member (HW-03). That it is dead is no excuse: nothing is committed without it while it
+  is a member, and kill -9 leaves what it had written. Where several logs have its id (two processes, two directories)
+  the files do not say which was the member; one of them has to be.
+- Any other replica may end early: it was dead, cut off or removed. It may also end in a *tail* of its own, which it
+  wrote as a leader that nobody followed, and would have to truncate: of an older leader epoch than what stands there
+  elsewhere, with nothing after it that agrees again, and with no record in it that was acknowledged or served. Such
+  tails are counted. Anything else that differs is a different record at one offset (SEG-02), as is any difference in
+  the log of a member.
+- A log with another topic id belongs to an earlier topic of the name, and is passed over.
+
+Above the bound replicas may differ. Batches are compared by place and checksum, records only where batches differ.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from harness.checkers.check import Check
+from harness.checkers.check import Check, spans
+from harness.checkers.committed import Committed, lived_twice, read_committed
 from harness.checkers.control import TopicPartition
-from harness.checkers.history import History, value_of
-from harness.checkers.segments import Unreadable, read_log
-from harness.plan.model import Plan
+from harness.checkers.history import History
+from harness.checkers.record_table import Place, RecordTable, last_view
+from harness.checkers.replica_logs import Key, ReplicaLog, Replicas
+from harness.checkers.segments import Batch
 from results.records.verdict import Basis, Finding
 
-CHECK = Check("replicas-agree", "A member of the ISR lacks a record that was served", "HW-03", Basis.ABSENCE)
+KEPT = Check("committed-kept", "A member of the ISR lacks a record that was promised", "SEG-01", Basis.ABSENCE)
+ONE_CONTENT = Check("one-content", "Different records at one offset", "SEG-02", Basis.ABSENCE)
+AGREE = Check("replicas-agree", "Members of the ISR differ below the bound", "HW-03", Basis.ABSENCE)
 
 
-def replicas_agree(plan: Plan, history: History, nodes: Path) -> Finding:
-    """`nodes` holds a folder for each node. Linear in the logs. Logs that cannot be read are named, not judged."""
-    judged = 0
-    rows: list[tuple[Any, ...]] = []
-    unreadable: list[str] = []
-    for at, served in sorted(history.final.items()):
-        for member in _last_isr(history, at):
-            try:
-                logs = _logs(plan, member, at, nodes)
-            except Unreadable as error:
-                unreadable.append(str(error))
-                continue
-            if not logs:
-                continue
-            judged += len(served.values)
-            lacking = [list(_lacks(at, node, log, served.values)) for node, log in logs.items()]
-            fewest = min(lacking, key=len)
-            rows += fewest
-    if rows:
-        topic_partition, node, offset = rows[0][:3]
-        sentence = f"{len(rows)} records that were served are not in the log of a member of the ISR; the first: "
-        return CHECK.broken(
-            judged,
-            sentence + f"{topic_partition} offset {offset} on {node}.",
-            ("partition", "node", "offset", "served", "in its log"),
-            rows,
-            at=None,
-            unreadable=unreadable,
-        )
-    return CHECK.held(
-        judged, f"Members of the ISR hold all of {judged} served records in their files.", unreadable=unreadable
+@dataclass
+class _Sums:
+    """What was looked at in all partitions, and what was wrong."""
+
+    records: int = 0
+    below: int = 0
+    compared: int = 0
+    held: int = 0
+    replicas: int = 0
+    tails: dict[str, int] = field(default_factory=dict)
+    lacking: list[Place] = field(default_factory=list)
+    conflicts: list[Place] = field(default_factory=list)
+    differing: list[Place] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
+    offsets: int = 0
+    """Comparisons of one offset on two replicas."""
+
+
+def check_replicas(history: History, replicas: Replicas) -> tuple[Finding, Finding, Finding]:
+    """Linear in the logs and in what clients saw. What cannot be read is named, not judged."""
+    sums = _Sums(passed_over=sorted(f"{at[0]}-{at[1]}: recreated" for at in replicas.logs if lived_twice(history, at)))
+    for at, committed in read_committed(history).items():
+        if replicas.of(at) and at not in history.deleted:
+            _look(history, at, committed, replicas, sums)
+    table = RecordTable(history, replicas)
+    return _kept(sums, table), _one_content(sums, table), _agree(sums, table)
+
+
+def _look(history: History, at: TopicPartition, committed: Committed, replicas: Replicas, sums: _Sums) -> None:
+    view = last_view(history, at)
+    members = () if view is None else view.isr
+    logs = [log for log in _of_one_life(replicas.of(at), members, sums) if not _unreadable(log, sums)]
+    judged = _Judged(committed)
+    chosen: list[ReplicaLog] = []
+    for member in members:
+        own = [log for log in logs if log.broker == member]
+        if own:
+            best = min(own, key=lambda log: len(judged.lacks(log)))
+            chosen.append(best)
+            lacking = judged.lacks(best)
+        elif any(log.broker == member for log in replicas.of(at)) or not replicas.complete(member):
+            continue
+        else:  # its log is nowhere, although every directory is in its place
+            lacking = [(offset, value) for offset, values in committed.values.items() for value in values]
+        sums.compared += committed.records
+        sums.lacking += [(at, offset, value) for offset, value in lacking]
+    sums.records += committed.records
+    sums.below += committed.bound
+    sums.replicas += len(logs)
+    reference = next((log for log in chosen if view and log.broker == view.leader), None) or next(iter(chosen), None)
+    if reference is None:
+        reference = max(logs, key=lambda log: log.end, default=None)
+    if reference is None:
+        return
+    held = {batch.content for batch in reference.batches}
+    for log in logs:
+        if log is reference:
+            continue
+        sums.offsets += max(0, min(log.end, committed.bound) - max(log.start, reference.start))
+        other = list(_differences(log, reference, held, committed.bound))
+        if other and log not in chosen and _is_tail(log, reference, held, other, committed):
+            sums.tails[f"{log.name} {at[0]}-{at[1]}"] = len(other)
+            continue
+        sums.conflicts += [(at, offset, value) for offset in other for value in _both(log, reference, offset)]
+        if log in chosen:
+            absent = _absent(log, reference, committed.bound)
+            sums.differing += [(at, offset, value) for offset in other for value in _both(log, reference, offset)]
+            sums.differing += [(at, offset, value) for offset, value in absent]
+
+
+class _Judged:
+    """Compares logs of one partition with what was committed; a batch that replicas share is looked at once."""
+
+    def __init__(self, committed: Committed) -> None:
+        self._committed = committed
+        self._right: dict[Key, int] = {}
+
+    def lacks(self, log: ReplicaLog) -> list[tuple[int, str]]:
+        """Each committed record that does not stand in the log, from where the log begins."""
+        values = self._committed.values
+        if not log.start and sum(self._held(log, batch) for batch in log.batches) == self._committed.records:
+            return []
+        return [
+            (offset, value)
+            for offset, each in sorted(values.items())
+            if offset >= log.start
+            for value in each
+            if log.held.get(offset, ("",))[0] != value
+        ]
+
+    def _held(self, log: ReplicaLog, batch: Batch) -> int:
+        key = (*batch.content, batch.leader_epoch)
+        if key not in self._right:
+            values = self._committed.values
+            self._right[key] = sum(each.value in values.get(each.offset, ()) for each in log.read(batch))
+        return self._right[key]
+
+
+def _of_one_life(logs: Iterable[ReplicaLog], members: Sequence[int], sums: _Sums) -> Iterator[ReplicaLog]:
+    logs = list(logs)
+    ids = {log.topic_id for log in logs if log.broker in members} - {""}
+    for log in logs:
+        if ids and log.topic_id and log.topic_id not in ids:
+            sums.passed_over.append(f"{log.name} {log.folder.name}: of an earlier topic")
+        else:
+            yield log
+
+
+def _unreadable(log: ReplicaLog, sums: _Sums) -> bool:
+    if log.unreadable:
+        sums.unreadable.append(f"{log.name}: {log.unreadable}")
+    return bool(log.unreadable)
+
+
+def _differences(log: ReplicaLog, reference: ReplicaLog, held: set[tuple[int, int, int]], bound: int) -> Iterator[int]:
+    """The offsets below the bound at which both hold something, and not the same."""
+    for batch in log.batches:
+        if batch.base >= bound:
+            return
+        if batch.content in held:
+            continue
+        for record in log.read(batch):
+            there = reference.held.get(record.offset)
+            if record.offset < bound and there is not None and there[0] != record.value:
+                yield record.offset
+
+
+def _is_tail(
+    log: ReplicaLog,
+    reference: ReplicaLog,
+    held: set[tuple[int, int, int]],
+    other: Sequence[int],
+    committed: Committed,
+) -> bool:
+    return (
+        all(log.held[offset][1] < reference.held[offset][1] for offset in other)
+        and not any(log.held[offset][0] in committed.values.get(offset, ()) for offset in other)
+        and not any(batch.content in held for batch in log.batches if batch.base > other[0])
     )
 
 
-def _last_isr(history: History, at: TopicPartition) -> Sequence[int]:
-    views = history.views.of(at)
-    return views[-1].isr if views else ()
+def _both(log: ReplicaLog, reference: ReplicaLog, offset: int) -> tuple[str, str]:
+    return reference.held[offset][0], log.held[offset][0]
 
 
-def _logs(plan: Plan, member: int, at: TopicPartition, nodes: Path) -> Mapping[str, dict[int, str]]:
-    """The logs of every process that ran under this id, in each of its log directories: which of them was the member,
-    their files do not say.
-
-    A directory that failed and still stands aside is none of them: what it held is lost to the node.
-    """
-    topic, number = at
-    logs = {}
-    for node in plan.topology.nodes:
-        for name in log_dirs(node.log_dirs):
-            folder = nodes / node.name / name / f"{topic}-{number}"
-            if node.id == member and "broker" in node.roles and folder.is_dir():
-                logs[f"{node.name}/{name}"] = {record.offset: value_of(record.value) for record in read_log(folder)}
-    return logs
+def _absent(log: ReplicaLog, reference: ReplicaLog, bound: int) -> list[tuple[int, str]]:
+    """What one of two members has below the bound and the other has not."""
+    ours = [batch.content for batch in log.batches if batch.base < bound]
+    if ours == [batch.content for batch in reference.batches if batch.base < bound]:
+        return []
+    start = max(log.start, reference.start)
+    only = sorted(set(log.held) ^ set(reference.held))
+    either: Mapping[int, tuple[str, int]] = {**log.held, **reference.held}
+    return [(offset, either[offset][0]) for offset in only if start <= offset < bound]
 
 
-def log_dirs(count: int) -> tuple[str, ...]:
-    """The names of a node's log directories: `data`, `data-2`, `data-3`…"""
-    return ("data", *(f"data-{number}" for number in range(2, count + 1)))
+def _kept(sums: _Sums, table: RecordTable) -> Finding:
+    evidence = _evidence(sums) | {"records": sums.records}
+    if sums.lacking:
+        return _broken(
+            KEPT, sums.compared, sums.lacking, table, "acknowledged or served, and not in the log of a member", evidence
+        )
+    if sums.unreadable and not sums.compared:
+        return KEPT.unjudged(f"No log of a member could be read: {sums.unreadable[0]}.", **evidence)
+    sentence = (
+        f"Each of {sums.records} records that were acknowledged or served stands in the log of every member of the ISR "
+        f"({sums.compared} looked up; {sums.below} offsets lie below the bound)."
+    )
+    return KEPT.held(sums.compared, sentence, **evidence)
 
 
-def _lacks(
-    at: TopicPartition, node: str, log: Mapping[int, str], served: Mapping[int, str]
-) -> Iterator[tuple[Any, ...]]:
-    topic, number = at
-    for offset, value in served.items():
-        if log.get(offset) != value:
-            yield f"{topic}-{number}", node, offset, value, log.get(offset, "absent")
+def _one_content(sums: _Sums, table: RecordTable) -> Finding:
+    evidence = _evidence(sums)
+    if sums.conflicts:
+        return _broken(
+            ONE_CONTENT,
+            sums.offsets,
+            sums.conflicts,
+            table,
+            "at offsets at which replicas hold different ones",
+            evidence,
+        )
+    tails = f" {sum(sums.tails.values())} records wait to be truncated on replicas outside." if sums.tails else ""
+    sentence = f"No two of {sums.replicas} replicas differ at any of {sums.offsets} offsets compared.{tails}"
+    return ONE_CONTENT.held(sums.offsets, sentence, **evidence)
+
+
+def _agree(sums: _Sums, table: RecordTable) -> Finding:
+    if sums.differing:
+        return _broken(
+            AGREE,
+            sums.offsets,
+            sums.differing,
+            table,
+            "that one member of the ISR holds and another does not",
+            _evidence(sums),
+        )
+    sentence = f"Members of the ISR hold the same below the bound ({sums.compared} records)."
+    return AGREE.held(sums.compared, sentence, **_evidence(sums))
+
+
+def _evidence(sums: _Sums) -> dict[str, Any]:
+    return {
+        "below_bound": sums.below,
+        "replicas": sums.replicas,
+        "tails": sums.tails,
+        "unreadable": sums.unreadable,
+        "passed_over": sums.passed_over,
+    }
+
+
+def _broken(
+    check: Check, judged: int, places: Iterable[Place], table: RecordTable, what: str, evidence: Mapping[str, Any]
+) -> Finding:
+    ordered = sorted(set(places), key=lambda place: (place[0], place[1], table.epoch(place), place[2]))
+    offsets: dict[TopicPartition, list[int]] = {}
+    for at, offset, _ in ordered:
+        offsets.setdefault(at, []).append(offset)
+    where = "; ".join(f"{topic}-{number} {spans(each)}" for (topic, number), each in offsets.items())
+    count = f"{len(ordered)} record{'s'[: len(ordered) != 1]} ({where})"
+    return check.shown(judged, f"{count} {what}.", table.of(ordered, table.before(ordered)), **evidence)

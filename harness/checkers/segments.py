@@ -1,27 +1,35 @@
-"""Reads the segment files that nodes leave behind: Kafka's batches (magic 2), as they lie on the disk.
+"""Reads segment files: Kafka's batches (magic 2) as they lie on the disk of a node, of whatever design.
 
-Source: Kafka's documentation, Record Batch and Record. Compressed batches are not unpacked; the harness's own clients
-write none.
+A scan reads headers and verifies checksums; records are unpacked only of the batches that somebody asks for. Batches
+may be compressed by gzip; other codecs are opaque: they can be compared, not read.
+
+Source: Kafka's documentation, Record Batch and Record.
 """
 
 import struct
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+
+import crc32c
 
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 """base offset, length, leader epoch, magic, CRC, attributes, last offset delta, 2 timestamps, producer id and epoch,
 base sequence, count."""
 _LENGTH_COVERS_FROM = 12
-_COMPRESSION, _CONTROL = 0x07, 0x20
+_CRC_COVERS_FROM = 21
+_LEAST_LENGTH = _HEADER.size - _LENGTH_COVERS_FROM
+_COMPRESSION, _GZIP, _CONTROL = 0x07, 1, 0x20
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
 class Unreadable(ValueError):
-    """A segment that is not what this can read; the sentence says which and why."""
+    """Records that this cannot unpack; the sentence says which and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One record of a log. The value is as its bytes are."""
 
     offset: int
@@ -29,47 +37,112 @@ class Record:
     value: bytes
 
 
-def read_log(folder: Path) -> Iterator[Record]:
-    """The records of a partition's folder, by offset. A batch that its writer did not finish ends the log.
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Where a batch lies, and what tells it from any other. The checksum covers neither base offset nor epoch."""
 
-    Raises Unreadable for other formats and compressed batches.
+    path: Path
+    position: int
+    size: int
+    base: int
+    last: int
+    leader_epoch: int
+    crc: int
+    is_control: bool
+
+    @property
+    def content(self) -> tuple[int, int, int]:
+        """Equal for copies of one batch at one place, whoever leads when they are written."""
+        return self.base, self.last, self.crc
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """A place where a segment stops making sense. `bytes_left` counts from there to its end."""
+
+    path: Path
+    position: int
+    bytes_left: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path.parent.name}/{self.path.name} at byte {self.position}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The batches of one segment, as far as they make sense.
+
+    `torn` is an end that its writer did not finish: nothing can follow it. `damage` is what no interrupted writer
+    leaves: a checksum that fails although more batches follow, or bytes that are no batch of this format.
     """
-    for path in sorted(folder.glob("*.log")):
-        yield from _read_segment(path)
+
+    batches: tuple[Batch, ...]
+    torn: Flaw | None = None
+    damage: Flaw | None = None
 
 
-def _read_segment(path: Path) -> Iterator[Record]:
+def scan(path: Path, *, verify: bool = True) -> Scan:
+    """Reads a segment up to its end or its first flaw. Without `verify` checksums are believed. Raises OSError."""
     data = memoryview(path.read_bytes())
+    batches: list[Batch] = []
     position = 0
-    while position + _HEADER.size <= len(data):
-        base, length, epoch, magic, _, attributes, *_, count = _HEADER.unpack_from(data, position)
-        end = position + _LENGTH_COVERS_FROM + length
-        if length <= 0 or end > len(data):
-            return
-        if magic != 2 or attributes & _COMPRESSION:
-            what = f"magic {magic}" if magic != 2 else "a compressed batch"
-            raise Unreadable(f"{path} has {what} at byte {position}")
-        if not attributes & _CONTROL:
-            yield from _records(data[position + _HEADER.size : end], base, epoch, count)
-        position = end
+    while position < len(data):
+        left = len(data) - position
+
+        def flaw(reason: str, at: int = position, left: int = left) -> Flaw:
+            return Flaw(path, at, left, reason)
+
+        if left < _HEADER.size:
+            return Scan(tuple(batches), torn=flaw(f"{left} bytes are no whole header"))
+        base, length, epoch, magic, crc, attributes, delta, *_ = _HEADER.unpack_from(data, position)
+        size = _LENGTH_COVERS_FROM + length
+        if magic != 2 or length < _LEAST_LENGTH or delta < 0:
+            return Scan(tuple(batches), damage=flaw(f"no batch of magic 2 (magic {magic}, length {length})"))
+        if size > left:
+            return Scan(tuple(batches), torn=flaw(f"a batch of {size} bytes has {left}"))
+        if verify and crc32c.crc32c(data[position + _CRC_COVERS_FROM : position + size]) != crc:
+            wrong = flaw(f"the checksum of the batch at offset {base} fails")
+            return Scan(tuple(batches), torn=wrong) if size == left else Scan(tuple(batches), damage=wrong)
+        batches.append(Batch(path, position, size, base, base + delta, epoch, crc, bool(attributes & _CONTROL)))
+        position += size
+    return Scan(tuple(batches))
 
 
-def _records(data: memoryview, base: int, epoch: int, count: int) -> Iterator[Record]:
+def records(batch: Batch) -> list[Record]:
+    """What a batch holds; nothing if it is a control batch. Raises Unreadable, OSError."""
+    if batch.is_control:
+        return []
+    with batch.path.open("rb") as file:
+        file.seek(batch.position)
+        data = file.read(batch.size)
+    *_, attributes, _, _, _, _, _, _, count = _HEADER.unpack_from(data)
+    body = data[_HEADER.size :]
+    codec = attributes & _COMPRESSION
+    place = f"the batch at byte {batch.position} of {batch.path.parent.name}/{batch.path.name}"
+    if codec not in (0, _GZIP):
+        raise Unreadable(f"{place} is compressed by codec {codec}")
+    try:
+        plain = zlib.decompress(body, _GZIP_WINDOW) if codec == _GZIP else body
+        return list(_unpack(plain, batch.base, batch.leader_epoch, count))
+    except (zlib.error, IndexError) as error:
+        raise Unreadable(f"{place} has a valid checksum and cannot be unpacked: {error}") from error
+
+
+def _unpack(data: bytes, base: int, epoch: int, count: int) -> Iterator[Record]:
     position = 0
     for _ in range(count):
         size, position = _varint(data, position)
         end = position + size
-        position += 1
-        _, position = _varint(data, position)
+        _, position = _varint(data, position + 1)
         delta, position = _varint(data, position)
         key, position = _varint(data, position)
-        position += max(key, 0)
-        value, position = _varint(data, position)
-        yield Record(base + delta, epoch, bytes(data[position : position + max(value, 0)]))
+        value, position = _varint(data, position + max(key, 0))
+        yield Record(base + delta, epoch, data[position : position + max(value, 0)])
         position = end
 
 
-def _varint(data: memoryview, position: int) -> tuple[int, int]:
+def _varint(data: bytes, position: int) -> tuple[int, int]:
     """A zigzag number and where it ends."""
     shift = value = 0
     while True:

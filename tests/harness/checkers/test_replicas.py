@@ -1,132 +1,206 @@
-"""Segments as Kafka writes them (built here byte by byte) and the check that replicas agree."""
+"""Replicas against each other and against what clients were told."""
 
-import struct
 from pathlib import Path
 
 import pytest
 
-from harness.checkers.replicas import replicas_agree
-from harness.checkers.segments import Unreadable, read_log
-from results.records.verdict import Verdict
+from harness.checkers.replica_logs import read_replicas
+from harness.checkers.replicas import check_replicas
+from harness.plan.model import Plan
+from results.records.verdict import Counterexample, Finding, Verdict
+from tests.harness.checkers.logs import batch, write_log
 from tests.harness.checkers.plans import plan
 from tests.harness.checkers.story import Story
 
-
-def varint(number: int) -> bytes:
-    zigzag = (number << 1) ^ (number >> 63)
-    out = bytearray()
-    while zigzag > 0x7F:
-        out.append(zigzag & 0x7F | 0x80)
-        zigzag >>= 7
-    return bytes([*out, zigzag])
+PASS, VIOLATION = Verdict.PASS, Verdict.VIOLATION
 
 
-def batch(base: int, *values: str, epoch: int = 1, attributes: int = 0, magic: int = 2) -> bytes:
-    records = b""
-    for delta, value in enumerate(values):
-        body = b"\0" + varint(0) + varint(delta) + varint(-1) + varint(len(value)) + value.encode() + varint(0)
-        records += varint(len(body)) + body
-    after = struct.pack(">ibIhiqqqhii", epoch, magic, 0, attributes, len(values) - 1, 0, 0, -1, -1, -1, len(values))
-    return struct.pack(">qi", base, len(after) + len(records)) + after + records
+def three() -> Plan:
+    nodes = [{"name": f"node-{id}", "id": id, "index": id, "roles": ["broker"]} for id in (4, 5, 6)]
+    return plan(topology={"nodes": nodes}, topics=[{"name": "t", "assignments": [[4, 5, 6]]}])
 
 
-def write_log(folder: Path, *batches: bytes, name: str = "00000000000000000000.log") -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_bytes(b"".join(batches))
-
-
-def test_records_are_read_over_batches_and_segments(tmp_path: Path) -> None:
-    write_log(tmp_path, batch(0, "a", "b" * 300), batch(2, "c", epoch=4))
-    write_log(tmp_path, batch(3, "d"), name="00000000000000000003.log")
-    assert [(record.offset, record.leader_epoch, record.value[:1]) for record in read_log(tmp_path)] == [
-        (0, 1, b"a"),
-        (1, 1, b"b"),
-        (2, 4, b"c"),
-        (3, 1, b"d"),
-    ]
-
-
-def test_every_torn_end_is_where_the_log_ends(tmp_path: Path) -> None:
-    first, second = batch(0, "a"), batch(1, "b")
-    for length in range(len(second)):
-        write_log(tmp_path, first, second[:length])
-        assert [record.value for record in read_log(tmp_path)] == [b"a"]
-
-
-def test_control_batches_are_no_records(tmp_path: Path) -> None:
-    write_log(tmp_path, batch(0, "marker", attributes=0x20), batch(1, "a"))
-    assert [record.offset for record in read_log(tmp_path)] == [1]
-
-
-@pytest.mark.parametrize("wrong", [batch(0, "a", attributes=4), batch(0, "a", magic=1)], ids=["compressed", "old"])
-def test_what_cannot_be_read_is_refused_with_its_place(tmp_path: Path, wrong: bytes) -> None:
-    write_log(tmp_path, batch(0, "a"), wrong)
-    with pytest.raises(Unreadable, match=rf"000\.log has .* at byte {len(batch(0, 'a'))}"):
-        list(read_log(tmp_path))
-
-
-def served(*isr: int) -> Story:
-    return Story().partition(4, 1, isr).final((0, "a"), (1, "b"))
-
-
-def judged(tmp_path: Path, story: Story, **logs: bytes) -> tuple[Verdict, int]:
+def judged(path: Path, story: Story, plan: Plan | None = None, /, **logs: bytes) -> tuple[Finding, Finding, Finding]:
+    """By the names of nodes (`node_4`) what their logs hold: what was kept, one content, agreement."""
     for node, data in logs.items():
-        write_log(tmp_path / node.replace("_", "-") / "data" / "t-0", data)
-    finding = replicas_agree(plan(), story.history(), tmp_path)
-    return finding.verdict, finding.evidence["judged"]
+        write_log(path / node.replace("_", "-") / "data" / "t-0", data)
+    return check_replicas(story.history(), read_replicas(plan or three(), path))
 
 
-@pytest.mark.requirement("DV-05", "HW-03")
-def test_members_that_hold_what_was_served_agree_whatever_follows(tmp_path: Path) -> None:
+def verdicts(findings: tuple[Finding, ...]) -> list[Verdict]:
+    return [finding.verdict for finding in findings]
+
+
+def table(finding: Finding) -> Counterexample:
+    assert finding.counterexample is not None
+    return finding.counterexample
+
+
+def acknowledged(*isr: int) -> Story:
+    """`a` and `b` at offsets 0 and 1; the first of the ISR leads at epoch 2."""
+    return Story().send("a", 0).send("b", 1).partition(isr[0], 2, isr)
+
+
+@pytest.mark.requirement("DV-05", "HW-03", "SEG-01", "SEG-02")
+def test_members_that_hold_what_was_promised_agree_whatever_lies_above(tmp_path: Path) -> None:
     logs = {"node_4": batch(0, "a ....", "b", "x"), "node_5": batch(0, "a ....", "b", "y", "z")}
-    assert judged(tmp_path, served(4, 5), **logs) == (Verdict.PASS, 4)
+    findings = judged(tmp_path, acknowledged(4, 5), **logs)
+    assert verdicts(findings) == [PASS, PASS, PASS]
+    assert findings[0].evidence["judged"] == 4
+    assert findings[0].evidence["records"] == findings[0].evidence["below_bound"] == 2
 
 
+@pytest.mark.requirement("SEG-01")
 @pytest.mark.parametrize("log", [batch(0, "a"), batch(0, "a", "x"), b""], ids=["short", "other", "empty"])
-def test_a_member_without_a_served_record_is_seen(tmp_path: Path, log: bytes) -> None:
-    assert judged(tmp_path, served(4, 5), node_4=batch(0, "a", "b"), node_5=log)[0] is Verdict.VIOLATION
+def test_a_member_that_lacks_a_promised_record_is_seen_dead_or_alive(tmp_path: Path, log: bytes) -> None:
+    kept, _, agree = judged(tmp_path, acknowledged(4, 5), node_4=batch(0, "a", "b"), node_5=log)
+    assert verdicts((kept, agree)) == [VIOLATION, VIOLATION]
+    assert "t-0" in kept.sentence and "offset" in kept.sentence
 
 
-def test_a_replica_outside_the_isr_may_lack_records(tmp_path: Path) -> None:
-    assert judged(tmp_path, served(4), node_4=batch(0, "a", "b"), node_5=b"") == (Verdict.PASS, 2)
+def test_what_was_served_counts_like_what_was_acknowledged(tmp_path: Path) -> None:
+    story = Story().partition(4, 2, (4,)).send("a", 0, acks="1").poll((0, "a"))
+    kept, _, _ = judged(tmp_path, story, node_4=b"")
+    assert kept.verdict is VIOLATION
+    unserved = Story().partition(4, 2, (4,)).send("a", 0, acks="1")
+    assert judged(tmp_path, unserved, node_4=b"")[0].evidence["judged"] == 0
 
 
-def test_without_files_there_is_nothing_to_judge(tmp_path: Path) -> None:
-    assert judged(tmp_path, served(4, 5)) == (Verdict.PASS, 0)
+def test_below_the_bound_members_agree_on_what_nobody_was_promised(tmp_path: Path) -> None:
+    story = Story().send("a", 0, acks="1").send("b", 1).partition(4, 2, (4, 5))
+    kept, one_content, agree = judged(tmp_path, story, node_4=batch(0, "a", "b"), node_5=batch(0, "x", "b"))
+    assert verdicts((kept, one_content, agree)) == [PASS, VIOLATION, VIOLATION]
+    assert [row[3] for row in table(one_content).rows] == ["a", "x"]
+
+
+def test_copies_in_batches_of_other_sizes_are_the_same(tmp_path: Path) -> None:
+    findings = judged(
+        tmp_path, acknowledged(4, 5), node_4=batch(0, "a", "b"), node_5=batch(0, "a") + batch(1, "b", attributes=1)
+    )
+    assert verdicts(findings) == [PASS, PASS, PASS]
+
+
+@pytest.mark.requirement("SEG-02")
+def test_a_replica_outside_may_end_early_or_in_a_tail_of_its_own(tmp_path: Path) -> None:
+    ours = batch(0, "a", epoch=1) + batch(1, "b", epoch=2)
+    tail = batch(0, "a", epoch=1) + batch(1, "x", "y", epoch=1)
+    findings = judged(tmp_path, acknowledged(4), node_4=ours, node_5=tail, node_6=b"")
+    assert verdicts(findings) == [PASS, PASS, PASS]
+    assert findings[1].evidence["tails"] == {"node-5 t-0": 1}
+    assert "1 records wait to be truncated" in findings[1].sentence
+
+
+@pytest.mark.requirement("SEG-02")
+@pytest.mark.parametrize(
+    "log",
+    [
+        batch(0, "a", epoch=1) + batch(1, "x", epoch=2),
+        batch(0, "a", epoch=1) + batch(1, "x", epoch=3),
+        batch(0, "x", epoch=0) + batch(1, "b", epoch=2),
+    ],
+    ids=["of the same epoch", "of a newer epoch", "and agrees again"],
+)
+def test_a_replica_outside_that_differs_is_seen_where_it_is_no_tail(tmp_path: Path, log: bytes) -> None:
+    ours = batch(0, "a", epoch=1) + batch(1, "b", epoch=2)
+    assert judged(tmp_path, acknowledged(4), node_4=ours, node_5=log)[1].verdict is VIOLATION
+
+
+def test_a_tail_that_was_acknowledged_is_no_tail(tmp_path: Path) -> None:
+    """The dead leader holds what was promised, the next one something else."""
+    story = acknowledged(4, 5).partition(5, 3, (5,)).send("x", 1, acks="1")
+    logs = {"node_4": batch(0, "a", "b", epoch=2), "node_5": batch(0, "a", epoch=2) + batch(1, "x", epoch=3)}
+    kept, one_content, agree = judged(tmp_path, story, **logs)
+    assert verdicts((kept, one_content, agree)) == [VIOLATION, VIOLATION, PASS]
+
+
+@pytest.mark.requirement("SEG-01")
+def test_a_lost_record_is_shown_on_every_replica(tmp_path: Path) -> None:
+    """KIP-101's first case: the follower truncated what was acknowledged, led, and the old leader followed it."""
+    story = Story().partition(4, 0, (4, 5)).send("m1", 0).send("m2", 1).partition(5, 1, (5, 4)).final((0, "m1"))
+    kept, one_content, _ = judged(tmp_path, story, node_4=batch(0, "m1", epoch=0), node_5=batch(0, "m1", epoch=0))
+    assert verdicts((kept, one_content)) == [VIOLATION, PASS]
+    assert table(kept).columns[7:] == ("node-4 (in the ISR)", "node-5 (leads)")
+    assert table(kept).rows == (("t-0", 1, 0, "m2", "by 4 at 0.50 s to p", "4, 5", "never", "absent", "absent"),)
+    assert table(kept).context == (
+        ("t-0", 0, 0, "m1", "by 4 at 0.30 s to p", "4, 5", "in the final read", "there", "there"),
+    )
+
+
+@pytest.mark.requirement("SEG-02", "HW-03")
+def test_two_records_at_one_offset_are_shown_on_every_replica(tmp_path: Path) -> None:
+    """KIP-101's second case: both were acknowledged, each by a leader that did not have the other."""
+    story = Story().partition(4, 0, (4, 5)).send("m1", 0).send("m2", 1).partition(5, 1, (5,)).send("m3", 1)
+    story.partition(5, 1, (5, 4)).poll((1, "m3"))
+    first = batch(0, "m1", epoch=0)
+    logs = {"node_4": first + batch(1, "m2", epoch=0), "node_5": first + batch(1, "m3", epoch=1)}
+    findings = judged(tmp_path, story, **logs)
+    assert verdicts(findings) == [VIOLATION, VIOLATION, VIOLATION]
+    assert table(findings[1]).rows == table(findings[0]).rows == table(findings[2]).rows
+    assert [row[1:4] + row[6:] for row in table(findings[1]).rows] == [
+        (1, 0, "m2", "never", "there", "other: m3 (epoch 1)"),
+        (1, 1, "m3", "to c at 1.00 s", "other: m2 (epoch 0)", "there"),
+    ]
 
 
 def test_of_two_processes_with_one_id_one_must_hold_it(tmp_path: Path) -> None:
     node = {"name": "node-4b", "id": 4, "index": 14, "roles": ["broker"], "duplicate_of": "node-4"}
     twins = plan(topology={"nodes": [*(each.model_dump() for each in plan().topology.nodes), node]})
-    write_log(tmp_path / "node-4" / "data" / "t-0", batch(0, "a"))
-    write_log(tmp_path / "node-4b" / "data" / "t-0", batch(0, "a", "b"))
-    assert replicas_agree(twins, served(4).history(), tmp_path).verdict is Verdict.PASS
+    findings = judged(tmp_path, acknowledged(4), twins, node_4=batch(0, "a"), node_4b=batch(0, "a", "b"))
+    assert verdicts(findings) == [PASS, PASS, PASS]
 
 
-def test_a_log_that_cannot_be_read_is_named_and_not_judged(tmp_path: Path) -> None:
-    write_log(tmp_path / "node-4" / "data" / "t-0", batch(0, "a", attributes=1))
-    finding = replicas_agree(plan(), served(4).history(), tmp_path)
-    assert finding.evidence["judged"] == 0
-    assert "compressed" in finding.evidence["unreadable"][0]
+def test_a_member_whose_log_is_nowhere_lacks_everything(tmp_path: Path) -> None:
+    (tmp_path / "node-5" / "data").mkdir(parents=True)
+    kept, _, _ = judged(tmp_path, acknowledged(4, 5), node_4=batch(0, "a", "b"))
+    assert kept.verdict is VIOLATION
+    assert [row[-1] for row in table(kept).rows] == ["there", "there"]
 
 
-def test_a_replica_is_looked_for_in_each_log_directory(tmp_path: Path) -> None:
-    node = {"name": "node-4", "id": 4, "index": 4, "roles": ["broker"], "log_dirs": 2}
-    two = plan(topology={"nodes": [node]}, topics=[{"name": "t", "assignments": [[4]]}])
-    history = Story().send("a", 0).partition(4, 1, [4]).final((0, "a")).history()
-    write_log(tmp_path / "node-4" / "data-2" / "t-0", batch(0, "b"))
-    finding = replicas_agree(two, history, tmp_path)
-    assert finding.verdict is Verdict.VIOLATION
-    assert finding.counterexample is not None
-    assert finding.counterexample.rows[0][1] == "node-4/data-2"
+def test_a_member_whose_directory_is_not_in_its_place_is_not_judged(tmp_path: Path) -> None:
+    kept, _, _ = judged(tmp_path, acknowledged(4, 5), node_4=batch(0, "a", "b"))
+    assert (kept.verdict, kept.evidence["judged"]) == (PASS, 2)
 
 
 def test_what_a_failed_log_directory_held_is_not_judged(tmp_path: Path) -> None:
     node = {"name": "node-4", "id": 4, "index": 4, "roles": ["broker"], "log_dirs": 2}
     two = plan(topology={"nodes": [node]}, topics=[{"name": "t", "assignments": [[4]]}])
-    history = Story().send("a", 0).partition(4, 1, [4]).final((0, "a")).history()
     write_log(tmp_path / "node-4" / "data-2.aside" / "t-0", batch(0, "b"))
     (tmp_path / "node-4" / "data-2").touch()
-    finding = replicas_agree(two, history, tmp_path)
-    assert finding.verdict is Verdict.PASS
-    assert finding.evidence["judged"] == 0
+    kept, _, _ = judged(tmp_path, acknowledged(4), two, node_5=b"")
+    assert (kept.verdict, kept.evidence["judged"]) == (PASS, 0)
+
+
+def test_a_replica_is_looked_for_in_each_log_directory(tmp_path: Path) -> None:
+    node = {"name": "node-4", "id": 4, "index": 4, "roles": ["broker"], "log_dirs": 2}
+    two = plan(topology={"nodes": [node]}, topics=[{"name": "t", "assignments": [[4]]}])
+    write_log(tmp_path / "node-4" / "data-2" / "t-0", batch(0, "b"))
+    kept, _, _ = judged(tmp_path, acknowledged(4), two)
+    assert kept.verdict is VIOLATION
+    assert table(kept).columns[-1] == "node-4/data-2 (leads)"
+
+
+def test_a_log_of_an_earlier_topic_of_the_name_is_passed_over(tmp_path: Path) -> None:
+    for node, id, data in (("node-4", "new", batch(0, "a", "b")), ("node-5", "old", batch(0, "x", epoch=7))):
+        write_log(tmp_path / node / "data" / "t-0", data)
+        (tmp_path / node / "data" / "t-0" / "partition.metadata").write_text(f"version: 0\ntopic_id: {id}\n")
+    findings = judged(tmp_path, acknowledged(4))
+    assert verdicts(findings) == [PASS, PASS, PASS]
+    assert findings[0].evidence["passed_over"] == ["node-5 t-0: of an earlier topic"]
+
+
+def test_logs_that_cannot_be_read_are_named_and_leave_it_open(tmp_path: Path) -> None:
+    kept, _, _ = judged(tmp_path, acknowledged(4), node_4=batch(0, "a", attributes=4))
+    assert kept.verdict is Verdict.INCONCLUSIVE
+    assert "compressed by codec 4" in kept.sentence
+
+
+def test_a_partition_that_was_deleted_has_no_logs_to_hold(tmp_path: Path) -> None:
+    story = acknowledged(4).event("state", "t-0", "seen", {"what": "partition-gone", "topic": "t", "partition": 0})
+    (tmp_path / "node-4" / "data").mkdir(parents=True)
+    assert judged(tmp_path, story, node_5=batch(0, "x"))[0].evidence["judged"] == 0
+
+
+def test_without_files_there_is_nothing_to_judge(tmp_path: Path) -> None:
+    findings = judged(tmp_path, acknowledged(4, 5))
+    assert verdicts(findings) == [PASS, PASS, PASS]
+    assert [finding.evidence["judged"] for finding in findings] == [0, 0, 0]

@@ -1,0 +1,48 @@
+"""What a run proved to be committed: acknowledged at acks=all, or served to a consumer. Nothing else proves it.
+
+A checkpointed high watermark does not: it is stale after kill -9, and a bound taken from it hides what was lost above.
+A log is a sequence, so whatever lies below a committed record is committed with it: the bound of a partition is one
+past the highest offset that was acknowledged or served. What lies above it may differ between replicas.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.checkers.control import TopicPartition
+from harness.checkers.history import History
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The records of one partition that were acknowledged or served, by offset; more than one at an offset is wrong.
+
+    `bound` is exclusive. `records` counts distinct ones.
+    """
+
+    values: Mapping[int, tuple[str, ...]]
+    bound: int
+    records: int
+
+
+def read_committed(history: History) -> Mapping[TopicPartition, Committed]:
+    """Of each partition that has any. Topics of one name that followed each other are left out: their offsets begin
+    anew, and no answer says which of them it is about."""
+    values: dict[TopicPartition, dict[int, tuple[str, ...]]] = defaultdict(dict)
+    for at, by_offset in history.reads.items():
+        values[at].update(by_offset)
+    for promise in history.promises:
+        if promise.offset < 0:
+            continue
+        known = values[promise.at].get(promise.offset, ())
+        if promise.value not in known:
+            values[promise.at][promise.offset] = (*known, promise.value)
+    return {
+        at: Committed(by_offset, max(by_offset) + 1, sum(map(len, by_offset.values())))
+        for at, by_offset in sorted(values.items())
+        if by_offset and not lived_twice(history, at)
+    }
+
+
+def lived_twice(history: History, at: TopicPartition) -> bool:
+    return any(view.life for view in history.views.of(at))

@@ -1,0 +1,123 @@
+"""Each log by itself, from its files: its epochs only grow, its checkpoints lie within it, only its end may be torn.
+
+All logs are judged, whoever had them and whatever became of their nodes; __cluster_metadata is not, which follows
+other rules. What the clients saw does not matter here.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.checkers.check import Check
+from harness.checkers.checkpoints import HIGH_WATERMARKS, LEADER_EPOCHS, BadCheckpoint, high_watermarks
+from harness.checkers.replica_logs import ReplicaLog, Replicas
+from results.records.journal import Journal
+from results.records.verdict import Basis, Finding
+
+EPOCHS = Check("log-epochs-grow", "Leader epochs go back within a log", "SEG-03", Basis.PRESENCE)
+CHECKPOINTS = Check("checkpoints-within-log", "A checkpoint points beyond its log", "SEG-04", Basis.PRESENCE)
+TAILS = Check("torn-tails", "A log is damaged where no kill can have torn it", "SEG-05", Basis.PRESENCE)
+
+
+def check_log_files(replicas: Replicas, journal: Journal) -> tuple[Finding, Finding, Finding]:
+    """Linear in the batches."""
+    logs = [log for at in sorted(replicas.logs) for log in replicas.of(at)]
+    return _epochs(logs), _checkpoints(logs, replicas), _tails(logs, _ended_orderly(journal))
+
+
+def _epochs(logs: list[ReplicaLog]) -> Finding:
+    rows: list[tuple[Any, ...]] = []
+    batches = 0
+    for log in logs:
+        batches += len(log.batches)
+        for before, after in zip(log.batches, log.batches[1:], strict=False):
+            if after.leader_epoch < before.leader_epoch:
+                rows.append(
+                    (log.folder.name, log.name, before.last, before.leader_epoch, after.base, after.leader_epoch)
+                )
+    if not rows:
+        return EPOCHS.held(batches, f"In none of {len(logs)} logs does a leader epoch go back ({batches} batches).")
+    name, node, before_offset, before_epoch, offset, epoch = rows[0]
+    return EPOCHS.broken(
+        batches,
+        f"In {name} on {node} epoch {epoch} at offset {offset} follows epoch {before_epoch} at offset {before_offset}.",
+        ("partition", "replica", "offset", "epoch", "then offset", "epoch"),
+        rows,
+        at=None,
+    )
+
+
+def _checkpoints(logs: list[ReplicaLog], replicas: Replicas) -> Finding:
+    """High watermarks of partitions that have no log there are of replicas that went away."""
+    by_folder = {log.folder: log for log in logs}
+    rows: list[tuple[Any, ...]] = []
+    judged = 0
+    for node, directories in sorted(replicas.directories.items()):
+        for directory in directories:
+            try:
+                known = high_watermarks(directory)
+            except BadCheckpoint as error:
+                rows.append((node, HIGH_WATERMARKS, "unreadable", "", str(error)))
+                continue
+            for (topic, number), offset in sorted(known.items()):
+                log = by_folder.get(directory / f"{topic}-{number}")
+                if log is not None and not log.damage:
+                    judged += 1
+                    if offset > log.end:
+                        rows.append((log.name, log.folder.name, f"high watermark {offset}", log.end, "beyond the end"))
+    for log in logs:
+        judged += 1
+        rows += [(log.name, log.folder.name, what, log.end, why) for what, why in _wrong_epochs(log)]
+    if not rows:
+        return CHECKPOINTS.held(judged, f"All checkpoints of {len(logs)} logs lie within them ({judged} looked at).")
+    return CHECKPOINTS.broken(
+        judged,
+        f"{len(rows)} checkpoints do not lie within their log; the first: {rows[0][2]} of {rows[0][1]} on "
+        f"{rows[0][0]}, whose log ends at {rows[0][3]}.",
+        ("replica", "partition", "checkpoint", "log end", "wrong"),
+        rows,
+        at=None,
+    )
+
+
+def _wrong_epochs(log: ReplicaLog) -> Iterator[tuple[str, str]]:
+    if log.epochs is None:
+        yield LEADER_EPOCHS, "unreadable"
+        return
+    for (epoch, start), (next_epoch, next_start) in zip(log.epochs, log.epochs[1:], strict=False):
+        if next_epoch <= epoch or next_start < start:
+            yield f"epoch {next_epoch} from {next_start}", f"after epoch {epoch} from {start}"
+    if log.epochs and not log.damage and log.epochs[-1][1] > log.end:
+        yield f"epoch {log.epochs[-1][0]} from {log.epochs[-1][1]}", "beyond the end"
+
+
+def _tails(logs: list[ReplicaLog], orderly: frozenset[str]) -> Finding:
+    """A process that ended orderly leaves no torn tail."""
+    torn = [log for log in logs if log.torn and log.node not in orderly]
+    rows: list[tuple[Any, ...]] = [(log.folder.name, log.name, str(log.damage)) for log in logs if log.damage]
+    rows += [
+        (log.folder.name, log.name, f"{log.torn}, although the process ended orderly")
+        for log in logs
+        if log.torn and log.node in orderly
+    ]
+    tails = {f"{log.name} {log.folder.name}": log.torn.bytes_left for log in torn if log.torn}
+    if rows:
+        return TAILS.broken(
+            len(logs),
+            f"{len(rows)} logs are damaged; the first: {rows[0][2]} (on {rows[0][1]}).",
+            ("partition", "replica", "damage"),
+            rows,
+            at=None,
+            torn=tails,
+        )
+    ends = f"{len(torn)} ends torn by kill -9, as they may be" if torn else "no end is torn"
+    return TAILS.held(len(logs), f"None of {len(logs)} logs is damaged; {ends}.", torn=tails)
+
+
+def _ended_orderly(journal: Journal) -> frozenset[str]:
+    """Nodes whose last process ended by itself, with exit code 0. The end of a run is kill -9."""
+    last = {event.node: event for event in journal.of("node")}
+    return frozenset(
+        node
+        for node, event in last.items()
+        if node and event.phase in ("stopped", "exited") and event.data.get("exit_code") == 0
+    )

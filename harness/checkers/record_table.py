@@ -1,0 +1,146 @@
+"""A counterexample record by record and replica by replica: what clients were told of it, and who has it on disk.
+
+The same table for every finding that is about single records, whatever the design.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from harness.checkers.control import DECIDED, PartitionView, TopicPartition
+from harness.checkers.history import History, Outcome, Send
+from harness.checkers.replica_logs import ReplicaLog, Replicas
+from results.records.verdict import Counterexample, Finding
+
+_RECORD_COLUMNS = ("partition", "offset", "record")
+COLUMNS = ("partition", "offset", "epoch", "record", "acknowledged", "ISR then", "served")
+"""Those before the replicas, of which each has one."""
+
+Place = tuple[TopicPartition, int, str]
+"""A record: partition, offset, value."""
+
+
+@dataclass(frozen=True)
+class RecordTable:
+    """Makes such tables for one run."""
+
+    history: History
+    replicas: Replicas
+
+    def of(self, places: Sequence[Place], context: Sequence[Place] = ()) -> Counterexample:
+        """A row for each record, in the order given; `context` are records before them that are as they should be."""
+        names = self._names(places)
+        columns = (*COLUMNS, *(self._head(name, places) for name in names))
+        return Counterexample.of(
+            columns, [self._row(each, names) for each in places], context=[self._row(each, names) for each in context]
+        )
+
+    def show(self, finding: Finding) -> Finding:
+        """The finding with its records on all replicas, if records are what its counterexample shows."""
+        table = finding.counterexample
+        if table is None or table.columns[: len(_RECORD_COLUMNS)] != _RECORD_COLUMNS:
+            return finding
+        rows, context = [_place(row) for row in table.rows], [_place(row) for row in table.context]
+        if not any(self.replicas.of(at) for at, _, _ in rows):
+            return finding
+        shown = self.of(rows, context)
+        return replace(finding, counterexample=replace(shown, rows=self._rows(rows), total=table.total, gap=table.gap))
+
+    def before(self, places: Iterable[Place]) -> list[Place]:
+        """For each partition the last acknowledged record below the first of these, if the final read found it."""
+        first: dict[TopicPartition, int] = {}
+        for at, offset, _ in places:
+            first[at] = min(offset, first.get(at, offset))
+        last: dict[TopicPartition, Place] = {}
+        for promise in self.history.promises:
+            at = promise.at
+            if 0 <= promise.offset < first.get(at, 0) and promise.value in self.history.values_read:
+                last[at] = max(last.get(at, (at, -1, "")), (at, promise.offset, promise.value))
+        return list(last.values())
+
+    def _rows(self, places: Sequence[Place]) -> tuple[tuple[Any, ...], ...]:
+        names = self._names(places)
+        return tuple(self._row(each, names) for each in places)
+
+    def _names(self, places: Sequence[Place]) -> list[str]:
+        return sorted({log.name for at in {place[0] for place in places} for log in self.replicas.of(at)})
+
+    def _head(self, name: str, places: Sequence[Place]) -> str:
+        """A replica's name, with what it was at the end where all records are of one partition."""
+        partitions = {place[0] for place in places}
+        view = last_view(self.history, next(iter(partitions))) if len(partitions) == 1 else None
+        log = next((log for at in partitions for log in self.replicas.of(at) if log.name == name), None)
+        if view is None or log is None:
+            return name
+        if log.broker == view.leader:
+            return f"{name} (leads)"
+        return f"{name} ({'in the ISR' if log.broker in view.isr else 'outside the ISR'})"
+
+    def _row(self, place: Place, names: Sequence[str]) -> tuple[Any, ...]:
+        at, offset, value = place
+        logs: Mapping[str, ReplicaLog] = {log.name: log for log in self.replicas.of(at)}
+        send = self._sends.get(value)
+        then = None if send is None or send.completed is None else self.history.views.at(at, send.completed)
+        return (
+            f"{at[0]}-{at[1]}",
+            offset,
+            self.epoch(place),
+            value,
+            _acknowledged(send, then),
+            "" if then is None else ", ".join(map(str, then.isr)),
+            self._served(place),
+            *(_cell(logs.get(name), offset, value) for name in names),
+        )
+
+    def epoch(self, place: Place) -> int:
+        """As it stands in a log; of a record that stands in none, the leader epoch of the time; -1 if unknown."""
+        at, offset, value = place
+        for log in self.replicas.of(at):
+            held = log.held.get(offset)
+            if held is not None and held[0] == value:
+                return held[1]
+        send = self._sends.get(value)
+        then = None if send is None or send.completed is None else self.history.views.at(at, send.completed)
+        return -1 if then is None else then.leader_epoch
+
+    @cached_property
+    def _sends(self) -> Mapping[str, Send]:
+        return {send.value: send for send in self.history.sends}
+
+    def _served(self, place: Place) -> str:
+        poll = self.history.first_reads.get(place)
+        if poll is None:
+            return "never"
+        return "in the final read" if poll.final else f"to {poll.process} at {poll.t:.2f} s"
+
+
+def last_view(history: History, at: TopicPartition) -> PartitionView | None:
+    """The last that was decided of a partition, else the newest that anybody said."""
+    views = history.views.of(at)
+    decided = [view for view in views if view.observer == DECIDED]
+    return next(reversed(decided or views), None)
+
+
+def _place(row: Sequence[Any]) -> Place:
+    topic, _, number = str(row[0]).rpartition("-")
+    return (topic, int(number)), int(row[1]), str(row[2])
+
+
+def _acknowledged(send: Send | None, then: PartitionView | None) -> str:
+    if send is None:
+        return "not sent by this run"
+    if send.outcome is Outcome.OK:
+        by = "" if then is None or then.leader < 0 else f"by {then.leader} "
+        level = "" if send.acks == "all" else f", acks={send.acks}"
+        return f"{by}at {send.completed:.2f} s to {send.process}{level}"
+    return "refused" if send.outcome is Outcome.FAIL else "outcome unknown"
+
+
+def _cell(log: ReplicaLog | None, offset: int, value: str) -> str:
+    if log is None:
+        return "no log"
+    held = log.held.get(offset)
+    if held is None:
+        return "absent"
+    return "there" if held[0] == value else f"other: {held[0]} (epoch {held[1]})"

@@ -1,0 +1,105 @@
+"""Each log by itself: epochs, checkpoints, torn ends."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.checkers.log_files import check_log_files
+from harness.checkers.replica_logs import read_replicas
+from results.records.verdict import Finding, Verdict
+from tests.harness.checkers.logs import batch, write_checkpoint, write_log
+from tests.harness.checkers.plans import plan
+from tests.harness.checkers.story import Story
+
+PASS, VIOLATION = Verdict.PASS, Verdict.VIOLATION
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """The folder of t-0 on node-4, with three batches that end at offset 4."""
+    folder = tmp_path / "node-4" / "data" / "t-0"
+    write_log(folder, batch(0, "a", epoch=1), batch(1, "b", "c", epoch=1), batch(3, "d", epoch=4))
+    return folder
+
+
+def judged(log: Path, story: Story | None = None) -> tuple[Finding, Finding, Finding]:
+    """Epochs, checkpoints, tails."""
+    return check_log_files(read_replicas(plan(), log.parents[2]), (story or Story()).journal())
+
+
+@pytest.mark.requirement("SEG-03")
+def test_epochs_that_only_grow_hold(log: Path) -> None:
+    epochs, checkpoints, tails = judged(log)
+    assert {epochs.verdict, checkpoints.verdict, tails.verdict} == {PASS}
+    assert epochs.evidence["judged"] == 3
+
+
+@pytest.mark.requirement("SEG-03")
+def test_an_epoch_that_goes_back_is_shown_where_it_does(log: Path) -> None:
+    write_log(log, batch(4, "e", epoch=3), name="00000000000000000004.log")
+    epochs, _, _ = judged(log)
+    assert epochs.verdict is VIOLATION
+    assert epochs.sentence == "In t-0 on node-4 epoch 3 at offset 4 follows epoch 4 at offset 3."
+
+
+@pytest.mark.requirement("SEG-04")
+@pytest.mark.parametrize(("offset", "verdict"), [(0, PASS), (4, PASS), (5, VIOLATION)])
+def test_a_high_watermark_lies_within_its_log(log: Path, offset: int, verdict: Verdict) -> None:
+    write_checkpoint(log.parent / "replication-offset-checkpoint", [f"t 0 {offset}", "gone 0 99"])
+    assert judged(log)[1].verdict is verdict
+
+
+@pytest.mark.requirement("SEG-04")
+@pytest.mark.parametrize(
+    ("rows", "verdict"),
+    [
+        (["1 0", "4 3"], PASS),
+        (["1 0", "4 3", "5 4"], PASS),
+        (["1 0", "5 5"], VIOLATION),
+        (["1 0", "1 3"], VIOLATION),
+        (["1 3", "4 0"], VIOLATION),
+        (["one 0"], VIOLATION),
+    ],
+    ids=["as it is", "an epoch without a record", "beyond the end", "twice", "backwards", "no number"],
+)
+def test_the_leader_epochs_of_a_log_lie_within_it(log: Path, rows: list[str], verdict: Verdict) -> None:
+    write_checkpoint(log / "leader-epoch-checkpoint", rows)
+    assert judged(log)[1].verdict is verdict
+
+
+@pytest.mark.requirement("SEG-05")
+def test_a_torn_end_is_allowed_after_a_kill_and_counted(log: Path) -> None:
+    write_log(log, batch(4, "e")[:-3], name="00000000000000000004.log")
+    _, _, tails = judged(log, Story().event("node", "node-4", "killed", node="node-4"))
+    assert tails.verdict is PASS
+    assert tails.evidence["torn"] == {"node-4 t-0": len(batch(4, "e")) - 3}
+    assert "1 ends torn by kill -9" in tails.sentence
+
+
+@pytest.mark.requirement("SEG-05")
+def test_a_process_that_ended_orderly_leaves_no_torn_end(log: Path) -> None:
+    write_log(log, batch(4, "e")[:-3], name="00000000000000000004.log")
+    _, _, tails = judged(log, Story().event("node", "node-4", "stopped", {"exit_code": 0}, node="node-4"))
+    assert tails.verdict is VIOLATION
+
+
+@pytest.mark.requirement("SEG-05")
+@pytest.mark.parametrize(
+    "rest",
+    [(batch(4, "e", right=False), batch(5, "f")), (batch(3, "e"),)],
+    ids=["a wrong checksum in the middle", "an offset twice"],
+)
+def test_damage_in_the_middle_is_never_allowed(log: Path, rest: tuple[bytes, ...]) -> None:
+    write_log(log, *rest, name="00000000000000000004.log")
+    assert judged(log)[2].verdict is VIOLATION
+
+
+def test_a_torn_segment_that_others_follow_is_damage(log: Path) -> None:
+    write_log(log, batch(4, "e")[:-3], name="00000000000000000004.log")
+    write_log(log, batch(5, "f"), name="00000000000000000005.log")
+    assert judged(log)[2].verdict is VIOLATION
+
+
+def test_the_log_of_the_controllers_is_not_judged(log: Path) -> None:
+    write_log(log.parent / "__cluster_metadata-0", batch(0, "a", epoch=2), batch(1, "b", epoch=1))
+    assert judged(log)[0].verdict is PASS

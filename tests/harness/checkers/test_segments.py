@@ -1,0 +1,96 @@
+"""Segments (built byte by byte), checkpoint files, and the readers of both."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.checkers.checkpoints import BadCheckpoint, high_watermark, high_watermarks, leader_epochs
+from harness.checkers.replica_logs import log_end
+from harness.checkers.segments import Unreadable, records, scan
+from tests.harness.checkers.logs import batch, write_checkpoint, write_log
+
+
+def values(path: Path) -> list[bytes]:
+    return [record.value for each in scan(path).batches for record in records(each)]
+
+
+def test_records_are_read_with_offset_epoch_and_value(tmp_path: Path) -> None:
+    path = write_log(tmp_path, batch(0, "a", "b" * 300), batch(2, "c", epoch=4))
+    read = [record for each in scan(path).batches for record in records(each)]
+    assert [(each.offset, each.leader_epoch, each.value[:1]) for each in read] == [
+        (0, 1, b"a"),
+        (1, 1, b"b"),
+        (2, 4, b"c"),
+    ]
+
+
+def test_batches_compressed_by_gzip_are_unpacked(tmp_path: Path) -> None:
+    assert values(write_log(tmp_path, batch(0, "a", "b", attributes=1))) == [b"a", b"b"]
+
+
+def test_other_codecs_are_opaque_and_named(tmp_path: Path) -> None:
+    (found,) = scan(write_log(tmp_path, batch(0, "a", attributes=4))).batches
+    with pytest.raises(Unreadable, match="is compressed by codec 4"):
+        records(found)
+
+
+def test_control_batches_hold_no_records(tmp_path: Path) -> None:
+    assert values(write_log(tmp_path, batch(0, "marker", attributes=0x20), batch(1, "a"))) == [b"a"]
+
+
+@pytest.mark.requirement("SEG-05")
+def test_every_torn_end_is_where_the_log_ends(tmp_path: Path) -> None:
+    first, second = batch(0, "a"), batch(1, "b")
+    for length in range(1, len(second)):
+        found = scan(write_log(tmp_path, first, second[:length]))
+        assert [each.last for each in found.batches] == [0]
+        assert found.torn and found.torn.bytes_left == length
+        assert found.damage is None
+
+
+@pytest.mark.requirement("SEG-05")
+def test_a_wrong_checksum_is_a_torn_end_or_damage_by_what_follows(tmp_path: Path) -> None:
+    wrong = batch(1, "b", right=False)
+    last = scan(write_log(tmp_path, batch(0, "a"), wrong))
+    middle = scan(write_log(tmp_path, batch(0, "a"), wrong, batch(2, "c")))
+    assert last.torn and "checksum of the batch at offset 1" in last.torn.reason and not last.damage
+    assert middle.damage and "checksum of the batch at offset 1" in middle.damage.reason and not middle.torn
+
+
+def test_what_is_no_batch_of_magic_2_is_damage(tmp_path: Path) -> None:
+    found = scan(write_log(tmp_path, batch(0, "a"), batch(1, "b", magic=1)))
+    assert found.damage and str(found.damage).endswith("no batch of magic 2 (magic 1, length 57)")
+
+
+def test_the_end_of_a_log_is_told_while_it_is_written(tmp_path: Path) -> None:
+    folder = tmp_path / "data-2" / "t-0"
+    dirs = [tmp_path / "data", tmp_path / "data-2"]
+    assert log_end(dirs, "t", 0) is None
+    folder.mkdir(parents=True)
+    assert log_end(dirs, "t", 0) == 0
+    write_log(folder, batch(0, "a", "b"))
+    write_log(folder, batch(2, "c"), batch(3, "d")[:-1], name="00000000000000000002.log")
+    assert log_end(dirs, "t", 0) == 3
+    write_log(folder, name="00000000000000000007.log")
+    assert log_end(dirs, "t", 0) == 7
+
+
+def test_checkpoints_are_read_as_they_stand(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path / "data-2" / "replication-offset-checkpoint", ["t 0 7", "a-b 3 0"])
+    write_checkpoint(tmp_path / "data-2" / "t-0" / "leader-epoch-checkpoint", ["0 0", "3 12"])
+    assert high_watermarks(tmp_path / "data-2") == {("t", 0): 7, ("a-b", 3): 0}
+    assert high_watermark([tmp_path / "data", tmp_path / "data-2"], "t", 0) == 7
+    assert high_watermark([tmp_path / "data", tmp_path / "data-2"], "t", 1) is None
+    assert leader_epochs(tmp_path / "data-2" / "t-0") == ((0, 0), (3, 12))
+
+
+@pytest.mark.parametrize("text", ["1\n0\n", "0\n2\nt 0 7\n", "0\n1\nt 0\n", "0\n1\nt 0 x\n", "x"])
+def test_a_checkpoint_of_another_format_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    (tmp_path / "replication-offset-checkpoint").write_text(text)
+    with pytest.raises(BadCheckpoint, match="replication-offset-checkpoint is no checkpoint"):
+        high_watermarks(tmp_path)
+
+
+def test_an_empty_checkpoint_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "replication-offset-checkpoint").touch()
+    assert high_watermarks(tmp_path) == {}
