@@ -12,7 +12,8 @@ from faults.capabilities import CapabilityError
 from harness.backends import check_backend
 from harness.clients.observer import Observer, Watched
 from harness.clients.workload import Workload
-from harness.cluster import Cluster
+from harness.clients.zookeeper.preparing import prepare_topics
+from harness.cluster import READY_WITHIN, Cluster
 from harness.conformance.progress import Phase
 from harness.engine.context import Context
 from harness.engine.execute import Watch, await_topics, execute
@@ -80,7 +81,7 @@ def _live(plan: Plan, folder: RunFolder, journal: JournalWriter, target: targets
     with ExitStack() as stack:
         cluster = stack.enter_context(Cluster(plan, folder, journal, target))
         deadline = time.monotonic() + plan.deadline_ms / 1000
-        cluster.start([node.name for node in plan.topology.nodes if node.start == "now"])
+        _start(cluster)
         observer = stack.enter_context(Observer(_watched(cluster), target.file.dialect, journal, plan.prepared_topics))
         workload = Workload(plan, journal, cluster.bootstrap)
         stack.callback(workload.stop)
@@ -92,6 +93,17 @@ def _live(plan: Plan, folder: RunFolder, journal: JournalWriter, target: targets
         await_topics(context)
         watch.tell(Phase.RUNNING)
         execute(context, watch)
+
+
+def _start(cluster: Cluster) -> None:
+    """All nodes that start with the cluster; between ZooKeeper and the brokers the topics that these are to find."""
+    plan = cluster.plan
+    nodes = [node for node in plan.topology.nodes if node.start == "now"]
+    if prepared := [topic for topic in plan.topics if topic.prepared]:
+        cluster.start([node.name for node in nodes if "zookeeper" in node.roles])
+        prepare_topics(prepared, cluster.layout.ensemble())
+        nodes = [node for node in nodes if "zookeeper" not in node.roles]
+    cluster.start([node.name for node in nodes], READY_WITHIN + plan.prepared_seconds)
 
 
 def _watched(cluster: Cluster) -> tuple[Watched, ...]:

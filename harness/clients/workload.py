@@ -42,7 +42,7 @@ class Workload:
         self._plan = plan
         self._journal = journal
         self._bootstrap = bootstrap
-        self._partitions = {topic.name: len(topic.assignments) for topic in plan.topics}
+        self._partitions = {topic.name: len(topic.assignments) for topic in plan.topics if not topic.prepared}
         self._numbers = {producer.name: count() for producer in plan.workload.producers}
         self._tallies: list[tuple[str, str, Tally]] = []
         self._promised: set[str] = set()
@@ -53,6 +53,8 @@ class Workload:
         """Create the plan's topics with their assignments, each seen by the cluster. Raises InfrastructureError."""
         admin = AdminClient(settings.common(self._bootstrap("main"), self._plan.timing, "fencepost-admin"))
         for spec in self._plan.topics:
+            if spec.prepared:
+                continue
             topic = NewTopic(
                 spec.name,
                 len(spec.assignments),

@@ -12,8 +12,9 @@ from harness.clients.metadata.image import PartitionEntry
 from harness.clients.observer import RECHECK
 from harness.clients.raw import NoAnswer
 from harness.clients.views import Answer, BrokerView, PartitionView
-from harness.engine import node_files, zookeeper
+from harness.engine import zookeeper
 from harness.engine.context import Context, Vacant
+from harness.engine.node_files import node_files
 from harness.engine.node_logs import LOOK_EVERY
 from harness.engine.topics import create_topic
 from harness.network.layout import Listener
@@ -108,10 +109,8 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
             return zookeeper.WatchesHeld(step, context)
         case Backlog():
             return zookeeper.backlog(step, context)
-        case Checkpoint():
-            return node_files.checkpoint(step, context)
-        case LogEnd():
-            return node_files.end_of_log(step, context)
+        case Checkpoint() | LogEnd():
+            return node_files(step, context)
         case Converged():
             return lambda: converged(context)
 

@@ -38,7 +38,7 @@ BROKEN_SECONDS = 5.0
 def execute(context: Context, watch: Watch) -> None:
     """All steps and the end. Whatever goes wrong is in the journal; only an interrupt is raised."""
     prober = Prober(context)
-    patience = CONVERGE_SECONDS + CONVERGE_LEASES * context.plan.timing.lease_ms / 1000
+    patience = CONVERGE_SECONDS + CONVERGE_LEASES * context.plan.timing.lease_ms / 1000 + context.plan.prepared_seconds
     with Auditor(context) as auditor, prober:
         try:
             _steps(context, prober, auditor, watch)
@@ -51,14 +51,14 @@ def execute(context: Context, watch: Watch) -> None:
 def await_topics(context: Context) -> None:
     """Until the whole cluster agrees about every topic of the plan. InfrastructureError if it does not."""
     wanted = {f"{topic.name}-{index}" for topic in context.plan.topics for index in range(len(topic.assignments))}
-    deadline = time.monotonic() + CONVERGE_SECONDS
+    seconds = CONVERGE_SECONDS + context.plan.prepared_seconds
+    deadline = time.monotonic() + seconds
     there = context.wait(
         lambda: wanted <= set(context.now.image.partitions) and holds(lambda: converged(context)), deadline
     )
     if not there:
         raise InfrastructureError(
-            f"the cluster did not agree about its topics within {CONVERGE_SECONDS:g} s of their creation; "
-            "see the nodes' logs"
+            f"the cluster did not agree about its topics within {seconds:g} s of their creation; see the nodes' logs"
         )
 
 
@@ -95,7 +95,7 @@ def _end(context: Context, prober: Prober, auditor: Auditor, watch: Watch, patie
     watch.tell(Phase.STEP, step="reading everything")
     prober.finish()
     context.workload.stop()
-    if context.plan.topics:
+    if any(not topic.prepared for topic in context.plan.topics):
         context.workload.final_read(min(FINAL_READ_SECONDS, patience))
     auditor.audit()
 

@@ -86,6 +86,7 @@ def _topics(plan: Plan) -> Iterator[Problem]:
 
 def _clients(plan: Plan) -> Iterator[Problem]:
     topics, sites = {topic.name for topic in plan.topics}, set(plan.topology.sites)
+    prepared = plan.prepared_topics
     kinds: tuple[tuple[str, tuple[ProducerSpec | ConsumerSpec, ...]], ...] = (
         ("producers", plan.workload.producers),
         ("consumers", plan.workload.consumers),
@@ -95,6 +96,9 @@ def _clients(plan: Plan) -> Iterator[Problem]:
         for place, spec in enumerate(specs):
             if spec.topic not in topics:
                 yield Problem(("workload", kind, place, "topic"), _unknown("topic", spec.topic, topics))
+            if spec.topic in prepared:
+                sentence = f"{spec.name} works on {spec.topic}, which is `prepared`: no client is given such a topic"
+                yield Problem(("workload", kind, place, "topic"), sentence)
             if spec.site not in sites:
                 yield Problem(("workload", kind, place, "site"), _unknown("site", spec.site, sites))
 

@@ -14,6 +14,8 @@ from harness.plan.base import Acks, Instant, Milliseconds, Name, PlanModel
 from harness.plan.steps import Step
 
 FORMAT = "fencepost-plan/1"
+PREPARED_SECONDS = 0.02
+"""For a partition that is there before its brokers are."""
 
 
 class Timing(PlanModel):
@@ -191,6 +193,11 @@ class Plan(PlanModel):
     @property
     def prepared_topics(self) -> frozenset[str]:
         return frozenset(topic.name for topic in self.topics if topic.prepared)
+
+    @property
+    def prepared_seconds(self) -> float:
+        """How much longer than usual a cluster may take with all that was prepared for it."""
+        return PREPARED_SECONDS * sum(len(topic.assignments) for topic in self.topics if topic.prepared)
 
     def step_name(self, index: int) -> str:
         """A step's own name, or `step-07` by its place: what the journal calls it."""
