@@ -16,9 +16,13 @@ from tests.cluster_impl.replication.direct import NO_LEADER, Replicas
 from tests.cluster_impl.replication.parts import CONFIG
 
 IDS = (1, 2, 3)
-STEPS = ("produce", "fetch", "fetch", "fetch", "fetch_in_vain", "checkpoint", "kill", "start", "elect", "settle")
+STEPS = (
+    "produce", "fetch", "fetch", "fetch_in_vain", "checkpoint", "kill", "bounce", "start", "elect", "elect", "settle"
+)  # fmt: skip
 Step = tuple[str, int]
-HISTORIES = st.lists(st.tuples(st.sampled_from(STEPS), st.sampled_from(IDS)), min_size=10, max_size=80)
+HISTORIES = st.lists(st.tuples(st.sampled_from(STEPS), st.sampled_from(IDS)), min_size=20, max_size=80).map(
+    lambda steps: [("elect", 1), *steps]
+)
 
 
 class History:
@@ -68,6 +72,10 @@ class History:
     def kill(self, node_id: int) -> None:
         if node_id in self.replicas.nodes and (node_id != self.replicas.leader or self._may_end(self.replicas)):
             self.replicas.kill(node_id)
+
+    def bounce(self, node_id: int) -> None:
+        self.kill(node_id)
+        self.start(node_id)
 
     def start(self, node_id: int) -> None:
         if node_id not in self.replicas.nodes:
