@@ -139,9 +139,11 @@ def json_list(znode: Znode) -> tuple[int, ...]:
     """Broker ids in their order."""
     try:
         found = json.loads(znode.data)
-        return tuple(map(int, found))
+        if isinstance(found, list):
+            return tuple(map(int, found))
     except (TypeError, ValueError):
-        raise Strange("no list of brokers") from None
+        pass
+    raise Strange("no list of brokers")
 
 
 def integer(fields: Mapping[str, Any], key: str) -> int:

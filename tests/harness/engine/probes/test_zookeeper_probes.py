@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kio.schema.alter_partition_reassignments.v0 import response as altered
+from kio.schema.create_partitions.v2 import response as created
 from kio.schema.errors import ErrorCode
-from kio.static.primitive import i8, i16, i32, i64
+from kio.schema.list_partition_reassignments.v0 import response as listed
+from kio.schema.types import BrokerId, TopicName
+from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 from harness.clients import commands, kip_343
 from harness.clients.metadata.image import Advertised, BrokerEntry
@@ -17,16 +22,22 @@ from harness.engine.probes.answer import Outcome
 from harness.engine.probes.commands import ask_leader_and_isr, ask_stop_replica, ask_update_metadata
 from harness.engine.probes.wishes import (
     ask_controlled_shutdown,
+    ask_create_partitions,
     ask_isr_change,
+    ask_list_reassignments,
     ask_metadata_heartbeat,
+    ask_reassign,
     ask_replica_state_event,
 )
 from harness.plan.probes import (
     ControlledShutdownProbe,
+    CreatePartitionsProbe,
     EventTopic,
     IsrChangeProbe,
     LeaderAndIsrProbe,
+    ListReassignmentsProbe,
     MetadataHeartbeatProbe,
+    ReassignProbe,
     ReplicaStateEventProbe,
     StopReplicaProbe,
     UpdateMetadataProbe,
@@ -184,3 +195,60 @@ def test_the_first_epoch_has_no_stale_one(context: Context) -> None:
     nobody: Any = Connection()
     with pytest.raises(StepError, match="there is no earlier one to send as stale"):
         ask_leader_and_isr(probe, "node-5", nobody, context)
+
+
+NO_TIME = i32Timedelta.parse(timedelta(0))
+
+
+def reassigned(error: ErrorCode, *partitions: ErrorCode) -> altered.AlterPartitionReassignmentsResponse:
+    found = tuple(
+        altered.ReassignablePartitionResponse(partition_index=i32(1), error_code=each, error_message="why")
+        for each in partitions
+    )
+    topic = altered.ReassignableTopicResponse(name=TopicName("a-t"), partitions=found)
+    return altered.AlterPartitionReassignmentsResponse(
+        throttle_time=NO_TIME, error_code=error, error_message=None, responses=(topic,)
+    )
+
+
+def test_a_partition_is_reassigned_to_nodes_in_their_order_or_no_longer(context: Context) -> None:
+    connection: Any = Connection(reassigned(ErrorCode.none, ErrorCode.none), reassigned(ErrorCode.none, ErrorCode(85)))
+    probe = ReassignProbe(node="node-4", partition="a-t-1", to=("node-5", "node-4"))
+    assert ask_reassign(probe, connection, context).outcome is Outcome.SERVED
+    refused = ask_reassign(probe.model_copy(update={"to": None}), connection, context)
+    assert (refused.error, refused.body["message"]) == (85, "why")
+    asked = [request.topics[0] for request in connection.asked]
+    assert [(topic.name, topic.partitions[0].partition_index) for topic in asked] == [("a-t", 1)] * 2
+    assert [topic.partitions[0].replicas for topic in asked] == [(5, 4), None]
+
+
+def test_a_reassignment_can_be_refused_as_a_whole(context: Context) -> None:
+    connection: Any = Connection(reassigned(ErrorCode.request_timed_out))
+    assert ask_reassign(ReassignProbe(node="node-4", partition="t-0"), connection, context).error == 7
+
+
+def test_what_is_being_reassigned_is_told_by_partition(context: Context) -> None:
+    moving = listed.OngoingPartitionReassignment(
+        partition_index=i32(0),
+        replicas=(BrokerId(4), BrokerId(5)),
+        adding_replicas=(BrokerId(5),),
+        removing_replicas=(BrokerId(4),),
+    )
+    topics = (listed.OngoingTopicReassignment(name=TopicName("t"), partitions=(moving,)),)
+    connection: Any = Connection(
+        listed.ListPartitionReassignmentsResponse(
+            throttle_time=NO_TIME, error_code=ErrorCode.none, error_message=None, topics=topics
+        )
+    )
+    answer = ask_list_reassignments(ListReassignmentsProbe(node="node-4"), connection, context)
+    assert answer.body["moving"] == {"t-0": {"replicas": [4, 5], "adding": [5], "removing": [4]}}
+
+
+def test_partitions_are_added_up_to_a_number(context: Context) -> None:
+    result = created.CreatePartitionsTopicResult(
+        name=TopicName("t"), error_code=ErrorCode.invalid_partitions, error_message="it has 3"
+    )
+    connection: Any = Connection(created.CreatePartitionsResponse(throttle_time=NO_TIME, results=(result,)))
+    answer = ask_create_partitions(CreatePartitionsProbe(node="node-4", topic="t", count=2), connection, context)
+    assert (answer.error, answer.body["message"]) == (37, "it has 3")
+    assert (connection.asked[0].topics[0].count, connection.asked[0].validate_only) == (2, False)
