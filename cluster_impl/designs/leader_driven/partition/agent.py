@@ -231,7 +231,7 @@ class ReplicaAgent:
             self._wait_for_change(now)
 
     def _follow(self, found: Situation, leader: Leader, now: float) -> None:
-        """ "becomeFollower", in the ISR or not. A leader that has no epoch yet, or none any more, is about to be told."""
+        """ "becomeFollower", in the ISR or not. Where /leader and /ISR differ in epoch a change is about to come."""
         assert self._topic is not None
         if self.state is State.FOLLOWING and self._following == leader:
             self._due = None
