@@ -61,7 +61,9 @@ class ZnodeTree:
     def __init__(self) -> None:
         self.zxid = 0
         self.fired: list[str] = []
-        """Paths whose watch fired and was not told yet."""
+        """Paths whose watch fired and was not told yet; of those that asked in no session."""
+        self.fired_in: dict[int, list[str]] = {}
+        """The same by session."""
         self.writes_left: int | None = None
         """After so many more writes of a controller it is over; None: never."""
         self.meanwhile: Callable[[], None] | None = None
@@ -69,8 +71,8 @@ class ZnodeTree:
         self.writes = 0
         """Of controllers, refused ones included."""
         self._nodes: dict[str, _Node] = {"": _Node(b"", 0, 0)}
-        self._data_watches: set[str] = set()
-        self._child_watches: set[str] = set()
+        self._data_watches: dict[str, set[int]] = {}
+        self._child_watches: dict[str, set[int]] = {}
 
     # What others do: brokers, people, older software
 
@@ -113,12 +115,16 @@ class ZnodeTree:
         self.fired.clear()
 
     def end_session(self, session: int) -> None:
-        """What was ephemeral in it goes."""
+        """What was ephemeral in it goes, and nobody is told there any more."""
+        self.fired_in.pop(session, None)
+        for watches in (self._data_watches, self._child_watches):
+            for sessions in watches.values():
+                sessions.discard(session)
         for path in [path for path, node in self._nodes.items() if node.owner == session]:
             self.delete(path)
 
     def watched(self, path: str) -> bool:
-        return path in self._child_watches or path in self._data_watches
+        return bool(self._child_watches.get(path) or self._data_watches.get(path))
 
     # What controllers do
 
@@ -142,19 +148,19 @@ class ZnodeTree:
         match operation:
             case Get(path, watch):
                 if watch and path in self._nodes:
-                    self._data_watches.add(path)
+                    self._data_watches.setdefault(path, set()).add(session)
                 node = self._nodes.get(path)
                 return Found(node.data, node.stat(session)) if node else Absent()
             case Exists(path, watch):
                 if watch:
-                    self._data_watches.add(path)
+                    self._data_watches.setdefault(path, set()).add(session)
                 node = self._nodes.get(path)
                 return Present(node.stat(session)) if node else Absent()
             case Children(path, watch):
                 if path not in self._nodes:
                     return Absent()
                 if watch:
-                    self._child_watches.add(path)
+                    self._child_watches.setdefault(path, set()).add(session)
                 return Names(self.names(path)[::-1])  # in no particular order
         if self.meanwhile is not None:
             interrupt, self.meanwhile = self.meanwhile, None
@@ -219,7 +225,6 @@ class ZnodeTree:
         self._fire(parent, self._child_watches)
         return Done()
 
-    def _fire(self, path: str, watches: set[str]) -> None:
-        if path in watches:
-            watches.discard(path)
-            self.fired.append(path)
+    def _fire(self, path: str, watches: dict[str, set[int]]) -> None:
+        for session in sorted(watches.pop(path, ())):
+            (self.fired_in.setdefault(session, []) if session else self.fired).append(path)
