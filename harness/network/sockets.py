@@ -32,13 +32,17 @@ class Bypass:
         return f"{self.node} is connected to {self.remote}{owner}: that is none of its links"
 
 
-def outgoing(pid: int, *, established: bool = False) -> Iterator[Endpoint]:
-    """Where the connections that this process opened lead, half-open ones too unless told so. Empty if it is gone."""
+def outgoing(pid: int, own: frozenset[Endpoint], *, established: bool = False) -> Iterator[Endpoint]:
+    """Where the connections that this process opened lead, half-open ones too unless told so. Empty if it is gone.
+
+    What it accepted is known by where it listens, and by its `own` endpoints: a node that ends no longer listens, while
+    what it accepted is still open.
+    """
     try:
         sockets = psutil.Process(pid).net_connections(kind="tcp")
     except psutil.Error:
         return
-    listening = {_endpoint(each.laddr) for each in sockets if each.status == psutil.CONN_LISTEN}
+    listening = own | {_endpoint(each.laddr) for each in sockets if each.status == psutil.CONN_LISTEN}
     for each in sockets:
         opened = each.raddr and _endpoint(each.laddr) not in listening
         if opened and (each.status == psutil.CONN_ESTABLISHED or not established):
@@ -50,7 +54,7 @@ def bypasses(layout: Layout, pids: Mapping[str, int]) -> list[Bypass]:
     return [
         Bypass(name, remote, _owner(layout, remote))
         for name, pid in pids.items()
-        for remote in outgoing(pid)
+        for remote in outgoing(pid, _own(layout.node(name)))
         if remote not in _links_of(layout, layout.node(name)) and remote.host != layout.node(name).address
     ]
 
@@ -58,7 +62,12 @@ def bypasses(layout: Layout, pids: Mapping[str, int]) -> list[Bypass]:
 def peers(layout: Layout, name: str, pid: int) -> frozenset[str]:
     """The nodes that this one has an established connection to, through its links."""
     links = _links_of(layout, layout.node(name))
-    return frozenset(links[remote] for remote in outgoing(pid, established=True) if remote in links)
+    remotes = outgoing(pid, _own(layout.node(name)), established=True)
+    return frozenset(links[remote] for remote in remotes if remote in links)
+
+
+def _own(node: Node) -> frozenset[Endpoint]:
+    return frozenset(map(node.endpoint, node.listeners))
 
 
 def _links_of(layout: Layout, node: Node) -> dict[Endpoint, str]:

@@ -1,6 +1,7 @@
 """A connection that goes past the links cannot hide from the socket tables."""
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from harness.network.addresses import PEER_PORT, Addresses, Endpoint
-from harness.network.layout import Layout, Node, Role, site_names
+from harness.network.layout import Layout, Listener, Node, Role, site_names
 from harness.network.sockets import Bypass, bypasses, peers
 
 pytestmark = pytest.mark.integration
@@ -84,3 +85,26 @@ def test_accepted_connections_are_nobody_s_bypass(layout: Layout) -> None:
 
 def test_a_process_that_is_gone_has_no_connections(layout: Layout) -> None:
     assert bypasses(layout, {"node-1": 2**22 + 1}) == []
+
+
+ENDING = """
+import json, socket, sys
+listener = socket.create_server(tuple(json.loads(sys.argv[1])))
+print("listening", flush=True)
+accepted = listener.accept()
+listener.close()
+print("ending", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_what_a_node_accepted_before_it_stopped_listening_is_no_way_around(layout: Layout) -> None:
+    at = layout.node("node-1").endpoint(Listener.INTERNAL)
+    argv = [sys.executable, "-c", ENDING, json.dumps(at)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "listening\n"
+        with socket.create_connection(at):
+            assert process.stdout.readline() == "ending\n"
+            assert bypasses(layout, {"node-1": process.pid}) == []
+        process.kill()
