@@ -47,6 +47,10 @@ def make_node(config: NodeConfig) -> Node:
             return BrokerNode(config)
         case Role.LEGACY:
             # Here, so that nodes without ZooKeeper need no client of it.
+            if config.leader_driven is not None:
+                from cluster_impl.designs.leader_driven.node import LeaderDrivenNode
+
+                return LeaderDrivenNode(config)
             from cluster_impl.designs.zk_controller.node import ZkNode
 
             return ZkNode(config)

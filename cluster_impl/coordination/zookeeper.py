@@ -46,6 +46,8 @@ class ZooKeeper(Operations):
         self._watches = WatchTable()
         self._session: Session | None = None
         self._until_connected: list[asyncio.Future[None]] = []
+        self.operations = 0
+        """How many were asked for since the start."""
         self.state = SessionState.CONNECTING
         self.listeners: list[StateListener] = []
         """Called on the loop with each new state."""
@@ -108,6 +110,7 @@ class ZooKeeper(Operations):
     # The session
 
     def _submit(self, path: str, send: Send, receive: Receive, *, confirms: bool = False) -> asyncio.Future[Any]:
+        self.operations += 1
         if self._session is not None and self.state is SessionState.CONNECTED:
             return self._session.submit(path, send, receive, confirms=confirms)
         refused: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 
 from cluster_impl.designs.leader_driven.broker.cluster_view import ClusterViews
-from cluster_impl.designs.leader_driven.broker.isr_changes import IsrChanges
 from cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
 from cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
 from cluster_impl.replication.control_plane import NO_EPOCH, ClusterView, IsrOutcome, IsrProposal, TopicPartition
@@ -14,6 +13,7 @@ from cluster_impl.wire.codec import Message
 
 Administer = Callable[[Message, int], Awaitable[Message]]
 """Carries an administrative request out in this process; the version is that of the request."""
+AlterIsr = Callable[[IsrProposal], Awaitable[IsrOutcome]]
 LogDirListener = Callable[[Path, Sequence[TopicPartition]], None]
 
 
@@ -31,7 +31,7 @@ class LeaderDrivenControlPlane:
         serves: Callable[[], bool],
         live: LiveBrokers,
         views: ClusterViews,
-        isr_changes: IsrChanges,
+        alter_isr: AlterIsr,
         producer_ids: ProducerIds,
         log_dir_failed: LogDirListener,
     ) -> None:
@@ -42,7 +42,7 @@ class LeaderDrivenControlPlane:
         self._serves = serves
         self._live = live
         self._views = views
-        self._isr_changes = isr_changes
+        self._alter_isr = alter_isr
         self._producer_ids = producer_ids
         self._log_dir_failed = log_dir_failed
 
@@ -63,7 +63,7 @@ class LeaderDrivenControlPlane:
         return self._live.epochs.get(broker_id)
 
     async def alter_isr(self, proposal: IsrProposal) -> IsrOutcome:
-        return await self._isr_changes.change(proposal)
+        return await self._alter_isr(proposal)
 
     def new_producer_id(self) -> int:
         return self._producer_ids.next()

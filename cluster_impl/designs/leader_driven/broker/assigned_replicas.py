@@ -1,0 +1,55 @@
+"""Which replicas ZooKeeper gives to a broker ("get replica info from ZK and compute AR")."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cluster_impl.coordination.steps import Children, Found, Get, Names, Steps, run
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from cluster_impl.replication.control_plane import TopicPartition
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedReplicas:
+    """`own` are those that /replicas or /partitions_reassigned gives to the broker; of the `unknown` nobody can say,
+    since what is there cannot be read."""
+
+    own: frozenset[TopicPartition]
+    unknown: frozenset[TopicPartition]
+
+
+def read_assigned_replicas(broker_id: int) -> Steps[AssignedReplicas]:
+    assigned = yield from _partitions_under(znodes.TOPICS)
+    reassigned = yield from _partitions_under(znodes.REASSIGNED)
+    paths = [*map(znodes.replicas, assigned), *map(znodes.reassigned, reassigned)]
+    found = yield from run([Get(path) for path in paths])
+    own, unknown = set(), set()
+    for number, (at, znode) in enumerate(zip([*assigned, *reassigned], found, strict=True)):
+        if not isinstance(znode, Found):
+            continue
+        read = znodes.read_replicas if number < len(assigned) else znodes.read_reassigned
+        try:
+            if broker_id in read(at, znode.data):
+                own.add(at)
+        except MalformedZnode as error:
+            log.error("%s: whose replicas they are is unknown: %s", at, error)
+            unknown.add(at)
+    return AssignedReplicas(frozenset(own), frozenset(unknown - own))
+
+
+def _partitions_under(path: str) -> Steps[Sequence[TopicPartition]]:
+    [topics] = yield [Children(path)]
+    names = sorted(topics.names) if isinstance(topics, Names) else []
+    found = yield from run([Children(f"{path}/{name}") for name in names])
+    return [
+        TopicPartition(name, int(index))
+        for name, children in zip(names, found, strict=True)
+        if isinstance(children, Names)
+        for index in sorted(children.names)
+        if index.isdecimal()
+    ]

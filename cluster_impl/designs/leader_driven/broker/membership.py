@@ -1,0 +1,119 @@
+"""What a broker does in one ZooKeeper session: its start in the order of the document, and then what it is told
+("brokerStartup")."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+
+from cluster_impl.coordination.execution import Execution
+from cluster_impl.coordination.steps import Delete, Found, Get, Steps, run
+from cluster_impl.coordination.znodes import WatchEvent, WatchKind
+from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.broker.assigned_replicas import AssignedReplicas, read_assigned_replicas
+from cluster_impl.designs.leader_driven.broker.queue_listener import QueueListener, make_queue
+from cluster_impl.designs.leader_driven.broker.reassigned_listener import ReassignedListener
+from cluster_impl.designs.leader_driven.broker.replica_driver import ReplicaDriver
+from cluster_impl.designs.leader_driven.broker.strays import Strays
+from cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
+from cluster_impl.designs.leader_driven.partition.surroundings import Surroundings
+from cluster_impl.designs.leader_driven.state_changes.handling import NotStarted
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from cluster_impl.replication.control_plane import TopicPartition
+
+log = logging.getLogger(__name__)
+
+
+class Membership:
+    """Made when the session is open. `end` when it is over, or is about to be ended."""
+
+    def __init__(self, zookeeper: ZooKeeper, around: Surroundings, strays: Strays) -> None:
+        self._zookeeper = zookeeper
+        self._around = around
+        self._strays = strays
+        self.execution = Execution(zookeeper, self._znode_changed)
+        self.replicas = ReplicaDriver(self.execution, self._agent, self._leads)
+        self.queue = QueueListener(self.execution, self.replicas, around.monitor, self.start_assigned)
+        self._reassigned = ReassignedListener(self.execution, self._reassigned_changed)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def begin(self) -> None:
+        """All but the registration. Raises SessionExpired."""
+        await self.execution.run(make_queue(self._around.broker_id))
+        await self.queue.drain()
+        await self.start_assigned()
+        self._tasks = [asyncio.create_task(self.queue.run()), asyncio.create_task(self._reassigned.run())]
+
+    async def start_assigned(self) -> None:
+        """Start every replica that ZooKeeper gives to this broker, remove the others. Raises SessionExpired."""
+        assigned: AssignedReplicas = await self.execution.run(read_assigned_replicas(self._around.broker_id))
+        log.info("broker %d has %d replicas", self._around.broker_id, len(assigned.own))
+        self._strays.remove({*assigned.own, *assigned.unknown, *self.replicas})
+        await self._start(sorted(assigned.own, key=str))
+
+    async def _start(self, partitions: Sequence[TopicPartition]) -> None:
+        starts = [self.replicas.ask(at, lambda agent, now: agent.start(now)) for at in partitions]
+        outcomes = await asyncio.gather(*starts, return_exceptions=True)
+        for at, outcome in zip(partitions, outcomes, strict=True):
+            if isinstance(outcome, (NotStarted, MalformedZnode)):
+                log.error("%s was not started: %s", at, outcome)
+            elif isinstance(outcome, BaseException):
+                raise outcome
+
+    async def run(self) -> None:
+        """Do what is told, until the session is over: raises SessionExpired."""
+        await asyncio.gather(*self._tasks)
+
+    def end(self) -> None:
+        """Lead and follow nothing any more, and listen to nothing."""
+        self.replicas.end()
+        for task in self._tasks:
+            task.cancel()
+        self._zookeeper.forget(self._znode_changed)
+
+    async def give_up_leaderships(self) -> None:
+        """In order: nothing is led any more, then the others are told so. Raises SessionExpired."""
+        led = self.replicas.led
+        self.end()
+        if led:
+            log.info("giving up %d leaderships", len(led))
+            await self.execution.run(_give_up(led))
+
+    def log_dir_failed(self, lost: Iterable[TopicPartition]) -> None:
+        for at in lost:
+            self.replicas.tell(at, lambda agent, now: agent.log_dir_failed(now))
+
+    def _agent(self, partition: TopicPartition) -> ReplicaAgent:
+        return ReplicaAgent(self._around, partition)
+
+    def _leads(self, partition: TopicPartition, does: bool) -> None:
+        self._reassigned.leads(partition, does)
+
+    def _reassigned_changed(self, partition: TopicPartition) -> None:
+        self.replicas.tell(partition, lambda agent, now: agent.reassigned_changed(now))
+
+    def _znode_changed(self, event: WatchEvent) -> None:
+        """Every watch of this session ends here."""
+        if event.kind is WatchKind.EXPIRED:
+            return
+        if (of_leader := znodes.partition_of_leader(event.path)) is not None:
+            self.replicas.leader_changed(of_leader)
+        elif event.path == znodes.state(self._around.broker_id):
+            self.queue.changed()
+        else:
+            self._reassigned.znode_changed(event.path)
+
+
+def _give_up(partitions: Iterable[TopicPartition]) -> Steps[None]:
+    """Delete every /leader among these that is this session's."""
+    paths = [znodes.leader(at) for at in partitions]
+    found = yield from run([Get(path) for path in paths])
+    yield from run(
+        [
+            Delete(path, znode.stat.version)
+            for path, znode in zip(paths, found, strict=True)
+            if isinstance(znode, Found) and znode.stat.is_own
+        ]
+    )
