@@ -70,9 +70,12 @@ class RecordTable:
         """A replica's name, with what it was at the end where all records are of one partition."""
         partitions = {place[0] for place in places}
         view = last_view(self.history, next(iter(partitions))) if len(partitions) == 1 else None
-        log = next((log for at in partitions for log in self.replicas.of(at) if log.name == name), None)
+        logs = [log for at in partitions for log in self.replicas.of(at)]
+        log = next((log for log in logs if log.name == name), None)
         if view is None or log is None:
             return name
+        if sum(each.broker == log.broker for each in logs) > 1:
+            return f"{name} (id {log.broker})"  # which of several was the replica, the files do not say
         if log.broker == view.leader:
             return f"{name} (leads)"
         return f"{name} ({'in the ISR' if log.broker in view.isr else 'outside the ISR'})"

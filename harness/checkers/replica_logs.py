@@ -61,6 +61,11 @@ class ReplicaLog:
         """The offset that the next record would get."""
         return self.batches[-1].last + 1 if self.batches else self.start
 
+    @cached_property
+    def contents(self) -> frozenset[tuple[int, int, int]]:
+        """What tells its batches from any others at their places."""
+        return frozenset(batch.content for batch in self.batches)
+
     def read(self, batch: Batch) -> tuple[Entry, ...]:
         """Its records. Raises Unreadable."""
         key = (*batch.content, batch.leader_epoch)

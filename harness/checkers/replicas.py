@@ -5,7 +5,7 @@ Who has to agree on what, below the bound of `committed`:
 - A *member* of the last ISR holds every record that was acknowledged at acks=all or served (SEG-01), and below the
   bound the same as every other member (HW-03). That it is dead is no excuse: nothing is committed without it while it
   is a member, and kill -9 leaves what it had written. Where several logs have its id (two processes, two directories)
-  the files do not say which was the member; one of them has to be.
+  the files do not say which was the member: it is taken to be the one that agrees best with the other members.
 - Any other replica may end early: it was dead, cut off or removed. It may also end in a *tail* of its own, which it
   wrote as a leader that nobody followed, and would have to truncate: of an older leader epoch than what stands there
   elsewhere, with nothing after it that agrees again, and with no record in it that was acknowledged or served. Such
@@ -68,13 +68,10 @@ def _look(history: History, at: TopicPartition, committed: Committed, replicas: 
     members = () if view is None else view.isr
     logs = [log for log in _of_one_life(replicas.of(at), members, sums) if not _unreadable(log, sums)]
     judged = _Judged(committed)
-    chosen: list[ReplicaLog] = []
+    chosen = _choose(logs, members, judged, committed.bound)
     for member in members:
-        own = [log for log in logs if log.broker == member]
-        if own:
-            best = min(own, key=lambda log: len(judged.lacks(log)))
-            chosen.append(best)
-            lacking = judged.lacks(best)
+        if member in chosen:
+            lacking = judged.lacks(chosen[member])
         elif any(log.broker == member for log in replicas.of(at)) or not replicas.complete(member):
             continue
         else:  # its log is nowhere, although every directory is in its place
@@ -84,22 +81,19 @@ def _look(history: History, at: TopicPartition, committed: Committed, replicas: 
     sums.records += committed.records
     sums.below += committed.bound
     sums.replicas += len(logs)
-    reference = next((log for log in chosen if view and log.broker == view.leader), None) or next(iter(chosen), None)
-    if reference is None:
-        reference = max(logs, key=lambda log: log.end, default=None)
-    if reference is None:
-        return
-    held = {batch.content for batch in reference.batches}
+    reference = chosen.get(view.leader) if view else None
+    reference = reference or next(iter(chosen.values()), None) or max(logs, key=lambda log: log.end, default=None)
     for log in logs:
-        if log is reference:
+        if reference is None or log is reference:
             continue
         sums.offsets += max(0, min(log.end, committed.bound) - max(log.start, reference.start))
-        other = list(_differences(log, reference, held, committed.bound))
-        if other and log not in chosen and _is_tail(log, reference, held, other, committed):
+        is_member = chosen.get(log.broker) is log
+        other = list(_differences(log, reference, committed.bound))
+        if other and not is_member and _is_tail(log, reference, other, committed):
             sums.tails[f"{log.name} {at[0]}-{at[1]}"] = len(other)
             continue
         sums.conflicts += [(at, offset, value) for offset in other for value in _both(log, reference, offset)]
-        if log in chosen:
+        if is_member:
             absent = _absent(log, reference, committed.bound)
             sums.differing += [(at, offset, value) for offset in other for value in _both(log, reference, offset)]
             sums.differing += [(at, offset, value) for offset, value in absent]
@@ -133,6 +127,22 @@ class _Judged:
         return self._right[key]
 
 
+def _choose(
+    logs: Sequence[ReplicaLog], members: Sequence[int], judged: _Judged, bound: int
+) -> Mapping[int, ReplicaLog]:
+    """The log of each member that has one."""
+    own = {member: each for member in members if (each := [log for log in logs if log.broker == member])}
+    certain = next((each[0] for each in own.values() if len(each) == 1), None)
+
+    def wrong(log: ReplicaLog) -> tuple[int, int]:
+        lacking = len(judged.lacks(log))
+        if certain is None:
+            return 0, lacking
+        return sum(1 for _ in _differences(log, certain, bound)) + len(_absent(log, certain, bound)), lacking
+
+    return {member: min(each, key=wrong) if len(each) > 1 else each[0] for member, each in own.items()}
+
+
 def _of_one_life(logs: Iterable[ReplicaLog], members: Sequence[int], sums: _Sums) -> Iterator[ReplicaLog]:
     logs = list(logs)
     ids = {log.topic_id for log in logs if log.broker in members} - {""}
@@ -149,12 +159,12 @@ def _unreadable(log: ReplicaLog, sums: _Sums) -> bool:
     return bool(log.unreadable)
 
 
-def _differences(log: ReplicaLog, reference: ReplicaLog, held: set[tuple[int, int, int]], bound: int) -> Iterator[int]:
+def _differences(log: ReplicaLog, reference: ReplicaLog, bound: int) -> Iterator[int]:
     """The offsets below the bound at which both hold something, and not the same."""
     for batch in log.batches:
         if batch.base >= bound:
             return
-        if batch.content in held:
+        if batch.content in reference.contents:
             continue
         for record in log.read(batch):
             there = reference.held.get(record.offset)
@@ -162,17 +172,11 @@ def _differences(log: ReplicaLog, reference: ReplicaLog, held: set[tuple[int, in
                 yield record.offset
 
 
-def _is_tail(
-    log: ReplicaLog,
-    reference: ReplicaLog,
-    held: set[tuple[int, int, int]],
-    other: Sequence[int],
-    committed: Committed,
-) -> bool:
+def _is_tail(log: ReplicaLog, reference: ReplicaLog, other: Sequence[int], committed: Committed) -> bool:
     return (
         all(log.held[offset][1] < reference.held[offset][1] for offset in other)
         and not any(log.held[offset][0] in committed.values.get(offset, ()) for offset in other)
-        and not any(batch.content in held for batch in log.batches if batch.base > other[0])
+        and not any(batch.content in reference.contents for batch in log.batches if batch.base > other[0])
     )
 
 
@@ -195,7 +199,12 @@ def _kept(sums: _Sums, table: RecordTable) -> Finding:
     evidence = _evidence(sums) | {"records": sums.records}
     if sums.lacking:
         return _broken(
-            KEPT, sums.compared, sums.lacking, table, "acknowledged or served, and not in the log of a member", evidence
+            KEPT,
+            sums.compared,
+            sums.lacking,
+            table,
+            "were acknowledged or served, and are not in the log of a member of the last ISR",
+            evidence,
         )
     if sums.unreadable and not sums.compared:
         return KEPT.unjudged(f"No log of a member could be read: {sums.unreadable[0]}.", **evidence)
@@ -214,7 +223,7 @@ def _one_content(sums: _Sums, table: RecordTable) -> Finding:
             sums.offsets,
             sums.conflicts,
             table,
-            "at offsets at which replicas hold different ones",
+            "stand at offsets at which another replica holds another",
             evidence,
         )
     tails = f" {sum(sums.tails.values())} records wait to be truncated on replicas outside." if sums.tails else ""
@@ -229,7 +238,7 @@ def _agree(sums: _Sums, table: RecordTable) -> Finding:
             sums.offsets,
             sums.differing,
             table,
-            "that one member of the ISR holds and another does not",
+            "are on one member of the last ISR and not on another",
             _evidence(sums),
         )
     sentence = f"Members of the ISR hold the same below the bound ({sums.compared} records)."

@@ -16,6 +16,7 @@ from harness.plan.hash import plan_hash
 from harness.plan.model import Plan
 from harness.report.draw import draw
 from harness.report.fault_lanes import may_miss
+from harness.report.record_rows import shown_before
 from harness.report.shapes import Bars, Density, Lane, Rows, Timeline
 from harness.report.timeline import build_timeline
 from results.records.folder import Manifest, RunFolder
@@ -103,6 +104,7 @@ def render(
         timeline=Markup(draw(timeline)),
         legend=_legend(timeline),
         numbered=numbered,
+        same=shown_before(numbered),
         differences=sorted({finding.difference for finding in numbered if finding.difference}),
         troubles=[*verdict.of(Verdict.INFRASTRUCTURE), *verdict.of(Verdict.INCONCLUSIVE)],
         requirements=list(_requirements(plan, verdict)),

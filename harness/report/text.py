@@ -3,6 +3,7 @@
 from textwrap import wrap
 
 from harness.report.page import numbered_findings
+from harness.report.record_rows import rows_for_terminal
 from results.records.folder import RunFolder
 from results.records.verdict import RunVerdict, Verdict
 
@@ -24,11 +25,18 @@ def summarise(verdict: RunVerdict, folder: RunFolder, *, width: int = 110) -> st
         )
     if len(told) > MOST:
         lines.append(_line("", f"and {len(told) - MOST} more on the page"))
+    lines += _records(verdict, width)
     if verdict.verdict is not Verdict.PASS:
         lines.append(_line("again", f"fencepost replay {folder.path}"))
         if folder.report.exists():
             lines.append(_line("look", str(folder.report)))
     return "\n".join(lines)
+
+
+def _records(verdict: RunVerdict, width: int) -> list[str]:
+    """The records of the first finding that shows them on replicas: of those that follow they are mostly the same."""
+    tables = (finding.counterexample for finding in numbered_findings(verdict) if finding.counterexample)
+    return next((lines for table in tables if (lines := list(rows_for_terminal(table, width + MARGIN)))), [])
 
 
 def _line(name: str, text: str) -> str:

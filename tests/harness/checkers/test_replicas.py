@@ -149,6 +149,17 @@ def test_of_two_processes_with_one_id_one_must_hold_it(tmp_path: Path) -> None:
     assert verdicts(findings) == [PASS, PASS, PASS]
 
 
+def test_of_two_processes_with_one_id_the_one_that_agrees_with_the_others_was_the_member(tmp_path: Path) -> None:
+    """Both lost records, and the process that still has them was none of the replicas at the end."""
+    node = {"name": "node-4b", "id": 4, "index": 14, "roles": ["broker"], "duplicate_of": "node-4"}
+    twins = plan(topology={"nodes": [*(each.model_dump() for each in plan().topology.nodes), node]})
+    logs = {"node_4": batch(0, "a"), "node_4b": batch(0, "a", "b"), "node_5": batch(0, "a")}
+    kept, _, agree = judged(tmp_path, acknowledged(5, 4), twins, **logs)
+    assert verdicts((kept, agree)) == [VIOLATION, PASS]
+    assert table(kept).columns[7:] == ("node-4 (id 4)", "node-4b (id 4)", "node-5 (leads)")
+    assert [row[7:] for row in table(kept).rows] == [("absent", "there", "absent")]
+
+
 def test_a_member_whose_log_is_nowhere_lacks_everything(tmp_path: Path) -> None:
     (tmp_path / "node-5" / "data").mkdir(parents=True)
     kept, _, _ = judged(tmp_path, acknowledged(4, 5), node_4=batch(0, "a", "b"))

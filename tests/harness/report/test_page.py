@@ -12,6 +12,7 @@ from harness.report.text import summarise
 from results.records.folder import Manifest, RunFolder
 from results.records.journal import Damage
 from results.records.verdict import Verdict
+from tests.harness.checkers.logs import batch, write_log
 from tests.harness.checkers.plans import plan
 from tests.harness.checkers.story import Story
 from tests.harness.report.tale import lost_journal, lost_plan
@@ -180,6 +181,27 @@ def test_a_violation_in_a_terminal_says_what_again_and_where(tmp_path: Path) -> 
     assert lines[-2] == f"again          fencepost replay {folder.path}"
     assert lines[-1] == f"look           {folder.report}"
     assert max(map(len, lines[:-2])) <= 110
+
+
+def test_records_are_shown_on_every_replica_on_the_page_and_in_a_terminal(tmp_path: Path) -> None:
+    """KIP-101's second case. Findings about the same records show them once."""
+    story = Story().event("run", "r", "begin").partition(4, 0, (4, 5)).send("m1", 0).send("m2", 1)
+    story.partition(5, 1, (5,)).send("m3", 1).partition(5, 1, (5, 4)).final((0, "m1"), (1, "m3")).event(
+        "run", "r", "end"
+    )
+    for node, batches in (("node-4", [batch(1, "m2", epoch=0)]), ("node-5", [batch(1, "m3", epoch=1)])):
+        write_log(tmp_path / node / "data" / "t-0", batch(0, "m1", epoch=0), *batches)
+    verdict = judge(plan(), story.journal(), tmp_path)
+    page = Page(render(plan(), story.journal(), verdict, replay=REPLAY))
+    assert page.text.count("other: m3 (epoch 1)") == 2  # the finding about m2 alone, and that about both
+    assert "The same records as in" in page.text
+    lines = summarise(verdict, RunFolder(tmp_path)).splitlines()
+    [head] = [number for number, line in enumerate(lines) if "node-4 (in the ISR)" in line]
+    assert [line.split() for line in lines[head : head + 3]] == [
+        "offset epoch record acknowledged ISR then served node-4 (in the ISR) node-5 (leads)".split(),
+        "0 0 m1 by 4 at 0.40 s to p 4, 5 in the final read there there".split(),
+        "1 0 m2 by 4 at 0.60 s to p 4, 5 never there other: m3 (epoch 1)".split(),
+    ]
 
 
 def test_a_pass_in_a_terminal_is_one_line(tmp_path: Path) -> None:
