@@ -8,6 +8,7 @@ from suites.internals.stories import STORIES as INTERNALS
 from suites.kip_343.stories import STORIES as KIP_343
 from suites.kip_631.stories import STORIES as KIP_631
 from suites.replica_state_event.stories import STORIES as REPLICA_STATE_EVENT
+from suites.replication_v2.stories import STORIES as REPLICATION_V2
 from suites.story import Story, TargetFacts
 
 
@@ -16,7 +17,7 @@ def longest_first(stories: Iterable[Story]) -> tuple[Story, ...]:
     return tuple(sorted(stories, key=lambda story: -story.seconds))
 
 
-STORIES = longest_first((*KIP_631, *INTERNALS, *KIP_343, *REPLICA_STATE_EVENT))
+STORIES = longest_first((*KIP_631, *INTERNALS, *KIP_343, *REPLICA_STATE_EVENT, *REPLICATION_V2))
 
 
 def told_to(target: TargetFacts, stories: Iterable[Story] = STORIES) -> tuple[Story, ...]:
