@@ -34,6 +34,7 @@ from cluster_impl.designs.leader_driven.admin.batches import (
     delete_trees,
     forget_empty,
 )
+from cluster_impl.designs.leader_driven.admin.cleaning import clean_partitions
 from cluster_impl.designs.leader_driven.admin.reading import Partition, live_brokers, read_partitions, read_topic
 from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Procedure
 from cluster_impl.designs.leader_driven.admin.sending import send_as_far_as_possible
@@ -44,15 +45,33 @@ from cluster_impl.wire.errors import Error
 
 
 def delete_topic(command: Command, name: str) -> Procedure[None]:
-    """Raises Failed; what is left then is deleted by the next attempt."""
+    """With partitions that never came to be. Raises Failed; what is left then is deleted by the next attempt."""
     topic = yield from read_topic(name)
     if topic.topic_id is None and not topic.partitions:
         raise Failed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
-    yield from delete_partitions(command, name, list(topic.partitions))
+    yield from clean_partitions(command, name, [each for each in topic.partitions.values() if each.replicas is None])
+    yield from delete_partitions(command, name, list(topic.live))
     [outcome] = yield [Delete(znodes.topic(name))]
     if isinstance(outcome, NotEmpty):
         sentence = f"{znodes.topic(name)} holds something that is no partition; the partitions are gone."
         raise Failed(Error.UNKNOWN_SERVER_ERROR, sentence)
+
+
+def delete_partition(command: Command, name: str, index: int) -> Procedure[None]:
+    """The last one of a topic, so that its partitions stay numbered without a gap. Raises Failed."""
+    topic = yield from read_topic(name)
+    if topic.topic_id is None or index not in topic.partitions:
+        raise Failed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {index} of topic {name}.")
+    if index != max(topic.partitions):
+        sentence = f"Only the last partition of a topic can be deleted, and that is {max(topic.partitions)}."
+        raise Failed(Error.INVALID_PARTITIONS, sentence)
+    if len(topic.partitions) == 1:
+        sentence = f"Partition {index} is the only one of topic {name}: delete the topic."
+        raise Failed(Error.INVALID_PARTITIONS, sentence)
+    if topic.partitions[index].replicas is None:
+        yield from clean_partitions(command, name, [topic.partitions[index]])
+    else:
+        yield from delete_partitions(command, name, [index])
 
 
 def delete_partitions(command: Command, topic: str, indexes: Collection[int]) -> Procedure[None]:

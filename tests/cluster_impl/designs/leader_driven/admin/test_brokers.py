@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+from cluster_impl.coordination.steps import Create
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.admin.brokers import add_broker, remove_broker
+from cluster_impl.designs.leader_driven.admin.creating import NewTopic, create_topic
+from cluster_impl.designs.leader_driven.admin.seam import Failed
+from cluster_impl.replication.control_plane import TopicPartition
+from cluster_impl.wire.errors import Error
+from tests.cluster_impl.designs.leader_driven.admin.memory_world import Died, MemoryWorld
+from tests.cluster_impl.designs.znode_tree import ZnodeTree
+
+
+@pytest.fixture
+def world() -> MemoryWorld:
+    return MemoryWorld()
+
+
+@pytest.mark.requirement("LD-15")
+def test_a_broker_is_added_to_a_zookeeper_that_is_empty() -> None:
+    tree = ZnodeTree()
+    assert tree.run(add_broker(4)) is True
+    assert znodes.read_queue(4, tree.data(znodes.state(4))).shrunk == 0
+    assert set(znodes.ROOTS) <= set(tree.paths())
+
+
+@pytest.mark.requirement("LD-15")
+def test_a_broker_that_was_added_before_keeps_its_queue(world: MemoryWorld) -> None:
+    world.tree.create(f"{znodes.request_prefix(4)}0000000000", b"{}")
+    assert world.carry_out(add_broker(4)) is False
+    assert len(world.tree.names(znodes.state(4))) == 1
+
+
+@pytest.mark.requirement("LD-15", "DLD-31")
+def test_a_broker_is_removed_with_its_queue(world: MemoryWorld) -> None:
+    world.stop(6)
+    for number in range(3):
+        world.tree.create(f"{znodes.request_prefix(6)}{number:010}", b"{}")
+    assert world.carry_out(remove_broker(6)) == 3
+    assert world.tree.names(znodes.STATE) == ["4", "5"]
+    assert world.tree.names(znodes.CLAIMS) == []
+
+
+@pytest.mark.requirement("DLD-31")
+def test_a_broker_that_is_claimed_registered_or_unknown_is_not_removed(world: MemoryWorld) -> None:
+    with pytest.raises(Failed, match="Broker 6 is registered"):
+        world.carry_out(remove_broker(6))
+    world.stop(6)
+    world.tree.execute([Create(znodes.claim(6), b"{}", ephemeral=True)], session=77)
+    with pytest.raises(Failed, match="Broker 6 is running"):
+        world.carry_out(remove_broker(6))
+    with pytest.raises(Failed, match="There is no broker 8") as caught:
+        world.carry_out(remove_broker(8))
+    assert caught.value.error is Error.BROKER_NOT_AVAILABLE
+    assert world.tree.names(znodes.CLAIMS) == ["6"]
+    assert "6" in world.tree.names(znodes.STATE)
+
+
+@pytest.mark.requirement("DLD-31")
+def test_a_broker_that_is_assigned_something_or_shall_be_is_not_removed(world: MemoryWorld) -> None:
+    world.alone("t", create_topic(world.command, NewTopic("t", assignment=[[4, 6], [4, 5]])))
+    world.stop(6)
+    with pytest.raises(Failed, match="Broker 6 is assigned t-0: reassign"):
+        world.carry_out(remove_broker(6))
+    world.tree.overwrite(znodes.replicas(TopicPartition("t", 0)), b"[4,5]")
+    world.tree.create(znodes.reassigned(TopicPartition("t", 1)), b"[6]")
+    with pytest.raises(Failed, match="Broker 6 is assigned t-1"):
+        world.carry_out(remove_broker(6))
+    world.tree.delete(znodes.reassigned(TopicPartition("t", 1)))
+    world.carry_out(remove_broker(6))
+    assert world.tree.names(znodes.STATE) == ["4", "5"]
+
+
+@pytest.mark.requirement("DLD-31")
+def test_a_removal_killed_after_any_write_is_finished_by_the_next_one() -> None:
+    for writes in count():
+        world = MemoryWorld()
+        world.stop(6)
+        for number in range(3):
+            world.tree.create(f"{znodes.request_prefix(6)}{number:010}", b"{}")
+        try:
+            world.carry_out(remove_broker(6), writes=writes)
+        except Died:
+            pass
+        else:
+            break
+        assert world.tree.names(znodes.CLAIMS) == []
+        if world.tree.exists(znodes.state(6)):
+            world.carry_out(remove_broker(6))
+        assert world.tree.names(znodes.STATE) == ["4", "5"]
+    assert writes >= 5
