@@ -1,15 +1,15 @@
-"""`python -m tests.bench`: measures two targets in turn, A B A B, and prints medians and their ratio.
+"""`python -m tests.bench`: measures every design and the Apache Kafka of its kind in turn, and prints one table.
 
-One table for the design that keeps its metadata itself beside Kafka of today, one for the design with ZooKeeper beside
-the last Kafka that has it.
+Cells are medians; in brackets stands the ratio to the Kafka of the same kind: today's for the design that keeps its
+metadata itself, the last one with ZooKeeper for the designs around it. A second table is about many partitions, for
+those with ZooKeeper.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -19,24 +19,16 @@ from rich.table import Table
 from harness.terminal import terminal
 from tests.bench import many_partitions, measures
 from tests.bench.clusters import started
+from tests.bench.many_partitions import Scale
 
 Figures = dict[str, float]
 Runs = dict[str, list[Figures]]
 
-
-@dataclass(frozen=True)
-class Pair:
-    """A target of the reference cluster, and the Apache Kafka that it is held beside."""
-
-    reference: str
-    kafka: str
-    has_zookeeper: bool = False
-
-
-PAIRS = {
-    "quorum": Pair("quorum", "apache-kafka:4.3.1"),
-    "zookeeper": Pair("zk-controller", "apache-kafka-zk:3.9.1", has_zookeeper=True),
-}
+KAFKA, KAFKA_ZK = "apache-kafka:4.3.1", "apache-kafka-zk:3.9.1"
+BESIDE = {"leader-driven": KAFKA_ZK, "zk-controller": KAFKA_ZK, "quorum": KAFKA}
+"""Which Kafka each design is held beside."""
+WITH_ZOOKEEPER = ("leader-driven", "zk-controller", KAFKA_ZK)
+SCALES = (Scale(1000, 3, 3),)
 
 
 def measure(target: str) -> Figures:
@@ -54,20 +46,24 @@ def measure(target: str) -> Figures:
     return figures
 
 
-def measure_controller(target: str) -> Figures:
-    """One fresh cluster with many partitions."""
-    factor, count = many_partitions.replication_factor(), many_partitions.TOPICS * many_partitions.PARTITIONS
-    of_all = f"{count:,} partitions with {factor} replicas"
-    with started(target, many_partitions.TIMING) as cluster:
-        figures = {"3 partitions with 3 replicas: ZooKeeper watches of all nodes": many_partitions.watches(cluster)}
-        figures[f"{of_all}: created until all are in sync, s"] = many_partitions.create(cluster)
-        figures[f"{of_all}: ZooKeeper watches of all nodes"] = many_partitions.watches(cluster)
-        figures[f"{of_all}: end of one broker's session to all led, s"] = many_partitions.take_over(cluster)
+def measure_many(scales: Sequence[Scale], target: str) -> Figures:
+    """A fresh cluster for each scale."""
+    figures: Figures = {}
+    for scale in scales:
+        with started(target, many_partitions.TIMING) as cluster:
+            figures |= many_partitions.measure(cluster, scale)
     return figures
 
 
-def in_turn(console: Console, pair: Pair, measured: Callable[[str], Figures], times: int, what: str) -> Runs:
-    runs: Runs = {pair.reference: [], pair.kafka: []}
+def targets_of(designs: Sequence[str]) -> list[str]:
+    """The designs, then the Kafkas that they are held beside."""
+    return [*designs, *dict.fromkeys(BESIDE[design] for design in designs)]
+
+
+def in_turn(
+    console: Console, targets: Sequence[str], measured: Callable[[str], Figures], times: int, what: str
+) -> Runs:
+    runs: Runs = {target: [] for target in targets}
     for n in range(times):
         for target, figures in runs.items():
             console.print(f"[dim]{what}, {n + 1} of {times}: {target}[/]")
@@ -75,40 +71,60 @@ def in_turn(console: Console, pair: Pair, measured: Callable[[str], Figures], ti
     return runs
 
 
-def show(console: Console, pair: Pair, runs: Runs, title: str) -> None:
-    table = Table(title=title, title_justify="left")
-    for heading in ("", pair.reference, pair.kafka, "ratio"):
-        table.add_column(heading, justify="left" if not heading else "right")
-    for name in runs[pair.reference][0]:
-        ours, theirs = (median(run[name] for run in runs[target]) for target in (pair.reference, pair.kafka))
-        table.add_row(name, f"{ours:.3g}", f"{theirs:.3g}", f"{ours / theirs:.2f}" if theirs else "-")
-    console.print(table)
+def table(runs: Runs, title: str) -> Table:
+    """A column for each target. What differs from run to run is told by its median."""
+    shown = Table(title=title, title_justify="left")
+    for heading in ("", *runs):
+        shown.add_column(heading, justify="right" if heading else "left")
+    for name in next(iter(runs.values()))[0]:
+        shown.add_row(name, *(_cell(runs, target, name) for target in runs))
+    return shown
 
 
-def main() -> None:
+def _cell(runs: Runs, target: str, name: str) -> str:
+    ours = median(run[name] for run in runs[target])
+    beside = runs.get(BESIDE.get(target, ""))
+    theirs = median(run[name] for run in beside) if beside else 0
+    return f"{ours:,.3g} ({ours / theirs:.2f})" if theirs else f"{ours:,.3g}"
+
+
+def options() -> argparse.Namespace:
     arguments = argparse.ArgumentParser(prog="make bench", description=__doc__)
     arguments.add_argument("--repeat", type=int, default=5, help="clusters of each target (default 5)")
     arguments.add_argument(
         "--many", type=int, default=1, help="clusters with many partitions, of each target with ZooKeeper (default 1)"
     )
-    arguments.add_argument("--only", choices=PAIRS, help="one of the two tables")
+    arguments.add_argument("--only", choices=BESIDE, action="append", help="this design and its Kafka; may be repeated")
+    arguments.add_argument("--without-kafka", action="store_true", help="measure the designs alone")
+    arguments.add_argument(
+        "--scale",
+        type=Scale.read,
+        action="append",
+        metavar="TOPICSxPARTITIONSxREPLICAS",
+        help=f"how many partitions are many; may be repeated (default {SCALES[0].topics}x{SCALES[0].partitions}x3)",
+    )
     arguments.add_argument("--json", type=Path, help="also write every single figure to this file")
-    options = arguments.parse_args()
+    return arguments.parse_args()
 
+
+def main() -> None:
+    chosen = options()
     console = terminal()
+    targets = targets_of(chosen.only or [*BESIDE])
+    if chosen.without_kafka:
+        targets = [target for target in targets if target in BESIDE]
+    scales = chosen.scale or SCALES
     found: dict[str, Runs] = {}
-    for name, pair in PAIRS.items():
-        if options.only not in (None, name):
-            continue
-        measured = [(measure, options.repeat, name)]
-        if pair.has_zookeeper:
-            measured.append((measure_controller, options.many, f"{name}, many partitions"))
-        for measurement, times, what in measured:
-            if times:
-                found[what] = in_turn(console, pair, measurement, times, what)
-                show(console, pair, found[what], f"{what}: medians of {times}, links through Toxiproxy, in turn")
-                if options.json:
-                    options.json.write_text(json.dumps(found, indent=2))
+    for what, times, measured, among in (
+        ("each cluster", chosen.repeat, measure, targets),
+        ("many partitions", chosen.many, lambda target: measure_many(scales, target), WITH_ZOOKEEPER),
+    ):
+        asked = [target for target in targets if target in among]
+        if times and asked:
+            found[what] = in_turn(console, asked, measured, times, what)
+            console.print(table(found[what], f"{what}: medians of {times}, links through Toxiproxy, in turn"))
+            if chosen.json:
+                chosen.json.write_text(json.dumps(found, indent=2))
 
 
 if __name__ == "__main__":

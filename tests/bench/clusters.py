@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from harness.cluster import Cluster
 from harness.plan.model import NodeSpec, Plan, Timing, Topology
-from harness.targets.target import Dialect, load
+from harness.targets.target import load
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
 
@@ -43,9 +43,11 @@ class Started:
 def plan(target: str, timing: Timing) -> Plan:
     """The nodes and nothing else: the measurements bring their own load."""
     brokers = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("broker",)) for n in (4, 5, 6)]
-    if load(target).file.dialect is Dialect.ZOOKEEPER:
+    dialect = load(target).file.dialect
+    if dialect.around_zookeeper:
         topology = Topology(
-            nodes=(NodeSpec(name="zk-1", id=1, index=1, roles=("zookeeper",)), *brokers), controller=CONTROLLER
+            nodes=(NodeSpec(name="zk-1", id=1, index=1, roles=("zookeeper",)), *brokers),
+            controller=CONTROLLER if dialect.has_controllers else None,
         )
     else:
         controllers = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("controller",)) for n in (1, 2, 3)]

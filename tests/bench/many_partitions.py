@@ -1,11 +1,12 @@
-"""What a controller does when one broker of three dies with many partitions, and what ZooKeeper watches for it."""
+"""What a cluster does with many partitions: it creates them, and one of its three brokers dies."""
 
 from __future__ import annotations
 
-import re
-import socket
+import itertools
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
 
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # its stubs do not export NewTopic
 
@@ -13,61 +14,83 @@ from harness.clients.asking import ask_metadata
 from harness.clients.raw import RawConnection
 from harness.clients.views import PartitionView
 from harness.clients.zookeeper.connection import ZooKeeperConnection
-from harness.network.addresses import ZOOKEEPER_PORT
 from harness.network.layout import PROBE_SITE, SITE_PREFIX
 from harness.plan.model import Timing
 from tests.bench.clusters import TOPIC, Started
+from tests.bench.zookeeper_counts import counted, counts
 
-TOPICS, PARTITIONS = 100, 100
-"""Partitions are those of each topic."""
-PAIRS = ([4, 5], [5, 6], [6, 4], [5, 4], [6, 5], [4, 6])
-"""The replicas, the preferred leader first; the partitions take them in turn."""
+BROKERS = (4, 5, 6)
 VICTIM, WITNESS = 4, 5
-"""Who is killed, and whose word is taken for what there is; neither is the controller."""
+"""Who is killed, and whose word is taken for what there is; neither is the controller, where there is one."""
 TIMING = Timing(session_ms=18_000, lease_ms=60_000, fence_ms=90_000, lag_ms=60_000)
 """As in production: a machine that opens thousands of logs is busy. The session is what ends first, so that its end is
-when the controller begins.
+when somebody begins to act.
 """
-WITHIN = 300.0
-AT_ONCE = 10
-"""Topics of one CreateTopics."""
+WITHIN = 600.0
+AT_ONCE = 100
+"""Partitions of one CreateTopics, unless a single topic has more."""
 ASK_EVERY = 0.25
 
 
-def replication_factor() -> int:
-    return len(PAIRS[0])
+@dataclass(frozen=True)
+class Scale:
+    """How much there is: so many topics, each with so many partitions of so many replicas."""
+
+    topics: int
+    partitions: int
+    replicas: int
+
+    def __str__(self) -> str:
+        return f"{self.topics * self.partitions:,} partitions with {self.replicas} replicas in {self.topics:,} topics"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """`1000x3x3`. Raises ValueError."""
+        topics, partitions, replicas = (int(part) for part in text.split("x"))
+        if min(topics, partitions) < 1 or replicas not in (2, 3):
+            raise ValueError("topics and partitions are at least 1, replicas are 2 or 3")
+        return cls(topics, partitions, replicas)
+
+    @property
+    def assignment(self) -> list[list[int]]:
+        """Of the partitions of each topic, the preferred leader first: every order of brokers in turn."""
+        orders = itertools.cycle(itertools.permutations(BROKERS, self.replicas))
+        return [list(order) for order in itertools.islice(orders, self.partitions)]
 
 
-def watches(started: Started) -> float:
-    """All that the ZooKeeper servers hold, for whomever: `mntr` counts those on data and those on children, `wchs` only
-    the former."""
-    total = 0.0
-    for server in started.cluster.layout.zookeepers:
-        with socket.create_connection((server.address, ZOOKEEPER_PORT), 10) as connection:
-            connection.sendall(b"mntr")
-            said = b"".join(iter(lambda c=connection: c.recv(4096), b"")).decode()  # type: ignore[misc]
-        found = re.search(r"^zk_watch_count\s+(\d+)", said, re.MULTILINE)
-        if found is None:
-            raise RuntimeError(f"{server.name} does not say how many watches it holds: {said!r}")
-        total += int(found.group(1))
-    return total
+def measure(started: Started, scale: Scale) -> dict[str, float]:
+    """Times in seconds; ZooKeeper's work is all that arrived at it, pings and the questions of this measurement too."""
+    before = counts(started)
+    with counted(started) as creation:
+        created = create(started, scale)
+    with counted(started) as failure:
+        over = take_over(started, scale)
+    return {
+        f"{scale}: created until all are in sync, s": created,
+        f"{scale}: ZooKeeper requests for that": creation[0].requests,
+        f"{scale}: ZooKeeper writes for that": creation[0].writes,
+        f"{scale}: ZooKeeper watches for that": creation[0].watches - before.watches,
+        f"{scale}: end of one broker's session to all led, s": over,
+        f"{scale}: ZooKeeper requests from the broker's death on": failure[0].requests,
+        f"{scale}: ZooKeeper writes from the broker's death on": failure[0].writes,
+    }
 
 
-def create(started: Started) -> float:
+def create(started: Started, scale: Scale) -> float:
     """Seconds until every partition has a leader and all of its replicas, in the metadata of one broker."""
-    admin = AdminClient({"bootstrap.servers": started.bootstrap, "socket.timeout.ms": 300_000, "log_level": 0})
-    assignment = [PAIRS[n % len(PAIRS)] for n in range(PARTITIONS)]
-    topics = [NewTopic(f"many-{n}", PARTITIONS, replica_assignment=assignment) for n in range(TOPICS)]
+    admin = AdminClient({"bootstrap.servers": started.bootstrap, "socket.timeout.ms": 600_000, "log_level": 0})
+    topics = [NewTopic(f"many-{n}", scale.partitions, replica_assignment=scale.assignment) for n in range(scale.topics)]
+    at_once = max(AT_ONCE // scale.partitions, 1)
     begun = time.monotonic()
-    for first in range(0, TOPICS, AT_ONCE):
-        asked = admin.create_topics(topics[first : first + AT_ONCE], request_timeout=WITHIN, operation_timeout=WITHIN)
+    for first in range(0, scale.topics, at_once):
+        asked = admin.create_topics(topics[first : first + at_once], request_timeout=WITHIN, operation_timeout=WITHIN)
         for created in asked.values():
             created.result()
-    _await(started, lambda one: one.leader > 0 and len(one.isr) == replication_factor(), "all are led and in sync")
+    _await(started, scale, lambda one: one.leader > 0 and len(one.isr) == scale.replicas, "all are led and in sync")
     return time.monotonic() - begun
 
 
-def take_over(started: Started) -> float:
+def take_over(started: Started, scale: Scale) -> float:
     """Seconds from the end of a killed broker's session until no partition is without a leader that lives."""
     [server] = started.cluster.layout.zookeepers
     zookeeper = ZooKeeperConnection(server.front, 30.0)
@@ -79,22 +102,24 @@ def take_over(started: Started) -> float:
         time.sleep(0.02)
     over = time.monotonic()
     zookeeper.close()
-    _await(started, lambda one: one.leader > 0 and one.leader != VICTIM, "others lead all")
+    _await(started, scale, lambda one: one.leader > 0 and one.leader != VICTIM, "others lead all")
     return time.monotonic() - over
 
 
-def _await(started: Started, settled: Callable[[PartitionView], bool], what: str) -> None:
-    """Until the witness, which is not the one that decides, says so of every partition."""
+def _await(started: Started, scale: Scale, settled: Callable[[PartitionView], bool], what: str) -> None:
+    """Until the witness says so of every partition. It is asked less often the longer an answer takes."""
     deadline = time.monotonic() + WITHIN
     address = started.cluster.layout.link(f"{SITE_PREFIX}{PROBE_SITE}", f"node-{WITNESS}").listen
     connection = RawConnection(*address, timeout=60.0)
     while True:
+        asked = time.monotonic()
         known = ask_metadata(connection, started.cluster.target.file.dialect).partitions.values()
         many = [partition for partition in known if partition.topic != TOPIC]
         left = sum(not settled(partition) for partition in many)
-        if len(many) == TOPICS * PARTITIONS and not left:
+        if len(many) == scale.topics * scale.partitions and not left:
             connection.close()
             return
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now > deadline:
             raise TimeoutError(f"not within {WITHIN:g} s: {what} ({len(many)} are known, {left} are not settled)")
-        time.sleep(ASK_EVERY)
+        time.sleep(max(ASK_EVERY, now - asked))

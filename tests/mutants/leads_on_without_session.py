@@ -1,0 +1,20 @@
+"""A leader that goes on when its session is over (KAFKA-1483; against replication design V2, session expiration)."""
+
+from __future__ import annotations
+
+from cluster_impl.designs.leader_driven.broker.control_plane import LeaderDrivenControlPlane
+from cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
+
+
+def apply() -> None:
+    LeaderDrivenControlPlane.serving = _always  # type: ignore[method-assign]
+    LeaderDrivenControlPlane.completes_begun = _always  # type: ignore[method-assign]
+    ReplicaAgent.session_lost = _nothing  # type: ignore[method-assign]
+
+
+def _always(self: LeaderDrivenControlPlane) -> bool:
+    return True
+
+
+def _nothing(self: ReplicaAgent) -> None:
+    return None
