@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cluster_impl.coordination.steps import Steps
+from cluster_impl.coordination.steps import Present, Steps
+from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.admin.batches import announce
 from cluster_impl.designs.leader_driven.admin.reading import Partition, Topic, live_brokers, read_topic
-from cluster_impl.designs.leader_driven.admin.seam import Command, Failed
+from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Procedure
+from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.wire.errors import Error
 
 Wanted = Mapping[int, Sequence[int] | None]
@@ -82,3 +84,13 @@ def _is_new(partition: Partition, replicas: tuple[int, ...]) -> bool:
             f"The partition is being moved to {list(partition.marker.replicas)}; wait for that to complete.",
         )
     return False
+
+
+def await_moved(command: Command, topic: str, indexes: Sequence[int]) -> Procedure[None]:
+    """Until the leaders are done with these partitions. Raises Failed when the time is over."""
+    paths = {znodes.reassigned(TopicPartition(topic, index)): index for index in indexes}
+    outcomes = yield Await(list(paths), command.now() + command.patience)
+    left = [paths[path] for path, outcome in zip(paths, outcomes, strict=True) if isinstance(outcome, Present)]
+    if left:
+        sentence = f"Partition {', '.join(map(str, left))} of topic {topic} is still being moved; its leader goes on."
+        raise Failed(Error.REQUEST_TIMED_OUT, sentence)

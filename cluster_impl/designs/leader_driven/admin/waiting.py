@@ -1,4 +1,9 @@
-"""Procedures on a real ZooKeeper: waiting is a watch on each znode that is waited for."""
+"""Procedures on a real ZooKeeper.
+
+What shall go is watched, so that a command goes on at once. Such a watch goes with its znode, and none is ever set on
+what is absent: nobody would hear of a request that was consumed again, and the watch would stay. What shall come is
+looked for from time to time: the command would end with a watch on the leader of a partition that is not its own.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +13,19 @@ from dataclasses import dataclass, field
 
 from cluster_impl.coordination import znodes as zk
 from cluster_impl.coordination.execution import Execution
-from cluster_impl.coordination.steps import Exists, Present, Steps, run
+from cluster_impl.coordination.steps import Found, Get, Steps, run
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.leader_driven.admin.seam import T
+
+LOOK_AGAIN = 0.05
+"""Seconds between two looks for what shall come."""
 
 
 @dataclass(slots=True, eq=False)
 class _Wait:
-    """Who waits for changes of these znodes; those that changed are looked at again."""
+    """Who waits for these znodes to go; those that changed are looked at again."""
 
-    paths: set[str]
+    left: set[str]
     changed: set[str] = field(default_factory=set)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -33,32 +41,46 @@ class ZooKeeperSeam:
         return await self._execution.run(steps)
 
     async def settled(self, paths: Collection[str], there: bool, within: float) -> None:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + within
+        try:
+            async with asyncio.timeout(within):
+                await (self._come(paths) if there else self._gone(paths))
+        except TimeoutError:
+            pass
+
+    async def _come(self, paths: Collection[str]) -> None:
+        left = list(paths)
+        while True:
+            outcomes = await self.run(run([Get(path) for path in left]))
+            left = [path for path, outcome in zip(left, outcomes, strict=True) if not isinstance(outcome, Found)]
+            if not left:
+                return
+            await asyncio.sleep(LOOK_AGAIN)
+
+    async def _gone(self, paths: Collection[str]) -> None:
         wait = _Wait(set(paths), changed=set(paths))
         self._waits.add(wait)
         try:
-            while wait.paths:
-                look = sorted(wait.changed & wait.paths)
+            while True:
+                look = sorted(wait.changed & wait.left)
                 wait.changed.clear()
                 wait.woken.clear()
-                outcomes = await self.run(run([Exists(path, watch=True) for path in look]))
-                wait.paths -= {
-                    path for path, outcome in zip(look, outcomes, strict=True) if isinstance(outcome, Present) == there
+                outcomes = await self.run(run([Get(path, watch=True) for path in look]))
+                wait.left -= {
+                    path for path, outcome in zip(look, outcomes, strict=True) if not isinstance(outcome, Found)
                 }
-                if wait.paths and not wait.woken.is_set():
-                    async with asyncio.timeout_at(deadline):
-                        await wait.woken.wait()
-                elif loop.time() >= deadline:
+                if not wait.left:
                     return
-        except TimeoutError:
-            return
+                await wait.woken.wait()
         finally:
             self._waits.discard(wait)
 
     def _changed(self, event: zk.WatchEvent) -> None:
-        """Also when the session is over: whoever looks again finds that out."""
         for wait in self._waits:
-            if event.path in wait.paths:
+            if event.path not in wait.left:
+                continue
+            if event.kind is zk.WatchKind.DELETED:
+                wait.left.discard(event.path)
+            else:  # also when the session is over: whoever looks again finds that out
                 wait.changed.add(event.path)
+            if wait.changed or not wait.left:
                 wait.woken.set()

@@ -1,0 +1,1 @@
+"""Administration of a cluster without controller, by hand: `python -m cluster_impl.admin`."""
