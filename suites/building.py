@@ -264,7 +264,7 @@ def losses(target: TargetFacts, level: Literal["must", "may"]) -> list[Deviation
     ]
 
 
-CONSEQUENCES = ("ACK-02", "ACK-04", "HW-01", "HW-03", "SEG-01", "SEG-02")
+CONSEQUENCES = ("ACK-02", "ACK-04", "ACK-06", "ACK-07", "HW-01", "HW-03", "SEG-01", "SEG-02")
 
 
 def compose(

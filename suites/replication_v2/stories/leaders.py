@@ -6,7 +6,7 @@ from faults.capabilities import Capability
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs, LeaderEpochAbove, LeaderIs, WorkloadAcks
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import MetadataProbe, ProduceProbe
-from harness.plan.steps import Bind, Heal, InjectKill, InjectPause, Step, ZnodeStep
+from harness.plan.steps import Bind, Heal, InjectKill, InjectPause, InjectStall, Step, ZnodeStep
 from suites.building import (
     LIVELY_MS,
     answers,
@@ -196,7 +196,49 @@ def preferred_returns(story: Story, target: TargetFacts, seed: int) -> Plan:
     )
 
 
+def outside_the_isr(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """A follower that left the ISR is all there is when its leader dies: nobody leads before the leader is back."""
+    leader, follower, _ = cast(story, seed)
+    timing = pace(target)
+    steps = [
+        *opening(leader),
+        InjectStall(as_="behind", from_=follower, to=leader),
+        IsrIs(as_="dropped", partition="t-0", is_=leader, within_ms=LIVELY_MS, expect=must("LD-70")),
+        WorkloadAcks(as_="without-it", more=20, within_ms=LIVELY_MS, expect=must("LD-70")),
+        InjectKill(as_="kill", nodes=leader),
+        LeaderIs(as_="leaderless", partition="t-0", is_="none", within_ms=LIVELY_MS, expect=must("LD-12")),
+        LeaderIs(
+            as_="leads", partition="t-0", is_=follower, within_ms=2 * timing.election_ms + 1000, expect=never("LD-28")
+        ),
+        Heal(as_="restart", fault="kill"),
+        LeaderIs(as_="leads-again", partition="t-0", is_=leader, within_ms=LIVELY_MS, expect=must("DLD-22")),
+        *closing(),
+    ]
+    return compose(
+        story,
+        target,
+        seed,
+        timing=timing,
+        topics=[topic([leader, follower], min_isr=1)],
+        steps=steps,
+        coverage=[
+            FaultProven(fault="behind"),
+            FaultProven(fault="kill"),
+            StepDone(step="leads-again"),
+            Acknowledged(by="p1", acks="all", after="dropped.ended", before="kill.injected"),
+        ],
+    )
+
+
 STORIES = (
+    replication_v2(
+        "v2-outside-the-isr",
+        "A replica outside the ISR does not lead, also if nobody else is left",
+        outside_the_isr,
+        13,
+        "LD-22",
+        needs={Capability.LINKS, Capability.KILL},
+    ),
     replication_v2(
         "v2-leader-killed",
         "kill -9 of a leader: another of the ISR leads at the next epoch, and keeps to it",

@@ -132,6 +132,7 @@ def without_followers(fault: FromFollowers, story: Story, target: TargetFacts, s
         *opening(leader),
         Bind(as_="epoch", value="leader-epoch:t-0"),
         fault(leader, followers),
+        ProduceProbe(as_="unheard", node=leader, topic="t", acks="all", timeout_ms=1000, expect=never_serves("LD-69")),
         IsrIs(as_="alone", partition="t-0", is_=leader, within_ms=LIVELY_MS, expect=must("LD-70")),
         ProduceProbe(
             as_="too-few",
