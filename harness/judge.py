@@ -18,7 +18,7 @@ from pathlib import Path
 
 from harness.checkers import DATA_CHECKERS, expectations
 from harness.checkers.check import Check
-from harness.checkers.control import TopicPartition, read_control
+from harness.checkers.control import ControlHistory, TopicPartition, read_control
 from harness.checkers.coverage import check_coverage
 from harness.checkers.history import History, read_history
 from harness.checkers.leadership import (
@@ -36,6 +36,7 @@ from harness.checkers.zookeeper import controller_epochs_grow, no_old_controller
 from harness.plan.file import load_plan
 from harness.plan.hash import plan_hash
 from harness.plan.model import Plan
+from harness.targets.target import Dialect, load_file
 from results.records.events import TROUBLE
 from results.records.folder import RunFolder
 from results.records.journal import Journal, read_journal
@@ -111,21 +112,25 @@ def _data_plane(plan: Plan, journal: Journal, history: History, nodes: Path | No
 
 def _leadership(plan: Plan, journal: Journal) -> list[Finding]:
     control = read_control(journal)
-    in_zookeeper = any("zookeeper" in node.roles for node in plan.topology.nodes)
+    dialect = load_file(plan.target.partition(":")[0]).dialect
     assigned: dict[TopicPartition, tuple[int, ...]] = {
         (topic.name, number): replicas for topic in plan.topics for number, replicas in enumerate(topic.assignments)
     }
     return [
         one_leader(control),
         leader_epochs_grow(control),
-        lawful_isr(control, assigned),
-        *(
-            (one_controller(control, "INT-01"), controller_epochs_grow(control), no_old_controller_writes(control))
-            if in_zookeeper
-            else (one_controller(control),)
-        ),
+        lawful_isr(control, assigned, may_outlast=not dialect.has_controllers),
+        *_controllers(control, dialect),
         stale_metadata(journal),
     ]
+
+
+def _controllers(control: ControlHistory, dialect: Dialect) -> tuple[Finding, ...]:
+    if not dialect.has_controllers:
+        return ()
+    if not dialect.around_zookeeper:
+        return (one_controller(control),)
+    return one_controller(control, "INT-01"), controller_epochs_grow(control), no_old_controller_writes(control)
 
 
 def _troubles(journal: Journal) -> Iterator[Finding]:

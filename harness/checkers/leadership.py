@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.checkers.check import Check
-from harness.checkers.control import ControlHistory, ControllerView, PartitionView, TopicPartition
+from harness.checkers.control import DECIDED, ControlHistory, ControllerView, PartitionView, TopicPartition
 from results.records.verdict import Basis, Finding
 
 ONE_LEADER = Check("one-leader", "Two leaders in one leader epoch", "ISR-01", Basis.PRESENCE)
@@ -65,8 +65,15 @@ def leader_epochs_grow(history: ControlHistory) -> Finding:
     )
 
 
-def lawful_isr(history: ControlHistory, assigned: Mapping[TopicPartition, tuple[int, ...]]) -> Finding:
-    """Where a view does not say itself which replicas are assigned, each that ever was is lawful, `assigned` or not."""
+def lawful_isr(
+    history: ControlHistory, assigned: Mapping[TopicPartition, tuple[int, ...]], *, may_outlast: bool = False
+) -> Finding:
+    """Where a view does not say itself which replicas are assigned, each that ever was is lawful, `assigned` or not.
+
+    `may_outlast`: a move ends with the ISR still holding the old leader, and the next leader's first own ISR is without
+    it ("write (RAR + ISR) as the new ISR", replication design V2, completePartitionReassignment). So who was assigned
+    and in the ISR may stay in it for a while. It may not come back, and not be there at the end under a leader.
+    """
     ever: dict[TopicPartition, set[int]] = {partition: set(replicas) for partition, replicas in assigned.items()}
     for view in history.partitions:
         if view.replicas is not None:
@@ -74,12 +81,19 @@ def lawful_isr(history: ControlHistory, assigned: Mapping[TopicPartition, tuple[
     rows: list[tuple[Any, ...]] = []
     first: list[float] = []
     judged = 0
+    staying: dict[TopicPartition, set[int]] = {}
+    last = {view.partition: view for view in history.partitions if view.observer == DECIDED}
     for view in history.partitions:
         replicas = view.replicas if view.replicas is not None else ever.get(view.partition)
         if view.leader < 0 and replicas is None:
             continue
         judged += 1
         strangers = set(view.isr) - set(replicas) if replicas is not None else set()
+        if may_outlast and view.observer == DECIDED:
+            outlasting = strangers & staying.get(view.partition, set())
+            staying[view.partition] = set(view.isr) - (strangers - outlasting)
+            if view is not last[view.partition] or view.leader < 0:
+                strangers -= outlasting
         headless = view.leader >= 0 and view.leader not in view.isr
         if strangers or headless:
             why = f"{', '.join(map(str, sorted(strangers)))} not assigned" if strangers else "without the leader"

@@ -2,8 +2,8 @@
 
 Who has to agree on what, below the bound of `committed`:
 
-- A *member* of the last ISR holds every record that was acknowledged at acks=all or served (SEG-01), and below the
-  bound the same as every other member (HW-03). That it is dead is no excuse: nothing is committed without it while it
+- A *member* of the last ISR that is assigned holds every record that was acknowledged at acks=all or served (SEG-01),
+  and below the bound the same as every other member (HW-03). That it is dead is no excuse: nothing is committed without it while it
   is a member, and kill -9 leaves what it had written. Where several logs have its id (two processes, two directories)
   the files do not say which was the member: it is taken to be the one that agrees best with the other members.
 - Any other replica may end early: it was dead, cut off or removed. It may also end in a *tail* of its own, which it
@@ -65,7 +65,7 @@ def check_replicas(history: History, replicas: Replicas) -> tuple[Finding, Findi
 
 def _look(history: History, at: TopicPartition, committed: Committed, replicas: Replicas, sums: _Sums) -> None:
     view = last_view(history, at)
-    members = () if view is None else view.isr
+    members = () if view is None else tuple(id for id in view.isr if view.replicas is None or id in view.replicas)
     logs = [log for log in _of_one_life(replicas.of(at), members, sums) if not _unreadable(log, sums)]
     judged = _Judged(committed)
     chosen = _choose(logs, members, judged, committed.bound)

@@ -171,3 +171,12 @@ def test_a_listed_consequence_need_not_show() -> None:
 def test_a_listed_difference_that_had_no_chance_to_show_is_inconclusive() -> None:
     wanted = plan(deviations=[DEVIATION], coverage=[{"that": "proven", "fault": "cut"}])
     assert judge(wanted, ended(good()).journal()).verdict is Verdict.INCONCLUSIVE
+
+
+def test_controllers_are_judged_only_where_there_are_any() -> None:
+    def checks(target: str) -> set[str]:
+        return {finding.check for finding in judge(plan(target=target), ended(good()).journal()).findings}
+
+    assert "one-controller" in checks("quorum")
+    assert {"one-controller", "controller-epochs-grow", "old-controller-wrote"} < checks("zk-controller")
+    assert not {"one-controller", "controller-epochs-grow", "old-controller-wrote"} & checks("leader-driven")

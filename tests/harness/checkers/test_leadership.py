@@ -65,6 +65,28 @@ def test_an_isr_without_its_leader_is_seen() -> None:
     assert lawful_isr(read_control(Story().partition(4, 1, [5]).journal()), ASSIGNED).verdict is Verdict.VIOLATION
 
 
+MOVED = [5, 6]
+
+
+def moved(*later: tuple[int, int, list[int]]) -> Verdict:
+    """The partition moves away from its leader, 4; then leader, epoch and ISR as given."""
+    story = Story().partition(4, 1, [4, 5, 6], seen_by="", replicas=[4, 5, 6])
+    for leader, epoch, isr in ((4, 1, [5, 6, 4]), *later):
+        story.partition(leader, epoch, isr, seen_by="", replicas=MOVED)
+    return lawful_isr(read_control(story.journal()), {}, may_outlast=True).verdict
+
+
+def test_the_old_leader_of_a_move_may_outlast_its_assignment_until_the_next_leader_has_an_isr_of_its_own() -> None:
+    assert moved((-1, 1, [5, 6, 4]), (5, 2, [5, 6, 4]), (5, 2, [5, 6])) is Verdict.PASS
+    assert moved((-1, 1, [5, 6, 4])) is Verdict.PASS
+
+
+def test_who_is_no_longer_assigned_may_not_come_back_or_stay_for_ever() -> None:
+    assert moved((5, 2, [5, 6]), (5, 2, [5, 6, 4]), (5, 2, [5, 6])) is Verdict.VIOLATION
+    assert moved((5, 2, [5, 6, 4])) is Verdict.VIOLATION
+    assert moved((5, 2, [5, 6, 7]), (5, 2, [5, 6])) is Verdict.VIOLATION
+
+
 def test_two_active_controllers_in_one_epoch_are_seen() -> None:
     story = Story().controller(1, 7).controller(2, 7, seen_by="node-2")
     assert one_controller(read_control(story.journal())).verdict is Verdict.VIOLATION
