@@ -85,7 +85,8 @@ def _cell(runs: Runs, target: str, name: str) -> str:
     ours = median(run[name] for run in runs[target])
     beside = runs.get(BESIDE.get(target, ""))
     theirs = median(run[name] for run in beside) if beside else 0
-    return f"{ours:,.3g} ({ours / theirs:.2f})" if theirs else f"{ours:,.3g}"
+    shown = f"{ours:,.0f}" if ours >= 100 else f"{ours:.3g}"
+    return f"{shown} ({ours / theirs:.2f})" if theirs else shown
 
 
 def options() -> argparse.Namespace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -27,6 +27,8 @@ TIMING = Timing(session_ms=18_000, lease_ms=60_000, fence_ms=90_000, lag_ms=60_0
 when somebody begins to act.
 """
 WITHIN = 600.0
+PATIENCE = 290.0
+"""Seconds of one CreateTopics; the client allows no more than 300."""
 AT_ONCE = 100
 """Partitions of one CreateTopics, unless a single topic has more."""
 ASK_EVERY = 0.25
@@ -41,7 +43,7 @@ class Scale:
     replicas: int
 
     def __str__(self) -> str:
-        return f"{self.topics * self.partitions:,} partitions with {self.replicas} replicas in {self.topics:,} topics"
+        return f"{self.topics * self.partitions:,} partitions x {self.replicas} replicas"
 
     @classmethod
     def read(cls, text: str) -> Self:
@@ -51,11 +53,11 @@ class Scale:
             raise ValueError("topics and partitions are at least 1, replicas are 2 or 3")
         return cls(topics, partitions, replicas)
 
-    @property
-    def assignment(self) -> list[list[int]]:
+    def assignments(self) -> Iterator[list[list[int]]]:
         """Of the partitions of each topic, the preferred leader first: every order of brokers in turn."""
         orders = itertools.cycle(itertools.permutations(BROKERS, self.replicas))
-        return [list(order) for order in itertools.islice(orders, self.partitions)]
+        for _ in range(self.topics):
+            yield [list(next(orders)) for _ in range(self.partitions)]
 
 
 def measure(started: Started, scale: Scale) -> dict[str, float]:
@@ -78,12 +80,17 @@ def measure(started: Started, scale: Scale) -> dict[str, float]:
 
 def create(started: Started, scale: Scale) -> float:
     """Seconds until every partition has a leader and all of its replicas, in the metadata of one broker."""
-    admin = AdminClient({"bootstrap.servers": started.bootstrap, "socket.timeout.ms": 600_000, "log_level": 0})
-    topics = [NewTopic(f"many-{n}", scale.partitions, replica_assignment=scale.assignment) for n in range(scale.topics)]
+    admin = AdminClient({"bootstrap.servers": started.bootstrap, "socket.timeout.ms": 300_000, "log_level": 0})
+    topics = [
+        NewTopic(f"many-{n}", scale.partitions, replica_assignment=assignment)
+        for n, assignment in enumerate(scale.assignments())
+    ]
     at_once = max(AT_ONCE // scale.partitions, 1)
     begun = time.monotonic()
     for first in range(0, scale.topics, at_once):
-        asked = admin.create_topics(topics[first : first + at_once], request_timeout=WITHIN, operation_timeout=WITHIN)
+        asked = admin.create_topics(
+            topics[first : first + at_once], request_timeout=PATIENCE, operation_timeout=PATIENCE
+        )
         for created in asked.values():
             created.result()
     _await(started, scale, lambda one: one.leader > 0 and len(one.isr) == scale.replicas, "all are led and in sync")

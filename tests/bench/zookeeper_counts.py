@@ -27,8 +27,8 @@ class Counts:
 
 
 def counts(started: Started) -> Counts:
-    """`mntr` counts watches on data and those on children, `wchs` only the former. Each write has a zxid of its own, and
-    every server has the same: the lower half counts them since the leader of the ensemble was elected."""
+    """`mntr` counts watches on data and those on children, `wchs` only the former. Each write has a zxid of its own,
+    and every server has the same: the lower half counts them since the leader of the ensemble was elected."""
     asked = [_ask(server.address) for server in started.cluster.layout.zookeepers]
     return Counts(
         sum(_number(r"^zk_watch_count\s+(\d+)", said) for said, _ in asked),
