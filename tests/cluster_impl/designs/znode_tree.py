@@ -102,6 +102,11 @@ class ZnodeTree:
     def exists(self, path: str) -> bool:
         return path in self._nodes
 
+    def node(self, path: str) -> tuple[bytes, int, int] | None:
+        """Data, version and czxid."""
+        node = self._nodes.get(path)
+        return (node.data, node.version, node.czxid) if node is not None else None
+
     def names(self, path: str) -> list[str]:
         return sorted(self._nodes[path].children)
 

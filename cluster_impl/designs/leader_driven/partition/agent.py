@@ -100,9 +100,8 @@ class ReplicaAgent:
         topic = yield from read(znodes.topic(self.partition.topic))
         if self._me not in found.assigned.members or not isinstance(topic, Found):
             raise NotReplicaForPartition("neither the assignment nor a reassignment names this broker")
-        if self.state is State.STOPPED:
-            info = znodes.read_topic(self.partition.topic, topic.data)
-            self._open(Topic(znodes.topic_id(topic.stat.czxid), info.config), found)
+        info = znodes.read_topic(self.partition.topic, topic.data)
+        self._open(Topic(znodes.topic_id(topic.stat.czxid), info.config), found)
         yield from self._guarded(self._decide(found, now), now)
 
     def close(self, now: float) -> Steps[None]:
@@ -327,6 +326,11 @@ class ReplicaAgent:
         return self._loop
 
     def _open(self, topic: Topic, found: Situation) -> None:
+        if self._topic is not None and self._topic.topic_id != topic.topic_id:
+            self._is_open = self._is_barred = False
+            self.session_lost()  # of another topic of the name, which ended without a word
+        if self.state is not State.STOPPED:
+            return
         self._topic = topic
         to = without_leader(self.partition, topic, found.assigned, is_new=self._me not in found.isr)
         if self._around.data_plane.apply([to]):

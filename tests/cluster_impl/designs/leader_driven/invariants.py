@@ -1,0 +1,154 @@
+"""What must hold at every moment of a cluster without controller, whatever dies when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.partition.agent import State
+from cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
+from cluster_impl.designs.leader_driven.znodes import InSync, Leader
+from cluster_impl.replication.control_plane import TopicPartition
+from cluster_impl.replication.progress import Role
+
+if TYPE_CHECKING:
+    from tests.cluster_impl.designs.leader_driven.memory_broker import MemoryBroker
+    from tests.cluster_impl.designs.leader_driven.memory_cluster import MemoryCluster
+
+
+@dataclass(slots=True)
+class _Known:
+    czxid: int
+    in_sync: InSync
+
+
+@dataclass(slots=True)
+class Watcher:
+    """Looks after each operation; an AssertionError says what was violated."""
+
+    cluster: MemoryCluster
+    seen: int = 0
+    """The last transaction that was looked at."""
+    isrs: dict[TopicPartition, _Known] = field(default_factory=dict)
+    leaders: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Who led: by the creation of the ISR (one life of a partition) and the epoch."""
+
+    def look(self) -> None:
+        for broker in self.cluster.brokers.values():
+            for partition, agent in broker.agents.items():
+                if agent.leads and agent.epoch is not None and partition in self.isrs:
+                    self._leads(partition, self.isrs[partition].czxid, agent.epoch, broker)
+        if self.cluster.tree.zxid == self.seen:
+            return
+        self.seen = self.cluster.tree.zxid
+        for partition in self.cluster.partitions():
+            self._isr(partition)
+            self._leader(partition)
+
+    def _isr(self, partition: TopicPartition) -> None:
+        node = self.cluster.node(znodes.isr(partition))
+        if node is None:
+            return
+        now = znodes.read_isr(partition, node.data, node.version)
+        known = self.isrs.get(partition)
+        if known is not None and known.czxid == node.czxid and known.in_sync != now:
+            before = known.in_sync
+            assert now.version == before.version + 1, f"{partition}: a write of the ISR was not looked at"
+            assert now.epoch >= before.epoch, f"{partition}: the epoch went back from {before.epoch} to {now.epoch}"
+            assert now.epoch <= before.epoch + 1, f"{partition}: an epoch was left out"
+            if now.epoch > before.epoch:
+                assert now.isr == before.isr, f"{partition}: who took epoch {now.epoch} changed the ISR with it"
+                winner = self.cluster.leader(partition)
+                assert winner is not None, f"{partition}: epoch {now.epoch} was taken by who has not won"
+                assert not before.isr or winner.broker_id in before.isr, (
+                    f"{partition}: {winner.broker_id} was elected outside the ISR {before.isr}"
+                )
+            else:
+                writer = self.leaders.get((node.czxid, now.epoch))
+                assert writer in now.isr, f"{partition}: the ISR {now.isr} lacks its leader {writer}"
+                self._is_no_lost_update(partition, writer, now)
+        self.isrs[partition] = _Known(node.czxid, now)
+
+    def _is_no_lost_update(self, partition: TopicPartition, writer: int | None, now: InSync) -> None:
+        assert now.isr, f"{partition}: the ISR is empty"
+
+    def _leader(self, partition: TopicPartition) -> None:
+        leader = self.cluster.leader(partition)
+        if leader is None or not leader.has_epoch:
+            return
+        known = self.isrs[partition]
+        assert leader.epoch == known.in_sync.epoch, f"{partition}: {leader} leads while {known.in_sync} is written"
+        self._count(partition, known.czxid, leader)
+
+    def _count(self, partition: TopicPartition, life: int, leader: Leader) -> None:
+        other = self.leaders.setdefault((life, leader.epoch), leader.broker_id)
+        assert other == leader.broker_id, f"{partition}: {other} and {leader.broker_id} lead at epoch {leader.epoch}"
+
+    def _leads(self, partition: TopicPartition, life: int, epoch: int, broker: MemoryBroker) -> None:
+        """A broker that knows of no end of its session may believe longer that it leads, but at its own epoch only."""
+        agent = broker.agents[partition]
+        if not self.cluster.is_alive(broker.session):
+            return
+        leader = self.cluster.leader(partition)
+        assert leader is None or not leader.has_epoch or leader.broker_id == broker.id or leader.epoch != epoch
+        if agent.state is State.LEADING and leader == Leader(broker.id, epoch):
+            isr = self.isrs[partition].in_sync.isr
+            assert broker.id in isr, f"{partition}: {broker.id} serves at epoch {epoch} outside the ISR {isr}"
+
+    def takes(self, broker: MemoryBroker, request: StateChangeRequest) -> None:
+        """A broker begins to carry out a request."""
+        if request.change is not StateChange.START_REPLICA or request.is_by_admin:
+            return
+        known, leader = self.isrs.get(request.partition), self.cluster.node(znodes.leader(request.partition))
+        if known is not None and leader is not None and request.epoch < known.in_sync.epoch:
+            self.cluster.stale[broker.id, request.partition, request.epoch] = leader.czxid
+
+    def completed(self, broker_id: int, request: StateChangeRequest) -> None:
+        leader = self.cluster.node(znodes.leader(request.partition))
+        stale = self.cluster.stale.pop((broker_id, request.partition, request.epoch), None)
+        is_stale = request.change is StateChange.START_REPLICA and stale is not None
+        assert not (is_stale and leader is not None and leader.czxid == stale), (
+            f"{broker_id} started {request.partition} for {request.sender}, which led at the old epoch {request.epoch}"
+        )
+
+    def at_rest(self) -> None:
+        """All brokers live, and nobody has anything left to do."""
+        cluster = self.cluster
+        for partition in cluster.partitions():
+            node = cluster.node(znodes.replicas(partition))
+            assert node is not None, f"{partition} has no replicas"
+            replicas = znodes.read_replicas(partition, node.data)
+            wanted = cluster.wanted.get(partition)
+            assert wanted in (None, replicas), f"{partition} is on {replicas}, and was to move to {wanted}"
+            assert not cluster.tree.exists(znodes.reassigned(partition)), f"the reassignment of {partition} is not over"
+            leader = cluster.leader(partition)
+            assert leader is not None, f"nobody leads {partition}"
+            isr = self.isrs[partition].in_sync.isr
+            assert set(isr) == set(replicas), f"{partition} has the ISR {isr} of {replicas}"
+            for broker in cluster.brokers.values():
+                self._replica_at_rest(partition, broker, replicas, leader)
+        for broker in cluster.brokers.values():
+            assert not cluster.tree.names(znodes.state(broker.id)), f"the queue of broker {broker.id} is not empty"
+            gone = set(broker.disk.logs) - set(cluster.partitions())
+            assert not gone, f"broker {broker.id} still has {gone}"
+        assert not cluster.tree.exists(znodes.REASSIGNED) or not any(
+            cluster.tree.names(f"{znodes.REASSIGNED}/{topic}") for topic in cluster.tree.names(znodes.REASSIGNED)
+        )
+
+    def _replica_at_rest(
+        self, partition: TopicPartition, broker: MemoryBroker, replicas: tuple[int, ...], leader: Leader
+    ) -> None:
+        if broker.id not in replicas:
+            assert partition not in broker.disk.logs, f"broker {broker.id} still has a replica of {partition}"
+            return
+        agent, replica = broker.agents.get(partition), broker.data_plane.replicas.get(partition)
+        assert agent is not None and replica is not None, f"broker {broker.id} has no replica of {partition}"
+        role = Role.LEADER if leader.broker_id == broker.id else Role.FOLLOWER
+        assert (replica.role, replica.leader_epoch) == (role, leader.epoch), f"{partition} on broker {broker.id}"
+        state = State.LEADING if leader.broker_id == broker.id else State.FOLLOWING
+        assert (agent.state, agent.epoch) == (state, leader.epoch), f"{partition} on broker {broker.id}"
+        if role is Role.LEADER:
+            known = self.isrs[partition].in_sync
+            assert replica.isr.committed == set(known.isr) and replica.isr.version == known.version
+            assert replica.serves_clients
