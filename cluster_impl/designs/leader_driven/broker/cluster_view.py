@@ -133,18 +133,20 @@ def _config(name: str, znode: Znode) -> dict[str, str]:
 def _partition(
     at: TopicPartition, replicas: Znode | None, leader: Znode | None, isr: Znode | None
 ) -> PartitionView | None:
-    """None for a partition that is in the making, or cannot be read. Who has won but has no epoch leads nothing yet."""
+    """None for a partition that is in the making, or cannot be read.
+
+    A leader is shown from when it has its epoch, and the partition has in-sync replicas: before that it serves nobody.
+    """
     if replicas is None:
         return None
     try:
         led = znodes.read_leader(at, leader.data) if leader is not None else None
         in_sync = znodes.read_isr(at, isr.data, isr.stat.version) if isr is not None else None
-        return PartitionView(
-            replicas=znodes.read_replicas(at, replicas.data),
-            isr=in_sync.isr if in_sync is not None else (),
-            leader=led.broker_id if led is not None and led.has_epoch else NO_LEADER,
-            leader_epoch=in_sync.epoch if in_sync is not None else NO_EPOCH,
-        )
+        assigned = znodes.read_replicas(at, replicas.data)
+        if in_sync is None:
+            return PartitionView(assigned, (), NO_LEADER, NO_EPOCH)
+        leads = led is not None and led.epoch == in_sync.epoch and bool(in_sync.isr)
+        return PartitionView(assigned, in_sync.isr, led.broker_id if led and leads else NO_LEADER, in_sync.epoch)
     except MalformedZnode as error:
         log.error("%s is not shown: %s", at, error)
         return None

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 
+from cluster_impl.coordination.errors import SessionExpired
 from cluster_impl.coordination.execution import Execution
 from cluster_impl.coordination.steps import Delete, Found, Get, Steps, run
 from cluster_impl.coordination.znodes import WatchEvent, WatchKind
@@ -64,7 +65,11 @@ class Membership:
 
     async def run(self) -> None:
         """Do what is told, until the session is over: raises SessionExpired."""
-        await asyncio.gather(*self._tasks)
+        done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            if not task.cancelled():
+                task.result()
+        raise SessionExpired("the session is over")
 
     def end(self) -> None:
         """Lead and follow nothing any more, and listen to nothing."""

@@ -23,7 +23,5 @@ class Strays:
             for name, partition in directory.partitions():
                 at = TopicPartition(name, partition)
                 if at not in kept:
-                    log.warning(
-                        "%s: its folder in %s is removed, it is not assigned here", at, directory.path
-                    )
+                    log.warning("%s: its folder in %s is removed, it is not assigned here", at, directory.path)
                     self._data_plane.apply([PartitionRemoved(topic=at.topic, topic_id=None, partition=at.partition)])
