@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from cluster_impl.admin.session import Administration
 from cluster_impl.admin.tables import describe, queues
+from cluster_impl.designs.leader_driven.admin.adding import await_leaders
 from cluster_impl.designs.leader_driven.admin.brokers import add_broker, remove_broker
 from cluster_impl.designs.leader_driven.admin.creating import (
     MorePartitions,
@@ -33,7 +34,8 @@ async def _create_topic(to: Administration, given: Namespace) -> None:
         config=dict(given.config),
     )
     made = await to.carry_out_alone(given.topic, create_topic(to.command, new))
-    print(f"Topic {given.topic} is made, with {_partitions(len(made.layout))}.")
+    without = await to.carry_out(await_leaders(to.command, given.topic, range(len(made.layout))))
+    print(f"Topic {given.topic} is made, with {_partitions(len(made.layout))}.{_leaderless(without)}")
 
 
 async def _delete_topic(to: Administration, given: Namespace) -> None:
@@ -46,7 +48,8 @@ async def _add_partitions(to: Administration, given: Namespace) -> None:
     await to.check_cluster()
     more = MorePartitions(given.topic, given.to, given.replicas)
     added = await to.carry_out_alone(given.topic, create_partitions(to.command, more))
-    print(f"Topic {given.topic} has {_partitions(len(added))} more, {given.to} in all.")
+    without = await to.carry_out(await_leaders(to.command, given.topic, list(added)))
+    print(f"Topic {given.topic} has {_partitions(len(added))} more, {given.to} in all.{_leaderless(without)}")
 
 
 async def _delete_partition(to: Administration, given: Namespace) -> None:
@@ -93,6 +96,10 @@ async def _queues(to: Administration, given: Namespace) -> None:
 
 def _partitions(count: int) -> str:
     return f"{count} partition{'' if count == 1 else 's'}"
+
+
+def _leaderless(indexes: list[int]) -> str:
+    return f" Nobody leads {len(indexes)} of them yet." if indexes else ""
 
 
 def _list(indexes: list[int]) -> str:

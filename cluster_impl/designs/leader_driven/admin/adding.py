@@ -8,11 +8,15 @@ from collections.abc import Mapping, Sequence
 from cluster_impl.coordination.steps import Absent, Create, Delete, Present, run
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.admin.batches import announce, chunks, forget_empty
-from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Procedure
+from cluster_impl.designs.leader_driven.admin.reading import read_leaderships
+from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Pause, Procedure
 from cluster_impl.designs.leader_driven.admin.sending import send
 from cluster_impl.designs.leader_driven.state_changes.request import StateChange
 from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.wire.errors import Error
+
+LOOK_AGAIN = 0.03
+"""Seconds between two looks for leaders."""
 
 Layout = Mapping[int, Sequence[int]]
 """The replicas of each partition, by its index, the preferred one first."""
@@ -68,8 +72,14 @@ def _untaken(command: Command, topic: str, partitions: Sequence[int], brokers: s
     )
 
 
-def await_leaders(command: Command, topic: str, indexes: Sequence[int], until: float) -> Procedure[list[int]]:
-    """The partitions that nobody leads when the wait is over."""
-    paths = [znodes.leader(TopicPartition(topic, index)) for index in indexes]
-    outcomes = yield Await(paths, until, there=True)
-    return [index for index, outcome in zip(indexes, outcomes, strict=True) if isinstance(outcome, Absent)]
+def await_leaders(command: Command, topic: str, indexes: Sequence[int]) -> Procedure[list[int]]:
+    """The partitions that no leader serves when the wait is over. There are no watches on leaders: those belong to who
+    hosts the partition."""
+    until = command.now() + command.patience
+    left = list(indexes)
+    while True:
+        found = yield from read_leaderships(topic, left)
+        left = [index for index in left if not found[index].serves]
+        if not left or command.now() >= until:
+            return left
+        yield Pause(command.now() + LOOK_AGAIN)

@@ -97,7 +97,7 @@ class PartitionRequests:
 
 def _create(command: Command, more: MorePartitions) -> Procedure[None]:
     layout = yield from create_partitions(command, more)
-    without = yield from await_leaders(command, more.topic, list(layout), command.now() + command.patience)
+    without = yield from await_leaders(command, more.topic, list(layout))
     if without:
         sentence = f"The partitions are created, and {len(without)} of them have no leader yet."
         raise Failed(Error.REQUEST_TIMED_OUT, sentence)

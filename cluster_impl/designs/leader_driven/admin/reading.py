@@ -112,6 +112,16 @@ class Leadership:
     leader: Leader | None
     in_sync: InSync | None
 
+    @property
+    def serves(self) -> bool:
+        """Whether the leader has its epoch, and has written who is in sync with it."""
+        return (
+            self.leader is not None
+            and self.in_sync is not None
+            and self.leader.epoch == self.in_sync.epoch
+            and bool(self.in_sync.isr)
+        )
+
 
 def read_leaderships(topic: str, indexes: Collection[int]) -> Steps[dict[int, Leadership]]:
     """Who leads each of these partitions, and who is in sync. Raises MalformedZnode."""

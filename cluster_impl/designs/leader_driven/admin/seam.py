@@ -1,17 +1,18 @@
 """What an administrative command asks for: operations on znodes, as every core does, and time for others to act.
 
 A procedure is a generator. It yields a batch of operations and is sent their outcomes, or yields `Await` and is sent
-for each path whether it is there, once all are as they are waited for, or the time is over. A procedure that is closed
+for each path whether it is there, once all are gone, or the time is over. A procedure that is closed
 between two yields is a command whose process died there.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from cluster_impl.coordination.steps import Exists, Operation, Outcome, Steps, run
+from cluster_impl.coordination.steps import Absent, Found, Get, Operation, Outcome, Present, Steps, run
 from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
 from cluster_impl.wire.errors import Error
 
@@ -23,17 +24,24 @@ NOBODY = -1
 
 @dataclass(frozen=True, slots=True)
 class Await:
-    """Until none of the znodes is left, or with `there` until all exist; no longer than `until` (clock of the command).
+    """Until none of the znodes is left; no longer than `until` (clock of the command).
 
     Each outcome is Present or Absent, as it was when the wait was over.
     """
 
     paths: Sequence[str]
     until: float
-    there: bool = False
 
 
-Procedure = Generator[Sequence[Operation] | Await, Sequence[Outcome], T]
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Until then, without outcomes: for what nobody tells of."""
+
+    until: float
+
+
+Asked = Sequence[Operation] | Await | Pause
+Procedure = Generator[Asked, Sequence[Outcome], T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +81,32 @@ class Seam(Protocol):
         """Raises SessionExpired when the session is over; the steps are closed then."""
         ...
 
-    async def settled(self, paths: Collection[str], there: bool, within: float) -> None:
-        """Returns when all exist (`there`) or none does, and when so many seconds are over. Raises SessionExpired."""
+    async def gone(self, paths: Collection[str], within: float) -> None:
+        """Returns when none of them is there, and when so many seconds are over. Raises SessionExpired."""
         ...
+
+
+def _are_there(paths: Sequence[str]) -> Steps[Sequence[Outcome]]:
+    """Of reads, those of data travel together."""
+    outcomes = yield from run([Get(path) for path in paths])
+    return [Present(each.stat) if isinstance(each, Found) else Absent() for each in outcomes]
 
 
 async def carry_out(procedure: Procedure[T], seam: Seam, now: Callable[[], float]) -> T:
     """A procedure to its end. Raises Failed, or SessionExpired when the session is over; it is closed then."""
+    outcomes: Sequence[Outcome]
     try:
         asked = next(procedure)
         while True:
-            if isinstance(asked, Await):
-                await seam.settled(asked.paths, asked.there, asked.until - now())
-                outcomes = await seam.run(run([Exists(path) for path in asked.paths]))
-            else:
-                outcomes = await seam.run(run(asked))
+            match asked:
+                case Await(paths, until):
+                    await seam.gone(paths, until - now())
+                    outcomes = await seam.run(_are_there(paths))
+                case Pause(until):
+                    await asyncio.sleep(until - now())
+                    outcomes = ()
+                case _:
+                    outcomes = await seam.run(run(asked))
             asked = procedure.send(outcomes)
     except StopIteration as end:
         result: T = end.value

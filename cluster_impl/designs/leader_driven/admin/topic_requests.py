@@ -125,8 +125,7 @@ def _check(new: NewTopic) -> Procedure[Made]:
 
 def _create(command: Command, new: NewTopic) -> Procedure[Made]:
     made = yield from create_topic(command, new)
-    until = command.now() + command.patience
-    without = yield from await_leaders(command, new.name, range(len(made.layout)), until)
+    without = yield from await_leaders(command, new.name, range(len(made.layout)))
     if without:
         sentence = f"Topic {new.name} is created, and {len(without)} of its partitions have no leader yet."
         raise Failed(Error.REQUEST_TIMED_OUT, sentence)

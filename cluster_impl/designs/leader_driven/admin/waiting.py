@@ -1,8 +1,7 @@
-"""Procedures on a real ZooKeeper.
+"""Procedures on a real ZooKeeper: what shall go is watched, so that a command goes on at once.
 
-What shall go is watched, so that a command goes on at once. Such a watch goes with its znode, and none is ever set on
-what is absent: nobody would hear of a request that was consumed again, and the watch would stay. What shall come is
-looked for from time to time: the command would end with a watch on the leader of a partition that is not its own.
+A watch goes with its znode, and none is ever set on what is absent: nobody would hear of a request that was consumed
+again, and the watch would stay.
 """
 
 from __future__ import annotations
@@ -16,9 +15,6 @@ from cluster_impl.coordination.execution import Execution
 from cluster_impl.coordination.steps import Found, Get, Steps, run
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.leader_driven.admin.seam import T
-
-LOOK_AGAIN = 0.05
-"""Seconds between two looks for what shall come."""
 
 
 @dataclass(slots=True, eq=False)
@@ -40,21 +36,12 @@ class ZooKeeperSeam:
     async def run(self, steps: Steps[T]) -> T:
         return await self._execution.run(steps)
 
-    async def settled(self, paths: Collection[str], there: bool, within: float) -> None:
+    async def gone(self, paths: Collection[str], within: float) -> None:
         try:
             async with asyncio.timeout(within):
-                await (self._come(paths) if there else self._gone(paths))
+                await self._gone(paths)
         except TimeoutError:
             pass
-
-    async def _come(self, paths: Collection[str]) -> None:
-        left = list(paths)
-        while True:
-            outcomes = await self.run(run([Get(path) for path in left]))
-            left = [path for path, outcome in zip(left, outcomes, strict=True) if not isinstance(outcome, Found)]
-            if not left:
-                return
-            await asyncio.sleep(LOOK_AGAIN)
 
     async def _gone(self, paths: Collection[str]) -> None:
         wait = _Wait(set(paths), changed=set(paths))

@@ -13,7 +13,7 @@ from cluster_impl.coordination.steps import Absent, Create, Present, Stat
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.admin.lock import locked
 from cluster_impl.designs.leader_driven.admin.reading import read_topic
-from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Procedure
+from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Pause, Procedure
 from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
 from cluster_impl.designs.leader_driven.state_changes.request import (
     StateChange,
@@ -84,6 +84,11 @@ class MemoryWorld:
                     batch = [Absent() if not self.tree.exists(path) else Present(_STAT) for path in asked.paths]
                     asked = procedure.send(batch)
                     continue
+                if isinstance(asked, Pause):
+                    self.act()
+                    self.now = asked.until
+                    asked = procedure.send(())
+                    continue
                 self.tree.writes_left = left
                 try:
                     outcomes = self.tree.execute(asked, session)
@@ -103,7 +108,7 @@ class MemoryWorld:
         return self.carry_out(locked(self.command, topic, procedure), writes=writes)
 
     def _wait(self, asked: Await) -> None:
-        while any(self.tree.exists(path) != asked.there for path in asked.paths) and self.now < asked.until:
+        while any(self.tree.exists(path) for path in asked.paths) and self.now < asked.until:
             if not self.act():
                 self.now = asked.until
             self.now += STEP
