@@ -89,8 +89,10 @@ def _live(plan: Plan, folder: RunFolder, journal: JournalWriter, target: targets
         instants = Instants(logs.mark)
         keeper = FaultKeeper(journal, instants)
         context = Context(plan, cluster, journal, observer, workload, keeper, logs, deadline, instants=instants)
+        if plan.prepared_topics:
+            await_topics(context, [topic for topic in plan.topics if topic.prepared])
         workload.create_topics(TOPICS_WITHIN)
-        await_topics(context)
+        await_topics(context, plan.topics)
         watch.tell(Phase.RUNNING)
         execute(context, watch)
 

@@ -29,6 +29,11 @@ def common(bootstrap: str, timing: Timing, client_id: str) -> Settings:
     }
 
 
+def admin(bootstrap: str, timing: Timing, patience: float) -> Settings:
+    """`patience` in seconds: brokers may carry a command out, all of it, before they answer."""
+    return common(bootstrap, timing, "fencepost-admin") | {"socket.timeout.ms": int(patience * 1000)}
+
+
 def producer(
     bootstrap: str, timing: Timing, name: str, *, acks: str, idempotent: bool, retry: bool, timeout_ms: int
 ) -> Settings:

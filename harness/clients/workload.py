@@ -51,7 +51,7 @@ class Workload:
 
     def create_topics(self, timeout: float) -> None:
         """Create the plan's topics with their assignments, each seen by the cluster. Raises InfrastructureError."""
-        admin = AdminClient(settings.common(self._bootstrap("main"), self._plan.timing, "fencepost-admin"))
+        admin = AdminClient(settings.admin(self._bootstrap("main"), self._plan.timing, timeout))
         for spec in self._plan.topics:
             if spec.prepared:
                 continue

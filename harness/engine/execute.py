@@ -6,7 +6,7 @@ A step that cannot be done ends the story but not the run: what the cluster has 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from faults.capabilities import CapabilityError
@@ -19,6 +19,7 @@ from harness.engine.probes.prober import Prober
 from harness.engine.steps import Missed, perform
 from harness.errors import InfrastructureError
 from harness.plan.conditions import Converged
+from harness.plan.model import TopicSpec
 
 
 class Watch(Protocol):
@@ -48,9 +49,9 @@ def execute(context: Context, watch: Watch) -> None:
         _end(context, prober, auditor, watch, patience)
 
 
-def await_topics(context: Context) -> None:
-    """Until the whole cluster agrees about every topic of the plan. InfrastructureError if it does not."""
-    wanted = {f"{topic.name}-{index}" for topic in context.plan.topics for index in range(len(topic.assignments))}
+def await_topics(context: Context, topics: Iterable[TopicSpec]) -> None:
+    """Until the whole cluster agrees about each of these topics. InfrastructureError if it does not."""
+    wanted = {f"{topic.name}-{index}" for topic in topics for index in range(len(topic.assignments))}
     seconds = CONVERGE_SECONDS + context.plan.prepared_seconds
     deadline = time.monotonic() + seconds
     there = context.wait(
