@@ -100,6 +100,8 @@ class ReplicaAgent:
         topic = yield from read(znodes.topic(self.partition.topic))
         if self._me not in found.assigned.members or not isinstance(topic, Found):
             raise NotReplicaForPartition("neither the assignment nor a reassignment names this broker")
+        if found.assigned.is_deleted:
+            raise NotStarted("the partition is to be deleted")  # AR names it until all have closed
         info = znodes.read_topic(self.partition.topic, topic.data)
         self._open(Topic(znodes.topic_id(topic.stat.czxid), info.config), found)
         yield from self._guarded(self._decide(found, now), now)

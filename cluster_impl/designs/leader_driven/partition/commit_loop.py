@@ -60,7 +60,7 @@ class CommitLoop:
         if self.reassignment is not None:
             if self.reassignment.gives_up_leadership(self.tenure.me):
                 return Verdict.MAKES_WAY
-            yield from self.reassignment.advance(self.tenure, progress)
+            yield from self.reassignment.advance(self.tenure, progress, now)
         elif self.tenure.around.config.balances_leaders and self.balancing.is_due(self.tenure, progress, now):
             log.info(
                 "%s: makes way for its preferred replica %s", self.tenure.partition, self.tenure.assigned.preferred

@@ -7,10 +7,11 @@ the first one. What tells it that the switch has happened is that AR equals RAR.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import Enum
 
-from cluster_impl.coordination.steps import Delete, Done, Found, Get, SetData, Steps, read
+from cluster_impl.coordination.steps import Absent, Delete, Done, Exists, Found, Get, SetData, Steps, read
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.partition.situation import Assigned
 from cluster_impl.designs.leader_driven.partition.tenure import Tenure
@@ -41,6 +42,8 @@ class Reassignment:
     last: Step | None = None
     started: set[int] = field(default_factory=set)
     """Whom it asked to start."""
+    closed_since: dict[int, float] = field(default_factory=dict)
+    """When this leader saw that a replica had carried out its close-replica."""
 
     @property
     def is_deletion(self) -> bool:
@@ -55,9 +58,9 @@ class Reassignment:
         """Whether what comes next is the deletion of /leader."""
         return self.last is Step.REASSIGNED_DELETED and me != self.target[0]
 
-    def advance(self, tenure: Tenure, progress: Progress) -> Steps[None]:
+    def advance(self, tenure: Tenure, progress: Progress, now: float) -> Steps[None]:
         """The next step, if it can be done now. Raises EpochOver, StorageFailed."""
-        done = yield from (self._delete(tenure) if self.is_deletion else self._move(tenure, progress))
+        done = yield from (self._delete(tenure) if self.is_deletion else self._move(tenure, progress, now))
         if done is not None:
             self._tell(tenure, done)
 
@@ -71,7 +74,7 @@ class Reassignment:
                 return Step.CLOSE_REPLICA_SENT if (yield from _close(tenure, wanted)) else None
         return None
 
-    def _move(self, tenure: Tenure, progress: Progress) -> Steps[Step | None]:
+    def _move(self, tenure: Tenure, progress: Progress, now: float) -> Steps[Step | None]:
         me, ar = tenure.me, tenure.assigned.replicas
         old = [each for each in ar if each not in self.target and each != me]
         match self.last:
@@ -90,6 +93,7 @@ class Reassignment:
                 tenure.lead()
                 return Step.CLOSE_REPLICA_SENT
             case Step.CLOSE_REPLICA_SENT:
+                yield from self._close_again(tenure, progress, now)
                 return None if set(old) & set(tenure.in_sync.isr) else Step.OLD_OUT_OF_ISR
             case Step.OLD_OUT_OF_ISR:
                 if set(old) & set(tenure.in_sync.isr) or not self._has_caught_up(tenure, progress):
@@ -99,7 +103,8 @@ class Reassignment:
                 tenure.lead()
                 return Step.ISR_WRITTEN
             case Step.ISR_WRITTEN:
-                return (yield from self._write_replicas(tenure))
+                came_back = self._came_back(tenure, progress, now)
+                return (yield from self._write_replicas(tenure, came_back))
             case Step.REPLICAS_WRITTEN if me not in self.target:
                 return Step.SELF_CLOSE_SENT if (yield from tenure.send(StateChange.CLOSE_REPLICA, me)) else None
             case Step.REPLICAS_WRITTEN | Step.SELF_CLOSE_SENT:
@@ -115,6 +120,25 @@ class Reassignment:
                 self.started.add(each)
         return True
 
+    def _close_again(self, tenure: Tenure, progress: Progress, now: float) -> Steps[None]:
+        """Until the switch AR names the old replicas, and one that restarts behind its close-replica is started again
+        by that: it would fetch, and stay in the ISR, for good. So who fetches after it has closed is asked again."""
+        came_back = self._came_back(tenure, progress, now)
+        for each in sorted(tenure.leaving):
+            path = tenure.asked_to_close.get(each)
+            if each in came_back:
+                if (yield from tenure.send(StateChange.CLOSE_REPLICA, each)):
+                    del self.closed_since[each]
+            elif path and each not in self.closed_since:
+                [found] = yield [Exists(path)]
+                if isinstance(found, Absent):
+                    self.closed_since[each] = now
+
+    def _came_back(self, tenure: Tenure, progress: Progress, now: float) -> set[int]:
+        """Old replicas that closed, and have fetched since."""
+        closed = [each for each in tenure.leaving if each in self.closed_since]
+        return {each for each in closed if progress.silent_for.get(each, math.inf) < now - self.closed_since[each]}
+
     def _has_caught_up(self, tenure: Tenure, progress: Progress) -> bool:
         """Every replica of RAR has all that is committed, and is counted as in sync."""
         return all(
@@ -123,7 +147,7 @@ class Reassignment:
             if each != tenure.me
         )
 
-    def _write_replicas(self, tenure: Tenure) -> Steps[Step | None]:
+    def _write_replicas(self, tenure: Tenure, came_back: set[int]) -> Steps[Step | None]:
         path = znodes.replicas(tenure.partition)
         found = yield from read(path)
         if not isinstance(found, Found):
@@ -133,6 +157,7 @@ class Reassignment:
             return None
         tenure.leaving = frozenset()
         tenure.adopt_assigned(Assigned(self.target, self.target))
+        tenure.to_close |= came_back
         tenure.lead()
         return Step.REPLICAS_WRITTEN
 

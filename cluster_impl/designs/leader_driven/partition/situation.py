@@ -29,6 +29,11 @@ class Assigned:
         return (*self.replicas, *(each for each in self.rar or () if each not in self.replicas))
 
     @property
+    def is_deleted(self) -> bool:
+        """Whether it is to be."""
+        return self.rar == ()
+
+    @property
     def preferred(self) -> int | None:
         return next(iter(self.replicas), None)
 

@@ -54,7 +54,8 @@ class Tenure:
     """Replicas of AR that were asked to close by the reassignment under way."""
     to_close: set[int] = field(default_factory=set)
     """Brokers that are named no more and were not asked to close yet."""
-    asked_to_close: set[int] = field(default_factory=set)
+    asked_to_close: dict[int, str] = field(default_factory=dict)
+    """With the path of the request."""
     asked_to_start: set[int] = field(default_factory=set)
     """Silent ones that were asked once more."""
 
@@ -96,12 +97,13 @@ class Tenure:
         before = set(self.assigned.members)
         named = set(now.members)
         self.assigned = now
-        self.to_close = (self.to_close | (before - named)) - named - self.asked_to_close - {self.me}
+        self.to_close = (self.to_close | (before - named)) - named - set(self.asked_to_close) - {self.me}
 
     def forget_asked(self) -> None:
         """Another list of replicas is wanted: who was asked to close is asked anew if it comes to that."""
         self.leaving = frozenset()
-        self.asked_to_close -= set(self.assigned.members)
+        for each in self.assigned.members:
+            self.asked_to_close.pop(each, None)
 
     def adopt_isr(self, now: InSync) -> None:
         """Unless it is older: the data plane's changes are written beside those of the leader itself."""
@@ -124,18 +126,20 @@ class Tenure:
         was removed from the cluster has nothing to close."""
         request = StateChangeRequest(change, self.partition, self.epoch, self.me)
         try:
-            yield from put(request, to, self.around.config.queue_capacity, self.around.monitor)
+            path = yield from put(request, to, self.around.config.queue_capacity, self.around.monitor)
         except NoStateChangeQueue as error:
             log.warning("%s: %s", self.partition, error)
+            if change is StateChange.CLOSE_REPLICA:
+                self.asked_to_close[to] = ""
             return change is StateChange.CLOSE_REPLICA
         except NotQueued:
             return False
         if change is StateChange.CLOSE_REPLICA:
-            self.asked_to_close.add(to)
+            self.asked_to_close[to] = path
             self.to_close.discard(to)
             self.asked_to_start.discard(to)
         else:
-            self.asked_to_close.discard(to)
+            self.asked_to_close.pop(to, None)
         return True
 
 
