@@ -43,7 +43,7 @@ def topics(story: Story, target: TargetFacts, seed: int) -> Plan:
         ),
         LeaderIs(as_="grown", partition="made-1", within_ms=LIVELY_MS, expect=must("LD-35")),
         IsrIs(
-            as_="shared", partition="made-1", has=(leader, follower, other), within_ms=LIVELY_MS, expect=must("LD-16")
+            as_="shared", partition="made-1", has=(leader, follower, other), within_ms=LIVELY_MS, expect=must("DLD-33")
         ),
         ReassignProbe(as_="move", node=follower, partition="made-1", to=(other,), expect=_served("DLD-18")),
         AssignmentIs(as_="moved", partition="made-1", is_=other, within_ms=LIVELY_MS, expect=must("LD-76")),

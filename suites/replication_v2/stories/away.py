@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import AssignmentIs, IsrIs, LeaderIs, Registered
-from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
+from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, WorkloadSpec
 from harness.plan.probes import (
     CreateTopicProbe,
     DeleteTopicProbe,
@@ -171,7 +171,53 @@ def reassigned(story: Story, target: TargetFacts, seed: int) -> Plan:
     )
 
 
+def silent(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """The old replica dies as the partition is moved away from it, and nobody writes: the move does not wait for it.
+
+    What it has on its disk is removed when it is back.
+    """
+    leader, old, new = cast(story, seed)
+    steps = [
+        *opening(leader, partition="u-0", work=False),
+        Produce(as_="before", topic="u", records=20, idempotent=True, expect=answers("LIVE-03", "served")),
+        InjectKill(as_="kill", nodes=old),
+        ReassignProbe(as_="move", node=leader, partition="u-0", to=(leader, new), expect=answers("DLD-18", "served")),
+        says("asked", leader, requested("close-replica", "u-0", old), must("LD-74")),
+        IsrIs(as_="out", partition="u-0", lacks=old, within_ms=LIVELY_MS, expect=must("DLD-09")),
+        AssignmentIs(as_="moved", partition="u-0", is_=(leader, new), within_ms=LIVELY_MS, expect=must("LD-75")),
+        IsrIs(as_="in-sync", partition="u-0", is_=(leader, new), within_ms=LIVELY_MS, expect=must("LD-76")),
+        Heal(as_="restart", fault="kill"),
+        says("closes", old, completed("close-replica", "u-0"), must("LD-04")),
+        *closing(work=False),
+        Produce(as_="after", topic="u", records=20, idempotent=True, expect=answers("LIVE-03", "served")),
+    ]
+    return compose(
+        story,
+        target,
+        seed,
+        timing=pace(target),
+        topics=[topic([leader, old], name="u", min_isr=1)],
+        workload=WorkloadSpec(),
+        steps=steps,
+        coverage=[
+            FaultProven(fault="kill"),
+            StepDone(step="moved"),
+            StepDone(step="closes"),
+            Acknowledged(by="after", acks="all", at_least=20),
+        ],
+    )
+
+
 STORIES = (
+    replication_v2(
+        "v2-old-replica-silent",
+        "A partition moves away from a replica that is dead, also if nobody writes",
+        silent,
+        13,
+        "DLD-08",
+        "DLD-25",
+        needs={Capability.KILL},
+    ),
     replication_v2(
         "v2-away-during-delete",
         "A topic is deleted while a broker is away: the broker closes its replica when it is back",

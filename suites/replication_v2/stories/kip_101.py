@@ -201,7 +201,10 @@ STORIES = (
         False,
         "DLD-27",
         "DLD-28",
+        "LD-18",
         "LD-51",
+        "LD-80",
+        "LD-81",
     ),
     _story(
         "truncated-and-overwritten",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs, LeaderEpochAbove, LeaderIs, WorkloadAcks
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
-from harness.plan.probes import MetadataProbe, ProduceProbe
+from harness.plan.probes import MetadataProbe, ProduceProbe, ReplicaFetchProbe
 from harness.plan.steps import Bind, Heal, InjectKill, InjectPause, InjectStall, Step, ZnodeStep
 from suites.building import (
     LIVELY_MS,
@@ -24,6 +24,8 @@ from suites.building import (
 from suites.replication_v2.story import number, replication_v2, saw_a_change, says
 from suites.story import Story, TargetFacts
 
+WAITS_MS = 6000
+"""KeepInSyncTime of a story that looks at a leader that waits for so long."""
 TAKEN = 40
 """An epoch that no partition of a short run reaches by itself."""
 
@@ -33,12 +35,13 @@ def killed(story: Story, target: TargetFacts, seed: int) -> Plan:
     leader, *others = cast(story, seed)
     steps = [
         *opening(leader),
+        *_only_the_leader(*others),
         Bind(as_="epoch", value="leader-epoch:t-0"),
         InjectKill(as_="kill", nodes=leader),
         LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("LD-31")),
         LeaderEpochAbove(as_="next", partition="t-0", value="$epoch", within_ms=LIVELY_MS, expect=must("LD-50")),
         *(says(f"told-{broker}", broker, saw_a_change("t-0"), must("LD-20"), after="kill.proven") for broker in others),
-        IsrIs(as_="without", partition="t-0", lacks=leader, within_ms=LIVELY_MS, expect=must("LD-53")),
+        IsrIs(as_="without", partition="t-0", lacks=leader, within_ms=LIVELY_MS, expect=must("DLD-34")),
         WorkloadAcks(as_="goes-on", more=20, within_ms=LIVELY_MS, expect=must("LD-55")),
         Heal(as_="restart", fault="kill"),
         IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=LIVELY_MS, expect=must("LD-49")),
@@ -55,6 +58,53 @@ def killed(story: Story, target: TargetFacts, seed: int) -> Plan:
         coverage=[
             FaultProven(fault="kill"),
             Acknowledged(by="p1", acks="all", after="moved.ended", before="restart.begun"),
+        ],
+    )
+
+
+def _only_the_leader(asked: str, asking: str) -> list[Step]:
+    """A follower refuses what only the leader may answer."""
+    return [
+        ProduceProbe(as_="not-to-a-follower", node=asked, topic="t", acks=1, expect=answers("LD-67", "error:6")),
+        ReplicaFetchProbe(
+            as_="not-from-a-follower", node=asked, topic="t", broker=asking, expect=answers("LD-79", "error:6")
+        ),
+    ]
+
+
+def waits(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """A new leader waits for the other follower, which lives and cannot reach it, until KeepInSyncTime has passed.
+
+    Till then it answers followers and no client.
+    """
+    leader, *others = cast(story, seed)
+    one, two = others
+    timing = pace(target, lag_ms=WAITS_MS)
+    steps = [
+        *opening(leader),
+        InjectStall(as_="apart", from_=one, to=two),
+        InjectStall(as_="apart-too", from_=two, to=one),
+        InjectKill(as_="kill", nodes=leader),
+        LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("LD-50")),
+        Bind(as_="new", node="leader:t-0"),
+        ProduceProbe(as_="not-yet", node="$new", topic="t", acks=1, repeat=5, expect=answers("DLD-06", "error:6")),
+        IsrIs(as_="at-last", partition="t-0", is_="$new", within_ms=LIVELY_MS, expect=must("LD-52")),
+        WorkloadAcks(as_="goes-on", more=20, within_ms=LIVELY_MS, expect=must("LD-55")),
+        *closing(),
+    ]
+    return compose(
+        story,
+        target,
+        seed,
+        timing=timing,
+        topics=[topic([leader, *others], min_isr=1)],
+        steps=steps,
+        coverage=[
+            FaultProven(fault="apart"),
+            FaultProven(fault="apart-too"),
+            FaultProven(fault="kill"),
+            StepDone(step="not-yet"),
+            Acknowledged(by="p1", acks="all", after="at-last.ended"),
         ],
     )
 
@@ -260,6 +310,7 @@ STORIES = (
         11,
         "LD-24",
         "LD-26",
+        "LD-47",
         needs={Capability.PAUSE},
     ),
     replication_v2(
@@ -278,7 +329,16 @@ STORIES = (
         12,
         "LD-03",
         "LD-13",
+        "LD-44",
         needs={Capability.KILL},
+    ),
+    replication_v2(
+        "v2-new-leader-waits",
+        "A new leader waits for who lives, and serves no client before",
+        waits,
+        16,
+        "LD-53",
+        needs={Capability.LINKS, Capability.KILL},
     ),
     replication_v2(
         "v2-preferred-leader-returns",
