@@ -3,9 +3,10 @@
 Who has to agree on what, below the bound of `committed`:
 
 - A *member* of the last ISR that is assigned holds every record that was acknowledged at acks=all or served (SEG-01),
-  and below the bound the same as every other member (HW-03). That it is dead is no excuse: nothing is committed without it while it
-  is a member, and kill -9 leaves what it had written. Where several logs have its id (two processes, two directories)
-  the files do not say which was the member: it is taken to be the one that agrees best with the other members.
+  and below the bound the same as every other member (HW-03). That it is dead is no excuse: nothing is committed
+  without it while it is a member, and kill -9 leaves what it had written. Where several logs have its id (two
+  processes, two directories) the files do not say which was the member: it is taken to be the one that agrees best
+  with the other members.
 - Any other replica may end early: it was dead, cut off or removed. It may also end in a *tail* of its own, which it
   wrote as a leader that nobody followed, and would have to truncate: of an older leader epoch than what stands there
   elsewhere, with nothing after it that agrees again, and with no record in it that was acknowledged or served. Such

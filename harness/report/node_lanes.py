@@ -49,7 +49,7 @@ def _broker(plan: Plan, node: NodeSpec, journal: Journal, newest: NewestViews) -
     changes = list(process_changes(node, journal))
     in_zookeeper = any("zookeeper" in each.roles for each in plan.topology.nodes)
     if node.duplicate_of is None or in_zookeeper:
-        changes += [*_registration(node, journal), *_leadership(plan, node, newest)]
+        changes += [*_registration(node, journal, in_zookeeper), *_leadership(plan, node, newest)]
     note = f"id {node.id}"
     if node.duplicate_of is not None:
         note = f"duplicate of {node.duplicate_of}, {node.directory} dir"
@@ -125,7 +125,7 @@ def _draw_controller(state: Mapping[str, Any]) -> Segment | None:
     return Segment(0, 0, "standby", (), "standby")
 
 
-def _registration(node: NodeSpec, journal: Journal) -> Iterator[Change]:
+def _registration(node: NodeSpec, journal: Journal, in_zookeeper: bool) -> Iterator[Change]:
     for event in journal.of("state"):
         data = event.data
         if data.get("what") != "broker" or data["id"] != node.id:
@@ -135,8 +135,8 @@ def _registration(node: NodeSpec, journal: Journal) -> Iterator[Change]:
         yield event.t, "other", None if mine or data["state"] == "gone" else holder
         if mine:
             yield event.t, "broker", data["state"]
-            yield event.t, "epoch", f"{data['epoch']:#x}" if "version" in data else data["epoch"]
-            yield event.t, "in ZooKeeper", "version" in data or None
+            yield event.t, "epoch", f"{data['epoch']:#x}" if in_zookeeper else data["epoch"]
+            yield event.t, "in ZooKeeper", in_zookeeper or None
         elif data["state"] != "gone":
             yield event.t, "broker", None
 

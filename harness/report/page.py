@@ -18,6 +18,8 @@ from harness.report.draw import draw
 from harness.report.fault_lanes import may_miss
 from harness.report.record_rows import shown_before
 from harness.report.shapes import Bars, Density, Lane, Rows, Timeline
+from harness.report.state_change_rows import broker_rows, state_change_rows, watch_rows
+from harness.report.state_changes import StateChanges, read_state_changes
 from harness.report.timeline import build_timeline
 from results.records.folder import Manifest, RunFolder
 from results.records.journal import Journal, read_journal
@@ -40,6 +42,11 @@ _LEGEND: Final = {
     "s-starting": "starting",
     "s-paused": "paused",
     "s-duplicate": "second process of an id",
+    "s-waiting": "state changes wait in its queue",
+    "s-completed": "completed",
+    "s-ignored": "ignored, of an old epoch",
+    "s-failed": "failed",
+    "s-move": "a step of a reassignment is done",
     "s-stale": "hands out old metadata",
     "s-served": "asked directly, it serves",
     "s-refused": "refuses",
@@ -72,6 +79,7 @@ def write_report(folder: RunFolder) -> Path:
         Manifest.load(folder.manifest) if folder.manifest.exists() else None,
         replay=f"fencepost replay {folder.path}",
         logs=tuple(_logs(folder)),
+        told=read_state_changes(folder, journal),
     )
     folder.report.write_text(page)
     return folder.report
@@ -85,6 +93,7 @@ def render(
     *,
     replay: str,
     logs: Sequence[Log] = (),
+    told: StateChanges | None = None,
 ) -> str:
     """The page. The same arguments give the same page."""
     environment = Environment(
@@ -92,7 +101,8 @@ def render(
     )
     history = read_history(journal)
     numbered = numbered_findings(verdict)
-    timeline = build_timeline(plan, journal, numbered)
+    told = told or StateChanges()
+    timeline = build_timeline(plan, journal, numbered, told)
     return environment.get_template("page.html.j2").render(
         plan=plan,
         verdict=verdict,
@@ -112,6 +122,9 @@ def render(
         producers=list(_producers(history)),
         reads=_reads(history),
         stale=list(_stale(verdict)),
+        lives=state_change_rows(told),
+        brokers=broker_rows(told),
+        watches=watch_rows(journal),
         coverage=[finding for finding in verdict.findings if finding.check == "coverage"],
         judged=[finding for finding in verdict.findings if finding.check != "coverage"],
         environment=list(_environment(plan, manifest)),

@@ -10,12 +10,14 @@ from harness.report.level_lanes import level_lanes
 from harness.report.node_lanes import broker_lanes, controller_lanes
 from harness.report.partition_lanes import partition_groups
 from harness.report.shapes import Flag, Group, Timeline
+from harness.report.state_change_lanes import move_lanes, queue_lanes
+from harness.report.state_changes import StateChanges
 from harness.report.zookeeper_lanes import staleness_lanes, zookeeper_lanes
 from results.records.journal import Journal
 from results.records.verdict import Finding
 
 
-def build_timeline(plan: Plan, journal: Journal, numbered: Sequence[Finding]) -> Timeline:
+def build_timeline(plan: Plan, journal: Journal, numbered: Sequence[Finding], told: StateChanges) -> Timeline:
     """`numbered` are the findings to flag, the first as number 1."""
     history = read_history(journal)
     duration = max(journal.duration, 0.001)
@@ -24,6 +26,7 @@ def build_timeline(plan: Plan, journal: Journal, numbered: Sequence[Finding]) ->
         Group("controllers", controller_lanes(plan, journal)),
         Group("ZooKeeper", zookeeper_lanes(plan, journal)),
         Group("brokers", (*broker_lanes(plan, journal), *level_lanes(plan, journal), *staleness_lanes(journal))),
+        Group("state changes", (*queue_lanes(journal, told), *move_lanes(journal, told))),
         *partition_groups(plan, history, duration),
         Group("clients", (*producer_lanes(plan, history, duration), *probe_lanes(journal))),
     ]

@@ -7,12 +7,14 @@ from harness.checkers.staleness import Stale, measure
 from harness.plan.model import NodeSpec, Plan
 from harness.report.node_lanes import answers_strip, node_marks, process_changes
 from harness.report.shapes import Bars, Change, Rows, Segment, sweep
+from harness.targets.target import load_file
 from results.records.journal import Journal
 
 
 def zookeeper_lanes(plan: Plan, journal: Journal) -> tuple[Bars, ...]:
     servers = [node for node in plan.topology.nodes if "zookeeper" in node.roles]
-    return (*(_server(node, journal) for node in servers), *([_holder(plan, journal)] if servers else []))
+    controlled = servers and load_file(plan.target.partition(":")[0]).dialect.has_controllers
+    return (*(_server(node, journal) for node in servers), *([_holder(plan, journal)] if controlled else []))
 
 
 def staleness_lanes(journal: Journal) -> tuple[Rows, ...]:
