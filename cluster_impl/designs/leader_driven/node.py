@@ -15,6 +15,7 @@ from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.admin.administrator import AdminConfig, Administrator
 from cluster_impl.designs.leader_driven.admin.apis import admin_handlers
 from cluster_impl.designs.leader_driven.admin.topic_requests import TopicRequests
+from cluster_impl.designs.leader_driven.admin.waiting import ZooKeeperSeam
 from cluster_impl.designs.leader_driven.broker.broker import Broker
 from cluster_impl.designs.leader_driven.broker.claim import IdClaim
 from cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
@@ -65,7 +66,7 @@ class LeaderDrivenNode:
         broker.attach(replicas, dirs)
         apis = BrokerApis(broker.control, replicas, api_config(self._config))
         administrator = Administrator(
-            self._zookeeper,
+            lambda: ZooKeeperSeam(self._zookeeper),
             broker.monitor,
             AdminConfig(
                 self._config.num_partitions,

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from cluster_impl.coordination.errors import CoordinationError
-from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.leader_driven.admin.lock import locked
-from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, Procedure, carry_out
-from cluster_impl.designs.leader_driven.admin.waiting import ZooKeeperSeam
+from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, Procedure, Seam, carry_out
 from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
 from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.wire.errors import Error
@@ -24,6 +22,9 @@ T = TypeVar("T")
 
 LEAST_PATIENCE = 30.0
 """Seconds that brokers have at least to take what a command asks of them, however short the client waits."""
+
+LEAST_LOOK = 1.0
+"""Seconds that reading may take at least, so that also who does not wait is told what can be told at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,9 @@ class AdminConfig:
 class Administrator:
     """Of one broker. A command that is not over when its answer is due goes on, and ends in the log."""
 
-    def __init__(self, zookeeper: ZooKeeper, monitor: Monitor, config: AdminConfig) -> None:
-        self._zookeeper = zookeeper
+    def __init__(self, new_seam: Callable[[], Seam], monitor: Monitor, config: AdminConfig) -> None:
+        """`new_seam` is called for each command: it ends with the session that it began in."""
+        self._new_seam = new_seam
         self._monitor = monitor
         self.config = config
         self._commands: set[asyncio.Task[Any]] = set()
@@ -48,13 +50,17 @@ class Administrator:
         for task in self._commands:
             task.cancel()
 
+    async def look(self, make: Callable[[], Procedure[T]], timeout: float, what: str) -> T:
+        """What only reads. Raises Failed."""
+        return await self.within(max(timeout, LEAST_LOOK), self.carry_out(lambda _: make(), timeout), what)
+
     async def carry_out(self, make: Callable[[Command], Procedure[T]], timeout: float) -> T:
         """A command to its end, by the session of this moment. Raises Failed. `timeout` in seconds, of the client."""
         command = Command(
             self._monitor, time.monotonic, max(timeout, LEAST_PATIENCE), queue_capacity=self.config.queue_capacity
         )
         try:
-            return await carry_out(make(command), ZooKeeperSeam(self._zookeeper), time.monotonic)
+            return await carry_out(make(command), self._new_seam(), time.monotonic)
         except CoordinationError as error:
             raise Failed(
                 Error.REQUEST_TIMED_OUT,

@@ -46,7 +46,7 @@ class PartitionRequests:
         try:
             if is_named_twice:
                 raise Failed(Error.INVALID_REQUEST, f"The request names topic {topic.name} more than once.")
-            await self._administrator.carry_out(lambda _: check_more(more), timeout)
+            await self._administrator.look(lambda: check_more(more), timeout, f"The check of topic {topic.name}")
             if not request.validate_only:
                 work = self._administrator.carry_out_alone(topic.name, lambda command: _create(command, more), timeout)
                 await self._administrator.within(timeout, work, f"The creation of partitions of topic {topic.name}")
@@ -89,7 +89,9 @@ class PartitionRequests:
     ) -> m.ListPartitionReassignmentsResponse:
         wanted = None if request.topics is None else {each.name: each.partition_indexes for each in request.topics}
         try:
-            topics = await self._administrator.carry_out(lambda _: _ongoing(wanted), request.timeout_ms / 1000)
+            topics = await self._administrator.look(
+                lambda: _ongoing(wanted), request.timeout_ms / 1000, "The search for reassignments"
+            )
         except Failed as failed:
             return m.ListPartitionReassignmentsResponse(error_code=failed.error, error_message=str(failed))
         return m.ListPartitionReassignmentsResponse(topics=topics)

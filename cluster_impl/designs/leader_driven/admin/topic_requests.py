@@ -53,7 +53,7 @@ class TopicRequests:
                 raise Failed(Error.INVALID_REQUEST, f"The request names topic {topic.name} more than once.")
             new = self._new_topic(topic)
             # What can be refused at once is, also where nobody waits for the rest.
-            planned = await self._administrator.carry_out(lambda _: _check(new), timeout)
+            planned = await self._administrator.look(lambda: _check(new), timeout, f"The check of topic {topic.name}")
             if not request.validate_only:
                 work = self._administrator.carry_out_alone(topic.name, lambda command: _create(command, new), timeout)
                 planned = await self._administrator.within(timeout, work, f"The creation of topic {topic.name}")
@@ -83,7 +83,7 @@ class TopicRequests:
             asked = [(topic.name, topic.topic_id) for topic in request.topics]
         else:
             asked = [(name, NO_TOPIC_ID) for name in request.topic_names]
-        found = await self._find(asked)
+        found = await self._find(asked, request.timeout_ms / 1000)
         named = Counter(each for each in found if isinstance(each, str))
         results = [
             self._delete(name, topic_id, each, isinstance(each, str) and named[each] > 1, request.timeout_ms / 1000)
@@ -91,12 +91,12 @@ class TopicRequests:
         ]
         return m.DeleteTopicsResponse(responses=await asyncio.gather(*results))
 
-    async def _find(self, asked: Sequence[tuple[str | None, UUID]]) -> list[str | Failed]:
+    async def _find(self, asked: Sequence[tuple[str | None, UUID]], timeout: float) -> list[str | Failed]:
         """The names of the topics that are meant, or why one is not known."""
         names: dict[UUID, str] = {}
         if any(topic_id != NO_TOPIC_ID for _, topic_id in asked):
             try:
-                names = await self._administrator.carry_out(lambda _: topics_by_id(), 0.0)
+                names = await self._administrator.look(topics_by_id, timeout, "The search for topics by their ids")
             except Failed as failed:
                 return [failed] * len(asked)
         return [_named(name, topic_id, names) for name, topic_id in asked]
@@ -109,7 +109,9 @@ class TopicRequests:
                 raise found
             if is_named_twice:
                 raise Failed(Error.INVALID_REQUEST, "The request names this topic more than once.")
-            there = await self._administrator.carry_out(lambda _: _existing_id(found), timeout)
+            there = await self._administrator.look(
+                lambda: _existing_id(found), timeout, f"The search for topic {found}"
+            )
             work = self._administrator.carry_out_alone(found, lambda command: delete_topic(command, found), timeout)
             await self._administrator.within(timeout, work, f"The deletion of topic {found}")
         except Failed as failed:
