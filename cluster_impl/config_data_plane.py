@@ -26,7 +26,13 @@ def replication_config(config: NodeConfig) -> ReplicationConfig:
     design = config.leader_driven
     if design is None:
         return shared
-    return replace(shared, lag_limit=design.keep_in_sync, isr_check_interval=design.tick, rules=REPLICATION_V2)
+    return replace(
+        shared,
+        lag_limit=design.keep_in_sync,
+        isr_check_interval=design.tick,
+        notes_empty_replicas=True,
+        rules=REPLICATION_V2,
+    )
 
 
 def api_config(config: NodeConfig) -> ApiConfig:

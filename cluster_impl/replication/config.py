@@ -27,6 +27,8 @@ class ReplicationConfig:
     login: PlainLogin | None = None
     """Who this broker says it is to the leaders that it follows; None where nobody asks."""
 
+    notes_empty_replicas: bool = False
+    """Whether a restart is to know of a replica that it was begun empty and has not caught up since."""
     rules: Rules = KIP_101
     """Those of the design; no configuration file has them."""
 

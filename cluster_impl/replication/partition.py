@@ -71,7 +71,7 @@ class Partition:
         self.serves_clients = True
         self.leaving: frozenset[int] = frozenset()
         self.began_empty = began_empty
-        """Made anew by this process, and not known yet to have what its leader has committed."""
+        """Made anew, and not known yet to have what its leader has committed."""
         self._min_isr = 1
         self._rules = rules
         self._lag_limit = lag_limit

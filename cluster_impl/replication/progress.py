@@ -23,8 +23,8 @@ class Progress:
     fetch; `silent_for` how long ago its last credited fetch was, or else the begin of the tenure. Both are empty unless
     this replica leads.
 
-    `began_empty`: its folder was made by this process, and its log has not reached a high watermark that a leader told
-    it, nor has it led.
+    `began_empty`: its folder was made anew, and its log has not reached a high watermark that a leader told it, nor has
+    it led. What an earlier process made is remembered where the configuration says so (`notes_empty_replicas`).
     """
 
     role: Role

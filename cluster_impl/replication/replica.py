@@ -73,10 +73,16 @@ class Replica:
 
     Fetches that wait for records of any kind (followers) watch `growth`, those that wait for committed ones (clients)
     watch `commits`. `failed` is told of I/O errors; it has to call `fail`, here and for all that share the log dir.
+    `caught_up` is called when a replica that began empty is known to have what was committed; it may raise OSError.
     """
 
     def __init__(
-        self, core: Partition, log_of_partition: Log, config: ReplicationConfig, failed: Callable[[OSError], None]
+        self,
+        core: Partition,
+        log_of_partition: Log,
+        config: ReplicationConfig,
+        failed: Callable[[OSError], None],
+        caught_up: Callable[[], None],
     ) -> None:
         self.core = core
         self.log = log_of_partition
@@ -85,6 +91,8 @@ class Replica:
         self.commits: set[Wakeable] = set()
         self._config = config
         self._failed = failed
+        self._caught_up = caught_up
+        self._began_empty = core.began_empty
         self._producers = None if log_of_partition.log_end_offset else ProducerStates()
         """What the log says of its producers; None until it is read for that."""
 
@@ -105,6 +113,7 @@ class Replica:
         if transition is Transition.LEADS:
             self.log.epochs.assign(self.core.leader_epoch, self.log.log_end_offset)
             self._known_producers()
+            self._note_caught_up()
         if transition is not Transition.NOTHING:
             self._committed()
             self._grown()
@@ -190,6 +199,12 @@ class Replica:
                 for batch in split(records):
                     self._producers.update(batch)
         self.core.told_high_watermark(leader_high_watermark)
+        self._note_caught_up()
+
+    def _note_caught_up(self) -> None:
+        if self._began_empty and not self.core.began_empty:
+            self._began_empty = False
+            self._caught_up()
 
     @_storage
     def offset_at(self, timestamp: int | None) -> TimestampedOffset | None:

@@ -63,13 +63,14 @@ class ReplicaStore:
         # begun anew, empty, in another folder, it could be elected and take from the others what they have (KIP-112).
         may_be_lost = bool(self._dirs.offline) and not to.is_new
         home = self._home(to)
-        began_empty = home is None
+        is_new = home is None
         if home is None:
             if may_be_lost:
                 self.offline[name] = to.topic_id
                 raise Refused(Error.KAFKA_STORAGE_ERROR, "it may be in a log dir that is offline")
             home = self._create(to)
         with self._giving_up(home, to):
+            began_empty = is_new or (self._config.notes_empty_replicas and home.noted_empty(to.topic, to.partition))
             replica = self._opened(to, home, began_empty)
         self.offline.pop(name, None)
         self.replicas[name], self._homes[name] = replica, home
@@ -96,7 +97,7 @@ class ReplicaStore:
                     directory.delete(to.topic, to.partition)
                     continue
                 if kept is None:
-                    directory.set_topic_id(to.topic, to.partition, to.topic_id)
+                    self._begin(directory, to)
                 found = directory
         return found
 
@@ -109,10 +110,16 @@ class ReplicaStore:
                 self._failed(directory, error)
                 continue
             with self._giving_up(directory, to):
-                directory.set_topic_id(to.topic, to.partition, to.topic_id)
+                self._begin(directory, to)
             return directory
         self.offline[to.topic_partition] = to.topic_id
         raise Refused(Error.KAFKA_STORAGE_ERROR, "every log dir has failed")
+
+    def _begin(self, directory: LogDir, to: PartitionAssignment) -> None:
+        """Of a folder without a topic nobody knows more than that it may have been made a moment ago."""
+        if self._config.notes_empty_replicas:
+            directory.note_empty(to.topic, to.partition)
+        directory.set_topic_id(to.topic, to.partition, to.topic_id)
 
     def _opened(self, to: PartitionAssignment, home: LogDir, began_empty: bool) -> Replica:
         path = home.partition_path(to.topic, to.partition)
@@ -128,7 +135,8 @@ class ReplicaStore:
             rules=self._config.rules,
             began_empty=began_empty,
         )
-        return Replica(core, opened, self._config, partial(self._failed, home))
+        forget = partial(home.forget_empty, to.topic, to.partition)
+        return Replica(core, opened, self._config, partial(self._failed, home), forget)
 
     def remove(self, name: TopicPartition, topic_id: UUID | None) -> Replica | None:
         """Close the replica and delete its folder, also where it was not opened yet; returns it if it was.

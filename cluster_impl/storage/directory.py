@@ -21,6 +21,8 @@ from cluster_impl.storage.checkpoints import LOG_START_OFFSETS, REPLICATION_OFFS
 META_PROPERTIES = "meta.properties"
 LOCK = ".lock"
 PARTITION_METADATA = "partition.metadata"
+BEGAN_EMPTY = "began-empty"
+"""In the folder of a partition that was begun anew, until the replica is known to have what was committed."""
 
 _DELETED_SUFFIX = "-delete"
 
@@ -105,6 +107,15 @@ class LogDir:
         encoded = base64.urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
         path = self.partition_path(topic, partition) / PARTITION_METADATA
         replace_file(path, f"version: 0\ntopic_id: {encoded}\n".encode(), durable=False)
+
+    def note_empty(self, topic: str, partition: int) -> None:
+        (self.partition_path(topic, partition) / BEGAN_EMPTY).touch()
+
+    def noted_empty(self, topic: str, partition: int) -> bool:
+        return (self.partition_path(topic, partition) / BEGAN_EMPTY).exists()
+
+    def forget_empty(self, topic: str, partition: int) -> None:
+        (self.partition_path(topic, partition) / BEGAN_EMPTY).unlink(missing_ok=True)
 
     def delete(self, topic: str, partition: int) -> None:
         """Removes a partition's folder, whose log must be closed. Interrupted, it is ended at the next open."""

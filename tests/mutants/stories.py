@@ -28,6 +28,15 @@ SEEN_BY = {
     "legacy_broker_fenced": ("zk-controller", "mixed-cluster-legacy-leader"),
     "event_of_an_earlier_epoch_applied": ("zk-controller", "late-log-dir-event"),
     "notification_watch_left_on": ("zk-controller", "log-dir-fails-on-a-leader"),
+    "start_replica_epoch_not_checked": ("leader-driven", "v2-requests-of-the-past"),
+    "close_dropped_by_shrink": ("leader-driven", "v2-queue-full"),
+    "isr_written_without_epoch": ("leader-driven", "v2-leader-dies-young"),
+    "acknowledged_before_isr": ("leader-driven", "v2-cut-from-followers-fetches"),
+    "election_outside_isr": ("leader-driven", "v2-outside-the-isr"),
+    "leads_on_without_session": ("leader-driven", "v2-cut-from-zookeeper-cut"),
+    "isr_version_kept": ("leader-driven", "v2-follower-paused"),
+    "truncated_to_the_beginning": ("leader-driven", "brokers-killed-in-turn"),
+    "high_watermark_zeroed": ("leader-driven", "brokers-killed-in-turn"),
 }
 """Target and story by defect; others may see it as well."""
 

@@ -101,7 +101,7 @@ class Node:
         known = min(high_watermark, len(entries))
         config = replace(CONFIG, rules=rules)
         core = Partition(node_id, NAME, TOPIC_ID, high_watermark=known, lag_limit=CONFIG.lag_limit, rules=rules)
-        self.replica = Replica(core, cast("Log", self.memory), config, self._failed)
+        self.replica = Replica(core, cast("Log", self.memory), config, self._failed, lambda: None)
         self.known = -1
         """Index of the newest decision that this process has heard of."""
         self.registered: dict[int, int] = {}
