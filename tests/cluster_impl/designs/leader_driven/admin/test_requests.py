@@ -1,0 +1,311 @@
+"""The five requests, answered over a cluster in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Coroutine
+from typing import Any, TypeVar
+from uuid import UUID
+
+import pytest
+
+from cluster_impl.coordination.steps import Create, Steps
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.admin.administrator import AdminConfig, Administrator
+from cluster_impl.designs.leader_driven.admin.partition_requests import PartitionRequests
+from cluster_impl.designs.leader_driven.admin.reading import stat_of
+from cluster_impl.designs.leader_driven.admin.topic_requests import TopicRequests
+from cluster_impl.replication.control_plane import TopicPartition
+from cluster_impl.wire import messages as m
+from cluster_impl.wire.errors import Error
+from tests.cluster_impl.designs.leader_driven.admin.memory_world import MemoryWorld
+from tests.cluster_impl.designs.leader_driven.admin.rest import check_rest
+
+T = TypeVar("T")
+
+Topic = m.CreateTopicsRequest.CreatableTopic
+Assignment = m.CreateTopicsRequest.CreatableReplicaAssignment
+Config = m.CreateTopicsRequest.CreatableTopicConfig
+More = m.CreatePartitionsRequest.CreatePartitionsTopic
+MoreAssignment = m.CreatePartitionsRequest.CreatePartitionsAssignment
+Doomed = m.DeleteTopicsRequest.DeleteTopicState
+Moving = m.AlterPartitionReassignmentsRequest.ReassignableTopic
+MovingPartition = m.AlterPartitionReassignmentsRequest.ReassignablePartition
+Listed = m.ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
+
+PATIENCE_IN_TEST = 0.5
+
+
+class MemorySeam:
+    """Of one command: its session, and brokers that act while it waits."""
+
+    def __init__(self, world: MemoryWorld, session: int) -> None:
+        self._world = world
+        self._session = session
+
+    async def run(self, steps: Steps[T]) -> T:
+        self._world.act()
+        await asyncio.sleep(0)
+        return self._world.tree.run(steps, self._session)
+
+    async def gone(self, paths: Collection[str], within: float) -> None:
+        deadline = asyncio.get_running_loop().time() + min(within, PATIENCE_IN_TEST)
+        while any(self._world.tree.exists(path) for path in paths):
+            self._world.act()
+            if asyncio.get_running_loop().time() >= deadline:
+                return
+            await asyncio.sleep(0.001)
+
+
+class Requests:
+    def __init__(self) -> None:
+        self.world = MemoryWorld()
+        self._sessions = 1000
+
+    def answer(self, ask: Coroutine[Any, Any, T]) -> T:
+        async def asked() -> T:
+            try:
+                return await ask
+            finally:
+                self.administrator.close()
+
+        result = asyncio.run(asked())
+        self.world.settle()
+        return result
+
+    @property
+    def topics(self) -> TopicRequests:
+        return TopicRequests(self._new())
+
+    @property
+    def partitions(self) -> PartitionRequests:
+        return PartitionRequests(self._new())
+
+    def _new(self) -> Administrator:
+        self.administrator = Administrator(self._seam, self.world.monitor, AdminConfig(2, 3, 100))
+        return self.administrator
+
+    def _seam(self) -> MemorySeam:
+        self._sessions += 1
+        return MemorySeam(self.world, self._sessions)
+
+    def create(self, *topics: Topic, check: bool = False, timeout_ms: int = 5000) -> list[Any]:
+        request = m.CreateTopicsRequest(topics=list(topics), validate_only=check, timeout_ms=timeout_ms)
+        return self.answer(self.topics.create(request)).topics
+
+    def delete(self, *names: str, version: int = 5, ids: tuple[UUID, ...] = (), timeout_ms: int = 5000) -> list[Any]:
+        doomed = [*(Doomed(name=name) for name in names), *(Doomed(name=None, topic_id=topic_id) for topic_id in ids)]
+        request = m.DeleteTopicsRequest(topic_names=list(names), topics=doomed, timeout_ms=timeout_ms)
+        return self.answer(self.topics.delete(request, version)).responses
+
+    def extend(self, *topics: More, check: bool = False) -> list[Any]:
+        request = m.CreatePartitionsRequest(topics=list(topics), timeout_ms=5000, validate_only=check)
+        return self.answer(self.partitions.create(request)).results
+
+    def reassign(
+        self, topic: str, *moves: tuple[int, list[int] | None], may_change_factor: bool = True
+    ) -> list[tuple[int, int]]:
+        partitions = [MovingPartition(partition_index=index, replicas=replicas) for index, replicas in moves]
+        request = m.AlterPartitionReassignmentsRequest(
+            timeout_ms=5000,
+            topics=[Moving(name=topic, partitions=partitions)],
+            allow_replication_factor_change=may_change_factor,
+        )
+        response = self.answer(self.partitions.reassign(request))
+        assert response.error_code == Error.NONE
+        assert response.allow_replication_factor_change is may_change_factor
+        [answered] = response.responses
+        assert answered.name == topic
+        return [(each.partition_index, each.error_code) for each in answered.partitions]
+
+    def moving(self, *topics: tuple[str, list[int]]) -> dict[str, list[tuple[int, list[int], list[int], list[int]]]]:
+        listed = [Listed(name=name, partition_indexes=indexes) for name, indexes in topics] or None
+        response = self.answer(self.partitions.list_reassignments(m.ListPartitionReassignmentsRequest(topics=listed)))
+        assert response.error_code == Error.NONE
+        return {
+            topic.name: [
+                (each.partition_index, each.replicas, each.adding_replicas, each.removing_replicas)
+                for each in topic.partitions
+            ]
+            for topic in response.topics
+        }
+
+
+@pytest.fixture
+def requests() -> Requests:
+    return Requests()
+
+
+def simple(name: str, partitions: int = 1, factor: int = 1, **config: str | None) -> Topic:
+    configs = [Config(name=key.replace("_", "."), value=value) for key, value in config.items()]
+    return Topic(name=name, num_partitions=partitions, replication_factor=factor, configs=configs)
+
+
+def assigned(name: str, *layout: list[int], numbers: tuple[int, int] = (-1, -1), first: int = 0) -> Topic:
+    assignments = [Assignment(partition_index=at, broker_ids=each) for at, each in enumerate(layout, first)]
+    return Topic(name=name, num_partitions=numbers[0], replication_factor=numbers[1], assignments=assignments)
+
+
+def codes(results: list[Any]) -> list[int]:
+    return [each.error_code for each in results]
+
+
+@pytest.mark.requirement("DLD-18", "DLD-17", "DLD-23")
+def test_topics_are_created_each_on_its_own_with_defaults_where_nothing_is_said(requests: Requests) -> None:
+    results = requests.create(
+        simple("t", -1, -1, min_insync_replicas="2"), assigned("u", [4], [5]), simple("v", 1, 7), simple("w", 0, 1)
+    )
+    assert codes(results) == [0, 0, Error.INVALID_REPLICATION_FACTOR, Error.INVALID_PARTITIONS]
+    assert (results[0].num_partitions, results[0].replication_factor) == (2, 3)
+    assert [(each.name, each.value) for each in results[0].configs] == [("min.insync.replicas", "2")]
+    assert results[0].topic_id == znodes.topic_id(_czxid(requests, "t"))
+    assert results[2].error_message == "Replication factor 7 cannot be met: 3 brokers are live."
+    check_rest(requests.world)
+
+
+def _czxid(requests: Requests, topic: str) -> int:
+    stat = requests.world.tree.run(stat_of(znodes.topic(topic)))
+    assert stat is not None
+    return stat.czxid
+
+
+def test_a_creation_that_is_only_to_be_checked_writes_nothing(requests: Requests) -> None:
+    requests.create(simple("old"))
+    before = requests.world.tree.paths()
+    results = requests.create(simple("t", 3, 2), simple("old"), simple("u", 1, 4), check=True)
+    assert codes(results) == [0, Error.TOPIC_ALREADY_EXISTS, Error.INVALID_REPLICATION_FACTOR]
+    assert (results[0].num_partitions, results[0].replication_factor) == (3, 2)
+    assert requests.world.tree.paths() == before
+
+
+@pytest.mark.parametrize(
+    ("topic", "error"),
+    [
+        (simple("no name"), Error.INVALID_TOPIC_EXCEPTION),
+        (assigned("t", [4], numbers=(1, -1)), Error.INVALID_REQUEST),
+        (assigned("t", [4], first=1), Error.INVALID_REPLICA_ASSIGNMENT),
+        (assigned("t", [4, 4]), Error.INVALID_REPLICA_ASSIGNMENT),
+        (assigned("t", [7]), Error.INVALID_REPLICA_ASSIGNMENT),
+        (simple("t", flush_ms="1"), Error.INVALID_CONFIG),
+        (simple("t", min_insync_replicas=None), Error.INVALID_CONFIG),
+    ],
+)
+def test_a_topic_that_cannot_be_is_refused_as_kafka_refuses_it(requests: Requests, topic: Topic, error: Error) -> None:
+    [result] = requests.create(topic)
+    assert result.error_code == error
+    assert result.error_message
+    check_rest(requests.world)
+
+
+def test_a_topic_named_twice_in_a_request_is_refused_twice(requests: Requests) -> None:
+    assert codes(requests.create(simple("t"), simple("t"))) == [Error.INVALID_REQUEST] * 2
+    requests.create(simple("t"))
+    assert codes(requests.delete("t", "t")) == [Error.INVALID_REQUEST] * 2
+    assert codes(requests.extend(More(name="t", count=2), More(name="t", count=3))) == [Error.INVALID_REQUEST] * 2
+
+
+@pytest.mark.requirement("DLD-32")
+def test_a_creation_that_takes_longer_than_the_client_waits_is_answered_in_time(requests: Requests) -> None:
+    requests.world.brokers[4].takes_requests = False
+    [result] = requests.create(assigned("t", [4]), timeout_ms=20)
+    assert result.error_code == Error.REQUEST_TIMED_OUT
+    assert result.error_message == "The creation of topic t is under way."
+
+
+@pytest.mark.requirement("DLD-32")
+def test_a_client_that_does_not_wait_at_all_is_still_told_what_is_wrong_at_once(requests: Requests) -> None:
+    results = requests.create(simple("t"), simple("u", 1, 9), timeout_ms=0)
+    assert codes(results) == [Error.REQUEST_TIMED_OUT, Error.INVALID_REPLICATION_FACTOR]
+
+
+@pytest.mark.requirement("DLD-32")
+def test_a_command_goes_on_after_its_answer(requests: Requests) -> None:
+    administrator = requests._new()
+
+    async def ask() -> int:
+        request = m.CreateTopicsRequest(topics=[simple("t", 2, 2)], timeout_ms=0)
+        [result] = (await TopicRequests(administrator).create(request)).topics
+        for _ in range(10_000):
+            if requests.world.tree.names(znodes.TOPICS) and not requests.world.tree.names(znodes.ADMIN):
+                break
+            await asyncio.sleep(0.001)
+        return result.error_code
+
+    assert asyncio.run(ask()) == Error.REQUEST_TIMED_OUT
+    check_rest(requests.world)
+    assert requests.world.tree.names(znodes.topic("t")) == ["0", "1"]
+
+
+@pytest.mark.requirement("DLD-18")
+def test_a_topic_that_another_command_holds_is_answered_when_the_time_is_over(requests: Requests) -> None:
+    requests.create(simple("t"))
+    requests.world.tree.execute([Create(znodes.admin_lock("t"), b"{}", ephemeral=True)], session=77)
+    assert codes(requests.delete("t", timeout_ms=30)) == [Error.REQUEST_TIMED_OUT]
+    assert requests.world.tree.names(znodes.TOPICS) == ["t"]
+
+
+def test_topics_are_deleted_by_name_and_by_id(requests: Requests) -> None:
+    first, second = requests.create(simple("t", 2, 2), simple("u"))
+    assert codes(requests.delete("t", "none")) == [0, Error.UNKNOWN_TOPIC_OR_PARTITION]
+    [result] = requests.delete(ids=(second.topic_id,), version=6)
+    assert (result.name, result.topic_id, result.error_code) == ("u", second.topic_id, 0)
+    assert codes(requests.delete(ids=(first.topic_id,), version=6)) == [Error.UNKNOWN_TOPIC_ID]
+    check_rest(requests.world)
+    assert requests.world.tree.names(znodes.TOPICS) == []
+
+
+def test_partitions_are_added_or_refused_as_kafka_does(requests: Requests) -> None:
+    requests.create(assigned("t", [4, 5]), assigned("u", [4, 5]))
+    wanted = [MoreAssignment(broker_ids=[5, 6]), MoreAssignment(broker_ids=[6, 4])]
+    results = requests.extend(
+        More(name="t", count=3, assignments=wanted),
+        More(name="u", count=1, assignments=None),
+        More(name="none", count=2, assignments=None),
+    )
+    assert codes(results) == [0, Error.INVALID_PARTITIONS, Error.UNKNOWN_TOPIC_OR_PARTITION]
+    assert requests.world.tree.data(znodes.replicas(TopicPartition("t", 2))) == b"[6,4]"
+    check_rest(requests.world)
+    assert codes(requests.extend(More(name="u", count=2, assignments=None), check=True)) == [0]
+    assert requests.world.tree.names(znodes.topic("u")) == ["0"]
+    bad = More(name="u", count=2, assignments=[MoreAssignment(broker_ids=[4])])
+    assert codes(requests.extend(bad)) == [Error.INVALID_REPLICA_ASSIGNMENT]
+
+
+@pytest.mark.requirement("DLD-30", "LD-14")
+def test_reassignments_are_written_down_listed_and_refused(requests: Requests) -> None:
+    requests.create(assigned("t", [4, 5], [5, 6], [6, 4]))
+    for broker in requests.world.brokers.values():
+        broker.notices = False
+    answered = requests.reassign("t", (0, [6, 5]), (1, [9]), (2, None), (7, [4]))
+    assert answered == [
+        (0, Error.NONE),
+        (1, Error.INVALID_REPLICA_ASSIGNMENT),
+        (2, Error.NO_REASSIGNMENT_IN_PROGRESS),
+        (7, Error.UNKNOWN_TOPIC_OR_PARTITION),
+    ]
+    assert requests.moving() == {"t": [(0, [4, 5, 6], [6], [4])]}
+    assert requests.moving(("t", [1]), ("u", [0])) == {}
+    assert requests.moving(("t", [0, 1])) == {"t": [(0, [4, 5, 6], [6], [4])]}
+    assert requests.reassign("t", (0, [5, 4]), (1, [6, 5])) == [(0, Error.REASSIGNMENT_IN_PROGRESS), (1, 0)]
+    assert requests.reassign("t", (0, None)) == [(0, Error.INVALID_REQUEST)]
+    assert requests.reassign("t", (2, [5]), may_change_factor=False) == [(2, Error.INVALID_REPLICATION_FACTOR)]
+    for broker in requests.world.brokers.values():
+        broker.notices = True
+    check_rest(requests.world)
+    assert requests.moving() == {}
+
+
+def test_partitions_in_the_making_and_on_their_way_out_are_not_listed_as_moving(requests: Requests) -> None:
+    requests.create(assigned("t", [4]))
+    requests.world.brokers[4].notices = False
+    requests.world.tree.create(znodes.reassigned(TopicPartition("t", 0)), b"[]")
+    requests.world.tree.create(znodes.reassigned(TopicPartition("t", 1)), b"[5]")
+    assert requests.moving() == {}
+
+
+def test_a_znode_that_cannot_be_read_is_told_in_its_sentence(requests: Requests) -> None:
+    requests.create(assigned("t", [4]))
+    requests.world.tree.overwrite(znodes.topic("t"), b"what?")
+    [result] = requests.delete("t")
+    assert result.error_code == Error.UNKNOWN_SERVER_ERROR
+    assert "/brokers/topics/t cannot be read" in (result.error_message or "")
