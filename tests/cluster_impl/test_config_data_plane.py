@@ -25,3 +25,4 @@ def test_without_a_controller_the_rules_and_the_lag_limit_are_those_of_the_text(
     properties = {key: value for key, value in BROKER.items() if key != "replica.lag.time.max.ms"}
     config = replication_config(config_from(properties | LEADER_DRIVEN))
     assert (config.rules, config.lag_limit, config.isr_check_interval) == (REPLICATION_V2, 1.5, 0.05)
+    assert config.notes_empty_replicas
