@@ -32,6 +32,8 @@ DUPLICATE_INDEX = 10
 LIVELY_MS = 30_000
 """For what must happen sooner or later: far above what any machine needs, so a missed bound is no matter of speed."""
 
+PREFERRED_MS = 1000
+"""Long enough for the preferred replica to be told of a new topic, also on a busy machine: it leads as cast."""
 WITHOUT_OUTCOME_MS = 1500
 """After so long without a leader each replica looks again, where replicas elect by themselves."""
 
@@ -75,6 +77,7 @@ def pace(
         fetch_ms=fetch_ms,
         session_ms=lease_ms if session_ms is None else session_ms,
         fence_ms=lease_ms + 1000 if fence_ms is None else fence_ms,
+        preferred_ms=PREFERRED_MS if target.leader_driven else Timing().preferred_ms,
         election_ms=WITHOUT_OUTCOME_MS if target.leader_driven else Timing().election_ms,
     )
     stretch = STRETCH.get(target.name, 1)

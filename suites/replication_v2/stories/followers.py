@@ -117,7 +117,9 @@ def full(story: Story, target: TargetFacts, seed: int) -> Plan:
         Backlog(as_="still-full", node=away, at_most=QUEUE, within_ms=LIVELY_MS, expect=must("LD-41")),
         Heal(as_="restart", fault="kill"),
         says("closed", away, completed("close-replica", "one-0"), must("LD-04")),
-        says("unknown", away, r"failed close-replica for topic old partition 0,", must("LD-33")),
+        says("nothing-there", away, completed("close-replica", "old-0"), must("DLD-39")),
+        request("not-its-own", away, "start-replica", "old-9", sender=leader, epoch=0),
+        says("refuses", away, "(failed|ignored) start-replica for topic old partition 9,", must("LD-33")),
         says("moved-away", away, completed("close-replica", "t-0"), must("DLD-14")),
         says(
             "never-asked",
