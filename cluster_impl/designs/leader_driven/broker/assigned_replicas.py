@@ -24,15 +24,16 @@ class AssignedReplicas:
 
 
 def read_assigned_replicas(broker_id: int) -> Steps[AssignedReplicas]:
-    assigned = yield from _partitions_under(znodes.TOPICS)
+    """RAR is read before AR: who is taken from the first to the second meanwhile is found in either."""
     reassigned = yield from _partitions_under(znodes.REASSIGNED)
-    paths = [*map(znodes.replicas, assigned), *map(znodes.reassigned, reassigned)]
+    assigned = yield from _partitions_under(znodes.TOPICS)
+    paths = [*map(znodes.reassigned, reassigned), *map(znodes.replicas, assigned)]
     found = yield from run([Get(path) for path in paths])
     own, unknown = set(), set()
-    for number, (at, znode) in enumerate(zip([*assigned, *reassigned], found, strict=True)):
+    for number, (at, znode) in enumerate(zip([*reassigned, *assigned], found, strict=True)):
         if not isinstance(znode, Found):
             continue
-        read = znodes.read_replicas if number < len(assigned) else znodes.read_reassigned
+        read = znodes.read_reassigned if number < len(reassigned) else znodes.read_replicas
         try:
             if broker_id in read(at, znode.data):
                 own.add(at)

@@ -82,6 +82,12 @@ class ReplicaAgent:
         return self._loop is not None
 
     @property
+    def knows_reassigned(self) -> bool:
+        """Whether it leads a partition that it knows to be in /partitions_reassigned: then it looks again by itself.
+        `reassigned_changed` is for what is there and not known, or known and not there."""
+        return self._loop is not None and self._loop.knows_reassigned
+
+    @property
     def epoch(self) -> int | None:
         """At which it leads or follows."""
         if self._loop is not None:

@@ -41,7 +41,7 @@ class CommitLoop:
         tenure.adopt_assigned(now)
         target = now.rar if now.ar is not None else None
         if target is None:
-            if self.reassignment is not None and not self.reassignment.is_over(tenure.me):
+            if self.reassignment is not None:
                 tenure.forget_asked()
                 is_changed = True
             self.reassignment = None
@@ -51,9 +51,14 @@ class CommitLoop:
         if is_changed:
             tenure.lead()
 
+    @property
+    def knows_reassigned(self) -> bool:
+        """Whether /partitions_reassigned named the partition when it was read last."""
+        return self.tenure.assigned.rar is not None
+
     def one_pass(self, progress: Progress, now: float) -> Steps[Verdict]:
         """Raises EpochOver, StorageFailed, MalformedZnode."""
-        if self.reassignment is not None and not self.reassignment.gives_up_leadership(self.tenure.me):
+        if self.knows_reassigned:  # then it looks itself what becomes of it; that one comes is told by the listener
             self.adopt((yield from read_assigned(self.tenure.partition)))
         yield from self._clear_up()
         yield from self._start_silent(progress)
@@ -61,6 +66,8 @@ class CommitLoop:
             if self.reassignment.gives_up_leadership(self.tenure.me):
                 return Verdict.MAKES_WAY
             yield from self.reassignment.advance(self.tenure, progress, now)
+            if self.reassignment.is_over(self.tenure.me) and not self.reassignment.is_deletion:
+                self.reassignment = None
         elif self.tenure.around.config.balances_leaders and self.balancing.is_due(self.tenure, progress, now):
             log.info(
                 "%s: makes way for its preferred replica %s", self.tenure.partition, self.tenure.assigned.preferred
@@ -75,7 +82,8 @@ class CommitLoop:
         is_moving = self.reassignment is not None and not self.reassignment.is_over(tenure.me)
         if is_moving or tenure.to_close:
             return config.tick
-        if config.balances_leaders and tenure.assigned.preferred != tenure.me:
+        is_in_the_making = self.reassignment is None and self.knows_reassigned
+        if is_in_the_making or (config.balances_leaders and tenure.assigned.preferred != tenure.me):
             return max(config.tick, config.preferred_wait)
         return config.keep_in_sync
 

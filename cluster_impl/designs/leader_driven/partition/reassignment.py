@@ -71,8 +71,18 @@ class Reassignment:
             case Step.NOTICED:
                 # The leader itself comes last: who closes deletes /leader, and the next leader would begin anew.
                 wanted = [*tenure.others, *([tenure.me] if tenure.me in tenure.assigned.members else [])]
-                return Step.CLOSE_REPLICA_SENT if (yield from _close(tenure, wanted)) else None
+                if not (yield from _close(tenure, wanted)):
+                    return None
+                yield from self._mark_again(tenure)
+                return Step.CLOSE_REPLICA_SENT
         return None
+
+    def _mark_again(self, tenure: Tenure) -> Steps[None]:
+        """The version of the mark tells the command that waits for the deletion that every request is in its queue."""
+        path = znodes.reassigned(tenure.partition)
+        [found] = yield [Get(path)]
+        if isinstance(found, Found) and not znodes.read_reassigned(tenure.partition, found.data):
+            yield [SetData(path, found.data, found.stat.version)]
 
     def _move(self, tenure: Tenure, progress: Progress, now: float) -> Steps[Step | None]:
         me, ar = tenure.me, tenure.assigned.replicas
@@ -169,6 +179,7 @@ class Reassignment:
             if znodes.read_reassigned(tenure.partition, found.data) != self.target:
                 return None
             yield [Delete(path, found.stat.version)]
+        tenure.assigned = Assigned(self.target)
         return Step.REASSIGNED_DELETED
 
     def finish_closed(self, tenure: Tenure) -> Steps[None]:

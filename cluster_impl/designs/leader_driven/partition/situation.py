@@ -60,14 +60,15 @@ class Situation:
 
 def read_situation(of: TopicPartition, *, watch: bool = True) -> Steps[Situation]:
     """With `watch`, the next change of the leader is told ("Leader-change listener"). The leader is read before the
-    ISR, so where both belong to one tenure the epoch of the ISR is the leader's, and else a later one.
+    ISR, so where both belong to one tenure the epoch of the ISR is the leader's, and else a later one. RAR is read
+    before AR: who is taken from one list to the other is found in either.
 
     Raises MalformedZnode.
     """
     watched = [Exists(znodes.leader(of), watch=True)] if watch else []
-    paths = [znodes.leader(of), znodes.isr(of), znodes.replicas(of), znodes.reassigned(of)]
+    paths = [znodes.leader(of), znodes.isr(of), znodes.reassigned(of), znodes.replicas(of)]
     outcomes = yield [*watched, *map(Get, paths)]
-    leader, in_sync, ar, rar = outcomes[len(watched) :]
+    leader, in_sync, rar, ar = outcomes[len(watched) :]
     return Situation(
         _assigned(of, ar, rar),
         znodes.read_isr(of, in_sync.data, in_sync.stat.version) if isinstance(in_sync, Found) else None,
@@ -78,7 +79,7 @@ def read_situation(of: TopicPartition, *, watch: bool = True) -> Steps[Situation
 
 def read_assigned(of: TopicPartition) -> Steps[Assigned]:
     """Raises MalformedZnode."""
-    ar, rar = yield [Get(znodes.replicas(of)), Get(znodes.reassigned(of))]
+    rar, ar = yield [Get(znodes.reassigned(of)), Get(znodes.replicas(of))]
     return _assigned(of, ar, rar)
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cluster_impl.coordination.steps import Create, Done, Found, Get, NodeExists, Operation, Outcome, Steps, names, run
 from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.broker.assigned_replicas import read_assigned_replicas
 from cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
-from cluster_impl.designs.leader_driven.partition.assigned import read_assigned_to
 from cluster_impl.designs.leader_driven.partition.surroundings import Surroundings
 from cluster_impl.designs.leader_driven.state_changes.handling import NotStarted, carry_out, drop
 from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
@@ -116,7 +116,6 @@ class MemoryBroker:
         self._proposing: set[TopicPartition] = set()
         self._taken: set[str] = set()
         self._shrunk = 0
-        self._marked: set[TopicPartition] = set()
         self._listening: dict[str, bool] = {}
         """By listener, whether it is to run again after the present run."""
         self.known = {}
@@ -174,7 +173,7 @@ class MemoryBroker:
         proposal = self.data_plane.wished_isr(partition, self.known)
         if proposal is not None:
             self._proposing.add(partition)
-            self.tasks.append(Task(self._alter_isr(partition, proposal), partial(self._proposing.discard, partition)))
+            self._add(Task(self._alter_isr(partition, proposal), partial(self._proposing.discard, partition)))
 
     def lose_session(self) -> None:
         """It learns that its session is over, and opens another one."""
@@ -196,7 +195,11 @@ class MemoryBroker:
         self._inputs.setdefault(partition, deque()).append(make)
         if partition not in self._busy:
             self._busy.add(partition)
-            self.tasks.append(Task(self._work_off(partition), partial(self._busy.discard, partition)))
+            self._add(Task(self._work_off(partition), partial(self._busy.discard, partition)))
+
+    def _add(self, task: Task) -> None:
+        if not task.is_over:
+            self.tasks.append(task)
 
     def _work_off(self, partition: TopicPartition) -> Work[None]:
         while self._inputs[partition]:
@@ -258,7 +261,7 @@ class MemoryBroker:
                     del self._listening[name]
                     return
 
-        self.tasks.append(Task(again()))
+        self._add(Task(again()))
 
     def _take_requests(self) -> Steps[int]:
         waiting = yield from read_waiting(self.id, self._taken, watch=True)
@@ -285,7 +288,7 @@ class MemoryBroker:
             yield from self._start_assigned(remove_others=False)
 
     def _start_assigned(self, *, remove_others: bool) -> Work[None]:
-        assigned = yield from read_assigned_to(self.id)
+        assigned = (yield from read_assigned_replicas(self.id)).own
         others = set(self.disk.logs) - assigned if remove_others else set()
         self.data_plane.apply(
             [PartitionRemoved(topic=each.topic, topic_id=None, partition=each.partition) for each in others]
@@ -305,9 +308,8 @@ class MemoryBroker:
         for topic in (yield from names(znodes.REASSIGNED, watch=True)):
             indexes = yield from names(znodes.reassigned_topic(topic), watch=True)
             marked |= {TopicPartition(topic, int(index)) for index in indexes}
-        changed, self._marked = marked ^ self._marked, marked
-        for each in sorted(changed, key=str):
-            if each in self.agents:
+        for each, agent in self.agents.items():
+            if agent.leads and agent.knows_reassigned != (each in marked):
                 self.input(each, partial(self._agent_input, each, "reassigned_changed"))
 
     def _execute(self, operation: Operation) -> Outcome:

@@ -59,8 +59,8 @@ class MemoryCluster:
         self.admin: list[Task] = []
         self._sessions = 0
         self._ended: set[int] = set()
-        self._dead: dict[int, int] = {}
-        """Sessions of killed processes that ZooKeeper has not given up yet, by broker."""
+        self._dead: list[int] = []
+        """Sessions of killed processes that ZooKeeper has not given up yet."""
         for path in znodes.ROOTS:
             if not self.tree.exists(path):
                 self.tree.create(path)
@@ -84,18 +84,24 @@ class MemoryCluster:
         return broker
 
     def kill(self, broker_id: int, *, expire: bool = True) -> None:
-        """The process ends; its session does so at once, or with `expire`."""
+        """The process ends; with `expire` its session does so, too."""
         broker = self.brokers.pop(broker_id)
         broker.end()
-        self._dead[broker_id] = broker.session
+        self._dead.append(broker.session)
         if expire:
-            self.expire(broker_id)
+            self.expire_dead()
+
+    def expire_dead(self) -> None:
+        """ZooKeeper gives up the sessions of all killed processes."""
+        for session in self._dead:
+            self._end(session)
+        self._dead.clear()
 
     def expire(self, broker_id: int) -> None:
-        """ZooKeeper gives up the session of a killed process, or else of a living one, which learns it later."""
-        session = self._dead.pop(broker_id, None)
-        if session is None:
-            session = self.brokers[broker_id].session
+        """ZooKeeper gives up the session of a living process, which learns it later."""
+        self._end(self.brokers[broker_id].session)
+
+    def _end(self, session: int) -> None:
         self._ended.add(session)
         self.tree.end_session(session)
 
@@ -157,6 +163,10 @@ class MemoryCluster:
 
     def _is_past(self, until: float) -> bool:
         return self.now >= until
+
+    def is_settled(self, of: TopicPartition) -> bool:
+        """Whether it exists for good, and nothing is asked of it."""
+        return self.tree.exists(znodes.replicas(of)) and not self.tree.exists(znodes.reassigned(of))
 
     def reassign(self, name: str, *replicas: int) -> None:
         of = partition(name)
@@ -232,6 +242,8 @@ class MemoryCluster:
             todo += [partial(broker.step, task) for task in broker.tasks if task.is_ready]
             if broker.fired:
                 todo.append(broker.tell)
+            if not self.is_alive(broker.session):
+                todo.append(broker.lose_session)
         return todo
 
     def _fetch_all(self) -> None:
