@@ -201,6 +201,7 @@ STORIES = (
         False,
         "DLD-27",
         "DLD-28",
+        "DLD-40",
         "LD-18",
         "LD-51",
         "LD-80",
