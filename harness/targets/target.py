@@ -121,6 +121,10 @@ class TargetFile(_Part):
 
     def check_design(self, plan: Plan) -> None:
         """UsageError if the plan is about something that this target's design does not have."""
+        if plan.topology.controller is not None and not self.dialect.has_controllers:
+            raise UsageError(
+                f"the topology wants {plan.topology.controller} as the first controller: {self.name} has none"
+            )
         for place, step in enumerate(plan.steps):
             where = f"the step {plan.step_name(place)}"
             if not self.dialect.has_controllers and (what := _about_controllers(step)):

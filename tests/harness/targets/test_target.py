@@ -166,6 +166,14 @@ def test_a_plan_about_controllers_is_refused_where_there_are_none(step: Step, wh
         load_file("leader-driven").check_design(plan)
 
 
+def test_no_broker_is_started_first_to_be_controller_where_there_is_none() -> None:
+    topology = Topology(nodes=(), controller="node-4")
+    plan = Plan(story="s", title="s", document="d", seed=1, target="x", topology=topology)
+    load_file("zk-controller").check_design(plan)
+    with pytest.raises(UsageError, match="wants node-4 as the first controller: leader-driven has none"):
+        load_file("leader-driven").check_design(plan)
+
+
 def test_a_plan_about_zookeeper_is_refused_where_there_is_none() -> None:
     plan = Plan(story="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()))
     watches = plan.model_copy(update={"steps": (Watches(as_="w", kind="any", count=0, within_ms=1),)})
