@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from harness.checkers.checkpoints import BadCheckpoint, leader_epochs
 from harness.checkers.control import TopicPartition
@@ -21,14 +20,8 @@ RAFT_LOG = "__cluster_metadata"
 """The controllers' own log, which follows other rules."""
 
 
-class Entry(NamedTuple):
-    """What stands at an offset. The value is as the journal has it."""
-
-    offset: int
-    leader_epoch: int
-    value: str
-
-
+Entry = tuple[int, str]
+"""An offset and what stands there, as the journal has it."""
 Key = tuple[int, int, int, int]
 """A batch's content and leader epoch."""
 
@@ -71,7 +64,7 @@ class ReplicaLog:
         key = (*batch.content, batch.leader_epoch)
         known = self.unpacked.get(key)
         if known is None:
-            known = tuple(Entry(each.offset, each.leader_epoch, value_of(each.value)) for each in records(batch))
+            known = tuple([(offset, value_of(value)) for offset, value in records(batch)])
             self.unpacked[key] = known
         return known
 
@@ -81,7 +74,7 @@ class ReplicaLog:
         held: dict[int, tuple[str, int]] = {}
         for batch in self.batches:
             try:
-                held.update({each.offset: (each.value, each.leader_epoch) for each in self.read(batch)})
+                held.update({offset: (value, batch.leader_epoch) for offset, value in self.read(batch)})
             except Unreadable:
                 opaque = (f"(opaque {batch.crc:08x})", batch.leader_epoch)
                 held.update(dict.fromkeys(range(batch.base, batch.last + 1), opaque))

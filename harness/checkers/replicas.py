@@ -124,7 +124,7 @@ class _Judged:
         key = (*batch.content, batch.leader_epoch)
         if key not in self._right:
             values = self._committed.values
-            self._right[key] = sum(each.value in values.get(each.offset, ()) for each in log.read(batch))
+            self._right[key] = sum([value in values.get(offset, ()) for offset, value in log.read(batch)])
         return self._right[key]
 
 
@@ -167,10 +167,10 @@ def _differences(log: ReplicaLog, reference: ReplicaLog, bound: int) -> Iterator
             return
         if batch.content in reference.contents:
             continue
-        for record in log.read(batch):
-            there = reference.held.get(record.offset)
-            if record.offset < bound and there is not None and there[0] != record.value:
-                yield record.offset
+        for offset, value in log.read(batch):
+            there = reference.held.get(offset)
+            if offset < bound and there is not None and there[0] != value:
+                yield offset
 
 
 def _is_tail(log: ReplicaLog, reference: ReplicaLog, other: Sequence[int], committed: Committed) -> bool:

@@ -8,10 +8,8 @@ Source: Kafka's documentation, Record Batch and Record.
 
 import struct
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import crc32c
 
@@ -22,6 +20,8 @@ _LENGTH_COVERS_FROM = 12
 _CRC_COVERS_FROM = 21
 _LEAST_LENGTH = _HEADER.size - _LENGTH_COVERS_FROM
 _COMPRESSION, _GZIP, _CONTROL = 0x07, 1, 0x20
+_NONE = 1
+"""The length -1 of a key that is not there."""
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
@@ -29,12 +29,8 @@ class Unreadable(ValueError):
     """Records that this cannot unpack; the sentence says which and why."""
 
 
-class Record(NamedTuple):
-    """One record of a log. The value is as its bytes are."""
-
-    offset: int
-    leader_epoch: int
-    value: bytes
+Record = tuple[int, bytes]
+"""Offset and value of one record, the value as its bytes are. The leader epoch is the batch's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +109,7 @@ def records(batch: Batch) -> list[Record]:
     """What a batch holds; nothing if it is a control batch. Raises Unreadable, OSError."""
     if batch.is_control:
         return []
-    with batch.path.open("rb") as file:
+    with batch.path.open("rb", buffering=0) as file:
         file.seek(batch.position)
         data = file.read(batch.size)
     *_, attributes, _, _, _, _, _, _, count = _HEADER.unpack_from(data)
@@ -123,23 +119,35 @@ def records(batch: Batch) -> list[Record]:
     if codec not in (0, _GZIP):
         raise Unreadable(f"{place} is compressed by codec {codec}")
     try:
-        plain = zlib.decompress(body, _GZIP_WINDOW) if codec == _GZIP else body
-        return list(_unpack(plain, batch.base, batch.leader_epoch, count))
+        return _unpack(zlib.decompress(body, _GZIP_WINDOW) if codec == _GZIP else body, batch.base, count)
     except (zlib.error, IndexError) as error:
         raise Unreadable(f"{place} has a valid checksum and cannot be unpacked: {error}") from error
 
 
-def _unpack(data: bytes, base: int, epoch: int, count: int) -> Iterator[Record]:
+def _unpack(data: bytes, base: int, count: int) -> list[Record]:
+    """Most numbers are small and positive, one even byte: worth asking before a function is called."""
+    found: list[Record] = []
     position = 0
     for _ in range(count):
         size, position = _varint(data, position)
         end = position + size
-        _, position = _varint(data, position + 1)
-        delta, position = _varint(data, position)
-        key, position = _varint(data, position)
-        value, position = _varint(data, position + max(key, 0))
-        yield Record(base + delta, epoch, data[position : position + max(value, 0)])
+        position += 1
+        while data[position] >= 0x80:  # the timestamp
+            position += 1
+        position += 1
+        if (byte := data[position]) & 0x81:
+            delta, position = _varint(data, position)
+        else:
+            delta, position = byte >> 1, position + 1
+        if data[position] == _NONE:
+            position += 1
+        else:
+            key, position = _varint(data, position)
+            position += key
+        value, position = _varint(data, position)
+        found.append((base + delta, data[position : position + max(value, 0)]))
         position = end
+    return found
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
