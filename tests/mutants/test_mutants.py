@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 QUORUM = "tests/cluster_impl/designs/quorum"
 ZK = "tests/cluster_impl/designs/zk_controller"
 REPLICATION = "tests/cluster_impl/replication"
+LEADER_DRIVEN = "tests/mutants/test_leader_driven_guarantees.py"
 
 SEEN_BY = {
     "no_self_fence": f"{QUORUM}/broker/test_lifecycle.py::"
@@ -47,6 +48,21 @@ SEEN_BY = {
     "test_an_event_of_a_process_that_was_restarted_since_is_stopped",
     "notification_watch_left_on": f"{ZK}/controller/test_startup_watches.py::"
     "test_notifications_of_log_dirs_are_watched_below_the_level_of_replica_events_only",
+    "start_replica_epoch_not_checked": f"{LEADER_DRIVEN}::"
+    "test_a_request_of_an_earlier_epoch_starts_nothing_and_closes_all_the_same",
+    "close_dropped_by_shrink": f"{LEADER_DRIVEN}::"
+    "test_a_full_queue_keeps_of_each_partition_the_latest_that_has_to_be_closed",
+    "isr_written_without_epoch": f"{LEADER_DRIVEN}::test_each_winner_has_an_epoch_that_nobody_had_before",
+    "isr_overwritten": f"{LEADER_DRIVEN}::test_an_isr_is_not_written_over_another_version",
+    "election_outside_isr": f"{LEADER_DRIVEN}::test_a_replica_outside_the_isr_does_not_win",
+    "leads_on_without_session": f"{LEADER_DRIVEN}::test_a_leader_whose_session_is_over_leads_nothing",
+    "isr_version_kept": f"{LEADER_DRIVEN}::test_a_leader_changes_its_isr_as_often_as_it_has_to",
+    "acknowledged_before_isr": f"{REPLICATION}/test_rules.py::"
+    "test_what_is_written_after_that_waits_for_every_in_sync_replica",
+    "truncated_to_the_beginning": f"{REPLICATION}/test_rules.py::"
+    "test_a_follower_cuts_its_log_to_its_own_high_watermark_and_asks_nobody",
+    "high_watermark_zeroed": f"{REPLICATION}/test_cluster_v2.py::"
+    "test_a_restart_begins_at_the_high_watermark_that_was_written_down_or_at_the_end_if_that_is_lower",
 }
 
 
