@@ -74,6 +74,8 @@ class ReplicaAgent:
         """Whether the data plane has the replica."""
         self._is_barred = False
         """It began empty where there are in-sync replicas: it may have been one, and has lost what it had."""
+        self._relook_at: float | None = None
+        """When it looks whether it is still named, once after it was started."""
         self._due: float | None = None
 
     @property
@@ -96,7 +98,9 @@ class ReplicaAgent:
 
     def next_tick(self) -> float | None:
         """When `tick` is due; None: never, before the next input."""
-        return self._due
+        if self._relook_at is None or self.state not in (State.WITHOUT_LEADER, State.FOLLOWING):
+            return self._due
+        return self._relook_at if self._due is None else min(self._due, self._relook_at)
 
     def start(self, now: float) -> Steps[None]:
         """ "startReplica". Raises NotStarted, NotReplicaForPartition among them, or MalformedZnode."""
@@ -109,7 +113,7 @@ class ReplicaAgent:
         if found.assigned.is_deleted:
             raise NotStarted("the partition is to be deleted")  # AR names it until all have closed
         info = znodes.read_topic(self.partition.topic, topic.data)
-        self._open(Topic(znodes.topic_id(topic.stat.czxid), info.config), found)
+        self._open(Topic(znodes.topic_id(topic.stat.czxid), info.config), found, now)
         yield from self._guarded(self._decide(found, now), now)
 
     def close(self, now: float) -> Steps[None]:
@@ -146,11 +150,12 @@ class ReplicaAgent:
 
     def tick(self, now: float) -> Steps[None]:
         """Nothing happens before `next_tick`."""
-        if self._due is None or now < self._due:
+        due = self.next_tick()
+        if due is None or now < due:
             return
         match self.state:
             case State.WITHOUT_LEADER | State.FOLLOWING:
-                yield from self._guarded(self._look(now), now)
+                yield from self._guarded(self._look_again(now), now)
             case State.STANDING:
                 yield from self._guarded(self._stand(now), now)
             case State.CATCHING_UP:
@@ -215,6 +220,18 @@ class ReplicaAgent:
 
     def _look(self, now: float) -> Steps[None]:
         found = yield from read_situation(self.partition)
+        yield from self._decide(found, now)
+
+    def _look_again(self, now: float) -> Steps[None]:
+        """Who was started by the last moments of an assignment is asked by nobody to close: it sees to that itself."""
+        is_relook = self._relook_at is not None and now >= self._relook_at
+        found = yield from read_situation(self.partition)
+        if is_relook:
+            self._relook_at = None
+            if found.assigned.ar is not None and self._me not in found.assigned.members:
+                log.info("%s: closed, since it was started for an assignment that is over", self.partition)
+                yield from self.close(now)
+                return
         yield from self._decide(found, now)
 
     def _decide(self, found: Situation, now: float) -> Steps[None]:
@@ -333,7 +350,7 @@ class ReplicaAgent:
         assert self._loop is not None
         return self._loop
 
-    def _open(self, topic: Topic, found: Situation) -> None:
+    def _open(self, topic: Topic, found: Situation, now: float) -> None:
         if self._topic is not None and self._topic.topic_id != topic.topic_id:
             self._is_open = self._is_barred = False
             self.session_lost()  # of another topic of the name, which ended without a word
@@ -349,6 +366,7 @@ class ReplicaAgent:
             self._is_open = True
             self._is_barred = progress is not None and progress.began_empty and bool(found.isr)
         self._rest(State.WITHOUT_LEADER)
+        self._relook_at = now + self._around.config.election_wait
 
     def _stop(self) -> None:
         self._loop = None

@@ -41,6 +41,8 @@ class CommitLoop:
         tenure.adopt_assigned(now)
         target = now.rar if now.ar is not None else None
         if target is None:
+            if self.reassignment is not None and self.reassignment.gives_up_leadership(tenure.me):
+                return  # that it is over was told before its last step
             if self.reassignment is not None:
                 tenure.forget_asked()
                 is_changed = True

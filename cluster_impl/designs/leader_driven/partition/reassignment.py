@@ -70,8 +70,8 @@ class Reassignment:
                 return Step.NOTICED
             case Step.NOTICED:
                 # The leader itself comes last: who closes deletes /leader, and the next leader would begin anew.
-                wanted = [*tenure.others, *([tenure.me] if tenure.me in tenure.assigned.members else [])]
-                if not (yield from _close(tenure, wanted)):
+                # It may be outside AR, in the middle of a switch.
+                if not (yield from _close(tenure, [*tenure.others, tenure.me])):
                     return None
                 yield from self._mark_again(tenure)
                 return Step.CLOSE_REPLICA_SENT
@@ -106,6 +106,7 @@ class Reassignment:
                 yield from self._close_again(tenure, progress, now)
                 return None if set(old) & set(tenure.in_sync.isr) else Step.OLD_OUT_OF_ISR
             case Step.OLD_OUT_OF_ISR:
+                yield from self._close_again(tenure, progress, now)
                 if set(old) & set(tenure.in_sync.isr) or not self._has_caught_up(tenure, progress):
                     return None
                 # RAR + ISR: this leader may be outside RAR, and the next one must be among them if this one fails now.
@@ -116,7 +117,7 @@ class Reassignment:
                 came_back = self._came_back(tenure, progress, now)
                 return (yield from self._write_replicas(tenure, came_back))
             case Step.REPLICAS_WRITTEN if me not in self.target:
-                return Step.SELF_CLOSE_SENT if (yield from tenure.send(StateChange.CLOSE_REPLICA, me)) else None
+                return (yield from self._close_self(tenure))
             case Step.REPLICAS_WRITTEN | Step.SELF_CLOSE_SENT:
                 return (yield from self._clean_up(tenure))
         return None
@@ -157,6 +158,23 @@ class Reassignment:
             if each != tenure.me
         )
 
+    def _close_self(self, tenure: Tenure) -> Steps[Step | None]:
+        """The log of this leader goes, so another of the ISR must have all that was ever acknowledged, also at the end.
+        First nothing is served and nobody leaves the ISR any more; then the ISR is written as it is, which settles what
+        was still asked for. If the ISR is this leader alone by now, it serves on, and looks again."""
+        tenure.is_open = False
+        tenure.lead()
+        yield from tenure.write_isr(keep=True)
+        live = tenure.around.live()
+        lacking = [each for each in self.target if each in live and each not in tenure.in_sync.isr]
+        if not lacking and not set(self.target).isdisjoint(tenure.in_sync.isr):
+            tenure.lead()
+            if (yield from tenure.send(StateChange.CLOSE_REPLICA, tenure.me)):
+                return Step.SELF_CLOSE_SENT
+        tenure.is_open = True
+        tenure.lead()
+        return None
+
     def _write_replicas(self, tenure: Tenure, came_back: set[int]) -> Steps[Step | None]:
         path = znodes.replicas(tenure.partition)
         found = yield from read(path)
@@ -167,6 +185,8 @@ class Reassignment:
             return None
         tenure.leaving = frozenset()
         tenure.adopt_assigned(Assigned(self.target, self.target))
+        for each in came_back:
+            tenure.asked_to_close.pop(each, None)
         tenure.to_close |= came_back
         tenure.lead()
         return Step.REPLICAS_WRITTEN
