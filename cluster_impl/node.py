@@ -10,8 +10,6 @@ from typing import Protocol
 
 from cluster_impl.config import NodeConfig
 from cluster_impl.config_values import Role
-from cluster_impl.designs.quorum.broker.node import BrokerNode
-from cluster_impl.designs.quorum.controller.node import ControllerNode
 from cluster_impl.endings import StartupError
 from cluster_impl.storage.directory import LogDirError
 
@@ -40,17 +38,21 @@ class Node(Protocol):
 
 
 def make_node(config: NodeConfig) -> Node:
+    """Each design is imported where it is chosen: no node waits for the code of another."""
     match config.role:
         case Role.CONTROLLER:
+            from cluster_impl.designs.quorum.controller.node import ControllerNode
+
             return ControllerNode(config)
         case Role.BROKER:
-            return BrokerNode(config)
-        case Role.LEGACY:
-            # Here, so that nodes without ZooKeeper need no client of it.
-            if config.leader_driven is not None:
-                from cluster_impl.designs.leader_driven.node import LeaderDrivenNode
+            from cluster_impl.designs.quorum.broker.node import BrokerNode
 
-                return LeaderDrivenNode(config)
+            return BrokerNode(config)
+        case Role.LEGACY if config.leader_driven is not None:
+            from cluster_impl.designs.leader_driven.node import LeaderDrivenNode
+
+            return LeaderDrivenNode(config)
+        case Role.LEGACY:
             from cluster_impl.designs.zk_controller.node import ZkNode
 
             return ZkNode(config)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from kazoo.handlers.threading import SequentialThreadingHandler
+
+Soon = Callable[[Callable[[], object]], object]
 
 
 class _Wakeups(socket.socket):
@@ -17,11 +21,28 @@ class _Wakeups(socket.socket):
     full buffer does not take is not missed: there are more bytes in it than operations may be in flight.
     """
 
-    def __init__(self, fileno: int) -> None:
+    def __init__(self, fileno: int, soon: Soon | None) -> None:
+        """With `soon`, the bytes of one turn of the loop are sent together: each call gives the thread the lock that
+        all threads share, and the loop has to wait for it."""
         super().__init__(fileno=fileno)
         self.setblocking(False)
+        self._soon = soon
+        self._owed = 0
 
     def send(self, data: Any, flags: int = 0) -> int:
+        if self._soon is None or threading.current_thread() is not threading.main_thread():
+            return self._send(data, flags)
+        self._owed += len(data)
+        if self._owed == len(data):
+            self._soon(self._send_owed)
+        return len(data)
+
+    def _send_owed(self) -> None:
+        owed, self._owed = self._owed, 0
+        with contextlib.suppress(OSError):  # it is closed, and the session is over
+            self._send(b"\0" * owed)
+
+    def _send(self, data: Any, flags: int = 0) -> int:
         try:
             return super().send(data, flags)
         except BlockingIOError:
@@ -35,8 +56,10 @@ class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
     callbacks of this package only hand over to the loop, so the order stays.
     """
 
-    def __init__(self, connect_timeout: float) -> None:
+    def __init__(self, connect_timeout: float, soon: Soon | None = None) -> None:
+        """`soon` calls a function in the next turn of the loop, which runs in the main thread."""
         super().__init__()
+        self._soon = soon
         self.session_is_over = False
         """From then on it opens no connection: kazoo would open a session of its own after an expiry."""
         self._connect_timeout = connect_timeout
@@ -62,7 +85,7 @@ class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
 
     def create_socket_pair(self) -> tuple[socket.socket, socket.socket]:
         reader, writer = socket.socketpair()
-        return reader, _Wakeups(fileno=writer.detach())
+        return reader, _Wakeups(writer.detach(), self._soon)
 
     def create_connection(self, address: tuple[str, int], timeout: float, **_: Any) -> socket.socket:
         if self.session_is_over:

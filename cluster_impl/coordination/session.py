@@ -79,7 +79,7 @@ class Session:
         self._waiting: deque[_Waiting] = deque()
         self._ended: asyncio.Future[None] | None = None
         # As the Java client: a server that does not answer must leave time for the others before the session ends.
-        self._handler = LoopHandler(connect_timeout=timeout / max(2, len(servers)))
+        self._handler = LoopHandler(timeout / max(2, len(servers)), self._loop.call_soon)
         self._client = KazooClient(
             hosts=",".join(servers) + chroot,
             timeout=timeout,
