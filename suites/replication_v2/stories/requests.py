@@ -45,7 +45,7 @@ def of_the_past(story: Story, target: TargetFacts, seed: int) -> Plan:
         says("starts", leader, f"{started}, at epoch 0$", never("LD-36"), within_ms=500),
         request("start", leader, "start-replica", "t-0", sender=leader, epoch=1),
         says("starts-now", leader, f"{started}, at epoch 1$", must("LD-36"), after="dropped.ended"),
-        IsrIs(as_="back", partition="t-0", has=leader, within_ms=LIVELY_MS, expect=must("DLD-13")),
+        IsrIs(as_="back", partition="t-0", has=leader, within_ms=LIVELY_MS, expect=must("DLD-43")),
         LeaderEpochAbove(as_="another", partition="t-0", value="$epoch", within_ms=200, expect=never("LD-03")),
         WorkloadAcks(as_="goes-on", more=20, within_ms=LIVELY_MS, expect=must("LIVE-03")),
         *closing(),
