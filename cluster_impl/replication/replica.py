@@ -191,7 +191,7 @@ class Replica:
         """Append what the leader sent, which begins at the log's end. Raises Refused for what is damaged."""
         if records:
             try:
-                self.log.append_as_follower(records)
+                self._append_of_leader(records)
             except (InvalidBatch, OffsetMismatch) as error:
                 raise Refused(Error.CORRUPT_MESSAGE, str(error)) from error
             self.core.copied(self.log.log_end_offset)
@@ -200,6 +200,18 @@ class Replica:
                     self._producers.update(batch)
         self.core.told_high_watermark(leader_high_watermark)
         self._note_caught_up()
+
+    def _append_of_leader(self, records: Buffer) -> None:
+        """Where nobody compares logs, the leader's may have a batch across the end of this one: then they differ in
+        what lies below, and this one is cut to where the batch begins."""
+        try:
+            self.log.append_as_follower(records)
+        except OffsetMismatch as overlap:
+            end = self.log.log_end_offset
+            if self.asks_leader or overlap.expected != end or not self.log.log_start_offset <= overlap.found < end:
+                raise
+            self._cut(overlap.found)
+            self.log.append_as_follower(records)
 
     def _note_caught_up(self) -> None:
         if self._began_empty and not self.core.began_empty:

@@ -55,6 +55,7 @@ class Recorder:
         yield from ()
 
 
+@pytest.mark.requirement("LD-36", "DLD-24")
 @pytest.mark.parametrize(("change", "told"), [(START, []), (CLOSE, ["close"])])
 def test_a_request_of_an_earlier_epoch_starts_nothing_and_closes_all_the_same(
     change: StateChange, told: list[str]
@@ -68,6 +69,7 @@ def test_a_request_of_an_earlier_epoch_starts_nothing_and_closes_all_the_same(
     assert zookeeper.names(znodes.state(5)) == []
 
 
+@pytest.mark.requirement("LD-40", "DLD-14")
 def test_a_full_queue_keeps_of_each_partition_the_latest_that_has_to_be_closed() -> None:
     zookeeper, other = tree(), TopicPartition("u", 1)
     for request in (asked(CLOSE, 1), asked(START, 2), asked(CLOSE, 2), asked(CLOSE, 2, other)):
@@ -79,6 +81,7 @@ def test_a_full_queue_keeps_of_each_partition_the_latest_that_has_to_be_closed()
         zookeeper.run(put(asked(START, 4), 5, 2, MONITOR))
 
 
+@pytest.mark.requirement("DLD-04")
 def test_each_winner_has_an_epoch_that_nobody_had_before() -> None:
     zookeeper = tree(epoch=3)
     for broker_id, epoch in ((4, 4), (5, 5), (4, 6)):

@@ -58,6 +58,17 @@ def lead(cluster: StaticCluster, broker_id: int, *, serves_clients: bool) -> Non
     cluster.tell(broker_id, replace(cluster.state("t"), serves_clients=serves_clients))
 
 
+def leader_lost_what_was_committed(cluster: StaticCluster) -> None:
+    """Broker 2, which is down, knows two records of `u` to be committed; broker 1 leads on an empty disk."""
+    cluster.create("u", [[1, 2]])
+    for value in ("a", "b"):
+        produce(cluster, 1, batch(value), topic="u")
+    eventually(lambda: cluster.replica(2, "u").core.high_watermark == 2, "broker 2 knows what is committed")
+    cluster.stop(2)
+    cluster.stop(1)
+    cluster.start(1, folder="another disk")
+
+
 def test_what_is_acknowledged_is_on_all_and_survives_the_leader(cluster: StaticCluster) -> None:
     assert produce(cluster, 1, batch("a", "b")).error_code == Error.NONE
     cluster.stop(1)
@@ -65,6 +76,7 @@ def test_what_is_acknowledged_is_on_all_and_survives_the_leader(cluster: StaticC
     assert values(cluster, 2) == values(cluster, 3) == ["a", "b", "c"]
 
 
+@pytest.mark.requirement("DLD-27")
 def test_followers_ask_for_the_end_of_no_epoch_and_name_none_of_their_log(
     cluster: StaticCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +101,7 @@ def test_followers_ask_for_the_end_of_no_epoch_and_name_none_of_their_log(
     assert (asked, named) == ([], {-1})
 
 
+@pytest.mark.requirement("DLD-06")
 def test_a_leader_that_is_not_ready_is_followed_and_refuses_clients(cluster: StaticCluster) -> None:
     produce(cluster, 1, batch("a"))
     lead(cluster, 1, serves_clients=False)
@@ -153,6 +166,7 @@ def test_the_high_watermark_of_a_leader_that_is_not_ready_is_not_written_down(
     assert any("t 0 1\n" in text for text in written) and not any("t 0 2\n" in text for text in written)
 
 
+@pytest.mark.requirement("LD-43")
 @pytest.mark.parametrize(("written", "high_watermark"), [(1, 1), (9, 2)])
 def test_a_restart_begins_at_the_high_watermark_that_was_written_down_or_at_the_end_if_that_is_lower(
     cluster: StaticCluster, tmp_path: Path, written: int, high_watermark: int
@@ -180,6 +194,7 @@ def test_how_a_replica_stands_is_told_by_its_role(cluster: StaticCluster) -> Non
     assert progress(cluster, 1, TopicPartition("nowhere", 0)) is None
 
 
+@pytest.mark.requirement("DLD-13")
 def test_a_replica_on_an_emptied_disk_says_that_it_began_empty_until_it_has_caught_up(
     cluster: StaticCluster, tmp_path: Path
 ) -> None:
@@ -201,22 +216,24 @@ def test_a_replica_on_an_emptied_disk_says_that_it_began_empty_until_it_has_caug
     assert not known(cluster, 3).began_empty
 
 
+@pytest.mark.requirement("DLD-41")
+def test_a_follower_whose_log_ends_inside_a_batch_of_its_leader_is_cut_to_where_that_begins(
+    cluster: StaticCluster,
+) -> None:
+    leader_lost_what_was_committed(cluster)
+    assert produce(cluster, 1, batch("x", "y", "z"), topic="u").base_offset == 0
+    cluster.start(2)
+    eventually(lambda: set(cluster.state("u").isr) == {1, 2}, "broker 2 follows")
+    assert cluster.log(1, "u") == cluster.log(2, "u") == [b"x", b"y", b"z"]
+
+
+@pytest.mark.requirement("DLD-40")
 def test_a_follower_whose_log_ends_beyond_its_leaders_is_cut_to_follow_and_nobody_sees_that_they_differ(
     cluster: StaticCluster,
 ) -> None:
-    cluster.create("u", [[1, 2]])
-
-    def has(broker_id: int) -> list[bytes | None]:
-        return cluster.log(broker_id, "u")
-
-    for value in ("a", "b"):
-        produce(cluster, 1, batch(value), topic="u")
-    eventually(lambda: cluster.replica(2, "u").core.high_watermark == 2, "broker 2 knows what is committed")
-    cluster.stop(2)
-    cluster.stop(1)
-    cluster.start(1, folder="another disk")
+    leader_lost_what_was_committed(cluster)
     assert produce(cluster, 1, batch("x"), topic="u").base_offset == 0
     cluster.start(2)
     eventually(lambda: set(cluster.state("u").isr) == {1, 2}, "broker 2 follows")
     assert produce(cluster, 1, batch("y"), topic="u").base_offset == 1
-    assert (has(1), has(2)) == ([b"x", b"y"], [b"a", b"y"])
+    assert (cluster.log(1, "u"), cluster.log(2, "u")) == ([b"x", b"y"], [b"a", b"y"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cluster_impl.replication.rules import KIP_101, REPLICATION_V2, LeaderStartsAt, Rules, TruncatesTo
 from tests.cluster_impl.replication.direct import Replicas
 
@@ -43,6 +45,7 @@ def case_2(rules: Rules) -> Replicas:
     return replicas
 
 
+@pytest.mark.requirement("DLD-28")
 def test_case_1_loses_an_acknowledged_record_where_followers_cut_to_their_high_watermark() -> None:
     replicas = case_1(REPLICATION_V2)
     assert replicas.values(B) == ["m1"] and replicas.lost(B)
@@ -53,6 +56,7 @@ def test_case_1_loses_nothing_where_followers_ask_for_the_leaders_epochs() -> No
     assert replicas.values(B) == ["m1", "m2"] and not replicas.lost(B)
 
 
+@pytest.mark.requirement("DLD-28")
 def test_case_2_leaves_different_records_at_one_offset_where_followers_cut_to_their_high_watermark() -> None:
     replicas = case_2(REPLICATION_V2)
     assert (replicas.values(A), replicas.values(B)) == (["m1", "m2"], ["m1", "m3"])

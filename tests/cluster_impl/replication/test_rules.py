@@ -66,6 +66,7 @@ def node(node_id: int, values: list[bytes], high_watermark: int, rules: Rules = 
 # What a new leader takes for committed
 
 
+@pytest.mark.requirement("LD-51", "DLD-28")
 def test_a_new_leader_takes_its_whole_log_for_committed() -> None:
     leader = replica(state(epoch=3), end=20, high_watermark=12)
     assert (leader.high_watermark, leader.tenure_start) == (20, 20)
@@ -78,6 +79,7 @@ def test_a_leader_whose_isr_changes_goes_on_with_the_high_watermark_it_has() -> 
     assert leader.high_watermark == 20
 
 
+@pytest.mark.requirement("LD-69", "LD-72")
 def test_what_is_written_after_that_waits_for_every_in_sync_replica() -> None:
     leader = replica(state(), end=20)
     leader.appended(30, now=1.0)
@@ -90,6 +92,7 @@ def test_what_is_written_after_that_waits_for_every_in_sync_replica() -> None:
 # A leader that only its followers may use
 
 
+@pytest.mark.requirement("DLD-06")
 def test_a_leader_that_waits_for_its_followers_serves_them_and_no_client() -> None:
     leader = replica(state(serves_clients=False), end=20)
     assert (leader.check_leader(1), leader.check_client(1)) == (Error.NONE, Error.NOT_LEADER_OR_FOLLOWER)
@@ -113,6 +116,7 @@ def test_it_serves_clients_from_the_moment_it_is_told_also_at_the_same_version()
     assert leader.assign(state(), log_end_offset=20, min_isr=1, now=2.0) is Transition.NOTHING
 
 
+@pytest.mark.requirement("DLD-21")
 def test_a_leader_that_is_about_to_go_refuses_clients_and_completes_what_it_began() -> None:
     leader = replica(state(isr=(4, 5)))
     leader.appended(5, now=1.0)
@@ -134,6 +138,7 @@ def test_replicas_and_settings_change_at_the_same_version() -> None:
 # Who lags
 
 
+@pytest.mark.requirement("DLD-08")
 def test_an_idle_follower_is_never_dropped() -> None:
     leader = replica(state())
     for follower in (5, 6):
@@ -141,6 +146,7 @@ def test_an_idle_follower_is_never_dropped() -> None:
     assert wished(leader, now=LAG * 100) is None
 
 
+@pytest.mark.requirement("LD-70", "DLD-08")
 @pytest.mark.parametrize(("rules", "late_from"), [(REPLICATION_V2, LAG * 2), (KIP_101, LAG)])
 def test_the_clock_runs_from_the_record_that_a_follower_lacks_not_from_its_last_fetch(
     rules: Rules, late_from: float
@@ -180,6 +186,7 @@ def test_a_follower_that_came_back_with_less_than_it_had_gets_the_time_anew() ->
     assert wished(leader, now=LAG * 4 + 0.1) == (4,)
 
 
+@pytest.mark.requirement("LD-71")
 def test_who_left_joins_again_once_it_has_all_that_is_committed() -> None:
     leader = replica(state(isr=(4, 5)))
     leader.appended(10, now=0.0)
@@ -193,6 +200,7 @@ def test_who_left_joins_again_once_it_has_all_that_is_committed() -> None:
 # Replicas that were asked to close
 
 
+@pytest.mark.requirement("DLD-09")
 def test_a_replica_that_was_asked_to_close_leaves_once_it_is_silent_though_it_lacks_nothing() -> None:
     leader = replica(state())
     for follower in (5, 6):
@@ -222,6 +230,7 @@ def test_a_change_of_isr_does_not_make_a_leaving_replica_heard_of_anew() -> None
 # A replica that begins with nothing
 
 
+@pytest.mark.requirement("DLD-13")
 def test_a_replica_that_was_made_anew_says_so_until_it_has_what_its_leader_has_committed() -> None:
     follower = Partition(4, NAME, TOPIC_ID, high_watermark=0, lag_limit=LAG, rules=REPLICATION_V2, began_empty=True)
     follower.assign(state(leader=5), log_end_offset=0, min_isr=1, now=0.0)
@@ -251,6 +260,7 @@ def test_a_replica_can_be_looked_at_before_it_has_a_leader() -> None:
 # Where a follower cuts its log
 
 
+@pytest.mark.requirement("LD-48", "DLD-27")
 def test_a_follower_cuts_its_log_to_its_own_high_watermark_and_asks_nobody() -> None:
     follower = node(4, [b"a", b"b", b"c"], high_watermark=2)
     follower.replica.assign(state(leader=5), now=0.0)
