@@ -152,13 +152,14 @@ class Cluster:
 
     def socket_audit(self) -> list[Bypass]:
         """Connections, open now, that a node opened to anything but its links."""
-        return sockets.bypasses(self.layout, self._pids())
+        return sockets.bypasses(self.layout, self.pids())
 
     def problems(self) -> list[str]:
         """Sentences about what makes this run worthless: a dead Toxiproxy, a connection past the links."""
         return [*self._broken, *map(str, self.socket_audit())]
 
-    def _pids(self) -> dict[str, int]:
+    def pids(self) -> dict[str, int]:
+        """Of the nodes that run or are paused."""
         statuses = {node.name: self._backend.status(node.name) for node in self.layout.nodes}
         live = (Running.RUNNING, Running.PAUSED)
         return {name: each.pid for name, each in statuses.items() if each.running in live and each.pid is not None}

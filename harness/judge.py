@@ -8,6 +8,7 @@ What may be held against the target when something else went wrong:
 - One that rests on something missing is withdrawn when lines of the journal are missing.
 - One made of events that contradict each other stands always. So does a lost record in a whole journal, whatever the
   links did: acks=all promises to keep it under any fault.
+- A deadline that was missed while a node had no processor is withdrawn (see `harness.checkers.starvation`).
 - What is withdrawn becomes inconclusive and is still shown.
 """
 
@@ -32,6 +33,7 @@ from harness.checkers.record_table import RecordTable
 from harness.checkers.replica_logs import read_replicas
 from harness.checkers.replicas import check_replicas
 from harness.checkers.staleness import stale_metadata
+from harness.checkers.starvation import excuse_starved
 from harness.checkers.zookeeper import controller_epochs_grow, no_old_controller_writes
 from harness.plan.file import load_plan
 from harness.plan.hash import plan_hash
@@ -75,7 +77,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     claims = [
         *_data_plane(plan, journal, history, nodes),
         *_leadership(plan, journal),
-        *expectations.check(plan, journal),
+        *excuse_starved(plan, journal, expectations.check(plan, journal)),
     ]
     coverage = [*check_coverage(plan, journal), *_produced(plan, history)]
     claims += _out_of_date(plan, claims, coverage)

@@ -27,6 +27,7 @@ from harness.plan.check import problems
 from harness.plan.file import PlanError, dump_plan
 from harness.plan.hash import plan_hash
 from harness.plan.model import Plan
+from harness.processes.waiting import WaitingNodes
 from harness.targets import target as targets
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
@@ -83,6 +84,7 @@ def _live(plan: Plan, folder: RunFolder, journal: JournalWriter, target: targets
         deadline = time.monotonic() + plan.deadline_ms / 1000
         _start(cluster)
         observer = stack.enter_context(Observer(_watched(cluster), target.file.dialect, journal, plan.prepared_topics))
+        stack.enter_context(WaitingNodes(cluster.pids, journal))
         workload = Workload(plan, journal, cluster.bootstrap)
         stack.callback(workload.stop)
         logs = NodeLogs(folder.logs, [node.name for node in plan.topology.nodes])

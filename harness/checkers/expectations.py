@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.checkers.coverage import matches
@@ -27,6 +27,7 @@ from results.records.events import Event
 from results.records.journal import Journal
 from results.records.verdict import Counterexample, Finding, Verdict
 
+_TIMED_OUT = 7
 NOT_JUDGED = ("absent", "misdirected")
 COLUMNS = ("sent at s", "node", "outcome", "error", "answer")
 
@@ -41,6 +42,11 @@ class Attempt:
     error: int | None
     body: Mapping[str, Any]
     changed: Mapping[str, Any] | None = None
+
+    @property
+    def is_late(self) -> bool:
+        """Nobody said no: there was no answer in time, or that there was none."""
+        return self.outcome == "unanswered" or self.error == _TIMED_OUT
 
     def is_as(self, outcome: str) -> bool:
         return matches(outcome, {"outcome": self.outcome, "error": self.error})
@@ -124,9 +130,10 @@ def _answers(name: str, expect: ExpectOutcome, judged: list[Attempt]) -> Finding
         case Level.NEVER if seen:
             return _broken(expect, name, f"{count}, which must never be; the first: {_told(seen[0])}.", seen)
         case Level.MUST if others:
-            return _broken(
+            finding = _broken(
                 expect, name, f"{count}, and all must be; the first that was not: {_told(others[0])}.", others
             )
+            return replace(finding, evidence={**finding.evidence, "only_late": all(each.is_late for each in others)})
         case Level.NEVER:
             return _finding(expect, name, Verdict.PASS, f"{count}, which must never be.")
         case _:

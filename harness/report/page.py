@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.checkers.history import History, Outcome, read_history
+from harness.checkers.starvation import read_waits
 from harness.judge import judge
 from harness.plan.file import load_plan
 from harness.plan.hash import plan_hash
@@ -127,7 +128,7 @@ def render(
         watches=watch_rows(journal),
         coverage=[finding for finding in verdict.findings if finding.check == "coverage"],
         judged=[finding for finding in verdict.findings if finding.check != "coverage"],
-        environment=list(_environment(plan, manifest)),
+        environment=[*_environment(plan, manifest), *_waited(journal)],
         logs=logs,
     )
 
@@ -296,6 +297,14 @@ def _environment(plan: Plan, manifest: Manifest | None) -> Iterator[tuple[str, s
     yield "commit", manifest.commit or "none"
     for part in (manifest.machine, manifest.versions, manifest.hashes):
         yield from _pairs(part)
+
+
+def _waited(journal: Journal) -> Iterator[tuple[str, str]]:
+    """Whether the machine had processors enough, where it was measured."""
+    sums = {node: sum(wait.seconds for wait in waits) for node, waits in read_waits(journal).items()}
+    if sums:
+        worst = sorted(sums.items(), key=lambda each: -each[1])
+        yield "waited for a processor", ", ".join(f"{node} {seconds:.1f} s" for node, seconds in worst)
 
 
 def _pairs(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
