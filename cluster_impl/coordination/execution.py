@@ -178,9 +178,10 @@ class Execution:
     async def _attempt(self, pack: Sequence[Write]) -> list[Outcome]:
         if self._guard is not None:
             results = await self._zookeeper.multi([self._guard, *map(_multi_operation, pack)])
-            return [_done(result) for result in results[1:]]
+            return [_done(write, result) for write, result in zip(pack, results[1:], strict=True)]
         if len(pack) > 1:
-            return [_done(result) for result in await self._zookeeper.multi([*map(_multi_operation, pack)])]
+            results = await self._zookeeper.multi([*map(_multi_operation, pack)])
+            return [_done(write, result) for write, result in zip(pack, results, strict=True)]
         match pack[0]:
             case Create(path, data, ephemeral, sequence):
                 made = await self._zookeeper.create(path, data, ephemeral=ephemeral, sequence=sequence)
@@ -257,13 +258,13 @@ def _kind(operation: Operation) -> _Kind:
 
 
 def packs(writes: Iterable[Write]) -> Iterator[list[Write]]:
-    """In their order, as many together as a multi may hold; one that is larger than that goes alone, and so does one
-    whose outcome is more than that it was done."""
+    """In their order, as many together as a multi may hold; one that is larger than that goes alone, and so does an
+    ephemeral one, whose outcome is more than a multi tells."""
     pack: list[Write] = []
     size = 0
     for write in writes:
         its_size = _OVERHEAD_BYTES + (0 if isinstance(write, Delete) else len(write.data))
-        is_told_more = isinstance(write, Create) and (write.ephemeral or write.sequence)
+        is_told_more = isinstance(write, Create) and write.ephemeral
         if pack and (len(pack) == MAX_WRITES or size + its_size > MAX_BYTES or is_told_more):
             yield pack
             pack, size = [], 0
@@ -297,13 +298,15 @@ def _found_done(write: Write, found: Outcome) -> Done:
 
 def _multi_operation(write: Write) -> zk.MultiOperation:
     match write:
-        case Create(path, data):
-            return zk.Create(path, data)
+        case Create(path, data, ephemeral, sequence):
+            return zk.Create(path, data, ephemeral, sequence)
         case SetData(path, data, version):
             return zk.Set(path, data, version)
         case Delete(path, version):
             return zk.Delete(path, version)
 
 
-def _done(result: zk.MultiResult) -> Done:
+def _done(write: Write, result: zk.MultiResult) -> Done:
+    if isinstance(write, Create) and write.sequence:
+        return Created(path=str(result))
     return Done(result.version if isinstance(result, zk.Stat) else 0)

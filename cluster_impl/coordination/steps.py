@@ -124,7 +124,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Created(Done):
-    """`path` with the number that ZooKeeper added, if it was created in sequence."""
+    """`path` with the number that ZooKeeper added, if it was created in sequence; `stat` only of an ephemeral one."""
 
     path: str = ""
     stat: Stat = Stat(0, 0, 0)
