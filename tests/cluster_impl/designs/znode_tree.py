@@ -107,6 +107,11 @@ class ZnodeTree:
         node = self._nodes.get(path)
         return (node.data, node.version, node.czxid) if node is not None else None
 
+    def owner(self, path: str) -> int:
+        """The session of an ephemeral znode; 0 for what is persistent, or absent."""
+        node = self._nodes.get(path)
+        return node.owner if node is not None else 0
+
     def names(self, path: str) -> list[str]:
         return sorted(self._nodes[path].children)
 

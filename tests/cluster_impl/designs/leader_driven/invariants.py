@@ -35,16 +35,15 @@ class Watcher:
     """Who led: by the creation of the ISR (one life of a partition) and the epoch."""
 
     def look(self) -> None:
+        if self.cluster.tree.zxid != self.seen:
+            self.seen = self.cluster.tree.zxid
+            for partition in self.cluster.partitions():
+                self._isr(partition)
+                self._leader(partition)
         for broker in self.cluster.brokers.values():
             for partition, agent in broker.agents.items():
-                if agent.leads and agent.epoch is not None and partition in self.isrs:
-                    self._leads(partition, self.isrs[partition].czxid, agent.epoch, broker)
-        if self.cluster.tree.zxid == self.seen:
-            return
-        self.seen = self.cluster.tree.zxid
-        for partition in self.cluster.partitions():
-            self._isr(partition)
-            self._leader(partition)
+                if agent.leads and agent.epoch is not None:
+                    self._leads(partition, agent.epoch, broker)
 
     def _isr(self, partition: TopicPartition) -> None:
         node = self.cluster.node(znodes.isr(partition))
@@ -67,11 +66,7 @@ class Watcher:
             else:
                 writer = self.leaders.get((node.czxid, now.epoch))
                 assert writer in now.isr, f"{partition}: the ISR {now.isr} lacks its leader {writer}"
-                self._is_no_lost_update(partition, writer, now)
         self.isrs[partition] = _Known(node.czxid, now)
-
-    def _is_no_lost_update(self, partition: TopicPartition, writer: int | None, now: InSync) -> None:
-        assert now.isr, f"{partition}: the ISR is empty"
 
     def _leader(self, partition: TopicPartition) -> None:
         leader = self.cluster.leader(partition)
@@ -85,14 +80,15 @@ class Watcher:
         other = self.leaders.setdefault((life, leader.epoch), leader.broker_id)
         assert other == leader.broker_id, f"{partition}: {other} and {leader.broker_id} lead at epoch {leader.epoch}"
 
-    def _leads(self, partition: TopicPartition, life: int, epoch: int, broker: MemoryBroker) -> None:
-        """A broker that knows of no end of its session may believe longer that it leads, but at its own epoch only."""
-        agent = broker.agents[partition]
+    def _leads(self, partition: TopicPartition, epoch: int, broker: MemoryBroker) -> None:
+        """Only who holds /leader; a broker that does not know of the end of its session may believe longer."""
         if not self.cluster.is_alive(broker.session):
             return
-        leader = self.cluster.leader(partition)
-        assert leader is None or not leader.has_epoch or leader.broker_id == broker.id or leader.epoch != epoch
-        if agent.state is State.LEADING and leader == Leader(broker.id, epoch):
+        owner, leader = self.cluster.tree.owner(znodes.leader(partition)), self.cluster.leader(partition)
+        assert (owner, leader) == (broker.session, Leader(broker.id, epoch)), (
+            f"{broker.id} leads {partition} at epoch {epoch} in session {broker.session}, but {leader} is in {owner}"
+        )
+        if broker.agents[partition].state is State.LEADING:
             isr = self.isrs[partition].in_sync.isr
             assert broker.id in isr, f"{partition}: {broker.id} serves at epoch {epoch} outside the ISR {isr}"
 

@@ -47,6 +47,8 @@ class Task:
         self._outcomes: list[Outcome] = []
         self._until: Until | None = None
         self.is_over = False
+        self.stalled_until = 0.0
+        """A moment before which chance lets nothing of it happen."""
         self._resume(None)
 
     @property

@@ -57,6 +57,8 @@ class MemoryCluster:
         self.before: Callable[[Operation, int], None] = lambda operation, session: None
         """Told of each operation of a broker, by its session, before it is executed."""
         self.admin: list[Task] = []
+        self.frozen: set[int] = set()
+        """Brokers that do nothing in `settle` and `pass_time`."""
         self._sessions = 0
         self._ended: set[int] = set()
         self._dead: list[int] = []
@@ -186,8 +188,9 @@ class MemoryCluster:
             [made] = yield [Create(znodes.reassigned(of), znodes.write_replicas(()))]
             if not isinstance(made, Done):
                 yield [SetData(znodes.reassigned(of), znodes.write_replicas(()))]
+            version = self.tree.version(znodes.reassigned(of))
             yield partial(self._is_closed, of, self.now + 3.0)
-            if not self._is_closed(of):
+            if not self._is_closed(of) and self.tree.version(znodes.reassigned(of)) == version:  # no leader has asked
                 node = self.node(znodes.replicas(of))
                 assert node is not None
                 for each in znodes.read_replicas(of, node.data):
@@ -222,7 +225,7 @@ class MemoryCluster:
             self.random.choice(todo)()
             return True
         before = self._standing()
-        for broker in self.brokers.values():
+        for broker in self._awake():
             broker.tick()
         self._fetch_all()
         return bool(self._tasks()) or self._standing() != before
@@ -238,7 +241,7 @@ class MemoryCluster:
         todo: list[Callable[[], None]] = [
             partial(task.step, lambda operation: self.execute(operation, 0)) for task in self.admin if task.is_ready
         ]
-        for broker in self.brokers.values():
+        for broker in self._awake():
             todo += [partial(broker.step, task) for task in broker.tasks if task.is_ready]
             if broker.fired:
                 todo.append(broker.tell)
@@ -246,8 +249,11 @@ class MemoryCluster:
                 todo.append(broker.lose_session)
         return todo
 
+    def _awake(self) -> list[MemoryBroker]:
+        return [broker for broker in self.brokers.values() if broker.id not in self.frozen]
+
     def _fetch_all(self) -> None:
-        for broker in self.brokers.values():
+        for broker in self._awake():
             for of in broker.data_plane.following():
                 self.fetch(broker, of)
 
@@ -260,7 +266,7 @@ class MemoryCluster:
         until = self.now + seconds
         while self.now < until:
             self.now += step
-            for broker in self.brokers.values():
+            for broker in self._awake():
                 for of in list(broker.data_plane.replicas):
                     broker.consider_isr(of)
             self.settle()

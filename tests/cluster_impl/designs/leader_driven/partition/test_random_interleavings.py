@@ -48,13 +48,17 @@ class World:
         if not awake:
             return
         broker = self.random.choice(awake)
-        tasks = [task for task in broker.tasks if task.is_ready]
+        tasks = [task for task in broker.tasks if task.is_ready and task.stalled_until <= cluster.now]
         if not cluster.is_alive(broker.session) and self.random.random() < 0.1:
             broker.lose_session()
         elif broker.fired and self.random.random() < 0.3:
             broker.tell()
         elif tasks and self.random.random() < 0.8:
-            broker.step(self.random.choice(tasks))
+            task = self.random.choice(tasks)
+            if self.random.random() < 0.03:
+                task.stalled_until = cluster.now + self.random.choice((0.2, 0.8))
+            else:
+                broker.step(task)
         else:
             broker.tick()
             following = broker.data_plane.following()
