@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.partition.agent import State
-from cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
+from cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest, read_request
 from cluster_impl.designs.leader_driven.znodes import InSync, Leader
 from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.replication.progress import Role
@@ -91,6 +91,24 @@ class Watcher:
         if broker.agents[partition].state is State.LEADING:
             isr = self.isrs[partition].in_sync.isr
             assert broker.id in isr, f"{partition}: {broker.id} serves at epoch {epoch} outside the ISR {isr}"
+
+    def drops(self, path: str, session: int) -> None:
+        """Somebody deletes a request: its broker, which has carried it out, or who shrinks a queue that is full."""
+        broker_id, name = int(path.split("/")[3]), path.split("/")[4]
+        broker = self.cluster.brokers.get(broker_id)
+        if (broker is not None and broker.session == session) or not self.cluster.tree.exists(path):
+            return
+        requests = {
+            each: read_request(path, self.cluster.tree.data(znodes.request(broker_id, each)))
+            for each in self.cluster.tree.names(znodes.state(broker_id))
+        }
+        dropped = requests.pop(name)
+        kept = [
+            each for each in requests.values() if (each.change, each.partition) == (dropped.change, dropped.partition)
+        ]
+        assert dropped.change is not StateChange.CLOSE_REPLICA or kept, (
+            f"broker {broker_id} will never hear that it is to close {dropped.partition}"
+        )
 
     def takes(self, broker: MemoryBroker, request: StateChangeRequest) -> None:
         """A broker begins to carry out a request."""

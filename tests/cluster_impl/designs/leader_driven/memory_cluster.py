@@ -111,6 +111,8 @@ class MemoryCluster:
 
     def execute(self, operation: Operation, session: int) -> Outcome:
         self.before(operation, session)
+        if isinstance(operation, Delete) and operation.path.startswith(f"{znodes.STATE}/"):
+            self.watcher.drops(operation.path, session)
         [outcome] = self.tree.execute([operation], session)
         self.watcher.look()
         return outcome
