@@ -14,7 +14,7 @@ from suites.story import TargetFacts
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("target", ["quorum", "zk-controller"])
+@pytest.mark.parametrize("target", ["quorum", "zk-controller", "leader-driven"])
 def test_the_stories_for_a_target_are_collected_the_longest_first(target: str) -> None:
     asked = [
         sys.executable,

@@ -27,11 +27,17 @@ from suites.replication_v2.story import replication_v2
 from suites.story import Story, TargetFacts
 
 
+ANSWERS_STILL_MS = 1000
+
+
 def silent(story: Story, target: TargetFacts, seed: int) -> Plan:
-    """No broker knows whether it still leads, so none serves; once ZooKeeper has a quorum again all go on."""
+    """No broker knows whether it still leads, so none serves; once ZooKeeper has a quorum again all go on.
+
+    The server that is left answers for a moment before it knows that it has no quorum.
+    """
     leader, *followers = cast(story, seed)
     timing = pace(target)
-    over = After(event="lost.proven", plus_ms=timing.session_ms)
+    over = After(event="lost.proven", plus_ms=timing.session_ms + ANSWERS_STILL_MS)
     asked: list[Step] = [
         step
         for broker in map(node, BROKER_IDS)
@@ -40,7 +46,7 @@ def silent(story: Story, target: TargetFacts, seed: int) -> Plan:
     steps = [
         *opening(leader),
         InjectKill(as_="lost", nodes=("zk-1", "zk-2")),
-        Hold(as_="session-over", after="lost.proven", ms=timing.session_ms),
+        Hold(as_="session-over", after="lost.proven", ms=timing.session_ms + ANSWERS_STILL_MS),
         *asked,
         Heal(as_="mend", fault="lost"),
         WorkloadAcks(as_="goes-on", more=20, within_ms=LIVELY_MS, expect=must("LIVE-03")),
