@@ -136,7 +136,7 @@ def _acknowledged(send: Send | None, then: PartitionView | None) -> str:
     if send.outcome is Outcome.OK:
         by = "" if then is None or then.leader < 0 else f"by {then.leader} "
         level = "" if send.acks == "all" else f", acks={send.acks}"
-        return f"{by}at {send.completed:.2f} s to {send.process}{level}"
+        return f"{by}at {send.completed:.2f} s{level}"
     return "refused" if send.outcome is Outcome.FAIL else "outcome unknown"
 
 

@@ -1,8 +1,9 @@
 """Counterexamples of records, made narrow for a terminal, and told apart from those already shown."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from results.records.verdict import Counterexample, Finding
+from results.records.verdict import Counterexample, Finding, Row
 
 HEAD = 6
 """Rows that a terminal shows before the gap."""
@@ -14,6 +15,7 @@ def rows_for_terminal(table: Counterexample, width: int) -> Iterator[str]:
     """Lines of aligned columns; nothing if the table is not about records on replicas."""
     if "epoch" not in table.columns or "record" not in table.columns:
         return
+    table = replace(table, rows=_short(table.rows), context=_short(table.context))
     shown = list(range(len(table.columns)))
     rows = [*table.context, *table.rows]
     if len({row[0] for row in rows}) == 1:
@@ -45,6 +47,11 @@ def shown_before(findings: Sequence[Finding]) -> dict[int, int]:
         if known != number:
             same[number] = known
     return same
+
+
+def _short(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Without the word that another record is another: a narrow table can do without."""
+    return tuple(tuple(str(cell).removeprefix("other: ") for cell in row) for row in rows)
 
 
 def _widths(table: Counterexample, shown: Sequence[int]) -> list[int]:

@@ -34,9 +34,10 @@ def summarise(verdict: RunVerdict, folder: RunFolder, *, width: int = 110) -> st
 
 
 def _records(verdict: RunVerdict, width: int) -> list[str]:
-    """The records of the first finding that shows them on replicas: of those that follow they are mostly the same."""
-    tables = (finding.counterexample for finding in numbered_findings(verdict) if finding.counterexample)
-    return next((lines for table in tables if (lines := list(rows_for_terminal(table, width + MARGIN)))), [])
+    """Of the tables of records on replicas the one that shows most: what the others show is mostly part of it."""
+    tables = [each.counterexample for each in numbered_findings(verdict) if each.counterexample]
+    shown = [(table.total, lines) for table in tables if (lines := list(rows_for_terminal(table, width)))]
+    return max(shown, key=lambda each: each[0])[1] if shown else []
 
 
 def _line(name: str, text: str) -> str:

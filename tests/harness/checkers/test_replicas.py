@@ -120,9 +120,9 @@ def test_a_lost_record_is_shown_on_every_replica(tmp_path: Path) -> None:
     kept, one_content, _ = judged(tmp_path, story, node_4=batch(0, "m1", epoch=0), node_5=batch(0, "m1", epoch=0))
     assert verdicts((kept, one_content)) == [VIOLATION, PASS]
     assert table(kept).columns[7:] == ("node-4 (in the ISR)", "node-5 (leads)")
-    assert table(kept).rows == (("t-0", 1, 0, "m2", "by 4 at 0.50 s to p", "4, 5", "never", "absent", "absent"),)
+    assert table(kept).rows == (("t-0", 1, 0, "m2", "by 4 at 0.50 s", "4, 5", "never", "absent", "absent"),)
     assert table(kept).context == (
-        ("t-0", 0, 0, "m1", "by 4 at 0.30 s to p", "4, 5", "in the final read", "there", "there"),
+        ("t-0", 0, 0, "m1", "by 4 at 0.30 s", "4, 5", "in the final read", "there", "there"),
     )
 
 
