@@ -110,6 +110,7 @@ def test_a_creation_of_a_topic_that_lives_disturbs_no_move_and_no_deletion_of_it
     assert world.tree.data(znodes.replicas(TopicPartition("t", 1))) == before
 
 
+@pytest.mark.requirement("DLD-42")
 def test_a_creation_leaves_what_another_topic_is_in_the_middle_of(world: MemoryWorld) -> None:
     world.brokers[4].takes_requests = False
     refusal(world, NewTopic("other", assignment=[[4]]))
