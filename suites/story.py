@@ -23,6 +23,11 @@ ALWAYS = (
     "ISR-02",
     "ISR-03",
     "HW-03",
+    "SEG-01",
+    "SEG-02",
+    "SEG-03",
+    "SEG-04",
+    "SEG-05",
     "CTRL-01",
 )
 """What is judged in every run, whatever its story."""

@@ -97,6 +97,7 @@ def moves(story: Story, target: TargetFacts, seed: int) -> Plan:
         AssignmentIs(as_="moved", partition="t-0", is_=(leader, newcomer), within_ms=LIVELY_MS, expect=must("LD-76")),
         there("assigned", "/brokers/topics/t/0/replicas", must("LD-76"), has=f"[{number(leader)},{number(newcomer)}]"),
         LeaderIs(as_="stays", partition="t-0", is_=leader, within_ms=LIVELY_MS, expect=must("DLD-11")),
+        gone("settled", "/brokers/partitions_reassigned/t/0", must("DLD-11")),
         ReassignProbe(as_="nothing", node=leader, partition="t-0", expect=answers("DLD-30", "error:85")),
         *closing(),
     ]

@@ -26,7 +26,6 @@ from suites.building import (
 from suites.replication_v2.story import replication_v2
 from suites.story import Story, TargetFacts
 
-
 ANSWERS_STILL_MS = 1000
 
 
