@@ -1,0 +1,79 @@
+"""The znodes of the design: what is written is read back, and what does not belong there is refused with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.state_changes.request import (
+    StateChange,
+    StateChangeRequest,
+    read_request,
+    write_request,
+)
+from cluster_impl.designs.leader_driven.znodes import BrokerInfo, Claim, InSync, Leader, QueueInfo, TopicInfo
+from cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from cluster_impl.replication.control_plane import Endpoint, TopicPartition
+
+OF = TopicPartition("t", 3)
+
+
+def test_every_znode_is_read_as_it_was_written() -> None:
+    info = BrokerInfo({"INTERNAL": Endpoint("node-4", 9090), "CLIENT": Endpoint("::1", 9092)}, 17)
+    assert znodes.read_broker(4, znodes.write_broker(info)) == info
+    assert znodes.read_claim(4, znodes.write_claim(Claim(12, "here"))) == Claim(12, "here")
+    assert znodes.read_topic("t", znodes.write_topic(TopicInfo({"a": "b"}))) == TopicInfo({"a": "b"})
+    assert znodes.read_replicas(OF, znodes.write_replicas((5, 4))) == (5, 4)
+    assert znodes.read_reassigned(OF, znodes.write_replicas(())) == ()
+    assert znodes.read_leader(OF, znodes.write_leader(Leader(4, -1))) == Leader(4, -1)
+    assert znodes.read_isr(OF, znodes.write_isr(InSync((4, 5), 3)), 8) == InSync((4, 5), 3, 8)
+    assert znodes.read_queue(4, znodes.write_queue(QueueInfo(2))) == QueueInfo(2)
+    request = StateChangeRequest(StateChange.CLOSE_REPLICA, OF, 7, 4)
+    assert read_request("/a", write_request(request)) == request
+
+
+def test_the_text_of_a_znode_is_the_documented_one() -> None:
+    assert znodes.write_leader(Leader(4, 3)) == b'{"broker":4,"epoch":3}'
+    assert znodes.write_isr(InSync((4, 5), 3)) == b'{"isr":[4,5],"epoch":3}'
+    assert znodes.write_replicas((4, 5, 6)) == b"[4,5,6]"
+    request = StateChangeRequest.by_admin(StateChange.START_REPLICA, OF)
+    wanted = b'{"request":"start-replica","topic":"t","partition":3,"epoch":-1,"from":-1}'
+    assert write_request(request) == wanted
+
+
+@pytest.mark.parametrize(
+    ("read", "data"),
+    [
+        (lambda data: znodes.read_leader(OF, data), b""),
+        (lambda data: znodes.read_leader(OF, data), b"4"),
+        (lambda data: znodes.read_leader(OF, data), b'{"broker":4}'),
+        (lambda data: znodes.read_leader(OF, data), b'{"broker":4,"epoch":-2}'),
+        (lambda data: znodes.read_isr(OF, data, 0), b'{"isr":[4,4],"epoch":1}'),
+        (lambda data: znodes.read_isr(OF, data, 0), b'{"isr":[4],"epoch":-1}'),
+        (lambda data: znodes.read_isr(OF, data, 0), b'{"isr":"4","epoch":1}'),
+        (lambda data: znodes.read_replicas(OF, data), b"[]"),
+        (lambda data: znodes.read_replicas(OF, data), b"[4,4]"),
+        (lambda data: znodes.read_replicas(OF, data), b'{"replicas":[4]}'),
+        (lambda data: znodes.read_reassigned(OF, data), b"[-1]"),
+        (lambda data: znodes.read_reassigned(OF, data), b"[true]"),
+        (lambda data: znodes.read_broker(4, data), b'{"endpoints":["INTERNAL:9090"],"timestamp":"1"}'),
+        (lambda data: read_request("/a", data), b'{"request":"stop","topic":"t","partition":3}'),
+    ],
+)
+def test_what_does_not_belong_there_is_refused(read: Callable[[bytes], object], data: bytes) -> None:
+    with pytest.raises(MalformedZnode, match="cannot be read"):
+        read(data)
+
+
+@pytest.mark.requirement("DLD-17")
+def test_two_topics_never_have_one_id() -> None:
+    assert znodes.topic_id(5) != znodes.topic_id(6)
+    assert znodes.topic_id(5) == znodes.topic_id(5)
+
+
+def test_the_partition_of_a_leader_is_found_from_its_path() -> None:
+    assert znodes.partition_of_leader(znodes.leader(OF)) == OF
+    assert znodes.partition_of_leader(znodes.isr(OF)) is None
+    assert znodes.partition_of_leader("/brokers/topics/t/x/leader") is None
