@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from harness.plan.base import ExpectOutcome, Level, Said
-from harness.plan.conditions import AssignmentIs, Backlog, Checkpoint, Converged, LogEnd, Logged, Watches, WorkloadAcks
+from harness.plan.conditions import (
+    AssignmentIs,
+    Backlog,
+    Checkpoint,
+    Converged,
+    LeaderIs,
+    LogEnd,
+    Logged,
+    Watches,
+    WorkloadAcks,
+)
 from harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
 from harness.plan.probes import CreatePartitionsProbe, ListReassignmentsProbe, ReassignProbe
 from harness.plan.steps import Bind, Heal, InjectKill, Workload
@@ -25,6 +35,7 @@ def served(requirement: str) -> ExpectOutcome:
     return ExpectOutcome(level=Level.MUST, outcome="served", requirement=requirement)
 
 
+@pytest.mark.requirement("DLD-26")
 def test_a_leader_is_killed_at_a_step_of_a_move_and_the_move_is_done_all_the_same(tmp_path: Path) -> None:
     brokers = (NodeSpec(name=f"node-{id}", id=id, index=id, roles=("broker",)) for id in (4, 5, 6))
     plan = Plan(
@@ -48,6 +59,7 @@ def test_a_leader_is_killed_at_a_step_of_a_move_and_the_move_is_done_all_the_sam
             ReassignProbe(as_="move", node="node-6", partition="t-0", to=("node-6", "node-5"), expect=served("LD-57")),
             InjectKill(as_="kill", nodes="$old", when=Said(says=f"{STEP}start-replica-sent", since="move.begun")),
             ListReassignmentsProbe(as_="moving", node="node-5"),
+            LeaderIs(partition="t-0", is_not="$old", within_ms=SOON),
             Heal(fault="kill"),
             Logged(as_="done", node="node-5", says=f"{STEP}leader-deleted", within_ms=SOON),
             AssignmentIs(partition="t-0", is_=("node-6", "node-5"), within_ms=SOON),
