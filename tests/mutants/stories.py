@@ -35,8 +35,8 @@ SEEN_BY = {
     "election_outside_isr": ("leader-driven", "v2-outside-the-isr"),
     "leads_on_without_session": ("leader-driven", "v2-cut-from-zookeeper-cut"),
     "isr_version_kept": ("leader-driven", "v2-follower-paused"),
-    "truncated_to_the_beginning": ("leader-driven", "brokers-killed-in-turn"),
-    "high_watermark_zeroed": ("leader-driven", "brokers-killed-in-turn"),
+    "truncated_to_the_beginning": ("leader-driven", "truncated-and-elected"),
+    "high_watermark_zeroed": ("leader-driven", "truncated-and-elected"),
 }
 """Target and story by defect; others may see it as well."""
 
