@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster_impl.config import NodeConfig
-from cluster_impl.coordination.errors import SessionExpired
+from cluster_impl.coordination.errors import ConnectionLost, SessionExpired
 from cluster_impl.coordination.session_state import SessionState
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.leader_driven.broker.claim import IdClaim
@@ -137,12 +137,14 @@ class Broker:
             await self._zookeeper.until_connected()
             self._expired.clear()
             try:
+                await self._live.read()
                 assert self._around is not None and self._strays is not None
                 self._membership = membership = Membership(self._zookeeper, self._around, self._strays)
                 await membership.begin()
-                await self._live.read()
                 await self._registration.register()
                 return membership
+            except ConnectionLost:
+                continue
             except SessionExpired:
                 log.warning("the ZooKeeper session expired before the broker was registered")
                 await self._claim.again()

@@ -42,6 +42,7 @@ class ClusterViews:
         self._broker_id = broker_id
         self._live = live
         self._topics: dict[str, TopicView] = {}
+        self._is_out_of_date = False
         self._some = SharedReads(self._read_some)
         self._all = SharedReads(self._read_all)
 
@@ -58,10 +59,11 @@ class ClusterViews:
         try:
             async with asyncio.timeout(self._zookeeper.session_timeout / 2):
                 await reads.share(wanted)
-        except TimeoutError:
-            log.warning("ZooKeeper did not answer in time what a client asked of topics")
-        except (ConnectionLost, SessionExpired) as error:
-            log.warning("what a client asked of topics was not read: %s", error)
+            self._is_out_of_date = False
+        except (TimeoutError, ConnectionLost, SessionExpired) as error:
+            if not self._is_out_of_date:
+                log.warning("clients are shown topics as they were: %s", error or "ZooKeeper does not answer in time")
+            self._is_out_of_date = True
 
     def close(self) -> None:
         self._some.close()

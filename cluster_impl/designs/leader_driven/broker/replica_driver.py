@@ -138,7 +138,10 @@ class ReplicaDriver:
                 if asked.answer is not None and not asked.answer.done():
                     asked.answer.set_exception(SessionExpired("the session is over"))
             hosted.pending.clear()
-            hosted.agent.session_lost()
+            try:
+                hosted.agent.session_lost()
+            except Exception:  # the others have to end as well
+                log.exception("%s: its end failed here", hosted.agent.partition)
         self._led.clear()
 
     # Turns
