@@ -71,7 +71,7 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
             FaultProven(fault="kill"),
             Attempted(by="p1", after="stall-in.proven", before="kill.injected"),
             Acknowledged(by="p1", acks="all", after="release-out.ended"),
-            StepDone(step="ousted" if target.leader_driven else "predecessor"),
+            StepDone(step="registered" if target.leader_driven else "predecessor"),
         ],
     )
 
