@@ -86,6 +86,7 @@ def play(case: Case, operations: int, *, expires_only: bool) -> bool:
     return is_over
 
 
+@pytest.mark.requirement("LD-03", "LD-76", "DLD-04", "DLD-10", "DLD-26")
 @pytest.mark.parametrize("expires_only", [False, True], ids=["killed", "session ended"])
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_what_was_cut_anywhere_is_completed(case: Case, expires_only: bool) -> None:

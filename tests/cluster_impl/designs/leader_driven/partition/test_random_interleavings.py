@@ -144,6 +144,7 @@ def play(seed: int, steps: int, capacity: int) -> World:
     return world
 
 
+@pytest.mark.requirement("LD-01", "LD-03", "LD-28", "LD-36", "LD-40", "DLD-16", "DLD-26")
 @pytest.mark.parametrize("capacity", [100, 3])
 @pytest.mark.parametrize("seed", range(15))
 def test_whatever_happens_the_rules_hold_and_everything_comes_to_rest(seed: int, capacity: int) -> None:
