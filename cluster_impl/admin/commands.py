@@ -20,6 +20,9 @@ from cluster_impl.designs.leader_driven.admin.reassigning import await_moved, re
 from cluster_impl.designs.leader_driven.admin.seam import Failed
 from cluster_impl.wire.errors import Error
 
+FEW = 3
+"""Refusals that are told in full."""
+
 
 async def _create_topic(to: Administration, given: Namespace) -> None:
     if given.replicas is not None and (given.partitions or given.replication_factor):
@@ -66,8 +69,7 @@ async def _reassign(to: Administration, given: Namespace) -> None:
     if accepted:
         print(f"Written down for {_list(accepted)} of topic {given.topic}; the leaders go on from there.")
     if refused:
-        why = " ".join(f"Partition {index}: {failed}" for index, failed in sorted(refused.items()))
-        raise Failed(next(iter(refused.values())).error, why)
+        raise Failed(next(iter(refused.values())).error, _refusals(refused))
     if given.wait:
         await to.carry_out(await_moved(to.command, given.topic, accepted))
         print(f"{_list(accepted)} of topic {given.topic} moved.")
@@ -100,6 +102,11 @@ def _partitions(count: int) -> str:
 
 def _leaderless(indexes: list[int]) -> str:
     return f" Nobody leads {len(indexes)} of them yet." if indexes else ""
+
+
+def _refusals(refused: Mapping[int, Failed]) -> str:
+    few = [f"partition {index}: {failed}" for index, failed in sorted(refused.items())[:FEW]]
+    return " ".join(few) + (f" And {len(refused) - FEW} more." if len(refused) > FEW else "")
 
 
 def _list(indexes: list[int]) -> str:

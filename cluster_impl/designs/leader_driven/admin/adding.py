@@ -9,14 +9,11 @@ from cluster_impl.coordination.steps import Absent, Create, Delete, Present, run
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.admin.batches import announce, chunks, forget_empty
 from cluster_impl.designs.leader_driven.admin.reading import read_leaderships
-from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Pause, Procedure
+from cluster_impl.designs.leader_driven.admin.seam import LOOK_AGAIN, Await, Command, Failed, Pause, Procedure
 from cluster_impl.designs.leader_driven.admin.sending import send
 from cluster_impl.designs.leader_driven.state_changes.request import StateChange
 from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.wire.errors import Error
-
-LOOK_AGAIN = 0.03
-"""Seconds between two looks for leaders."""
 
 Layout = Mapping[int, Sequence[int]]
 """The replicas of each partition, by its index, the preferred one first."""
@@ -25,7 +22,7 @@ Layout = Mapping[int, Sequence[int]]
 def add_partitions(command: Command, topic: str, layout: Layout) -> Procedure[None]:
     """Raises Failed; the partitions that were not assigned by then are left as they are, for a clean-up."""
     for done, chunk in enumerate(chunks(layout, command.at_once), start=1):
-        yield from _add(command, topic, {index: layout[index] for index in chunk})
+        yield from command.in_room(len(chunk), _add(command, topic, {index: layout[index] for index in chunk}))
         command.tell(f"{min(done * command.at_once, len(layout))} of {len(layout)} partitions of {topic} are made")
     yield from forget_empty(topic)
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from cluster_impl.coordination.errors import CoordinationError
 from cluster_impl.designs.leader_driven.admin.lock import locked
-from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, Procedure, Seam, carry_out
+from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, Procedure, Room, Seam, carry_out
 from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
 from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.wire.errors import Error
@@ -22,6 +22,9 @@ T = TypeVar("T")
 
 LEAST_PATIENCE = 30.0
 """Seconds that brokers have at least to take what a command asks of them, however short the client waits."""
+
+SIDE_BY_SIDE_COMMANDS = 50
+"""A request may name thousands of topics."""
 
 LEAST_LOOK = 1.0
 """Seconds that reading may take at least, so that also who does not wait is told what can be told at once."""
@@ -44,6 +47,8 @@ class Administrator:
         self._new_seam = new_seam
         self._monitor = monitor
         self.config = config
+        self._room = Room(max(1, config.queue_capacity // 2))
+        self._turns = asyncio.Semaphore(SIDE_BY_SIDE_COMMANDS)
         self._commands: set[asyncio.Task[Any]] = set()
 
     def close(self) -> None:
@@ -57,7 +62,11 @@ class Administrator:
     async def carry_out(self, make: Callable[[Command], Procedure[T]], timeout: float) -> T:
         """A command to its end, by the session of this moment. Raises Failed. `timeout` in seconds, of the client."""
         command = Command(
-            self._monitor, time.monotonic, max(timeout, LEAST_PATIENCE), queue_capacity=self.config.queue_capacity
+            self._monitor,
+            time.monotonic,
+            max(timeout, LEAST_PATIENCE),
+            queue_capacity=self.config.queue_capacity,
+            room=self._room,
         )
         try:
             return await carry_out(make(command), self._new_seam(), time.monotonic)
@@ -72,7 +81,8 @@ class Administrator:
 
     async def carry_out_alone(self, topic: str, make: Callable[[Command], Procedure[T]], timeout: float) -> T:
         """While no other command works on the topic."""
-        return await self.carry_out(lambda command: locked(command, topic, make(command)), timeout)
+        async with self._turns:
+            return await self.carry_out(lambda command: locked(command, topic, make(command)), timeout)
 
     async def within(self, timeout: float, work: Coroutine[Any, Any, T], what: str) -> T:
         """Its result. Raises what it raises, or Failed if that is not known yet when the time is over."""

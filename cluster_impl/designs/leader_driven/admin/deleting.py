@@ -77,7 +77,7 @@ def delete_partition(command: Command, name: str, index: int) -> Procedure[None]
 def delete_partitions(command: Command, topic: str, indexes: Collection[int]) -> Procedure[None]:
     """Raises Failed at the first partitions that cannot be deleted."""
     for done, chunk in enumerate(chunks(indexes, command.at_once), start=1):
-        yield from _delete(command, topic, chunk)
+        yield from command.in_room(len(chunk), _delete(command, topic, chunk))
         command.tell(f"{min(done * command.at_once, len(indexes))} of {len(indexes)} partitions of {topic} are gone")
     yield from forget_empty(topic)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from cluster_impl.coordination.steps import Absent, Found, Get, Operation, Outcome, Present, Steps, run
@@ -20,6 +20,12 @@ T = TypeVar("T")
 
 NOBODY = -1
 """Who asks, where it is no broker."""
+
+SIDE_BY_SIDE = 200
+"""Partitions that one command works on at a time."""
+
+LOOK_AGAIN = 0.03
+"""Seconds between two looks for what nobody tells of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +50,60 @@ Asked = Sequence[Operation] | Await | Pause
 Procedure = Generator[Asked, Sequence[Outcome], T]
 
 
+@dataclass(slots=True)
+class Room:
+    """How many partitions may be in the making, or on their way out, at a time, in all commands that share it.
+
+    Each puts at most one request into the queue of a broker, so no queue is full of them alone.
+    """
+
+    free: int
+
+    def take(self, partitions: int) -> bool:
+        if self.free < partitions:
+            return False
+        self.free -= partitions
+        return True
+
+    def give(self, partitions: int) -> None:
+        self.free += partitions
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """What every procedure knows about the command that it is part of.
 
     `monitor` counts what is requested and says it in the log: that of the broker which carries the command out, or one
     of NOBODY. `now` is a monotonic clock in seconds. `patience`: how long one wait for brokers may take.
-    `queue_capacity` bounds the queue of a broker, `side_by_side` how many partitions are in the making at a time, so
-    that no queue is full of them alone. `tell` is told, in words, how far the command is.
+    `queue_capacity` bounds the queue of a broker, `side_by_side` how many partitions this command works on at a time,
+    and `room` how many all commands do. `tell` is told, in words, how far the command is.
     """
 
     monitor: Monitor
     now: Callable[[], float]
     patience: float = 30.0
     queue_capacity: int = 1000
-    side_by_side: int = 200
+    side_by_side: int = SIDE_BY_SIDE
     tell: Callable[[str], None] = lambda _: None
+    room: Room = field(default_factory=lambda: Room(SIDE_BY_SIDE))
 
     @property
     def at_once(self) -> int:
         return max(1, min(self.side_by_side, self.queue_capacity // 2))
+
+    def in_room(self, partitions: int, work: Procedure[T]) -> Procedure[T]:
+        """The work, once there is room for so many partitions. Raises Failed if there is none in time."""
+        until = self.now() + self.patience
+        while not self.room.take(partitions):
+            if self.now() >= until:
+                work.close()
+                sentence = f"Other commands keep the brokers busy; nothing more was done in {self.patience:g} s."
+                raise Failed(Error.REQUEST_TIMED_OUT, sentence)
+            yield Pause(self.now() + LOOK_AGAIN)
+        try:
+            return (yield from work)
+        finally:
+            self.room.give(partitions)
 
 
 class Failed(Exception):

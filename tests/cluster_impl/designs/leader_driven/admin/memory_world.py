@@ -62,6 +62,7 @@ class MemoryWorld:
         self.brokers = {broker_id: MemoryBroker(broker_id) for broker_id in brokers}
         self.monitor = Monitor(ADMIN_BROKER)
         self.command = Command(self.monitor, lambda: self.now, patience, 100, side_by_side)
+        self.longest_backlog = 0
         self._sessions = 1000
         for path in znodes.ROOTS[1:]:
             self.tree.create(path)

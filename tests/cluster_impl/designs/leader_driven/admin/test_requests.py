@@ -46,7 +46,11 @@ class MemorySeam:
     async def run(self, steps: Steps[T]) -> T:
         self._world.act()
         await asyncio.sleep(0)
-        return self._world.tree.run(steps, self._session)
+        result = self._world.tree.run(steps, self._session)
+        for broker_id in self._world.brokers:
+            backlog = len(self._world.tree.names(znodes.state(broker_id)))
+            self._world.longest_backlog = max(self._world.longest_backlog, backlog)
+        return result
 
     async def gone(self, paths: Collection[str], within: float) -> None:
         deadline = asyncio.get_running_loop().time() + min(within, PATIENCE_IN_TEST)
@@ -60,6 +64,7 @@ class MemorySeam:
 class Requests:
     def __init__(self) -> None:
         self.world = MemoryWorld()
+        self.capacity = 100
         self._sessions = 1000
 
     def answer(self, ask: Coroutine[Any, Any, T]) -> T:
@@ -82,7 +87,7 @@ class Requests:
         return PartitionRequests(self._new())
 
     def _new(self) -> Administrator:
-        self.administrator = Administrator(self._seam, self.world.monitor, AdminConfig(2, 3, 100))
+        self.administrator = Administrator(self._seam, self.world.monitor, AdminConfig(2, 3, self.capacity))
         return self.administrator
 
     def _seam(self) -> MemorySeam:
@@ -167,6 +172,16 @@ def _czxid(requests: Requests, topic: str) -> int:
     stat = requests.world.tree.run(stat_of(znodes.topic(topic)))
     assert stat is not None
     return stat.czxid
+
+
+def test_many_topics_at_once_fill_no_queue(requests: Requests) -> None:
+    requests.capacity = 8
+    results = requests.create(*(simple(f"t{number}", 3, 3) for number in range(30)))
+    assert set(codes(results)) == {0}
+    assert 3 <= requests.world.longest_backlog <= 4
+    check_rest(requests.world)
+    assert set(codes(requests.delete(*(f"t{number}" for number in range(30))))) == {0}
+    assert requests.world.tree.names(znodes.TOPICS) == []
 
 
 def test_a_creation_that_is_only_to_be_checked_writes_nothing(requests: Requests) -> None:
