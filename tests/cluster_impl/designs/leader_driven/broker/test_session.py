@@ -1,0 +1,160 @@
+"""What a broker of this design keeps in ZooKeeper for itself: claim, registration, the confirmation of its session."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+
+import pytest
+
+from cluster_impl.config_values import Listener
+from cluster_impl.coordination.errors import SessionExpired
+from cluster_impl.coordination.session_state import SessionState
+from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.broker.claim import IdClaim
+from cluster_impl.designs.leader_driven.broker.confirmation import Confirmation
+from cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
+from cluster_impl.designs.leader_driven.broker.registration import Registration
+from cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
+from cluster_impl.endings import NodeFailure, StartupError
+from cluster_impl.replication.control_plane import NO_EPOCH, Endpoint
+from tests.cluster_impl.coordination.clients import client, run, until
+from tests.cluster_impl.coordination.relay import Relay
+from tests.cluster_impl.zookeeper import CLIENT_PORT, ZooKeeperServer
+
+pytestmark = pytest.mark.integration
+
+LISTENERS = (Listener("INTERNAL", "node-4", 9090), Listener("CLIENT", "node-4", 9092))
+
+
+def relay(server: ZooKeeperServer) -> Relay:
+    return Relay(server.address, CLIENT_PORT)
+
+
+@pytest.mark.requirement("DLD-01")
+def test_a_claim_says_who_has_the_id_and_another_process_is_refused_in_a_sentence(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with client(server.connect, 1.0) as first, client(server.connect, 1.0) as second:
+            await IdClaim(first, 7).first()
+            claimed = json.loads((await first.get("/brokers/claims/7")).data)
+            assert claimed == {"pid": os.getpid(), "host": socket.gethostname()}
+            with pytest.raises(StartupError, match=rf"broker id 7 is claimed by another process \(pid {os.getpid()} "):
+                await IdClaim(second, 7).first()
+
+    run(test())
+
+
+@pytest.mark.requirement("DLD-01")
+def test_the_claim_of_a_process_that_died_is_waited_for(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with relay(server) as link, client(link.connect, 1.0) as dead, client(server.connect, 1.0) as successor:
+            await IdClaim(dead, 8).first()
+            link.stall()
+            await IdClaim(successor, 8).first()
+            found = await successor.exists("/brokers/claims/8")
+            assert found is not None and found.ephemeral_owner == successor.session_id
+
+    run(test())
+
+
+@pytest.mark.requirement("DLD-01")
+def test_whoever_finds_its_id_claimed_after_its_session_expired_ends(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with relay(server) as link, client(link.connect, 1.0) as elder, client(server.connect, 1.0) as younger:
+            claim = IdClaim(elder, 9)
+            await claim.first()
+            await claim.again()  # it is its own
+            link.stall()
+            await IdClaim(younger, 9).first()
+            link.heal()
+            await until(lambda: SessionState.EXPIRED in elder.states)
+            await elder.until_connected()
+            with pytest.raises(NodeFailure, match=r"broker id 9 was claimed by another process \(pid "):
+                await claim.again()
+
+    run(test())
+
+
+@pytest.mark.requirement("LD-10", "DLD-02")
+def test_a_registration_names_the_listeners_and_its_transaction_is_the_broker_epoch(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with client(server.connect) as zookeeper, client(server.connect) as other:
+            await found_cluster(zookeeper, znodes.ROOTS)
+            registration = Registration(zookeeper, 4, LISTENERS)
+            assert registration.epoch == NO_EPOCH
+            live = LiveBrokers(other)
+            watching = asyncio.create_task(live.run())
+            await live.known.wait()
+            assert live.epochs == {}
+            await registration.register()
+            await until(lambda: live.epochs == {4: registration.epoch})
+            assert live.views[4].endpoints == {
+                "INTERNAL": Endpoint("node-4", 9090),
+                "CLIENT": Endpoint("node-4", 9092),
+            }
+            stat = await other.exists("/brokers/ids/4")
+            assert stat is not None and stat.ephemeral_owner == zookeeper.session_id
+            registration.lost()
+            assert registration.epoch == NO_EPOCH
+            await zookeeper.close()
+            await until(lambda: live.epochs == {})
+            watching.cancel()
+
+    run(test())
+
+
+def test_a_registration_that_nobody_can_read_is_no_live_broker(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with client(server.connect) as zookeeper:
+            await found_cluster(zookeeper, znodes.ROOTS)
+            await zookeeper.create("/brokers/ids/5", b"{}", ephemeral=True)
+            await zookeeper.create("/brokers/ids/someone", b"", ephemeral=True)
+            live = LiveBrokers(zookeeper)
+            await live.read()
+            assert live.epochs == {}
+
+    run(test())
+
+
+@pytest.mark.requirement("DLD-15")
+def test_a_session_is_confirmed_while_the_servers_answer_and_for_its_time_after(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with relay(server) as link, client(link.connect, 1.5) as zookeeper:
+            confirmation = Confirmation(zookeeper)
+            assert not confirmation.holds()
+            asking = asyncio.create_task(confirmation.run())
+            await until(confirmation.holds)
+            began = asyncio.get_running_loop().time()
+            while asyncio.get_running_loop().time() < began + 2.0:
+                assert confirmation.holds()
+                await asyncio.sleep(0.05)
+            link.stall()
+            stalled = asyncio.get_running_loop().time()
+            assert confirmation.holds()
+            await until(lambda: not confirmation.holds())
+            assert asyncio.get_running_loop().time() - stalled <= 1.5
+            link.heal()
+            await until(confirmation.holds)
+            asking.cancel()
+
+    run(test())
+
+
+def test_a_registration_in_a_session_that_ends_is_none(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with relay(server) as link, client(link.connect, 1.0) as zookeeper, client(server.connect) as other:
+            await found_cluster(other, znodes.ROOTS)
+            await other.create("/brokers/ids/6", b"", ephemeral=True)
+            registration = Registration(zookeeper, 6, LISTENERS)
+            registering = asyncio.create_task(registration.register())
+            await until(lambda: zookeeper.watches > 0)
+            link.stall()
+            await until(lambda: server.ask("dump").count(f"0x{zookeeper.session_id:x}") == 0)
+            link.heal()
+            with pytest.raises(SessionExpired):
+                await registering
+            assert registration.epoch == NO_EPOCH
+
+    run(test())
