@@ -70,11 +70,11 @@ def measure(started: Started, scale: Scale) -> dict[str, float]:
     return {
         f"{scale}: created until all are in sync, s": created,
         f"{scale}: ZooKeeper requests for that": creation[0].requests,
-        f"{scale}: ZooKeeper writes for that": creation[0].writes,
+        f"{scale}: ZooKeeper transactions for that": creation[0].transactions,
         f"{scale}: ZooKeeper watches for that": creation[0].watches - before.watches,
         f"{scale}: end of one broker's session to all led, s": over,
         f"{scale}: ZooKeeper requests from the broker's death on": failure[0].requests,
-        f"{scale}: ZooKeeper writes from the broker's death on": failure[0].writes,
+        f"{scale}: ZooKeeper transactions from the broker's death on": failure[0].transactions,
     }
 
 

@@ -44,4 +44,4 @@ def test_a_cell_is_a_median_with_its_ratio_to_the_kafka_beside_it() -> None:
 
 
 def test_the_cost_of_something_is_what_was_counted_meanwhile_and_the_watches_that_are_left() -> None:
-    assert Counts(30, 500, 90).since(Counts(10, 100, 40)) == Counts(watches=30, requests=400, writes=50)
+    assert Counts(30, 500, 90).since(Counts(10, 100, 40)) == Counts(watches=30, requests=400, transactions=50)

@@ -14,21 +14,21 @@ from tests.bench.clusters import Started
 
 @dataclass(frozen=True)
 class Counts:
-    """Of all servers together. `requests` are all that arrived, pings among them; `writes` are those that changed
-    something."""
+    """Of all servers together. `requests` are all that arrived, pings among them; `transactions` are those that changed
+    something: one for each write, multi, and begin or end of a session."""
 
     watches: int
     requests: int
-    writes: int
+    transactions: int
 
     def since(self, earlier: Counts) -> Counts:
         """What was done in between, and the watches that there are now."""
-        return Counts(self.watches, self.requests - earlier.requests, self.writes - earlier.writes)
+        return Counts(self.watches, self.requests - earlier.requests, self.transactions - earlier.transactions)
 
 
 def counts(started: Started) -> Counts:
-    """`mntr` counts watches on data and those on children, `wchs` only the former. Each write has a zxid of its own,
-    and every server has the same: the lower half counts them since the leader of the ensemble was elected."""
+    """`mntr` counts watches on data and those on children, `wchs` only the former. Each transaction has a zxid of its
+    own, and every server has the same: the lower half counts them since the leader of the ensemble was elected."""
     asked = [_ask(server.address) for server in started.cluster.layout.zookeepers]
     return Counts(
         sum(_number(r"^zk_watch_count\s+(\d+)", said) for said, _ in asked),
