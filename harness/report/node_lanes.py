@@ -1,6 +1,7 @@
 """Lanes of controllers and brokers: whether the process lives, what it is, whom it leads, how it answers."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from harness.checkers.control import NewestViews, read_control
@@ -8,6 +9,8 @@ from harness.plan.model import NodeSpec, Plan
 from harness.report.shapes import Bars, Change, Mark, Segment, sweep
 from results.records.journal import Journal
 
+MOST_LED = 6
+"""Partitions of a leader that are named; with thousands the page would be of nothing else."""
 _PROCESS = {
     "started": "starting",
     "ready": "up",
@@ -152,7 +155,8 @@ def _leadership(plan: Plan, node: NodeSpec, newest: NewestViews) -> Iterator[Cha
 def _draw_broker(state: Mapping[str, Any]) -> Segment | None:
     process, broker, epoch = state.get("process"), state.get("broker"), state.get("epoch")
     leads = {key.removeprefix("leads "): value for key, value in state.items() if key.startswith("leads ")}
-    led = ", ".join(f"{name} (epoch {value})" for name, value in leads.items())
+    led = ", ".join(f"{name} (epoch {value})" for name, value in islice(leads.items(), MOST_LED))
+    led += f" and {len(leads) - MOST_LED} more" if len(leads) > MOST_LED else ""
     registered = f"broker epoch {epoch}" if epoch is not None else "not registered"
     if "in ZooKeeper" in state:
         registered = f"registered by transaction {epoch} (czxid)"
