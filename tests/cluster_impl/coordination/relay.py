@@ -20,6 +20,8 @@ class Relay:
         self._cut = False
         self._open = asyncio.Event()
         self._open.set()
+        self._replies = asyncio.Event()
+        self._replies.set()
 
     @property
     def connect(self) -> str:
@@ -35,6 +37,7 @@ class Relay:
         assert self._server is not None
         self._server.close()
         self._open.set()
+        self._replies.set()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -49,10 +52,15 @@ class Relay:
         """Connections stay and are accepted, and nothing passes."""
         self._open.clear()
 
+    def stall_replies(self) -> None:
+        """What the client sends passes still."""
+        self._replies.clear()
+
     def heal(self) -> None:
         """What was held back passes now."""
         self._cut = False
         self._open.set()
+        self._replies.set()
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._cut:
@@ -69,16 +77,19 @@ class Relay:
             ends = {writer, far_writer}
             self._writers |= ends
             try:
-                await asyncio.gather(self._pass(reader, far_writer), self._pass(far_reader, writer))
+                await asyncio.gather(
+                    self._pass(reader, far_writer, self._open), self._pass(far_reader, writer, self._replies)
+                )
             finally:
                 self._writers -= ends
                 for end in ends:
                     end.close()
 
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, passes: asyncio.Event) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(65536):
                 await self._open.wait()
+                await passes.wait()
                 writer.write(data)
                 await writer.drain()
         writer.close()

@@ -1,0 +1,129 @@
+"""Steps without a guard: ephemeral znodes, and what is in doubt after a connection broke."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from cluster_impl.coordination.errors import SessionExpired
+from cluster_impl.coordination.execution import Execution
+from cluster_impl.coordination.session_state import SessionState
+from cluster_impl.coordination.steps import (
+    Create,
+    Created,
+    Delete,
+    Done,
+    Found,
+    Get,
+    NodeExists,
+    Operation,
+    Outcome,
+    SetData,
+    Steps,
+)
+from tests.cluster_impl.coordination.clients import client, run, until
+from tests.cluster_impl.coordination.relay import Relay
+from tests.cluster_impl.zookeeper import CLIENT_PORT, ZooKeeperServer
+
+pytestmark = pytest.mark.integration
+
+
+def batch(*operations: Operation) -> Steps[Sequence[Outcome]]:
+    outcomes = yield operations
+    return outcomes
+
+
+def test_an_ephemeral_znode_is_known_as_ones_own(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with client(server.connect) as one, client(server.connect) as other:
+            await one.create("/own", b"")
+            mine, theirs = Execution(one, lambda _: None), Execution(other, lambda _: None)
+            [made] = await mine.run(batch(Create("/own/leader", b"x", ephemeral=True)))
+            assert isinstance(made, Created) and made.path == "/own/leader" and made.stat.is_own
+            [refused] = await theirs.run(batch(Create("/own/leader", b"y", ephemeral=True)))
+            assert isinstance(refused, NodeExists)
+            for execution, is_own in ((mine, True), (theirs, False)):
+                [found] = await execution.run(batch(Get("/own/leader")))
+                assert isinstance(found, Found) and found.stat.is_own is is_own
+
+    run(test())
+
+
+def test_many_steps_read_in_few_requests(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with client(server.connect) as zookeeper:
+            await zookeeper.create("/read", b"r")
+            execution = Execution(zookeeper, lambda _: None)
+            before = zookeeper.operations
+            found = await asyncio.gather(*(execution.run(batch(Get("/read"), Get("/none"))) for _ in range(100)))
+            assert all(isinstance(one, Found) and one.data == b"r" for one, _ in found)
+            assert zookeeper.operations - before <= 4
+
+    run(test())
+
+
+def test_an_ephemeral_create_whose_answer_was_lost_is_found_to_be_done(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with (
+            Relay(server.address, CLIENT_PORT) as link,
+            client(link.connect, 5.0) as zookeeper,
+            client(server.connect) as other,
+        ):
+            await other.create("/doubt", b"")
+            execution = Execution(zookeeper, lambda _: None)
+            link.stall_replies()
+            creating = asyncio.create_task(execution.run(batch(Create("/doubt/leader", b"x", ephemeral=True))))
+            while await other.exists("/doubt/leader") is None:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            link.cut()
+            await until(lambda: zookeeper.state is SessionState.SUSPENDED)
+            link.heal()
+            [made] = await creating
+            assert isinstance(made, Created) and made.stat.is_own
+
+    run(test())
+
+
+def test_a_delete_in_doubt_does_not_hit_what_another_session_made_meanwhile(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with (
+            Relay(server.address, CLIENT_PORT) as link,
+            client(link.connect, 5.0) as zookeeper,
+            client(server.connect) as other,
+        ):
+            await other.create("/given", b"")
+            execution = Execution(zookeeper, lambda _: None)
+            await execution.run(batch(Create("/given/leader", b"x", ephemeral=True), SetData("/given/leader", b"y", 0)))
+            link.stall_replies()
+            deleting = asyncio.create_task(execution.run(batch(Delete("/given/leader", 1))))
+            while await other.exists("/given/leader") is not None:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            await other.create("/given/leader", b"theirs", ephemeral=True)
+            await other.set("/given/leader", b"theirs", 0)
+            link.cut()
+            await until(lambda: zookeeper.state is SessionState.SUSPENDED)
+            link.heal()
+            assert await deleting == [Done()]
+            assert (await other.get("/given/leader")).data == b"theirs"
+
+    run(test())
+
+
+def test_nothing_begun_in_one_session_is_done_in_the_next(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with Relay(server.address, CLIENT_PORT) as link, client(link.connect, 0.5) as zookeeper:
+            await zookeeper.create("/next", b"")
+            execution = Execution(zookeeper, lambda _: None)
+            link.stall()
+            await until(lambda: f"0x{zookeeper.session_id:x}" not in server.ask("dump"))
+            link.heal()
+            await until(lambda: SessionState.EXPIRED in zookeeper.states)
+            await zookeeper.until_connected()
+            for operation in (Create("/next/a"), Get("/next")):
+                with pytest.raises(SessionExpired):
+                    await execution.run(batch(operation))
+            assert await zookeeper.children("/next") == []
+
+    run(test())
