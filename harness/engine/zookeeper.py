@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from faults.capabilities import Running
 from harness.clients.views import Answer, BrokerView, ServerView
-from harness.clients.zookeeper.watches import WatchCounts, count_watches
+from harness.clients.zookeeper.watches import ALL, WatchCounts, count_watches
 from harness.engine.context import Context, Vacant
 from harness.network.layout import Listener
 from harness.plan.conditions import AssignmentIs, Backlog, ReplicaOffline, Watches, Znode
@@ -76,7 +76,7 @@ class WatchesHeld:
 
     def __call__(self) -> bool:
         if time.monotonic() >= self._again:
-            self._counts = count_watches(self._servers, WATCHES_WITHIN)
+            self._counts = count_watches(self._servers, WATCHES_WITHIN, self._step.topics or ALL)
             self._again = time.monotonic() + WATCHES_EVERY
         return self._counts is not None and self._counts.of(self._step.kind) == self._step.count
 

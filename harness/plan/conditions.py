@@ -205,6 +205,14 @@ class Watches(AwaitStep):
     condition: Literal["watches"] = "watches"
     kind: Literal["leader", "other", "children", "any"]
     count: Annotated[int, Field(ge=0)]
+    topics: Pattern | None = None
+    """Of `leader`: only where the whole name of the topic matches; the watches on all others are `other` then."""
+
+    @model_validator(mode="after")
+    def _topics_of_leaders(self) -> Watches:
+        if self.topics is not None and self.kind != "leader":
+            raise ValueError("only watches on leaders are told apart by `topics`")
+        return self
 
 
 class _Bounds(AwaitStep):

@@ -15,7 +15,8 @@ from harness.clients.zookeeper.leaderless import ROOT
 from harness.clients.zookeeper.server import four_letters
 from harness.network.addresses import Endpoint
 
-LEADER = re.compile(r"/brokers/topics/[^/]+/[0-9]+/leader")
+LEADER = re.compile(r"/brokers/topics/([^/]+)/[0-9]+/leader")
+ALL = "[^/]+"
 SESSION = re.compile(r"0x[0-9a-f]+")
 TOTAL = re.compile(r"^zk_watch_count\s+([0-9]+)", re.MULTILINE)
 
@@ -39,8 +40,8 @@ class WatchCounts:
         return number
 
 
-def count_watches(servers: Collection[Endpoint], timeout: float) -> WatchCounts | None:
-    """Of all servers together; None unless each of them answers."""
+def count_watches(servers: Collection[Endpoint], timeout: float, topics: str = ALL) -> WatchCounts | None:
+    """Of all servers together; None unless each of them answers. `topics`: on whose leaders, a regular expression."""
     told = []
     for server in servers:
         listed, measured = (four_letters(server, letters, timeout) for letters in ("wchc", "mntr"))
@@ -48,10 +49,10 @@ def count_watches(servers: Collection[Endpoint], timeout: float) -> WatchCounts 
         if listed is None or total is None:
             return None
         told.append((listed, int(total[1])))
-    return counted(told)
+    return counted(told, topics)
 
 
-def counted(told: Collection[tuple[str, int]]) -> WatchCounts:
+def counted(told: Collection[tuple[str, int]], topics: str = ALL) -> WatchCounts:
     """From what each server lists, and how many watches it holds."""
     sessions: Counter[str] = Counter()
     others: Counter[str] = Counter()
@@ -63,7 +64,7 @@ def counted(told: Collection[tuple[str, int]]) -> WatchCounts:
                 session = line
             elif line:
                 total -= 1
-                if LEADER.fullmatch(line):
+                if (leader := LEADER.fullmatch(line)) and re.fullmatch(topics, leader[1]):
                     sessions[session] += 1
                 elif line != ROOT:  # that is the harness's own
                     others[re.sub(r"[0-9]+", "N", line)] += 1

@@ -24,5 +24,11 @@ def test_watches_of_all_servers_are_counted_by_kind() -> None:
     assert counts.others == {"/brokers/partitions_reassigned/t/N": 1}
 
 
+def test_the_leaders_of_some_topics_are_counted_alone() -> None:
+    counts = counted([(FIRST, 7), (SECOND.replace("/t/0", "/many-7/0"), 1)], "many-.*")
+    assert (counts.leader, counts.other, counts.any) == (1, 3, 7)
+    assert counts.others["/brokers/topics/t/N/leader"] == 2
+
+
 def test_nothing_is_watched_where_only_the_harness_is() -> None:
     assert counted([("0x1\n\t/brokers\n", 1)]) == WatchCounts()

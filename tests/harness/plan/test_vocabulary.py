@@ -51,6 +51,7 @@ def test_the_words_survive_their_round_trip() -> None:
         ('says: "start', 'within: 1, says: "start', "unknown key `within` at plan.yaml:19; did you mean `within_ms`?"),
         ("kill.proven}", "kill.proven, plus_ms: 5}", "how long a log was is noted at instants, not between them"),
         ("kind: leader", "kind: queue", "'leader', 'other', 'children' or 'any'"),
+        ("kind: leader", "kind: any, topics: t", "only watches on leaders are told apart by `topics`"),
         ("at_least: 1, ", "", "one of `is`, `at_least` and `at_most` says what is waited for"),
         ("is: 7", "is: -7", "`is` at plan.yaml:22"),
         ("to: [node-4]", "to: [node-7]", "unknown node `node-7`"),
