@@ -20,6 +20,8 @@ from cluster_impl.replication.progress import Progress
 
 log = logging.getLogger(__name__)
 
+_LOOKS = 3
+
 
 class Verdict(Enum):
     LEADS_ON = auto()
@@ -32,12 +34,17 @@ class CommitLoop:
     tenure: Tenure
     balancing: Balancing
     reassignment: Reassignment | None = None
+    looks_left: int = 0
+    """Passes that look at /partitions_reassigned though nothing is known to be there: what comes right behind one that
+    went may escape the listener, which compares what it finds with what it found before."""
 
     def adopt(self, now: Assigned) -> None:
         """What is assigned, and to whom it shall go ("onPartitionsReassigned"). A partition in the making, which has no
         AR yet, goes nowhere."""
         tenure = self.tenure
         is_changed = now != tenure.assigned
+        if self.knows_reassigned and now.rar is None:
+            self.looks_left = _LOOKS
         tenure.adopt_assigned(now)
         target = now.rar if now.ar is not None else None
         if target is None:
@@ -60,7 +67,8 @@ class CommitLoop:
 
     def one_pass(self, progress: Progress, now: float) -> Steps[Verdict]:
         """Raises EpochOver, StorageFailed, MalformedZnode."""
-        if self.knows_reassigned:  # then it looks itself what becomes of it; that one comes is told by the listener
+        if self.knows_reassigned or self.looks_left:  # that one comes later is told by the listener
+            self.looks_left = max(self.looks_left - 1, 0)
             self.adopt((yield from read_assigned(self.tenure.partition)))
         yield from self._clear_up()
         yield from self._start_silent(progress)
@@ -69,7 +77,7 @@ class CommitLoop:
                 return Verdict.MAKES_WAY
             yield from self.reassignment.advance(self.tenure, progress, now)
             if self.reassignment.is_over(self.tenure.me) and not self.reassignment.is_deletion:
-                self.reassignment = None
+                self.reassignment, self.looks_left = None, _LOOKS
         elif self.tenure.around.config.balances_leaders and self.balancing.is_due(self.tenure, progress, now):
             log.info(
                 "%s: makes way for its preferred replica %s", self.tenure.partition, self.tenure.assigned.preferred
@@ -84,8 +92,8 @@ class CommitLoop:
         is_moving = self.reassignment is not None and not self.reassignment.is_over(tenure.me)
         if is_moving or tenure.to_close:
             return config.tick
-        is_in_the_making = self.reassignment is None and self.knows_reassigned
-        if is_in_the_making or (config.balances_leaders and tenure.assigned.preferred != tenure.me):
+        looks = self.looks_left > 0 or (self.reassignment is None and self.knows_reassigned)
+        if looks or (config.balances_leaders and tenure.assigned.preferred != tenure.me):
             return max(config.tick, config.preferred_wait)
         return config.keep_in_sync
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.partition.agent import State
+from cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent, State
 from cluster_impl.designs.leader_driven.state_changes.monitor import Stage
 from cluster_impl.designs.leader_driven.state_changes.request import StateChange
 from cluster_impl.designs.leader_driven.znodes import Leader
@@ -179,5 +179,18 @@ def test_who_leads_next_begins_with_the_first_step(cluster: MemoryCluster, caplo
     cluster.start(4)
     cluster.pass_time(5.0)
     assert steps(caplog)[steps(caplog).index("caught-up") + 1 :][:2] != ["replicas-written"]
+    assert steps(caplog).count("noticed") == 2
+    cluster.watcher.at_rest()
+
+
+def test_a_reassignment_right_behind_another_one_is_noticed_though_the_listener_saw_no_change(
+    cluster: MemoryCluster, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO, "state.change")
+    cluster.reassign("t-0", 4, 5, 6)
+    cluster.until(lambda: "reassigned-deleted" in steps(caplog))
+    monkeypatch.setattr(ReplicaAgent, "reassigned_changed", lambda *_: iter(()))
+    cluster.reassign("t-0", 4, 7)
+    cluster.pass_time(8.0)
     assert steps(caplog).count("noticed") == 2
     cluster.watcher.at_rest()
