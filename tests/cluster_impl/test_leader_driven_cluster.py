@@ -90,6 +90,7 @@ def test_a_topic_is_created_written_and_read_through_every_broker(cluster: Leade
         assert consume(bootstrap(node), f"t{node}", 100) == producing.sent
 
 
+@pytest.mark.requirement("LD-26", "LD-27")
 def test_nothing_is_lost_when_the_leader_is_killed_and_comes_back(cluster: LeaderDrivenCluster) -> None:
     create("t", bootstrap())
     cluster.in_sync("t")
@@ -104,10 +105,14 @@ def test_nothing_is_lost_when_the_leader_is_killed_and_comes_back(cluster: Leade
     assert cluster.epoch("t") > epoch
     cluster.nodes[victim].start()
     cluster.in_sync("t")
+    log = cluster.nodes[victim].log()
+    assert (
+        log.rindex("is claimed by") < log.rindex(f"broker {victim} has 1 replicas") < log.rindex("is registered with")
+    )
     assert consume(bootstrap(), "t", 200) == producing.sent
 
 
-@pytest.mark.requirement("LD-27", "DLD-21")
+@pytest.mark.requirement("DLD-21")
 def test_an_orderly_end_hands_leaderships_over_at_once(cluster: LeaderDrivenCluster) -> None:
     create("t", bootstrap(), partitions=3)
     for partition in range(3):
