@@ -15,7 +15,7 @@ from harness.plan.steps import Step
 
 FORMAT = "fencepost-plan/1"
 PREPARED_SECONDS = 0.02
-"""For a partition that is there before its brokers are."""
+"""For a replica that is there before its broker is."""
 
 
 class Timing(PlanModel):
@@ -197,7 +197,8 @@ class Plan(PlanModel):
     @property
     def prepared_seconds(self) -> float:
         """How much longer than usual a cluster may take with all that was prepared for it."""
-        return PREPARED_SECONDS * sum(len(topic.assignments) for topic in self.topics if topic.prepared)
+        prepared = (replicas for topic in self.topics if topic.prepared for replicas in topic.assignments)
+        return PREPARED_SECONDS * sum(map(len, prepared))
 
     def step_name(self, index: int) -> str:
         """A step's own name, or `step-07` by its place: what the journal calls it."""
