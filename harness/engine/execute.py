@@ -59,7 +59,8 @@ def await_topics(context: Context, topics: Iterable[TopicSpec]) -> None:
     )
     if not there:
         raise InfrastructureError(
-            f"the cluster did not agree about its topics within {seconds:g} s of their creation; see the nodes' logs"
+            f"the cluster did not agree about its topics within {seconds:g} s of their creation: "
+            f"{seen(Converged(within_ms=0), context)}; see the nodes' logs"
         )
 
 
