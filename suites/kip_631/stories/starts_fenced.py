@@ -62,7 +62,7 @@ def _grants(target: TargetFacts, controller: str) -> str:
 
 
 def _unregistered(target: TargetFacts) -> ExpectOutcome:
-    return never_serves(target.rule("K631-33", "D343-07" if asks_the_controller(target) else "INT-50", "DLD-01"))
+    return never_serves(target.rule("K631-33", "D343-07" if asks_the_controller(target) else "INT-50", "DLD-49"))
 
 
 STORIES = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from faults.capabilities import Capability
-from harness.plan.conditions import AssignmentIs, IsrIs, LeaderIs, Registered
+from harness.plan.conditions import AssignmentIs, BrokerActive, IsrIs, LeaderIs, Registered
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, WorkloadSpec
 from harness.plan.probes import (
     CreateTopicProbe,
@@ -69,6 +69,7 @@ def _deleted(story: Story, target: TargetFacts, seed: int, again: list[Step], la
         *(recreate if again else []),
         Heal(as_="restart", fault="kill"),
         says("closes", away, completed("close-replica", "gone-0"), must("LD-25"), after="restart.begun"),
+        BrokerActive(as_="returned", node=away, within_ms=LIVELY_MS, expect=must("LD-27")),
         *(again or [absent]),
         *closing(),
     ]

@@ -174,6 +174,7 @@ def _zookeeper(how: str, fault: FromZooKeeper, title: str) -> Story:
         11,
         "LD-12",
         "LD-24",
+        "DLD-47",
         needs={Capability.LINKS},
     )
 
