@@ -132,7 +132,7 @@ STORIES = (
             f"1,000 topics of 3 partitions with {replicas} replica{'s' * (replicas > 1)}: "
             f"{replicas * TOPICS * PARTITIONS:,} watches on leaders",
             partial(counted, replicas),
-            40 if replicas == 1 else 60,
+            14 if replicas == 1 else 60,
             "LD-20",
             "DLD-19",
         )
