@@ -9,16 +9,16 @@ from collections.abc import Collection
 
 from cluster_impl.coordination.steps import Delete, Steps, run
 from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.batches import chunks, delete_trees, forget_empty
+from cluster_impl.designs.leader_driven.admin.batches import await_consumed, chunks, delete_trees, forget_empty
 from cluster_impl.designs.leader_driven.admin.reading import Partition, Topic, read_topic
-from cluster_impl.designs.leader_driven.admin.seam import Command, Failed
+from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, Procedure
 from cluster_impl.designs.leader_driven.admin.sending import send_as_far_as_possible
 from cluster_impl.designs.leader_driven.state_changes.request import StateChange
 from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.wire.errors import Error
 
 
-def clean_failed_topic_creation_attempts(command: Command, name: str) -> Steps[None]:
+def clean_failed_topic_creation_attempts(command: Command, name: str) -> Procedure[None]:
     """Raises Failed if a partition of the topic lives: then there is nothing that failed, and the topic exists."""
     topic = yield from read_topic(name)
     if topic.live:
@@ -31,12 +31,16 @@ def clean_failed_topic_creation_attempts(command: Command, name: str) -> Steps[N
         yield [Delete(znodes.topic(name))]
 
 
-def clean_partitions(command: Command, topic: str, unfinished: Collection[Partition]) -> Steps[None]:
-    """Close and forget partitions that were announced and never assigned. Nobody is waited for."""
+def clean_partitions(command: Command, topic: str, unfinished: Collection[Partition]) -> Procedure[None]:
+    """Close and forget partitions that were announced and never assigned.
+
+    Their paths go when the live brokers have closed them: one that has become leader there would lead on for a while,
+    beside the leader of the next attempt. A broker that does not close its replica in time holds up nobody for good.
+    """
     by_index = {each.index: each for each in unfinished}
     for chunk in chunks(by_index, command.at_once):
         which = {index: TopicPartition(topic, index) for index in chunk}
-        yield from send_as_far_as_possible(
+        sent = yield from send_as_far_as_possible(
             command,
             [
                 (StateChange.CLOSE_REPLICA, each, broker_id)
@@ -44,6 +48,7 @@ def clean_partitions(command: Command, topic: str, unfinished: Collection[Partit
                 for broker_id in sorted(by_index[index].named)
             ],
         )
+        yield from await_consumed(command, {path: broker_id for _, broker_id, path in sent})
         yield from delete_trees([znodes.partition(each) for each in which.values()])
         yield from run([Delete(znodes.reassigned(each)) for each in which.values()])
     if by_index:

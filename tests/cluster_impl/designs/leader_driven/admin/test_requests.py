@@ -176,11 +176,11 @@ def _czxid(requests: Requests, topic: str) -> int:
 
 def test_many_topics_at_once_fill_no_queue(requests: Requests) -> None:
     requests.capacity = 8
-    results = requests.create(*(simple(f"t{number}", 3, 3) for number in range(30)))
+    results = requests.create(*(simple(f"t{number}", 3, 3) for number in range(30)), timeout_ms=60_000)
     assert set(codes(results)) == {0}
     assert 3 <= requests.world.longest_backlog <= 4
     check_rest(requests.world)
-    assert set(codes(requests.delete(*(f"t{number}" for number in range(30))))) == {0}
+    assert set(codes(requests.delete(*(f"t{number}" for number in range(30)), timeout_ms=60_000))) == {0}
     assert requests.world.tree.names(znodes.TOPICS) == []
 
 
