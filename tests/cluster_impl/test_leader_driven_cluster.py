@@ -112,7 +112,7 @@ def test_nothing_is_lost_when_the_leader_is_killed_and_comes_back(cluster: Leade
     assert consume(bootstrap(), "t", 200) == producing.sent
 
 
-@pytest.mark.requirement("DLD-21")
+@pytest.mark.requirement("DLD-21", "DLD-48")
 def test_an_orderly_end_hands_leaderships_over_at_once(cluster: LeaderDrivenCluster) -> None:
     create("t", bootstrap(), partitions=3)
     for partition in range(3):
