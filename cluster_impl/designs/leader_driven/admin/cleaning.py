@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from cluster_impl.coordination.steps import Delete, Steps, run
+from cluster_impl.coordination.steps import Delete, SetData, Steps, names, run
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.admin.batches import await_consumed, chunks, delete_trees, forget_empty
-from cluster_impl.designs.leader_driven.admin.reading import Partition, Topic, read_topic
+from cluster_impl.designs.leader_driven.admin.reading import Partition, Topic, numbers, read_topic
 from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, Procedure
 from cluster_impl.designs.leader_driven.admin.sending import send_as_far_as_possible
 from cluster_impl.designs.leader_driven.state_changes.request import StateChange
@@ -34,18 +34,28 @@ def clean_failed_topic_creation_attempts(command: Command, name: str) -> Procedu
 def clean_partitions(command: Command, topic: str, unfinished: Collection[Partition]) -> Procedure[None]:
     """Close and forget partitions that were announced and never assigned.
 
-    Their paths go when the live brokers have closed them: one that has become leader there would lead on for a while,
-    beside the leader of the next attempt. A broker that does not close its replica in time holds up nobody for good.
+    First the empty list takes the place of the replicas: a broker that starts between its request to close and the end
+    of the announcement would make its replica again. The paths go when the live brokers have closed theirs: one that
+    has become leader there would lead on for a while, beside the leader of the next attempt. A broker that does not
+    close its replica in time holds up nobody for good.
     """
     by_index = {each.index: each for each in unfinished}
+    brokers = numbers((yield from names(znodes.STATE))) if by_index else []
     for chunk in chunks(by_index, command.at_once):
         which = {index: TopicPartition(topic, index) for index in chunk}
+        yield from run(
+            [
+                SetData(znodes.reassigned(which[index]), znodes.write_replicas(()))
+                for index in chunk
+                if by_index[index].marker is not None and not by_index[index].is_being_deleted
+            ]
+        )
         sent = yield from send_as_far_as_possible(
             command,
             [
                 (StateChange.CLOSE_REPLICA, each, broker_id)
                 for index, each in which.items()
-                for broker_id in sorted(by_index[index].named)
+                for broker_id in _holders(by_index[index], brokers)
             ],
         )
         yield from await_consumed(command, {path: broker_id for _, broker_id, path in sent})
@@ -53,6 +63,11 @@ def clean_partitions(command: Command, topic: str, unfinished: Collection[Partit
         yield from run([Delete(znodes.reassigned(each)) for each in which.values()])
     if by_index:
         yield from forget_empty(topic)
+
+
+def _holders(of: Partition, brokers: Collection[int]) -> Collection[int]:
+    """Who may have a replica: anybody where a clean-up or a deletion that was cut short has left the empty list."""
+    return brokers if of.is_being_deleted else sorted(of.named)
 
 
 def _forget_creations(topic: Topic) -> Steps[None]:

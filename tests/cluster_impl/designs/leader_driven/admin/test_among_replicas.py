@@ -29,6 +29,8 @@ from tests.cluster_impl.designs.leader_driven.partition.test_random_interleaving
 
 TOPICS = ("t", "u")
 
+A_BROKER_STARTS_WHILE_AN_ATTEMPT_IS_CLEANED_UP = 167
+
 
 class CommandTask(Task):
     """A command in a session of its own."""
@@ -76,8 +78,7 @@ def _is_over(cluster: MemoryCluster, paths: Sequence[str], until: float) -> bool
 class CommandWorld(World):
     def __init__(self, seed: int, *, capacity: int = 100) -> None:
         super().__init__(seed, capacity=capacity)
-        now = self._now
-        self.command = Command(Monitor(9), now, patience=8.0, queue_capacity=capacity, side_by_side=2)
+        self.command = Command(Monitor(9), self._now, patience=8.0, queue_capacity=capacity, side_by_side=2)
 
     def _now(self) -> float:
         return self.cluster.now
@@ -153,9 +154,10 @@ class CommandWorld(World):
 
 
 @pytest.mark.requirement("LD-56", "LD-64", "DLD-12", "DLD-18", "DLD-29")
-@pytest.mark.parametrize("seed", range(12))
-def test_commands_that_are_killed_among_brokers_that_fail_leave_nothing_behind(seed: int) -> None:
-    world = CommandWorld(seed)
+@pytest.mark.parametrize("capacity", [100, 4])
+@pytest.mark.parametrize("seed", [*range(8), A_BROKER_STARTS_WHILE_AN_ATTEMPT_IS_CLEANED_UP])
+def test_commands_that_are_killed_among_brokers_that_fail_leave_nothing_behind(seed: int, capacity: int) -> None:
+    world = CommandWorld(seed, capacity=capacity)
     for _ in range(3000):
         world.step()
     world.come_to_rest()
