@@ -153,7 +153,7 @@ class CommandWorld(World):
         return is_absent or (is_there and not is_going and topic.live == topic.partitions)
 
 
-@pytest.mark.requirement("LD-56", "LD-64", "DLD-12", "DLD-18", "DLD-29")
+@pytest.mark.requirement("LD-56", "LD-64", "DLD-12", "DLD-18", "DLD-29", "DLD-50")
 @pytest.mark.parametrize("capacity", [100, 4])
 @pytest.mark.parametrize("seed", [*range(8), A_BROKER_STARTS_WHILE_AN_ATTEMPT_IS_CLEANED_UP])
 def test_commands_that_are_killed_among_brokers_that_fail_leave_nothing_behind(seed: int, capacity: int) -> None:
