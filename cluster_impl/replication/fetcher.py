@@ -28,6 +28,9 @@ log = logging.getLogger(__name__)
 _FETCH_VERSION = 17
 _EPOCH_VERSION = 4
 _REFUSAL_PAUSE = 0.1
+_PAUSE_FOR_EACH = 0.0005
+"""Seconds, for each partition that is followed: a request names all of them, so the more there are the rarer it is
+repeated for one."""
 _FIRST_CONNECT_PAUSE, _LONGEST_CONNECT_PAUSE, _LONGEST_BACKOFF = 0.05, 1.0, 10
 
 
@@ -67,6 +70,7 @@ class Fetcher:
         self._endpoint: Endpoint | None = None
         self._polling = False
         self._interrupted = False
+        self._interrupting: asyncio.TimerHandle | None = None
         self._task = asyncio.create_task(self._run())
 
     @property
@@ -86,8 +90,15 @@ class Fetcher:
         self._interrupt_poll()
 
     def _interrupt_poll(self) -> None:
-        """Give up a fetch that may wait for long, since it does not ask for a partition that has just become due."""
-        if self._polling and self._connection is not None:
+        """Give up a fetch that may wait for long, since it does not ask for a partition that has just become due; soon,
+        so that those which become due together are asked for together."""
+        if self._polling and self._interrupting is None:
+            pause = len(self._partitions) * _PAUSE_FOR_EACH
+            self._interrupting = asyncio.get_running_loop().call_later(pause, self._interrupt)
+
+    def _interrupt(self) -> None:
+        self._interrupting = None
+        if self._polling and self._changed.is_set() and self._connection is not None:
             self._interrupted = True
             self._connection.close()
 
@@ -123,6 +134,8 @@ class Fetcher:
                 pauses = min(pauses + 1, _LONGEST_BACKOFF)
         finally:
             self._disconnect()
+            if self._interrupting is not None:
+                self._interrupting.cancel()
 
     async def _round(self) -> None:
         """One question to the leader, or a pause if there is none to ask. Raises ConnectionError, TimeoutError."""
@@ -285,7 +298,7 @@ class Fetcher:
 
     def _refused(self, following: Following, error: Error, why: str = "") -> None:
         """Let a partition wait, and say why once for each reason."""
-        following.not_before = time.monotonic() + _REFUSAL_PAUSE
+        following.not_before = time.monotonic() + _REFUSAL_PAUSE + len(self._partitions) * _PAUSE_FOR_EACH
         if error is Error.OFFSET_OUT_OF_RANGE:
             following.truncated = False
         if error is not following.error:
