@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from cluster_impl.coordination.steps import Absent, Children, Create, Delete, Names, NotEmpty, Present, Steps, run
 from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.reading import live_brokers
+from cluster_impl.designs.leader_driven.admin.reading import running_brokers
 from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Procedure
 from cluster_impl.replication.control_plane import TopicPartition
 
@@ -63,8 +63,8 @@ def await_consumed(command: Command, requests: Mapping[str, int]) -> Procedure[d
     until = command.now() + command.patience
     left = dict(requests)
     while left:
-        live = yield from live_brokers()
-        left = {path: broker_id for path, broker_id in left.items() if broker_id in live}
+        running = yield from running_brokers()
+        left = {path: broker_id for path, broker_id in left.items() if broker_id in running}
         if not left or command.now() >= until:
             break
         paths = list(left)

@@ -11,7 +11,7 @@ from cluster_impl.coordination.steps import Delete, SetData, Steps, names, run
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.admin.batches import await_consumed, chunks, delete_trees, forget_empty
 from cluster_impl.designs.leader_driven.admin.reading import Partition, Topic, numbers, read_topic
-from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, Procedure
+from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Procedure
 from cluster_impl.designs.leader_driven.admin.sending import send_as_far_as_possible
 from cluster_impl.designs.leader_driven.state_changes.request import StateChange
 from cluster_impl.replication.control_plane import TopicPartition
@@ -58,7 +58,9 @@ def clean_partitions(command: Command, topic: str, unfinished: Collection[Partit
                 for broker_id in _holders(by_index[index], brokers)
             ],
         )
+        until = command.now() + command.patience
         yield from await_consumed(command, {path: broker_id for _, broker_id, path in sent})
+        yield Await([znodes.leader(each) for each in which.values()], until)
         yield from delete_trees([znodes.partition(each) for each in which.values()])
         yield from run([Delete(znodes.reassigned(each)) for each in which.values()])
     if by_index:

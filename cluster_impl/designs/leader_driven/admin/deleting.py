@@ -35,7 +35,7 @@ from cluster_impl.designs.leader_driven.admin.batches import (
     forget_empty,
 )
 from cluster_impl.designs.leader_driven.admin.cleaning import clean_partitions
-from cluster_impl.designs.leader_driven.admin.reading import Partition, live_brokers, read_partitions, read_topic
+from cluster_impl.designs.leader_driven.admin.reading import Partition, read_partitions, read_topic, running_brokers
 from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Procedure
 from cluster_impl.designs.leader_driven.admin.sending import send_as_far_as_possible
 from cluster_impl.designs.leader_driven.state_changes.request import StateChange, read_request
@@ -170,8 +170,8 @@ def _closing(
     requests = {path: broker_id for _, broker_id, path in sent}
     if asked_by_leader:
         brokers = {broker for index in asked_by_leader for broker in partitions[index].replicas or ()}
-        live = yield from live_brokers()
-        requests.update((yield from _queued(topic, asked_by_leader, brokers.intersection(live))))
+        running = yield from running_brokers()
+        requests.update((yield from _queued(topic, asked_by_leader, brokers & running)))
     return requests
 
 

@@ -58,6 +58,12 @@ def live_brokers() -> Steps[list[int]]:
     return numbers((yield from names(znodes.BROKER_IDS)))
 
 
+def running_brokers() -> Steps[set[int]]:
+    """Those that have claimed their ids. One that starts takes its requests, and can lead, before it is registered."""
+    claimed = numbers((yield from names(znodes.CLAIMS)))
+    return {*claimed, *(yield from live_brokers())}
+
+
 def numbers(among: Collection[str]) -> list[int]:
     """The names that are whole numbers, sorted."""
     return sorted(int(name) for name in among if name.isdecimal())

@@ -82,6 +82,56 @@ def test_the_next_attempt_cleans_what_a_failed_one_left(world: MemoryWorld) -> N
     check_rest(world)
 
 
+@pytest.mark.requirement("DLD-50")
+def test_an_attempt_is_given_up_before_its_replicas_are_asked_to_close() -> None:
+    """A broker that starts in between finds either its request, or the empty list: it never makes the replica again."""
+    for writes in count():
+        world = MemoryWorld(patience=0.1)
+        for broker in world.brokers.values():
+            broker.takes_requests = False
+        refusal(world, NewTopic("t", assignment=[[4, 5]]))
+        made = world.tree.node(znodes.reassigned(TopicPartition("t", 0)))
+        assert made is not None
+        try:
+            create(world, NewTopic("t", assignment=[[4, 5]]), writes=writes)
+        except Died:
+            pass
+        except Failed:
+            break
+        path = znodes.reassigned(TopicPartition("t", 0))
+        is_asked = any(b"close-replica" in data for data in queued(world, 4))
+        is_announced = world.tree.node(path) == made  # as the failed attempt left it
+        assert not (is_asked and is_announced)
+    assert writes > 8
+
+
+def queued(world: MemoryWorld, broker_id: int) -> list[bytes]:
+    return [world.tree.data(znodes.request(broker_id, name)) for name in world.tree.names(znodes.state(broker_id))]
+
+
+@pytest.mark.requirement("DLD-50")
+def test_a_clean_up_waits_for_live_brokers_and_for_no_others(world: MemoryWorld) -> None:
+    world.brokers[5].takes_requests = False
+    refusal(world, NewTopic("t", assignment=[[4, 5]]))
+    world.stop(5)
+    before = world.now
+    create(world, NewTopic("t", assignment=[[4, 6]]))
+    assert world.now - before < world.command.patience
+    world.brokers[5].takes_requests = True
+    world.start(5)
+    check_rest(world)
+
+
+@pytest.mark.requirement("DLD-50")
+def test_an_empty_list_that_a_clean_up_left_makes_every_broker_close(world: MemoryWorld) -> None:
+    world.brokers[5].takes_requests = False
+    refusal(world, NewTopic("t", assignment=[[4, 5]]))
+    world.tree.overwrite(znodes.reassigned(TopicPartition("t", 0)), b"[]")  # killed right behind this write
+    world.brokers[5].takes_requests = True
+    create(world, NewTopic("t", assignment=[[6]]))
+    check_rest(world)
+
+
 @pytest.mark.requirement("DLD-12")
 def test_a_topic_is_not_made_on_a_broker_that_is_gone(world: MemoryWorld) -> None:
     world.stop(5)
