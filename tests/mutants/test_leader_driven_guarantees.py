@@ -128,7 +128,7 @@ def test_a_leader_changes_its_isr_as_often_as_it_has_to(cluster: MemoryCluster) 
     for isr in ((4, 5), (4, 5, 6), (4,)):
         progress = leader.data_plane.progress(PARTITION)
         assert progress is not None
-        topic_id = znodes.topic_id(cluster.node(znodes.topic("t")).czxid)  # type: ignore[union-attr]
+        topic_id = znodes.topic_id("t", cluster.node(znodes.topic("t")).czxid)  # type: ignore[union-attr]
         proposal = IsrProposal(
             topic="t", topic_id=topic_id, partition=0, leader_epoch=0, isr=isr, version=progress.version
         )

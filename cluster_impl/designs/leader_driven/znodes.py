@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID
 
@@ -92,12 +93,10 @@ def partition_of_leader(path: str) -> TopicPartition | None:
     return None
 
 
-def topic_id(czxid: int) -> UUID:
-    """Of the topic whose znode this transaction created: no two topics share it, also not two of one name."""
-    return UUID(int=_TOPIC_ID_HIGH << 64 | czxid)
-
-
-_TOPIC_ID_HIGH = 0x6C656164_65720000
+def topic_id(name: str, czxid: int) -> UUID:
+    """Of the topic whose znode this transaction created. Two of one name differ by the transaction; one transaction
+    can create several topics, which differ by their names."""
+    return UUID(bytes=sha256(name.encode()).digest()[:8] + czxid.to_bytes(8))
 
 
 @dataclass(frozen=True, slots=True)

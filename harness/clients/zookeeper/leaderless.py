@@ -6,7 +6,9 @@ what happens to them. Source of the paths: Kafka's replication design V2, and th
 
 from __future__ import annotations
 
+import hashlib
 import re
+import struct
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -22,8 +24,6 @@ BROKERS, TOPICS, MOVES, QUEUES, LOCKS = (
 )
 PARTITION = re.compile(rf"(?:{TOPICS}|{MOVES})/([^/]+)/([0-9]+)(?:/(?:replicas|leader|ISR))?")
 QUEUED = re.compile(rf"{QUEUES}/([0-9]+)/[^/]+")
-TOPIC_IDS = 0x6C65_6164_6572_0000 << 64
-"""The half of a topic's id that is the same for all; the other half is the transaction that made its znode."""
 ATTEMPTS = 5
 """How often what changed while it was read is read anew before it is taken as it came."""
 
@@ -137,7 +137,7 @@ class _Known:
         self.topics = {id: name for id, name in self.topics.items() if name not in gone}
         for name, znode in zip(names, connection.get([f"{TOPICS}/{name}" for name in names]), strict=True):
             if znode is not None:
-                self.topics[topic_id(znode)] = name
+                self.topics[topic_id(name, znode)] = name
 
     def _read_partitions(self, connection: ZooKeeperConnection, partitions: Iterable[tuple[str, int]]) -> None:
         """Four znodes of each, all asked for at once."""
@@ -159,8 +159,9 @@ class _Known:
                 self.partitions[name] = entry
 
 
-def topic_id(znode: Znode) -> uuid.UUID:
-    return uuid.UUID(int=TOPIC_IDS | znode.czxid)
+def topic_id(name: str, znode: Znode) -> uuid.UUID:
+    """Eight bytes of the name's SHA-256, then the transaction that created the znode."""
+    return uuid.UUID(bytes=hashlib.sha256(name.encode()).digest()[:8] + struct.pack(">q", znode.czxid))
 
 
 def decode_broker(id: int, znode: Znode) -> BrokerEntry:

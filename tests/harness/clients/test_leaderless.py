@@ -98,8 +98,8 @@ def test_a_registered_broker_is_active_at_the_transaction_that_registered_it() -
     assert broker.process({"node-4": 4, "node-4b": 4}) == "node-4b"
 
 
-def test_a_topic_is_known_by_the_transaction_that_made_it() -> None:
-    assert topic_id(znode({})) == uuid.UUID("6c656164-6572-0000-0000-000000000003")
+def test_a_topic_is_known_by_its_name_and_the_transaction_that_made_it() -> None:
+    assert topic_id("t", znode({})) == uuid.UUID("e3b98a4d-a31a-127d-0000-000000000003")
 
 
 @pytest.fixture(scope="module")

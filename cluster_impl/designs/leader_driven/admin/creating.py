@@ -78,7 +78,7 @@ def create_topic(command: Command, new: NewTopic) -> Procedure[Made]:
     if not isinstance(outcome, Done) or stat is None:
         raise Failed(Error.TOPIC_ALREADY_EXISTS, f"{znodes.topic(new.name)} exists, and holds no partition.")
     yield from add_partitions(command, new.name, dict(enumerate(layout)))
-    return Made(znodes.topic_id(stat.czxid), layout, config)
+    return Made(znodes.topic_id(new.name, stat.czxid), layout, config)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def topics_by_id() -> Steps[dict[UUID, str]]:
     listed = yield from topic_names()
     outcomes = yield from run([Exists(znodes.topic(name)) for name in listed])
     return {
-        znodes.topic_id(outcome.stat.czxid): name
+        znodes.topic_id(name, outcome.stat.czxid): name
         for name, outcome in zip(listed, outcomes, strict=True)
         if isinstance(outcome, Present)
     }
@@ -86,7 +86,7 @@ def topics_by_id() -> Steps[dict[UUID, str]]:
 def read_topic(name: str) -> Steps[Topic]:
     """As far as anything of it is there. Raises MalformedZnode."""
     found = yield from read(znodes.topic(name))
-    topic_id = znodes.topic_id(found.stat.czxid) if isinstance(found, Found) else None
+    topic_id = znodes.topic_id(name, found.stat.czxid) if isinstance(found, Found) else None
     config = znodes.read_topic(name, found.data).config if isinstance(found, Found) else {}
     listed = numbers((yield from names(znodes.topic(name))))
     marked = numbers((yield from names(znodes.reassigned_topic(name))))

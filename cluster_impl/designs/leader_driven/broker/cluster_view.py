@@ -97,7 +97,7 @@ class ClusterViews:
             if view is not None:
                 found.setdefault(at.topic, {})[at.partition] = view
         return {
-            name: TopicView(name, znodes.topic_id(znode.stat.czxid), found[name], _config(name, znode))
+            name: TopicView(name, znodes.topic_id(name, znode.stat.czxid), found[name], _config(name, znode))
             for name, znode in zip(names, datas, strict=True)
             if znode is not None and name in found
         }

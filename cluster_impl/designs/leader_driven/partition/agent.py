@@ -113,7 +113,7 @@ class ReplicaAgent:
         if found.assigned.is_deleted:
             raise NotStarted("the partition is to be deleted")  # AR names it until all have closed
         info = znodes.read_topic(self.partition.topic, topic.data)
-        self._open(Topic(znodes.topic_id(topic.stat.czxid), info.config), found, now)
+        self._open(Topic(znodes.topic_id(self.partition.topic, topic.stat.czxid), info.config), found, now)
         yield from self._guarded(self._decide(found, now), now)
 
     def close(self, now: float) -> Steps[None]:

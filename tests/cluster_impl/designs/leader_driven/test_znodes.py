@@ -69,8 +69,9 @@ def test_what_does_not_belong_there_is_refused(read: Callable[[bytes], object], 
 
 @pytest.mark.requirement("DLD-17")
 def test_two_topics_never_have_one_id() -> None:
-    assert znodes.topic_id(5) != znodes.topic_id(6)
-    assert znodes.topic_id(5) == znodes.topic_id(5)
+    assert znodes.topic_id("t", 5) != znodes.topic_id("t", 6)
+    assert znodes.topic_id("t", 5) != znodes.topic_id("u", 5)
+    assert znodes.topic_id("t", 5) == znodes.topic_id("t", 5)
 
 
 def test_the_partition_of_a_leader_is_found_from_its_path() -> None:

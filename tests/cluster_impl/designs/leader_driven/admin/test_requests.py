@@ -163,7 +163,7 @@ def test_topics_are_created_each_on_its_own_with_defaults_where_nothing_is_said(
     assert codes(results) == [0, 0, Error.INVALID_REPLICATION_FACTOR, Error.INVALID_PARTITIONS]
     assert (results[0].num_partitions, results[0].replication_factor) == (2, 3)
     assert [(each.name, each.value) for each in results[0].configs] == [("min.insync.replicas", "2")]
-    assert results[0].topic_id == znodes.topic_id(_czxid(requests, "t"))
+    assert results[0].topic_id == znodes.topic_id("t", _czxid(requests, "t"))
     assert results[2].error_message == "Replication factor 7 cannot be met: 3 brokers are live."
     check_rest(requests.world)
 

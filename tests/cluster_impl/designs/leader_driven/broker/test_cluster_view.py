@@ -54,7 +54,7 @@ def test_a_client_is_shown_what_is_there_when_it_asks_and_the_asked_broker_as_co
             await views.look(["t", "absent"])
             topic = views.view.topics["t"]
             assert (views.view.cluster_id, views.view.controller_id) == (cluster_id, 4)
-            assert topic.topic_id == znodes.topic_id(made.stat.czxid)
+            assert topic.topic_id == znodes.topic_id(topic.name, made.stat.czxid)
             assert topic.config == {"min.insync.replicas": "2"}
             assert topic.partitions == {
                 0: PartitionView((4, 5), (4, 5), 4, 3),
