@@ -14,7 +14,7 @@ from cluster_impl.wire.errors import Error
 def locked(command: Command, topic: str, procedure: Procedure[T]) -> Procedure[T]:
     """The procedure, while this command holds the topic; it has not begun when Failed says that another one does."""
     path = znodes.admin_lock(topic)
-    # Unlike that of any other command, also in this session: a create in doubt must not be mistaken for another's.
+    # Unlike that of any other command, also of the same session: a create in doubt must not be mistaken for another's.
     data = to_json({"broker": command.monitor.broker_id, "command": uuid4().hex})
     until = command.now() + command.patience
     while True:

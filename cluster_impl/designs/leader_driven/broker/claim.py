@@ -59,7 +59,7 @@ class IdClaim:
                 raise SessionExpired("the session expired while its id was claimed")
 
     async def _take(self) -> bool:
-        """Whether it is this session's. Survives broken connections."""
+        """Whether it is the session's own. Survives broken connections."""
         while True:
             await self._zookeeper.until_connected()
             session_id = self._zookeeper.session_id

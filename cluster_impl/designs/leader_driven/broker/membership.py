@@ -100,7 +100,7 @@ class Membership:
         self.replicas.tell(partition, lambda agent, now: agent.reassigned_changed(now))
 
     def _znode_changed(self, event: WatchEvent) -> None:
-        """Every watch of this session ends here."""
+        """Every watch of the session ends here."""
         if event.kind is WatchKind.EXPIRED:
             return
         if (of_leader := znodes.partition_of_leader(event.path)) is not None:
@@ -112,7 +112,7 @@ class Membership:
 
 
 def _give_up(partitions: Iterable[TopicPartition]) -> Steps[None]:
-    """Delete every /leader among these that is this session's."""
+    """Delete every /leader among these that is the session's own."""
     paths = [znodes.leader(at) for at in partitions]
     found = yield from run([Get(path) for path in paths])
     yield from run(

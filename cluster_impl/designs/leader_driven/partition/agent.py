@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class State(Enum):
-    STOPPED = "not started, or not in this session"
+    STOPPED = "not started in the present session"
     WITHOUT_LEADER = "nobody leads, or nobody that it knows"
     STANDING = "waits PreferredReplicaTime before it stands for election"
     FOLLOWING = "follows"

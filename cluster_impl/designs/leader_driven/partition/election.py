@@ -78,7 +78,7 @@ def _take_epoch(me: int, partition: TopicPartition) -> Steps[Situation | NotWon]
 
 
 def give_up(partition: TopicPartition) -> Steps[None]:
-    """Delete /leader if it is this session's: the others are to elect. Whoever led has stopped before."""
+    """Delete /leader if it is the session's own: the others are to elect. Whoever led has stopped before."""
     path = znodes.leader(partition)
     [found] = yield [Get(path)]
     if isinstance(found, Found) and found.stat.is_own:

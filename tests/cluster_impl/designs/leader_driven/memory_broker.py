@@ -34,7 +34,7 @@ Work = Generator[Sequence[Operation] | Until, Any, T]
 
 
 class SessionOver(Exception):
-    """The operation was not executed, and no later one of this session will be."""
+    """The operation was not executed, and no later one of the same session will be."""
 
 
 class Task:
