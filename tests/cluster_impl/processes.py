@@ -15,6 +15,9 @@ ROOT = Path(__file__).parents[2]
 LIMIT = 30.0
 """Seconds in which anything that a test waits for must happen."""
 
+BROKERS = (4, 5, 6)
+"""Of a cluster around ZooKeeper."""
+
 SETTINGS = {
     "registration.heartbeat.interval.ms": "200",
     "registration.lease.timeout.ms": "4000",

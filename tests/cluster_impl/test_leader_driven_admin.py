@@ -21,8 +21,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # re-exported
 )
 
 from cluster_impl.wire.errors import Error
-from tests.cluster_impl.leader_driven_processes import BROKERS, LeaderDrivenCluster, running
-from tests.cluster_impl.processes import LIMIT, address, eventually
+from tests.cluster_impl.leader_driven_processes import LeaderDrivenCluster, running
+from tests.cluster_impl.processes import BROKERS, LIMIT, address, eventually
 
 pytestmark = pytest.mark.integration
 

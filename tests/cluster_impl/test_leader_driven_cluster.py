@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, Producer
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
-from tests.cluster_impl.leader_driven_processes import BROKERS, LeaderDrivenCluster, running
-from tests.cluster_impl.processes import LIMIT, address, eventually
+from tests.cluster_impl.leader_driven_processes import LeaderDrivenCluster, running
+from tests.cluster_impl.processes import BROKERS, eventually
+from tests.cluster_impl.real_client import Producing, bootstrap, consume, create, delete
 
 pytestmark = pytest.mark.integration
 
@@ -20,65 +19,6 @@ pytestmark = pytest.mark.integration
 def cluster(tmp_path: Path) -> Iterator[LeaderDrivenCluster]:
     with running(tmp_path) as cluster:
         yield cluster
-
-
-def bootstrap(*nodes: int) -> str:
-    return ",".join(f"{address(node)}:9092" for node in nodes or BROKERS)
-
-
-def create(name: str, at: str, partitions: int = 1) -> None:
-    topic = NewTopic(name, partitions, 3, config={"min.insync.replicas": "2"})
-    admin = AdminClient({"bootstrap.servers": at})
-    admin.create_topics([topic], request_timeout=LIMIT)[name].result(LIMIT)
-
-
-class Producing:
-    """An idempotent client with acks=all; `failed` are the errors of its deliveries."""
-
-    def __init__(self, topic: str, at: str) -> None:
-        self.topic = topic
-        self.failed: list[object] = []
-        self.sent: list[str] = []
-        self._producer = Producer(
-            {
-                "bootstrap.servers": at,
-                "acks": "all",
-                "enable.idempotence": True,
-                "topic.metadata.refresh.interval.ms": 500,
-                "socket.timeout.ms": 3000,
-            }
-        )
-
-    def send(self, count: int = 100) -> None:
-        for _ in range(count):
-            value = str(len(self.sent))
-            self.sent.append(value)
-            self._producer.produce(self.topic, value, on_delivery=self._delivered)
-            self._producer.poll(0)
-
-    def flush(self) -> None:
-        assert self._producer.flush(LIMIT) == 0
-        assert self.failed == []
-
-    def _delivered(self, error: object, _: object) -> None:
-        if error:
-            self.failed.append(error)
-
-
-def consume(at: str, topic: str, count: int) -> list[str]:
-    consumer = Consumer({"bootstrap.servers": at, "group.id": f"read-{topic}", "auto.offset.reset": "earliest"})
-    consumer.subscribe([topic])
-    values: list[str] = []
-
-    def all_read() -> bool:
-        message = consumer.poll(0.1)
-        if message is not None and message.error() is None:
-            values.append((message.value() or b"").decode())
-        return len(values) >= count
-
-    eventually(all_read, f"{count} records of {topic}")
-    consumer.close()
-    return values
 
 
 def test_a_topic_is_created_written_and_read_through_every_broker(cluster: LeaderDrivenCluster) -> None:
@@ -193,8 +133,7 @@ def test_a_broker_that_was_away_when_its_topic_was_deleted_closes_it_when_it_is_
     assert cluster.folders(6) == ["t-0", "t-1"]
     cluster.nodes[6].end()
     eventually(lambda: "6" not in cluster.children("/brokers/ids"), "broker 6 is gone")
-    admin = AdminClient({"bootstrap.servers": bootstrap(4, 5)})
-    admin.delete_topics(["t"], request_timeout=LIMIT)["t"].result(LIMIT)
+    delete("t", bootstrap(4, 5))
     assert cluster.children("/brokers/topics") == []
     assert cluster.folders(4) == cluster.folders(5) == []
     assert len(cluster.children("/brokers/state/6")) >= 2

@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, Producer
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
-from tests.cluster_impl.processes import LIMIT, address, eventually
-from tests.cluster_impl.zk_processes import BROKERS, ZkCluster, running
+from tests.cluster_impl.processes import BROKERS, eventually
+from tests.cluster_impl.real_client import Producing, bootstrap, consume, create
+from tests.cluster_impl.zk_processes import ZkCluster, running
 
 pytestmark = pytest.mark.integration
 
@@ -26,65 +25,6 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ZkCluste
 def at(*levels: str) -> pytest.MarkDecorator:
     """Which levels a test runs at: those at which its subject differs."""
     return pytest.mark.parametrize("cluster", levels, indirect=True)
-
-
-def bootstrap(*nodes: int) -> str:
-    return ",".join(f"{address(node)}:9092" for node in nodes or BROKERS)
-
-
-def create(name: str, at: str, partitions: int = 1) -> None:
-    topic = NewTopic(name, partitions, 3, config={"min.insync.replicas": "2"})
-    admin = AdminClient({"bootstrap.servers": at})
-    admin.create_topics([topic], request_timeout=LIMIT)[name].result(LIMIT)
-
-
-class Producing:
-    """An idempotent client with acks=all; `failed` are the errors of its deliveries."""
-
-    def __init__(self, topic: str, at: str) -> None:
-        self.topic = topic
-        self.failed: list[object] = []
-        self.sent: list[str] = []
-        self._producer = Producer(
-            {
-                "bootstrap.servers": at,
-                "acks": "all",
-                "enable.idempotence": True,
-                "topic.metadata.refresh.interval.ms": 500,
-                "socket.timeout.ms": 3000,
-            }
-        )
-
-    def send(self, count: int = 100) -> None:
-        for _ in range(count):
-            value = str(len(self.sent))
-            self.sent.append(value)
-            self._producer.produce(self.topic, value, on_delivery=self._delivered)
-            self._producer.poll(0)
-
-    def flush(self) -> None:
-        assert self._producer.flush(LIMIT) == 0
-        assert self.failed == []
-
-    def _delivered(self, error: object, _: object) -> None:
-        if error:
-            self.failed.append(error)
-
-
-def consume(at: str, topic: str, count: int) -> list[str]:
-    consumer = Consumer({"bootstrap.servers": at, "group.id": f"read-{topic}", "auto.offset.reset": "earliest"})
-    consumer.subscribe([topic])
-    values: list[str] = []
-
-    def all_read() -> bool:
-        message = consumer.poll(0.1)
-        if message is not None and message.error() is None:
-            values.append((message.value() or b"").decode())
-        return len(values) >= count
-
-    eventually(all_read, f"{count} records of {topic}")
-    consumer.close()
-    return values
 
 
 def _is_among(asked: Callable[[], int], expected: list[int]) -> bool:

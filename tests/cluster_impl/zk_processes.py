@@ -14,10 +14,9 @@ from confluent_kafka.admin import AdminClient
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from tests.cluster_impl.processes import NodeProcess, address, eventually
+from tests.cluster_impl.processes import BROKERS, NodeProcess, address, eventually
 from tests.cluster_impl.zookeeper import ZooKeeperServer, zookeeper
 
-BROKERS = (4, 5, 6)
 SETTINGS = {
     "zookeeper.session.timeout.ms": "1500",
     "zookeeper.connection.timeout.ms": "20000",

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
-from tests.cluster_impl.processes import LIMIT, eventually
-from tests.cluster_impl.zk_processes import BROKERS, ZkCluster, running
+from tests.cluster_impl.processes import BROKERS, LIMIT, eventually
+from tests.cluster_impl.zk_processes import ZkCluster, running
 
 pytestmark = pytest.mark.integration
 

@@ -1,0 +1,71 @@
+"""A real client of three brokers around ZooKeeper, for tests that break them."""
+
+from __future__ import annotations
+
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
+
+from tests.cluster_impl.processes import BROKERS, LIMIT, address, eventually
+
+
+def bootstrap(*nodes: int) -> str:
+    return ",".join(f"{address(node)}:9092" for node in nodes or BROKERS)
+
+
+def create(name: str, at: str, partitions: int = 1) -> None:
+    topic = NewTopic(name, partitions, 3, config={"min.insync.replicas": "2"})
+    admin = AdminClient({"bootstrap.servers": at})
+    admin.create_topics([topic], request_timeout=LIMIT)[name].result(LIMIT)
+
+
+def delete(name: str, at: str) -> None:
+    AdminClient({"bootstrap.servers": at}).delete_topics([name], request_timeout=LIMIT)[name].result(LIMIT)
+
+
+class Producing:
+    """An idempotent client with acks=all; `failed` are the errors of its deliveries."""
+
+    def __init__(self, topic: str, at: str) -> None:
+        self.topic = topic
+        self.failed: list[object] = []
+        self.sent: list[str] = []
+        self._producer = Producer(
+            {
+                "bootstrap.servers": at,
+                "acks": "all",
+                "enable.idempotence": True,
+                "topic.metadata.refresh.interval.ms": 500,
+                "socket.timeout.ms": 3000,
+            }
+        )
+
+    def send(self, count: int = 100) -> None:
+        for _ in range(count):
+            value = str(len(self.sent))
+            self.sent.append(value)
+            self._producer.produce(self.topic, value, on_delivery=self._delivered)
+            self._producer.poll(0)
+
+    def flush(self) -> None:
+        assert self._producer.flush(LIMIT) == 0
+        assert self.failed == []
+
+    def _delivered(self, error: object, _: object) -> None:
+        if error:
+            self.failed.append(error)
+
+
+def consume(at: str, topic: str, count: int) -> list[str]:
+    consumer = Consumer({"bootstrap.servers": at, "group.id": f"read-{topic}", "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    values: list[str] = []
+
+    def all_read() -> bool:
+        message = consumer.poll(0.1)
+        if message is not None and message.error() is None:
+            values.append((message.value() or b"").decode())
+        return len(values) >= count
+
+    eventually(all_read, f"{count} records of {topic}")
+    consumer.close()
+    return values
