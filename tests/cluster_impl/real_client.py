@@ -19,7 +19,8 @@ def create(name: str, at: str, partitions: int = 1) -> None:
 
 
 def delete(name: str, at: str) -> None:
-    AdminClient({"bootstrap.servers": at}).delete_topics([name], request_timeout=LIMIT)[name].result(LIMIT)
+    admin = AdminClient({"bootstrap.servers": at})  # without a name of its own it ends before the answer comes
+    admin.delete_topics([name], request_timeout=LIMIT)[name].result(LIMIT)
 
 
 class Producing:
