@@ -30,7 +30,7 @@ def test_a_topic_is_described_with_what_is_under_way(world: MemoryWorld) -> None
     world.stop(4)
     live, topic = world.tree.run(describe(())).split("\n\n")
     assert live == "live brokers: 5,6"
-    assert topic.splitlines()[0].startswith("topic t, id 6c656164-6572-0000-")
+    assert topic.splitlines()[0].startswith("topic t, id e3b98a4d-a31a-127d-")
     assert topic.splitlines()[0].endswith(", min.insync.replicas=2")
     assert [line.split(maxsplit=5) for line in topic.splitlines()[2:]] == [
         ["0", "none", "0", "4,5", "4,5", "-"],
