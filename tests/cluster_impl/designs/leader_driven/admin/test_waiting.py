@@ -57,7 +57,7 @@ def test_a_wait_ends_when_its_time_is_over(server: ZooKeeperServer) -> None:
             await seam.run(run([Create("/stays")]))
             before = time.monotonic()
             await seam.gone(["/stays"], 0.1)
-            assert 0.1 <= time.monotonic() - before < 5
+            assert 0.09 < time.monotonic() - before < 5  # a loop's timer may come a millisecond early
             await seam.gone(["/stays"], -1)
 
     run_test(test())
