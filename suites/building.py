@@ -267,6 +267,14 @@ def losses(target: TargetFacts, level: Literal["must", "may"]) -> list[Deviation
     ]
 
 
+def work_despite_losses(target: TargetFacts) -> WorkloadSpec:
+    """The standard work; without idempotence where acknowledged records may be lost: a producer whose last sequence
+    number is gone from the log is refused for good (45), which is the loss once more and no trouble of the run."""
+    if not target.differs(LOSES):
+        return WORK
+    return WORK.model_copy(update={"producers": (PRODUCER.model_copy(update={"idempotent": False}),)})
+
+
 CONSEQUENCES = ("ACK-02", "ACK-04", "ACK-06", "ACK-07", "HW-01", "HW-03", "SEG-01", "SEG-02")
 
 

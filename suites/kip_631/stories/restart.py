@@ -21,6 +21,7 @@ from suites.building import (
     opening,
     pace,
     topic,
+    work_despite_losses,
 )
 from suites.story import EVERYWHERE, Story, TargetFacts
 
@@ -100,6 +101,7 @@ def everything(story: Story, target: TargetFacts, seed: int) -> Plan:
             Acknowledged(by="p1", acks="all", before="kill.injected"),
             Acknowledged(by="p1", acks="all", after="restart.ended"),
         ],
+        workload=work_despite_losses(target),
         deviations=losses(target, "may"),
     )
 

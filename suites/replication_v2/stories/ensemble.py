@@ -22,6 +22,7 @@ from suites.building import (
     opening,
     pace,
     topic,
+    work_despite_losses,
 )
 from suites.replication_v2.story import replication_v2
 from suites.story import Story, TargetFacts
@@ -59,6 +60,7 @@ def silent(story: Story, target: TargetFacts, seed: int) -> Plan:
         topology=around_zookeeper(servers=3),
         topics=[topic([leader, *followers])],
         steps=steps,
+        workload=work_despite_losses(target),
         deviations=losses(target, "may"),
         coverage=[
             FaultProven(fault="lost"),

@@ -20,6 +20,7 @@ from suites.building import (
     opening,
     pace,
     topic,
+    work_despite_losses,
 )
 from suites.replication_v2.story import number, replication_v2, saw_a_change, says
 from suites.story import Story, TargetFacts
@@ -178,6 +179,7 @@ def dies_young(story: Story, target: TargetFacts, seed: int) -> Plan:
         timing=pace(target),
         topics=[topic([first, *others])],
         steps=steps,
+        workload=work_despite_losses(target),
         deviations=losses(target, "may"),
         coverage=[
             FaultProven(fault="first-dies"),
