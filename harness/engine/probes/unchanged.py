@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from harness.clients.asking import ask_quorum
 from harness.clients.raw import NoAnswer
-from harness.clients.views import Answer
+from harness.clients.views import Answer, BrokerView
 from harness.engine.context import Context, Vacant
 from harness.network.layout import Listener
 
@@ -60,10 +60,7 @@ def _in_log(what: Sequence[str], context: Context) -> Snapshot:
 
 def _in_zookeeper(what: Sequence[str], context: Context) -> Snapshot:
     found = dict(_in_log(what, context))
-    for node in _brokers(context):
-        view = context.now.brokers.get(node)
-        if view is None or view.answer is not Answer.SERVING:
-            continue
+    for node, view in _serving(context):
         for part in what:
             if part == "brokers":
                 found[f"brokers, says {node}"] = sorted(view.brokers)
@@ -77,10 +74,7 @@ def _in_zookeeper(what: Sequence[str], context: Context) -> Snapshot:
 def _all_told(what: Sequence[str], context: Context) -> bool:
     """Whether each broker that serves tells of every partition in `what` as ZooKeeper does."""
     image = context.now.image
-    for node in _brokers(context):
-        view = context.now.brokers.get(node)
-        if view is None or view.answer is not Answer.SERVING:
-            continue
+    for _, view in _serving(context):
         for part in what:
             decided, told = image.partitions.get(part), view.partitions.get(part)
             if decided is None or told is None:
@@ -92,6 +86,13 @@ def _all_told(what: Sequence[str], context: Context) -> bool:
             ):
                 return False
     return True
+
+
+def _serving(context: Context) -> Iterator[tuple[str, BrokerView]]:
+    for node in _brokers(context):
+        view = context.now.brokers.get(node)
+        if view is not None and view.answer is Answer.SERVING:
+            yield node, view
 
 
 def _brokers(context: Context) -> list[str]:
