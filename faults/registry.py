@@ -7,19 +7,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from faults import disks, identity, links, processes
 from faults.capabilities import Cluster
-from faults.duplicate import Duplicate
 from faults.fault import Fault
-from faults.isolate import Isolate
-from faults.kill import Kill
-from faults.link_cut import LinkCut
-from faults.link_one_way import LinkOneWay
-from faults.link_stall import LinkStall
-from faults.log_dir import LogDir
-from faults.pause import Pause
 
 FAULTS: Mapping[str, Callable[..., Fault]] = {
-    fault.name: fault for fault in (LinkStall, LinkCut, LinkOneWay, Isolate, Kill, Pause, Duplicate, LogDir)
+    fault.name: fault for family in (links, processes, identity, disks) for fault in family.FAULTS
 }
 
 

@@ -17,23 +17,8 @@ from harness.engine.znodes import change_znode
 from harness.network.layout import Listener
 from harness.plan.base import After, Level
 from harness.plan.conditions import Await, AwaitStep
-from harness.plan.steps import (
-    Bind,
-    Heal,
-    HealAll,
-    Hold,
-    Inject,
-    InjectKill,
-    InjectPause,
-    InjectStep,
-    Produce,
-    Roll,
-    Shutdown,
-    Start,
-    Step,
-    Workload,
-    ZnodeStep,
-)
+from harness.plan.injects import Inject, InjectKill, InjectPause, InjectStep
+from harness.plan.steps import Bind, Heal, HealAll, Hold, Produce, Roll, Shutdown, Start, Step, Workload, ZnodeStep
 
 DONE: Mapping[str, Any] = {"outcome": "done"}
 READY_WITHIN = 60.0

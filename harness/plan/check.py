@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from harness.plan.base import PlanModel
 from harness.plan.conditions import NodeExited, Znode
+from harness.plan.injects import InjectDuplicate
 from harness.plan.model import ConsumerSpec, NodeSpec, Plan, ProducerSpec
 from harness.plan.probes import ReplicaStateEventProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectDuplicate, Produce, Shutdown, Start, Workload
+from harness.plan.steps import Bind, Heal, Hold, Produce, Shutdown, Start, Workload
 
 ROLES = ("controllers", "brokers", "active-controller", "zookeeper", "zookeeper-leader")
 OF_PARTITION = ("leader", "followers")

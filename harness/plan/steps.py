@@ -15,12 +15,11 @@ from harness.plan.base import (
     Name,
     NodeRef,
     NodeRefs,
-    Partition,
     PlanModel,
-    Said,
     ZnodePath,
 )
 from harness.plan.conditions import Await
+from harness.plan.injects import Inject
 from harness.plan.probes import Probe
 
 
@@ -112,104 +111,6 @@ class Produce(PlanModel):
     after: After | None = None
     expect: ExpectOutcome | None = None
     """Judged for each record."""
-
-
-class InjectStep(PlanModel):
-    do: Literal["inject"] = "inject"
-    as_: Name
-
-
-class InjectStall(InjectStep):
-    """Links from `from` to `to`: bytes wait, and arrive after healing."""
-
-    fault: Literal["stall"] = "stall"
-    from_: NodeRefs
-    to: NodeRefs
-    streams: Literal["both", "requests", "replies"] = "both"
-
-
-class InjectCut(InjectStep):
-    """Links from `from` to `to`: open connections end, new ones are refused."""
-
-    fault: Literal["cut"] = "cut"
-    from_: NodeRefs
-    to: NodeRefs
-
-
-class InjectOneWay(InjectStep):
-    """Nothing flows from `from` to `to`, whoever opened the connection; the other way all does."""
-
-    fault: Literal["one-way"] = "one-way"
-    from_: NodeRefs
-    to: NodeRefs
-
-
-class InjectIsolate(InjectStep):
-    """`nodes` and `from` cannot talk, whoever opens the connection. `how`: see `cut` and `stall`."""
-
-    fault: Literal["isolate"] = "isolate"
-    nodes: NodeRefs
-    from_: NodeRefs
-    how: Literal["cut", "stall"] = "cut"
-
-
-class _InjectProcess(InjectStep):
-    nodes: NodeRefs
-    when: Said | None = None
-    """Hit the one node at the moment that its own log says so; the step fails if it does not."""
-
-    @model_validator(mode="after")
-    def _one_log(self) -> _InjectProcess:
-        if self.when is not None and isinstance(self.nodes, tuple) and len(self.nodes) != 1:
-            raise ValueError("`when` is about the log of one node: name one in `nodes`")
-        return self
-
-
-class InjectKill(_InjectProcess):
-    """kill -9. Healed by a restart."""
-
-    fault: Literal["kill"] = "kill"
-    back: Literal["running", "ready"] = "ready"
-    """When the restart counts as healed: once the new process runs, or once it answers requests."""
-
-
-class InjectPause(_InjectProcess):
-    """SIGSTOP. Healed by SIGCONT. Links to a paused node can only be cut: stall them before."""
-
-    fault: Literal["pause"] = "pause"
-
-
-class InjectDuplicate(InjectStep):
-    """Start the topology's second process for a broker id (`duplicate_of`). Healed by ending it."""
-
-    fault: Literal["duplicate"] = "duplicate"
-    node: NodeRef
-
-
-class InjectLogDir(InjectStep):
-    """A log directory of a running node fails for real. Healed by what it held; the node uses it after a restart.
-
-    `partition`: the directory that holds this one on the node, found when the step begins; `dir`: by its place.
-    """
-
-    fault: Literal["log-dir"] = "log-dir"
-    node: NodeRef
-    partition: Partition | None = None
-    dir: Annotated[int, Field(ge=0)] | None = None
-    how: Literal["replaced", "removed"] = "replaced"
-    """`replaced`: a regular file stands in its place; `removed`: nothing does."""
-
-    @model_validator(mode="after")
-    def _one_of_two(self) -> InjectLogDir:
-        if (self.partition is None) == (self.dir is None):
-            raise ValueError("a failing log directory is named by either `partition` or `dir`")
-        return self
-
-
-Inject = Annotated[
-    InjectStall | InjectCut | InjectOneWay | InjectIsolate | InjectKill | InjectPause | InjectDuplicate | InjectLogDir,
-    Field(discriminator="fault"),
-]
 
 
 class Heal(PlanModel):

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import faults.links
-import faults.processes
+import faults.links.link_fault
+import faults.processes.process_fault
 from faults.capabilities import Broken, CapabilityError, LinkState, Running, Stream
 from faults.registry import FAULTS, UnknownFault, build
 from tests.faults.fake import HEALTHY, FakeCluster, cluster_of
@@ -28,9 +28,9 @@ PARAMS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(autouse=True)
 def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (faults.links, faults.processes):
+    for module in (faults.links.link_fault, faults.processes.process_fault):
         monkeypatch.setattr(module, "PATIENCE", 0.0)
-    monkeypatch.setattr("faults.duplicate.READY_PATIENCE", 0.0)
+    monkeypatch.setattr("faults.identity.duplicate.READY_PATIENCE", 0.0)
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_healing_starts_only_what_is_down(cluster: FakeCluster) -> None:
     ("name", "params", "sentence"),
     [
         ("stal", {}, "did you mean `stall`?"),
-        ("explode", {}, "there are: stall, cut"),
+        ("explode", {}, "there are: cut, isolate"),
         ("cut", {"from": [], "too": []}, "the fault `cut` has no parameter `too`; did you mean `to`?"),
         ("cut", {"from": []}, "the fault `cut` lacks a parameter"),
     ],

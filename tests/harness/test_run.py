@@ -14,6 +14,7 @@ from harness.judge import judge_folder
 from harness.plan.base import Expect, ExpectOutcome, Level
 from harness.plan.conditions import IsrIs, LeaderIs, WorkloadAcks
 from harness.plan.file import PlanError, load_plan
+from harness.plan.injects import InjectCut, InjectKill
 from harness.plan.model import (
     Acknowledged,
     ConsumerSpec,
@@ -25,7 +26,7 @@ from harness.plan.model import (
     WorkloadSpec,
 )
 from harness.plan.probes import HeartbeatProbe
-from harness.plan.steps import Bind, Heal, InjectCut, InjectKill, Step, Workload
+from harness.plan.steps import Bind, Heal, Step, Workload
 from harness.run import run
 from results.records.folder import Manifest, RunFolder
 from results.records.journal import read_journal

@@ -18,9 +18,10 @@ from harness.plan.conditions import (
     Watches,
     WorkloadAcks,
 )
+from harness.plan.injects import InjectKill
 from harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
 from harness.plan.probes import CreatePartitionsProbe, ListReassignmentsProbe, ReassignProbe
-from harness.plan.steps import Bind, Heal, InjectKill, Workload
+from harness.plan.steps import Bind, Heal, Workload
 from harness.run import run
 from results.records.journal import read_journal
 from results.records.verdict import Verdict

@@ -13,6 +13,7 @@ from harness.plan.conditions import (
     Registered,
     WorkloadAcks,
 )
+from harness.plan.injects import InjectKill, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import (
     ControlledShutdownProbe,
@@ -23,7 +24,7 @@ from harness.plan.probes import (
     StopReplicaProbe,
     UpdateMetadataProbe,
 )
-from harness.plan.steps import Bind, Heal, Hold, InjectKill, InjectStall, Step
+from harness.plan.steps import Bind, Heal, Hold, Step
 from suites.building import (
     LIVELY_MS,
     answers,

@@ -17,9 +17,10 @@ from harness.plan.conditions import (
     WorkloadAcks,
     Znode,
 )
+from harness.plan.injects import InjectCut, InjectKill, InjectPause
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import ControlledShutdownProbe, CreateTopicProbe
-from harness.plan.steps import Bind, Heal, InjectCut, InjectKill, InjectPause, Step
+from harness.plan.steps import Bind, Heal, Step
 from suites.building import (
     LIVELY_MS,
     answers,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import NodeRefs
 from harness.plan.conditions import BrokerEpochAbove, TopicCreatedThrough, WorkloadAcks
+from harness.plan.injects import InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import CreateTopicProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectKill, Step
+from harness.plan.steps import Bind, Heal, Hold, Step
 from suites.building import (
     LIVELY_MS,
     around_zookeeper,

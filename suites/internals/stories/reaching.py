@@ -16,9 +16,10 @@ from harness.plan.conditions import (
     Registered,
     WorkloadAcks,
 )
+from harness.plan.injects import InjectCut, InjectIsolate, InjectOneWay
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import CreateTopicProbe, MetadataProbe, ProduceProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectIsolate, InjectOneWay, Produce, Step
+from harness.plan.steps import Bind, Heal, Hold, Produce, Step
 from suites.building import (
     LIVELY_MS,
     answers,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import BrokerEpochAbove, Connected, NodeExited, Registered, WorkloadAcks
+from harness.plan.injects import InjectCut, InjectDuplicate, InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
-from harness.plan.steps import Bind, Heal, InjectCut, InjectDuplicate, InjectKill, Start, Step
+from harness.plan.steps import Bind, Heal, Start, Step
 from suites.building import (
     LIVELY_MS,
     answers,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import ActiveController, LeaderIs, MetadataFrom, TopicCreatedThrough, Znode
+from harness.plan.injects import InjectCut, InjectPause, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, OutcomeSeen, Plan, StepDone
 from harness.plan.probes import DeleteTopicProbe, LeaderAndIsrProbe, MetadataProbe, ProduceProbe, UpdateMetadataProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectPause, InjectStall, Step
+from harness.plan.steps import Bind, Heal, Hold, Step
 from suites.building import (
     LIVELY_MS,
     answers,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import AssignmentIs, IsrIs, LeaderIs, Registered, WorkloadAcks, Znode
+from harness.plan.injects import InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import DeleteTopicProbe, FetchProbe, MetadataProbe, ProduceProbe
-from harness.plan.steps import Heal, InjectKill, Step, ZnodeStep
+from harness.plan.steps import Heal, Step, ZnodeStep
 from suites.building import (
     LIVELY_MS,
     answers,

@@ -17,9 +17,10 @@ from harness.plan.conditions import (
     Registered,
     WorkloadAcks,
 )
+from harness.plan.injects import InjectCut, InjectIsolate, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing
 from harness.plan.probes import MetadataHeartbeatProbe, MetadataProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectIsolate, InjectStall, Step
+from harness.plan.steps import Bind, Heal, Hold, Step
 from suites.building import (
     LIVELY_MS,
     answers,

@@ -12,9 +12,10 @@ from harness.plan.conditions import (
     Registered,
     TopicCreatedThrough,
 )
+from harness.plan.injects import InjectCut, InjectDuplicate, InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, WorkloadSpec
 from harness.plan.probes import IsrChangeProbe, MetadataHeartbeatProbe, ReplicaFetchProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectDuplicate, InjectKill, Produce, Step
+from harness.plan.steps import Bind, Heal, Hold, Produce, Step
 from suites.building import (
     LIVELY_MS,
     answers,

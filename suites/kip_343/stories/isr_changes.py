@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import BrokerActive, IsrIs, LeaderEpochAbove, WorkloadAcks
+from harness.plan.injects import InjectKill, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
-from harness.plan.steps import Bind, Heal, InjectKill, InjectStall
+from harness.plan.steps import Bind, Heal
 from suites.building import LIVELY_MS, cast, closing, compose, must, never, opening, pace, topic
 from suites.kip_343.story import kip_343
 from suites.story import Story, TargetFacts

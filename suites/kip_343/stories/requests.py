@@ -13,9 +13,10 @@ from harness.plan.conditions import (
     Registered,
     TopicCreatedThrough,
 )
+from harness.plan.injects import InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import IsrChangeProbe, MetadataHeartbeatProbe
-from harness.plan.steps import Bind, Heal, InjectKill, Step
+from harness.plan.steps import Bind, Heal, Step
 from suites.building import (
     LIVELY_MS,
     answers,

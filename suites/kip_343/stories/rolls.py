@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from faults.capabilities import Capability
 from harness.plan.base import After
 from harness.plan.conditions import BrokerActive, BrokerFenced, IsrIs, LeaderIs, WorkloadAcks
+from harness.plan.injects import InjectCut, InjectIsolate, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
-from harness.plan.steps import Heal, Hold, InjectCut, InjectIsolate, InjectStall, Roll, Step
+from harness.plan.steps import Heal, Hold, Roll, Step
 from suites.building import (
     BROKER_IDS,
     LIVELY_MS,

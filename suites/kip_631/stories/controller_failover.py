@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import ActiveController, TopicCreatedThrough
+from harness.plan.injects import InjectKill, InjectPause
 from harness.plan.model import Acknowledged, FaultProven, OutcomeSeen, Plan, StepDone
 from harness.plan.probes import CreateTopicProbe, HeartbeatProbe, MetadataProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectKill, InjectPause, Step
+from harness.plan.steps import Bind, Heal, Hold, Step
 from suites.building import (
     BROKER_IDS,
     LIVELY_MS,

@@ -7,9 +7,10 @@ from functools import partial
 from faults.capabilities import Capability
 from harness.plan.base import After
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs, LeaderIs, WorkloadAcks
+from harness.plan.injects import InjectCut, InjectOneWay, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import HeartbeatProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectOneWay, InjectStall, Step
+from harness.plan.steps import Bind, Heal, Hold, Step
 from suites.building import (
     LIVELY_MS,
     answers,

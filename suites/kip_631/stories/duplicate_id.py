@@ -8,9 +8,10 @@ from typing import Literal
 from faults.capabilities import Capability
 from harness.plan.base import After
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs, LeaderIs
+from harness.plan.injects import InjectDuplicate
 from harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSpec, Plan, StepDone, Timing
 from harness.plan.probes import MetadataProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectDuplicate, Step
+from harness.plan.steps import Bind, Heal, Hold, Step
 from suites.building import (
     LIVELY_MS,
     answers,

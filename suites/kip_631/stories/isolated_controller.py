@@ -5,9 +5,10 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import After, ExpectOutcome
 from harness.plan.conditions import ActiveController, IsrIs, LeaderIs, TopicCreatedThrough, WorkloadAcks
+from harness.plan.injects import InjectIsolate
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import AlterIsrProbe, CreateTopicProbe, HeartbeatProbe, MetadataProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectIsolate, Step
+from harness.plan.steps import Bind, Heal, Hold, Step
 from suites.building import (
     BROKER_IDS,
     LIVELY_MS,

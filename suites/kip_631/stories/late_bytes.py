@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from faults.capabilities import Capability
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove, LeaderIs
+from harness.plan.injects import InjectKill, InjectStall
 from harness.plan.model import Acknowledged, Attempted, FaultProven, Plan, StepDone
 from harness.plan.probes import ControlledShutdownProbe, HeartbeatProbe, MetadataHeartbeatProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectKill, InjectStall, Step
+from harness.plan.steps import Bind, Heal, Hold, Step
 from suites.building import (
     LIVELY_MS,
     answers,

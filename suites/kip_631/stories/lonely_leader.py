@@ -5,20 +5,10 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import After
 from harness.plan.conditions import BrokerActive, IsrIs, LeaderIs, Registered
+from harness.plan.injects import InjectIsolate, InjectKill, InjectPause, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, WorkloadSpec
 from harness.plan.probes import AlterIsrProbe, ControlledShutdownProbe, IsrChangeProbe, ListOffsetsProbe, ProduceProbe
-from harness.plan.steps import (
-    Bind,
-    Heal,
-    Hold,
-    InjectIsolate,
-    InjectKill,
-    InjectPause,
-    InjectStall,
-    Produce,
-    Step,
-    Workload,
-)
+from harness.plan.steps import Bind, Heal, Hold, Produce, Step, Workload
 from suites.building import (
     CONSUMER,
     LIVELY_MS,

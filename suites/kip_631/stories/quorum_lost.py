@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.base import After
+from harness.plan.injects import InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import MetadataProbe
-from harness.plan.steps import Heal, Hold, InjectKill
+from harness.plan.steps import Heal, Hold
 from suites.building import answers, ask, cast, closing, compose, never_serves, opening, pace, topic
 from suites.story import Story, TargetFacts
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import After, ExpectOutcome
 from harness.plan.conditions import BrokerEpochAbove, Connected, IsrIs, LeaderIs
+from harness.plan.injects import InjectCut, InjectDuplicate, InjectKill
 from harness.plan.model import (
     Acknowledged,
     Deviation,
@@ -19,7 +20,7 @@ from harness.plan.model import (
     WorkloadSpec,
 )
 from harness.plan.probes import ProduceProbe, ReplicaFetchProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectDuplicate, InjectKill, Produce, Step
+from harness.plan.steps import Bind, Heal, Hold, Produce, Step
 from suites.building import (
     LIVELY_MS,
     answers,

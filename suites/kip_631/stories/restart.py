@@ -5,9 +5,10 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import Expect
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove
+from harness.plan.injects import InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Timing
 from harness.plan.probes import HeartbeatProbe
-from harness.plan.steps import Bind, Heal, InjectKill, Step
+from harness.plan.steps import Bind, Heal, Step
 from suites.building import (
     LIVELY_MS,
     answers,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import After
 from harness.plan.conditions import IsrIs, WorkloadAcks
+from harness.plan.injects import InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import ProduceProbe
-from harness.plan.steps import Heal, InjectStall
+from harness.plan.steps import Heal
 from suites.building import LIVELY_MS, answers, cast, closing, compose, must, opening, pace, topic
 from suites.story import EVERYWHERE, Story, TargetFacts
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import ExpectOutcome, NodeRefs, Value
 from harness.plan.conditions import ActiveController, BrokerActive, Converged, LeaderIs, TopicCreatedThrough
+from harness.plan.injects import InjectCut, InjectKill
 from harness.plan.model import FaultProven, Plan, StepDone
 from harness.plan.probes import AlterIsrProbe, HeartbeatProbe, ReplicaFetchProbe
-from harness.plan.steps import Bind, Heal, InjectCut, InjectKill, Step
+from harness.plan.steps import Bind, Heal, Step
 from suites.building import (
     BROKER_IDS,
     LIVELY_MS,

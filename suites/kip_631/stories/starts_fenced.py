@@ -5,9 +5,10 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import ExpectOutcome
 from harness.plan.conditions import BrokerActive, MetadataFrom, TopicCreatedThrough
+from harness.plan.injects import InjectCut
 from harness.plan.model import FaultProven, Plan, StepDone
 from harness.plan.probes import MetadataProbe
-from harness.plan.steps import Heal, InjectCut, Start
+from harness.plan.steps import Heal, Start
 from suites.building import (
     LIVELY_MS,
     answers,

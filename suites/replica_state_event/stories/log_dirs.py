@@ -7,9 +7,10 @@ from typing import Literal
 
 from faults.capabilities import Capability
 from harness.plan.conditions import ActiveController, BrokerActive, IsrIs, LeaderIs, ReplicaOffline, WorkloadAcks, Znode
+from harness.plan.injects import InjectCut, InjectKill, InjectLogDir, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Topology
 from harness.plan.probes import EventTopic, ProduceProbe, ReplicaStateEventProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectKill, InjectLogDir, InjectStall, Shutdown, Start, Step
+from harness.plan.steps import Bind, Heal, Hold, Shutdown, Start, Step
 from suites.building import (
     LIVELY_MS,
     answers,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import ExpectOutcome
 from harness.plan.conditions import AssignmentIs, Backlog, IsrIs, LeaderIs
+from harness.plan.injects import InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import (
     CreatePartitionsProbe,
@@ -15,7 +16,7 @@ from harness.plan.probes import (
     ProduceProbe,
     ReassignProbe,
 )
-from harness.plan.steps import Heal, InjectKill
+from harness.plan.steps import Heal
 from suites.building import LIVELY_MS, answers, cast, closing, compose, must, opening, pace, topic
 from suites.replication_v2.story import completed, gone, number, replication_v2, requested, says, there
 from suites.story import Story, TargetFacts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import AssignmentIs, BrokerActive, IsrIs, LeaderIs, Registered
+from harness.plan.injects import InjectKill, InjectPause
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, WorkloadSpec
 from harness.plan.probes import (
     CreateTopicProbe,
@@ -12,7 +13,7 @@ from harness.plan.probes import (
     MetadataProbe,
     ReassignProbe,
 )
-from harness.plan.steps import Heal, InjectKill, InjectPause, Produce, Step
+from harness.plan.steps import Heal, Produce, Step
 from suites.building import LIVELY_MS, answers, cast, closing, compose, must, never, never_serves, opening, pace, topic
 from suites.replication_v2.story import completed, gone, number, reached, replication_v2, requested, says, there
 from suites.story import Story, TargetFacts

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import BrokerEpochAbove, Connected, LeaderIs, NodeExited, Registered, WorkloadAcks
+from harness.plan.injects import InjectCut, InjectDuplicate
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import CreateTopicProbe, DeleteTopicProbe, MetadataProbe
-from harness.plan.steps import Bind, Heal, InjectCut, InjectDuplicate, Start
+from harness.plan.steps import Bind, Heal, Start
 from suites.building import (
     LIVELY_MS,
     answers,

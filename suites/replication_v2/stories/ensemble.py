@@ -5,8 +5,9 @@ from __future__ import annotations
 from faults.capabilities import Capability
 from harness.plan.base import After
 from harness.plan.conditions import WorkloadAcks
+from harness.plan.injects import InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
-from harness.plan.steps import Heal, Hold, InjectKill, Step
+from harness.plan.steps import Heal, Hold, Step
 from suites.building import (
     BROKER_IDS,
     LIVELY_MS,

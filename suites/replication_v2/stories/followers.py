@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import AssignmentIs, Backlog, IsrIs, Registered, WorkloadAcks
+from harness.plan.injects import InjectKill, InjectPause, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import CreateTopicProbe, DeleteTopicProbe, MetadataProbe, ReassignProbe
-from harness.plan.steps import Heal, InjectKill, InjectPause, InjectStall
+from harness.plan.steps import Heal
 from suites.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, pace, topic
 from suites.replication_v2.story import (
     completed,

@@ -7,9 +7,10 @@ from functools import partial
 from faults.capabilities import Capability
 from harness.plan.base import Said
 from harness.plan.conditions import AssignmentIs, IsrIs, LeaderIs
+from harness.plan.injects import InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import ReassignProbe
-from harness.plan.steps import Heal, InjectKill
+from harness.plan.steps import Heal
 from suites.building import LIVELY_MS, answers, cast, closing, compose, must, opening, pace, topic
 from suites.replication_v2.story import gone, reached, replication_v2
 from suites.story import Story, TargetFacts

@@ -15,9 +15,10 @@ from functools import partial
 
 from faults.capabilities import Capability
 from harness.plan.conditions import BrokerActive, Checkpoint, IsrIs, LeaderIs, LogEnd, Registered
+from harness.plan.injects import InjectKill, InjectStall
 from harness.plan.model import Acknowledged, Coverage, Deviation, FaultProven, Plan, StepDone, WorkloadSpec
 from harness.plan.probes import ProduceProbe
-from harness.plan.steps import Heal, InjectKill, InjectStall, Produce, Step
+from harness.plan.steps import Heal, Produce, Step
 from suites.building import (
     CONSEQUENCES,
     DIVERGES,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import BrokerActive, BrokerEpochAbove, IsrIs, LeaderEpochAbove, LeaderIs, WorkloadAcks
+from harness.plan.injects import InjectKill, InjectPause, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import MetadataProbe, ProduceProbe, ReplicaFetchProbe
-from harness.plan.steps import Bind, Heal, InjectKill, InjectPause, InjectStall, Step, ZnodeStep
+from harness.plan.steps import Bind, Heal, Step, ZnodeStep
 from suites.building import (
     LIVELY_MS,
     answers,

@@ -16,9 +16,10 @@ from harness.plan.conditions import (
     Registered,
     WorkloadAcks,
 )
+from harness.plan.injects import InjectCut, InjectIsolate, InjectOneWay, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import ProduceProbe
-from harness.plan.steps import Bind, Heal, Hold, InjectCut, InjectIsolate, InjectOneWay, InjectStall, Step
+from harness.plan.steps import Bind, Heal, Hold, Step
 from suites.building import (
     LIVELY_MS,
     answers,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.conditions import AssignmentIs, Backlog, IsrIs, LeaderEpochAbove, LeaderIs, WorkloadAcks
+from harness.plan.injects import InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import MetadataProbe, ReassignProbe
-from harness.plan.steps import Bind, Heal, InjectKill, Step
+from harness.plan.steps import Bind, Heal, Step
 from suites.building import LIVELY_MS, answers, cast, closing, compose, must, never, opening, pace, topic
 from suites.replication_v2.story import (
     completed,

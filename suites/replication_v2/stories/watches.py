@@ -6,8 +6,9 @@ from functools import partial
 
 from faults.capabilities import Capability
 from harness.plan.conditions import LeaderEpochAbove, LeaderIs, Watches
+from harness.plan.injects import InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, TopicSpec
-from harness.plan.steps import Heal, InjectKill, Step, ZnodeStep
+from harness.plan.steps import Heal, Step, ZnodeStep
 from suites.building import BROKER_IDS, LIVELY_MS, cast, closing, compose, must, never, node, opening, pace, topic
 from suites.replication_v2.story import replication_v2, saw_a_change, says
 from suites.story import Story, TargetFacts

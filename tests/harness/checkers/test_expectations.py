@@ -9,9 +9,10 @@ import pytest
 from harness.checkers.expectations import check
 from harness.plan.base import After, Expect, ExpectOutcome, Level
 from harness.plan.conditions import BrokerFenced, NodeExited
+from harness.plan.injects import InjectCut
 from harness.plan.model import NodeSpec, Plan, Topology
 from harness.plan.probes import MetadataProbe
-from harness.plan.steps import Bind, InjectCut, Produce, Step
+from harness.plan.steps import Bind, Produce, Step
 from results.records.events import Event
 from results.records.journal import Journal
 from results.records.verdict import Finding, Verdict

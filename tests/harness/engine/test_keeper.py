@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import faults.links
-import faults.processes
+import faults.links.link_fault
+import faults.processes.process_fault
 from faults.capabilities import LinkState
 from faults.registry import build
 from harness.engine.keeper import FaultError, FaultKeeper
@@ -18,7 +18,7 @@ from tests.faults.fake import HEALTHY, FakeCluster, cluster_of
 
 @pytest.fixture(autouse=True)
 def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (faults.links, faults.processes):
+    for module in (faults.links.link_fault, faults.processes.process_fault):
         monkeypatch.setattr(module, "PATIENCE", 0.0)
 
 

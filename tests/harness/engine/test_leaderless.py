@@ -14,8 +14,8 @@ from harness.engine.context import StepError, Vacant
 from harness.engine.steps import Missed, perform
 from harness.plan.base import Said
 from harness.plan.conditions import Await, Backlog, BrokerActive, BrokerFenced, Converged
+from harness.plan.injects import InjectKill
 from harness.plan.model import TopicSpec
-from harness.plan.steps import InjectKill
 from results.records.journal import read_journal
 from tests.harness.engine.stage import LEADERLESS, image, in_zookeeper, partition, stage
 

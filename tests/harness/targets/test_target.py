@@ -12,9 +12,10 @@ from harness.errors import HarnessError, UsageError
 from harness.network.addresses import Addresses
 from harness.network.layout import Layout, Node, Role, site_names
 from harness.plan.conditions import ActiveController, ReplicaOffline, Watches
+from harness.plan.injects import InjectCut
 from harness.plan.model import Plan, Timing, TopicSpec, Topology
 from harness.plan.probes import DescribeQuorumProbe, MetadataProbe, UpdateMetadataProbe
-from harness.plan.steps import Bind, InjectCut, Roll, Step
+from harness.plan.steps import Bind, Roll, Step
 from harness.targets import target as targets
 from harness.targets.target import Dialect, Installation, UnknownTarget, load, load_file, new_uuid, write_properties
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from faults.capabilities import Cluster, Stream
-from faults.links import BOTH, Effect, LinkFault, pairs
+from faults.links.link_fault import BOTH, Effect, LinkFault, pairs
 
 STREAMS = {
     "both": BOTH,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from faults.capabilities import Capability, Cluster, Evidence, Running
-from faults.processes import ProcessFault, await_ready
+from faults.processes.process_fault import ProcessFault, await_ready
 
 
 class Pause(ProcessFault):

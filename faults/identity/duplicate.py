@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from faults.capabilities import Capability, CapabilityError, Cluster, Evidence, Running
-from faults.processes import READY_PATIENCE, ProcessFault, measured
+from faults.processes.process_fault import READY_PATIENCE, ProcessFault, measured
 
 
 class Duplicate(ProcessFault):

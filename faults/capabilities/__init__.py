@@ -1,0 +1,33 @@
+"""What a cluster must be able to do for a fault to be possible: small protocols that faults are written against.
+
+Nodes are named as in the plan. A link is directed by who opens the connection: `node-4` to `node-1` carries the
+requests of node-4 and node-1's replies to them; what node-1 opens to node-4 is another link. A client site is
+`site:main`; it is only ever a source. Calls block until done, raise `CapabilityError` with a sentence, and do nothing
+when the wanted state is there already, so that healing can be repeated.
+"""
+
+from __future__ import annotations
+
+from faults.capabilities.base import Capability, CapabilityError, Evidence
+from faults.capabilities.cluster import Cluster
+from faults.capabilities.disks import Broken, DirState, LogDirs
+from faults.capabilities.links import Links, LinkState, Reach, Stream
+from faults.capabilities.processes import Duplicates, Processes, ProcessStatus, Running
+
+__all__ = [
+    "Broken",
+    "Capability",
+    "CapabilityError",
+    "Cluster",
+    "DirState",
+    "Duplicates",
+    "Evidence",
+    "LinkState",
+    "Links",
+    "LogDirs",
+    "ProcessStatus",
+    "Processes",
+    "Reach",
+    "Running",
+    "Stream",
+]

@@ -1,0 +1,31 @@
+"""What every fault deals in: what a cluster can do, what was measured, and the error of what cannot be done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+
+class CapabilityError(Exception):
+    """The cluster could not do what was asked; the sentence says what, where, and what to do."""
+
+
+class Capability(Enum):
+    """Named by targets (`capabilities:`) and by each fault."""
+
+    KILL = "kill"
+    PAUSE = "pause"
+    LINKS = "links"
+    DUPLICATE = "duplicate"
+    LOG_DIRS = "log-dirs"
+    """Several log directories, each of which can fail alone."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured, and whether it proves the claim. `measured` is journalled as it is: JSON only."""
+
+    proven: bool
+    how: str
+    measured: Mapping[str, object]

@@ -1,0 +1,25 @@
+"""All that faults see of a cluster."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from faults.capabilities.disks import LogDirs
+from faults.capabilities.links import Links
+from faults.capabilities.processes import Duplicates, Processes
+
+
+class Cluster(Protocol):
+    """A running cluster, as far as faults see it."""
+
+    @property
+    def processes(self) -> Processes: ...
+
+    @property
+    def links(self) -> Links: ...
+
+    @property
+    def duplicates(self) -> Duplicates: ...
+
+    @property
+    def log_dirs(self) -> LogDirs: ...
