@@ -20,6 +20,20 @@ class Capability(Enum):
     DUPLICATE = "duplicate"
     LOG_DIRS = "log-dirs"
     """Several log directories, each of which can fail alone."""
+    TERMINATE = "terminate"
+    """SIGTERM, and a node that ends by itself."""
+    DIRECTORIES = "directories"
+    """What a node finds on disk at its next start: nothing, an old copy, another's."""
+    IDENTITY = "identity"
+    """Which id, and which cluster, a node claims at its next start."""
+    DISKS = "disks"
+    """Errors, delays and losses of single operations on files, switched at run time."""
+    CLOCK = "clock"
+    """The wall clock that a node reads."""
+    NETWORK = "network"
+    """A container is taken off its network."""
+    RESOURCES = "resources"
+    """Limits of memory and processor for a running container."""
 
 
 @dataclass(frozen=True)
