@@ -5,15 +5,17 @@ from __future__ import annotations
 import shutil
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from faults.capabilities import ProcessStatus, Reach, Running
-from harness.backends.process import SETTLE, ProcessBackend
+from harness.backends.process import SETTLE, Command, ProcessBackend
 from harness.errors import InfrastructureError
 from harness.network import sockets
 from harness.network.layout import Layout, Node, hosts_file
 from harness.network.roundtrip import round_trip
+from harness.preparation import Preparation
 from harness.targets.registration import holder
 from harness.targets.target import Installation, Target, write_properties
 from results.records.journal import JournalWriter
@@ -33,12 +35,14 @@ class Nodes:
         target: Target,
         backend: ProcessBackend,
         journal: JournalWriter,
+        preparations: Sequence[Preparation] = (),
     ) -> None:
         self._layout = layout
         self._installation = installation
         self._target = target
         self._backend = backend
         self._journal = journal
+        self._preparations = preparations
         self._levels: dict[str, str] = {}
         self._stopping: dict[str, threading.Event] = {}
 
@@ -50,13 +54,18 @@ class Nodes:
         if self.status(node).running in (Running.RUNNING, Running.PAUSED):
             return
         described = self._described(node)
-        if not self._installation.home(described).exists():
+        home = self._installation.home(described)
+        if new := not home.exists():
+            home.mkdir()
+        for preparation in self._preparations:
+            preparation.prepare(described)
+        if new:
             self._install(described)
         elif self._waits_for_registration(described):
             self._await_unregistered(described)
         self._await_noted(node)
         self._note(node, "intent", durable=True)
-        self._backend.start(node, self._target.command(described, self._installation))
+        self._backend.start(node, self._command(described))
         self._note(node, "started", level=described.level)
 
     def await_ready(self, node: str, timeout: float) -> None:
@@ -137,16 +146,22 @@ class Nodes:
         level = self._levels.get(node)
         return described if level is None else replace(described, level=level)
 
+    def _command(self, node: Node) -> Command:
+        command = self._target.command(node, self._installation)
+        environment = dict(command.environment)
+        for preparation in self._preparations:
+            environment |= preparation.environment(node)
+        return Command(command.argv, environment)
+
     def _install(self, node: Node) -> None:
         installation, target = self._installation, self._target
-        installation.home(node).mkdir()
         installation.hosts(node).write_text(hosts_file(self._layout.hosts_of(node)))
         write_properties(installation.properties(node), target.properties(node, installation))
         if node.cloned and node.duplicate_of is not None:
             elder = self._layout.node(node.duplicate_of)
             ignore = shutil.ignore_patterns(".lock", "*.tmp")
             for theirs, ours in zip(installation.log_dirs(elder), installation.log_dirs(node), strict=True):
-                shutil.copytree(theirs, ours, ignore=ignore)
+                shutil.copytree(theirs, ours, ignore=ignore, dirs_exist_ok=True)
         else:
             target.format(node, installation)
 

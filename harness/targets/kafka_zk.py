@@ -64,7 +64,7 @@ class ApacheKafkaZk:
             self._servers.format(node, installation)
             return
         for folder in installation.log_dirs(node):
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
 
     def command(self, node: Node, installation: Installation) -> Command:
         if node.is_zookeeper:

@@ -51,7 +51,7 @@ class ApacheKafka:
     def format(self, node: Node, installation: Installation) -> None:
         """Copy the directory that StorageTool formatted once, under this node's and this cluster's own ids."""
         for data in installation.log_dirs(node):
-            shutil.copytree(prepare(self.version, self._java).data, data)
+            shutil.copytree(prepare(self.version, self._java).data, data, dirs_exist_ok=True)
             write_properties(
                 data / "meta.properties",
                 {

@@ -48,7 +48,7 @@ class Quorum:
 
     def format(self, node: Node, installation: Installation) -> None:
         """The node writes its own meta.properties into an empty directory."""
-        installation.data(node).mkdir()
+        installation.data(node).mkdir(exist_ok=True)
 
     def command(self, node: Node, installation: Installation) -> Command:
         return Command([sys.executable, "-m", PROGRAM, str(installation.properties(node))])

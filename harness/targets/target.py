@@ -192,7 +192,7 @@ class Target(Protocol):
         """The whole configuration of one node."""
 
     def format(self, node: Node, installation: Installation) -> None:
-        """Make the new, empty directories of a node ready for its first start."""
+        """Make the new, empty directories of a node ready for its first start. They may be there, as mounts are."""
 
     def command(self, node: Node, installation: Installation) -> Command:
         """How to start a node, which has its files already."""

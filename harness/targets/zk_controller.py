@@ -54,7 +54,7 @@ class ZkController:
             self._servers.format(node, installation)
             return
         for folder in installation.log_dirs(node):
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
         if installation.security == "sasl":
             acls_file(node, installation).touch()
 

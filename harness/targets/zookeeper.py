@@ -84,7 +84,7 @@ class ZooKeeperServers:
 
     def format(self, node: Node, installation: Installation) -> None:
         data = installation.data(node)
-        data.mkdir()
+        data.mkdir(exist_ok=True)
         (data / "myid").write_text(f"{node.id}\n")
 
     def command(self, node: Node, installation: Installation) -> Command:

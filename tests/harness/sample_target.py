@@ -39,7 +39,7 @@ class SampleTarget:
         return {"id": str(node.id), "level": str(node.level)}
 
     def format(self, node: Node, installation: Installation) -> None:
-        installation.data(node).mkdir()
+        installation.data(node).mkdir(exist_ok=True)
         (installation.data(node) / "formatted").write_text(node.name)
 
     def command(self, node: Node, installation: Installation) -> Command:

@@ -1,0 +1,85 @@
+"""What surrounds the start of a node's process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from harness.backends.process import Command, ProcessBackend
+from harness.network.addresses import Addresses
+from harness.network.layout import Layout, Node, Role, site_names
+from harness.nodes import Nodes
+from harness.plan.model import Timing
+from harness.targets.target import Installation
+from results.records.folder import RunFolder
+from results.records.journal import JournalWriter
+from tests.harness.sample_target import SampleTarget
+
+pytestmark = pytest.mark.integration
+ADDRESSES = Addresses(20)
+NODE = Node("node-4", 4, 4, frozenset({Role.BROKER}), ADDRESSES.node(4))
+
+
+class Telling(SampleTarget):
+    """Its node says what is in its environment, and ends."""
+
+    def command(self, node: Node, installation: Installation) -> Command:
+        says = "import os; print(os.environ['OWN'], os.environ['SHIM'])"
+        return Command([sys.executable, "-c", says], {"OWN": "own", "SHIM": "none"})
+
+
+@dataclass
+class Mounting:
+    """Makes the node's directory before the node has one, and counts."""
+
+    nodes: Path
+    prepared: list[list[str]] = field(default_factory=list)
+
+    def prepare(self, node: Node) -> None:
+        home = self.nodes / node.name
+        self.prepared.append(sorted(path.name for path in home.iterdir()))
+        (home / "data").mkdir(exist_ok=True)
+
+    def environment(self, node: Node) -> Mapping[str, str]:
+        return {"SHIM": f"shim of {node.name}"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder.create_at(tmp_path / "run")
+
+
+@pytest.fixture
+def mounting(folder: RunFolder) -> Mounting:
+    return Mounting(folder.nodes)
+
+
+@pytest.fixture
+def nodes(folder: RunFolder, mounting: Mounting) -> Iterator[Nodes]:
+    layout = Layout(ADDRESSES, (NODE,), site_names([]))
+    installation = Installation(layout, Timing(), "cluster", folder.nodes)
+    backend = ProcessBackend(folder.processes, folder.logs)
+    with closing(JournalWriter(folder.journal)) as journal:
+        yield Nodes(layout, installation, Telling(), backend, journal, [mounting])
+        backend.stop_all()
+
+
+def test_what_a_node_is_started_upon_is_there_before_its_files_and_at_every_start(
+    nodes: Nodes, mounting: Mounting, folder: RunFolder
+) -> None:
+    for _ in range(2):
+        nodes.start("node-4")
+        assert nodes.await_end("node-4", 10)
+    assert mounting.prepared == [[], ["data", "hosts", "node.properties"]]
+    assert (folder.nodes / "node-4" / "data" / "formatted").exists()
+
+
+def test_a_node_finds_what_was_prepared_in_its_environment(nodes: Nodes, folder: RunFolder) -> None:
+    nodes.start("node-4")
+    assert nodes.await_end("node-4", 10)
+    assert (folder.logs / "node-4.log").read_text() == "own shim of node-4\n"
