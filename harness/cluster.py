@@ -84,7 +84,7 @@ class Cluster:
             toxiproxy.populate(self.layout.links())
             self.duplicates = Duplicates(self.processes)
             self.log_dirs = NodeLogDirs(self.layout, self.installation)
-            self.links = ToxiproxyLinks(self.layout, toxiproxy, self._is_paused)
+            self.links = ToxiproxyLinks(self.layout, lambda proxy: toxiproxy, self._is_paused)
             self._stack = stack.pop_all()
         return self
 

@@ -11,10 +11,13 @@ from __future__ import annotations
 from faults.capabilities.base import Capability, CapabilityError, Evidence
 from faults.capabilities.cluster import Cluster
 from faults.capabilities.disks import Broken, DirState, LogDirs
-from faults.capabilities.links import Links, LinkState, Reach, Stream
+from faults.capabilities.links import BOTH, CUT, HEALTHY, Harm, Links, LinkState, Reach, Stream, Toxic
 from faults.capabilities.processes import Duplicates, Processes, ProcessStatus, Running
 
 __all__ = [
+    "BOTH",
+    "CUT",
+    "HEALTHY",
     "Broken",
     "Capability",
     "CapabilityError",
@@ -22,6 +25,7 @@ __all__ = [
     "DirState",
     "Duplicates",
     "Evidence",
+    "Harm",
     "LinkState",
     "Links",
     "LogDirs",
@@ -30,4 +34,5 @@ __all__ = [
     "Reach",
     "Running",
     "Stream",
+    "Toxic",
 ]

@@ -16,6 +16,38 @@ class Stream(Enum):
     """Back to it (Toxiproxy: downstream)."""
 
 
+BOTH = frozenset(Stream)
+
+
+class Harm(Enum):
+    """What a link does to the bytes of a stream."""
+
+    STALL = "stall"
+    """Holds them; they arrive once it is gone, and the connection lives on."""
+    BLACKHOLE = "blackhole"
+    """Drops them. The connection stands, and is closed when the harm is gone."""
+    LATENCY = "latency"
+    """Delivers each of them so many milliseconds later."""
+    BANDWIDTH = "bandwidth"
+    """Delivers so many thousand a second, on each connection."""
+    RESET = "reset"
+    """Ends the connection: an open one by its orderly end, a new one by RST."""
+    LIMIT = "limit"
+    """Delivers so many of each connection, those that are open counted from now, and ends it."""
+
+
+@dataclass(frozen=True)
+class Toxic:
+    """A harm on one stream of a link. `amount`: see `Harm`; 0 where there is none."""
+
+    harm: Harm
+    stream: Stream
+    amount: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.harm.value} {self.amount} of {self.stream.value}".replace(" 0 of", " of")
+
+
 class Reach(Enum):
     """What a round trip through one link met, as seen by whoever dials the address that the source dials."""
 
@@ -33,22 +65,30 @@ class LinkState:
     """What the proxy reports of itself: no measurement, but it tells the streams apart."""
 
     enabled: bool
-    stalled: frozenset[Stream] = frozenset()
+    toxics: frozenset[Toxic] = frozenset()
     alike: bool = True
     """Of a link that several proxies make up: whether all of them are so."""
+
+    @property
+    def stalled(self) -> frozenset[Stream]:
+        return frozenset(toxic.stream for toxic in self.toxics if toxic.harm is Harm.STALL)
+
+
+HEALTHY = LinkState(enabled=True)
+CUT = LinkState(enabled=False)
 
 
 class Links(Protocol):
     """Break and measure directed links."""
 
-    def stall(self, source: str, destination: str, streams: frozenset[Stream]) -> None:
-        """Hold back all bytes of these streams. They arrive after `restore`, and the connections live on."""
+    def harm(self, source: str, destination: str, toxics: frozenset[Toxic]) -> None:
+        """Put these on the link. CapabilityError if an end of it is paused: then only `cut` works."""
 
     def cut(self, source: str, destination: str) -> None:
         """End open connections and refuse new ones. Works on paused nodes too."""
 
     def restore(self, source: str, destination: str) -> None:
-        """Neither cut nor stalled any more."""
+        """Neither cut nor harmed any more."""
 
     def state(self, source: str, destination: str) -> LinkState: ...
 

@@ -21,4 +21,4 @@ class LinkCut(LinkFault):
 
     def __init__(self, cluster: Cluster, *, from_: Sequence[str], to: Sequence[str]) -> None:
         super().__init__(cluster)
-        self.effects = tuple(Effect(*pair, held=None) for pair in pairs(from_, to))
+        self.effects = tuple(Effect(*pair) for pair in pairs(from_, to))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from faults.capabilities import Cluster
-from faults.links.link_fault import BOTH, Effect, LinkFault, pairs
+from faults.links.holding import separated
+from faults.links.link_fault import Effect, LinkFault, pairs
 
 
 class Isolate(LinkFault):
@@ -21,7 +22,6 @@ class Isolate(LinkFault):
 
     def __init__(self, cluster: Cluster, *, nodes: Sequence[str], from_: Sequence[str], how: str = "cut") -> None:
         super().__init__(cluster)
-        held = {"cut": None, "stall": BOTH}[how]
         others = [node for node in from_ if node not in nodes]
         both_ways = dict.fromkeys([*pairs(nodes, others), *pairs(others, nodes)])
-        self.effects = tuple(Effect(*pair, held=held) for pair in both_ways if not pair[1].startswith("site:"))
+        self.effects = tuple(Effect(*pair, separated(how)) for pair in both_ways if not pair[1].startswith("site:"))

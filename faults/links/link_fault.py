@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
 from faults.capabilities import (
+    CUT,
+    HEALTHY,
     Capability,
     CapabilityError,
     Cluster,
@@ -21,13 +23,11 @@ from faults.capabilities import (
     LinkState,
     Reach,
     Running,
-    Stream,
 )
 
 Pair = tuple[str, str]
 Result = TypeVar("Result")
 
-BOTH = frozenset(Stream)
 SILENT_AFTER = 0.4
 """Seconds without an answer that count as silence. A healthy round trip takes about a millisecond."""
 PATIENCE = 20.0
@@ -36,21 +36,19 @@ PATIENCE = 20.0
 
 @dataclass(frozen=True)
 class Effect:
-    """What happens to one link: these streams are held, or (None) it is cut."""
+    """What happens to one link, said as the state that its proxy is to report."""
 
     source: str
     destination: str
-    held: frozenset[Stream] | None
+    wanted: LinkState = CUT
 
     @property
     def pair(self) -> Pair:
         return self.source, self.destination
 
-    def shows(self, state: LinkState) -> bool:
-        """Whether the proxy reports this effect and no other."""
-        if not state.alike:
-            return False
-        return not state.enabled if self.held is None else state.enabled and state.stalled == self.held
+    @property
+    def cuts(self) -> bool:
+        return not self.wanted.enabled
 
 
 def pairs(sources: Iterable[str], destinations: Iterable[str]) -> list[Pair]:
@@ -75,7 +73,7 @@ class LinkFault:
                 {
                     "from": effect.source,
                     "to": effect.destination,
-                    "held": "cut" if effect.held is None else sorted(stream.value for stream in effect.held),
+                    "effect": "cut" if effect.cuts else sorted(map(str, effect.wanted.toxics)),
                 }
                 for effect in self.effects
             ]
@@ -91,7 +89,7 @@ class LinkFault:
         if not self.effects:
             raise CapabilityError(f"{self.name} is aimed at no link; name two different nodes or groups of nodes")
         for effect in self.effects:
-            if effect.held is not None:
+            if not effect.cuts:
                 self._refuse_paused(effect, "hold back")
         self.before = self._reach()
 
@@ -132,27 +130,27 @@ class LinkFault:
                 )
 
     def _proves(self, effect: Effect, after: Mapping[Pair, Reach], states: Mapping[Pair, LinkState]) -> bool:
-        if not effect.shows(states[effect.pair]):
+        if states[effect.pair] != effect.wanted:
             return False
-        if effect.held is None:
+        if effect.cuts:
             return after[effect.pair] is Reach.REFUSED
         return after[effect.pair] is Reach.SILENT or self.before[effect.pair] is not Reach.ANSWERED
 
     def _healed(self, effect: Effect, after: Mapping[Pair, Reach], states: Mapping[Pair, LinkState]) -> bool:
-        if states[effect.pair] != LinkState(enabled=True):
+        if states[effect.pair] != HEALTHY:
             return False
         if after[effect.pair] in (Reach.ANSWERED, Reach.CLOSED):
             return True
         return self.cluster.processes.status(effect.destination).running is Running.PAUSED
 
     def _impose(self, effect: Effect) -> None:
-        if effect.held is None:
+        if effect.cuts:
             self.cluster.links.cut(*effect.pair)
         else:
-            self.cluster.links.stall(*effect.pair, effect.held)
+            self.cluster.links.harm(*effect.pair, effect.wanted.toxics)
 
     def _release(self, effect: Effect) -> None:
-        if self.cluster.links.state(*effect.pair).stalled:
+        if self.cluster.links.state(*effect.pair).toxics:
             self._refuse_paused(effect, "release")
         self.cluster.links.restore(*effect.pair)
 

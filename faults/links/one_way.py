@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from faults.capabilities import Cluster, Stream
+from faults.capabilities import Cluster, Harm, Stream
+from faults.links.holding import harmed
 from faults.links.link_fault import Effect, LinkFault, pairs
 
 
@@ -28,9 +29,9 @@ class LinkOneWay(LinkFault):
 
 
 def _effects(source: str, destination: str) -> list[Effect]:
-    requests = Effect(source, destination, held=frozenset({Stream.REQUESTS}))
+    requests = Effect(source, destination, harmed(Harm.STALL, {Stream.REQUESTS}))
     if source.startswith("site:"):
         return [requests]
     if destination.startswith("site:"):
-        return [Effect(destination, source, held=frozenset({Stream.REPLIES}))]
-    return [requests, Effect(destination, source, held=frozenset({Stream.REPLIES}))]
+        return [Effect(destination, source, harmed(Harm.STALL, {Stream.REPLIES}))]
+    return [requests, Effect(destination, source, harmed(Harm.STALL, {Stream.REPLIES}))]

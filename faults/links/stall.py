@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from faults.capabilities import Cluster, Stream
-from faults.links.link_fault import BOTH, Effect, LinkFault, pairs
-
-STREAMS = {
-    "both": BOTH,
-    "requests": frozenset({Stream.REQUESTS}),
-    "replies": frozenset({Stream.REPLIES}),
-}
+from faults.capabilities import Cluster, Harm
+from faults.links.holding import STREAMS, harmed
+from faults.links.link_fault import Effect, LinkFault, pairs
 
 
 class LinkStall(LinkFault):
@@ -28,4 +23,4 @@ class LinkStall(LinkFault):
 
     def __init__(self, cluster: Cluster, *, from_: Sequence[str], to: Sequence[str], streams: str = "both") -> None:
         super().__init__(cluster)
-        self.effects = tuple(Effect(*pair, held=STREAMS[streams]) for pair in pairs(from_, to))
+        self.effects = tuple(Effect(*pair, harmed(Harm.STALL, STREAMS[streams])) for pair in pairs(from_, to))

@@ -1,60 +1,79 @@
-"""The links of a cluster, broken and measured through its Toxiproxy."""
+"""The links of a cluster, broken and measured through the Toxiproxies in which their proxies live."""
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 
-from faults.capabilities import CapabilityError, LinkState, Reach, Stream
-from harness.network.layout import SITE_PREFIX, Layout
+from faults.capabilities import CapabilityError, LinkState, Reach, Toxic
+from harness.network.layout import SITE_PREFIX, Layout, Proxy
 from harness.network.roundtrip import round_trip
 from harness.network.toxiproxy import Toxiproxy
+
+Connect = Callable[[Proxy, float], socket.socket]
+"""Open a connection through a proxy, as its source does; seconds until TimeoutError."""
+
+
+def dial(proxy: Proxy, timeout: float) -> socket.socket:
+    return socket.create_connection(proxy.listen, timeout)
 
 
 class ToxiproxyLinks:
     """Implements `faults.capabilities.Links`. What is done to a link is done to each of its proxies.
 
-    `is_paused` tells whether a node is stopped now. Toxiproxy cannot add or remove a stall while a receiver does not
-    read: it answers after 25 s and acts later. So that is refused here; `cut` always works.
+    `server` tells in which Toxiproxy a proxy lives: one for a whole cluster, or one for each source. `is_paused` tells
+    whether a node is stopped now. Toxiproxy cannot add or remove a toxic while a receiver does not read: it answers
+    after 25 s and acts later. So that is refused here; `cut` always works. `connect` is for clusters whose addresses
+    are not this machine's.
     """
 
-    def __init__(self, layout: Layout, toxiproxy: Toxiproxy, is_paused: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        server: Callable[[Proxy], Toxiproxy],
+        is_paused: Callable[[str], bool],
+        connect: Connect = dial,
+    ) -> None:
         self._layout = layout
-        self._toxiproxy = toxiproxy
+        self._server = server
         self._is_paused = is_paused
+        self._connect = connect
 
-    def stall(self, source: str, destination: str, streams: frozenset[Stream]) -> None:
-        for name in self._names(source, destination):
-            for stream in streams - self._toxiproxy.state(name).stalled:
-                self._refuse_if_paused("stall", source, destination)
-                self._toxiproxy.stall(name, stream)
+    def harm(self, source: str, destination: str, toxics: frozenset[Toxic]) -> None:
+        for proxy in self._layout.proxies(source, destination):
+            server = self._server(proxy)
+            for toxic in toxics - server.state(proxy.name).toxics:
+                self._refuse_if_paused("harm", source, destination)
+                server.add(proxy.name, toxic)
 
     def cut(self, source: str, destination: str) -> None:
-        for name in self._names(source, destination):
-            if self._toxiproxy.state(name).enabled:
-                self._toxiproxy.enable(name, False)
+        for proxy in self._layout.proxies(source, destination):
+            server = self._server(proxy)
+            if server.state(proxy.name).enabled:
+                server.enable(proxy.name, False)
 
     def restore(self, source: str, destination: str) -> None:
-        for name in self._names(source, destination):
-            state = self._toxiproxy.state(name)
-            for stream in state.stalled:
-                self._refuse_if_paused("unstall", source, destination)
-                self._toxiproxy.flow(name, stream)
+        for proxy in self._layout.proxies(source, destination):
+            server = self._server(proxy)
+            state = server.state(proxy.name)
+            for toxic in state.toxics:
+                self._refuse_if_paused("mend", source, destination)
+                server.remove(proxy.name, toxic)
             if not state.enabled:
-                self._toxiproxy.enable(name, True)
+                server.enable(proxy.name, True)
 
     def state(self, source: str, destination: str) -> LinkState:
-        states = [self._toxiproxy.state(name) for name in self._names(source, destination)]
+        proxies = self._layout.proxies(source, destination)
+        states = [self._server(proxy).state(proxy.name) for proxy in proxies]
         return LinkState(
             enabled=all(state.enabled for state in states),
-            stalled=frozenset().union(*(state.stalled for state in states)),
+            toxics=frozenset().union(*(state.toxics for state in states)),
             alike=len(set(states)) == 1,
         )
 
     def reach(self, source: str, destination: str, timeout: float) -> Reach:
-        return round_trip(self._layout.link(source, destination).listen, timeout).reach
-
-    def _names(self, source: str, destination: str) -> list[str]:
-        return [proxy.name for proxy in self._layout.proxies(source, destination)]
+        proxy = self._layout.link(source, destination)
+        return round_trip(proxy.listen, timeout, lambda seconds: self._connect(proxy, seconds)).reach
 
     def _refuse_if_paused(self, what: str, source: str, destination: str) -> None:
         for end in (source, destination):

@@ -21,6 +21,8 @@ CORRELATION_ID = 0x66656E63
 _BODY = struct.pack(">hhih", 18, 0, CORRELATION_ID, -1)
 API_VERSIONS = struct.pack(">i", len(_BODY)) + _BODY
 
+Connect = Callable[[float], socket.socket]
+
 _askers = itertools.count()
 
 
@@ -38,10 +40,14 @@ class _Question:
     answered: Callable[[bytes], bool]
 
 
-def round_trip(endpoint: Endpoint, timeout: float) -> RoundTrip:
-    """Ask whatever listens at `endpoint`, by its port; `timeout` in seconds bounds the whole."""
+def round_trip(endpoint: Endpoint, timeout: float, connect: Connect | None = None) -> RoundTrip:
+    """Ask whatever listens at `endpoint`, by its port; `timeout` in seconds bounds the whole.
+
+    `connect` is given the seconds that are left, where the address itself is not to be dialled from here.
+    """
     began = time.monotonic()
-    reach = _ask(endpoint, _question(endpoint.port), began + timeout)
+    dial = connect or (lambda seconds: socket.create_connection(endpoint, seconds))
+    reach = _ask(dial, _question(endpoint.port), began + timeout)
     return RoundTrip(reach, round((time.monotonic() - began) * 1000, 2))
 
 
@@ -53,9 +59,9 @@ def _question(port: int) -> _Question:
     return _Question(API_VERSIONS, 8, lambda answer: struct.unpack_from(">ii", answer)[1] == CORRELATION_ID)
 
 
-def _ask(endpoint: Endpoint, question: _Question, deadline: float) -> Reach:
+def _ask(connect: Connect, question: _Question, deadline: float) -> Reach:
     try:
-        with socket.create_connection(endpoint, _left(deadline)) as connection:
+        with connect(_left(deadline)) as connection:
             connection.sendall(question.text)
             received = b""
             while len(received) < question.enough:

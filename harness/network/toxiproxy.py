@@ -8,19 +8,29 @@ know no timeouts, ask again for what one call can do, and take a 503 for success
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import requests
 from toxiproxy.api import APIConsumer
 from toxiproxy.exceptions import InvalidToxic, NotFound, ProxyExists
 
-from faults.capabilities import LinkState, Stream
+from faults.capabilities import Harm, LinkState, Stream, Toxic
 from harness.errors import InfrastructureError
 from harness.network.addresses import Endpoint
 from harness.network.layout import Proxy
 
-TOXIPROXY_NAMES = {Stream.REQUESTS: "upstream", Stream.REPLIES: "downstream"}
+_STREAMS = {Stream.REQUESTS: "upstream", Stream.REPLIES: "downstream"}
+_KINDS = {
+    Harm.STALL: ("bandwidth", "rate"),
+    Harm.BLACKHOLE: ("timeout", "timeout"),
+    Harm.LATENCY: ("latency", "latency"),
+    Harm.BANDWIDTH: ("bandwidth", "rate"),
+    Harm.RESET: ("reset_peer", "timeout"),
+    Harm.LIMIT: ("limit_data", "bytes"),
+}
+"""Toxiproxy's name of each harm, and of the attribute that says how much. Stalled is what has a bandwidth of 0, and
+dropped what times out never (0); a reset comes at once (0)."""
 
 
 class Toxiproxy:
@@ -55,28 +65,27 @@ class Toxiproxy:
         """Open a proxy, or close it: connections end, new ones are refused. Works on a paused receiver as well."""
         self._call("post", f"/proxies/{name}", json={"enabled": enabled})
 
-    def stall(self, name: str, stream: Stream) -> None:
-        """Hold every byte of one stream back, on open and on new connections; nothing is lost, `flow` delivers it.
+    def add(self, name: str, toxic: Toxic) -> None:
+        """Harm one stream, of open and of new connections. Harmless if it is so already.
 
-        Harmless if it is stalled already. Hangs for 25 s, and then happens late, if the receiver is paused
-        (SIGSTOP) under load.
+        Hangs for 25 s, and then happens late, if the receiver is paused (SIGSTOP) under load.
         """
-        toxic = {
-            "name": _toxic(stream),
-            "type": "bandwidth",
-            "stream": TOXIPROXY_NAMES[stream],
-            "attributes": {"rate": 0},
+        kind, attribute = _KINDS[toxic.harm]
+        body = {
+            "name": _name(toxic),
+            "type": kind,
+            "stream": _STREAMS[toxic.stream],
+            "attributes": {attribute: toxic.amount},
         }
-        self._call("post", f"/proxies/{name}/toxics", as_good=ProxyExists, json=toxic)
+        self._call("post", f"/proxies/{name}/toxics", as_good=ProxyExists, json=body)
 
-    def flow(self, name: str, stream: Stream) -> None:
-        """Undo `stall`: what was held back is delivered. Harmless if nothing was stalled."""
-        self._call("delete", f"/proxies/{name}/toxics/{_toxic(stream)}", as_good=NotFound)
+    def remove(self, name: str, toxic: Toxic) -> None:
+        """Undo `add`. Harmless if it is not there."""
+        self._call("delete", f"/proxies/{name}/toxics/{_name(toxic)}", as_good=NotFound)
 
     def state(self, name: str) -> LinkState:
         found = self._call("get", f"/proxies/{name}")
-        names = {toxic["name"] for toxic in found["toxics"]}
-        return LinkState(found["enabled"], frozenset(stream for stream in Stream if _toxic(stream) in names))
+        return LinkState(found["enabled"], frozenset(map(_toxic, found["toxics"])))
 
     def _call(self, method: str, path: str, *, as_good: type[Exception] | None = None, **content: object) -> Any:
         """The decoded answer; None if there is none, or if it is `as_good`: what was asked for is so already."""
@@ -99,5 +108,12 @@ class Toxiproxy:
         return response.json() if response.content else None
 
 
-def _toxic(stream: Stream) -> str:
-    return f"stall-{stream.value}"
+def _name(toxic: Toxic) -> str:
+    return f"{toxic.harm.value}-{toxic.stream.value}"
+
+
+def _toxic(found: Mapping[str, Any]) -> Toxic:
+    """What the server says of a toxic that `add` made."""
+    harm, stream = str(found["name"]).split("-")
+    _, attribute = _KINDS[Harm(harm)]
+    return Toxic(Harm(harm), Stream(stream), found["attributes"][attribute])

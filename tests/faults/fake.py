@@ -5,9 +5,18 @@ from __future__ import annotations
 import signal
 from dataclasses import dataclass, field
 
-from faults.capabilities import Broken, CapabilityError, DirState, LinkState, ProcessStatus, Reach, Running, Stream
-
-HEALTHY = LinkState(enabled=True)
+from faults.capabilities import (
+    CUT,
+    HEALTHY,
+    Broken,
+    CapabilityError,
+    DirState,
+    LinkState,
+    ProcessStatus,
+    Reach,
+    Running,
+    Toxic,
+)
 
 
 @dataclass
@@ -76,11 +85,11 @@ class FakeCluster:
         if not self.deaf:
             self.states[source, destination] = state
 
-    def stall(self, source: str, destination: str, streams: frozenset[Stream]) -> None:
-        self._set(source, destination, LinkState(enabled=True, stalled=streams))
+    def harm(self, source: str, destination: str, toxics: frozenset[Toxic]) -> None:
+        self._set(source, destination, LinkState(enabled=True, toxics=toxics))
 
     def cut(self, source: str, destination: str) -> None:
-        self._set(source, destination, LinkState(enabled=False))
+        self._set(source, destination, CUT)
 
     def restore(self, source: str, destination: str) -> None:
         self._set(source, destination, HEALTHY)
@@ -92,7 +101,7 @@ class FakeCluster:
         state, destination_status = self.state(source, destination), self.status(destination).running
         if not state.enabled:
             return Reach.REFUSED
-        if state.stalled or destination_status is Running.PAUSED:
+        if state.toxics or destination_status is Running.PAUSED:
             return Reach.SILENT
         return Reach.ANSWERED if destination_status is Running.RUNNING else Reach.CLOSED
 

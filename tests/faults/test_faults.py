@@ -10,9 +10,10 @@ import pytest
 
 import faults.links.link_fault
 import faults.processes.process_fault
-from faults.capabilities import Broken, CapabilityError, LinkState, Running, Stream
+from faults.capabilities import HEALTHY, Broken, CapabilityError, Harm, LinkState, Running, Stream
+from faults.links.holding import harmed
 from faults.registry import FAULTS, UnknownFault, build
-from tests.faults.fake import HEALTHY, FakeCluster, cluster_of
+from tests.faults.fake import FakeCluster, cluster_of
 
 PARAMS: dict[str, dict[str, Any]] = {
     "stall": {"from": ["node-4"], "to": ["node-1", "node-2"]},
@@ -76,14 +77,14 @@ def test_healing_that_had_no_effect_is_not_proven(name: str, params: Mapping[str
 def test_one_way_holds_requests_there_and_replies_back(cluster: FakeCluster) -> None:
     build("one-way", cluster, {"from": ["node-4"], "to": ["node-1"]}).inject()
     assert cluster.states == {
-        ("node-4", "node-1"): LinkState(True, frozenset({Stream.REQUESTS})),
-        ("node-1", "node-4"): LinkState(True, frozenset({Stream.REPLIES})),
+        ("node-4", "node-1"): harmed(Harm.STALL, {Stream.REQUESTS}),
+        ("node-1", "node-4"): harmed(Harm.STALL, {Stream.REPLIES}),
     }
 
 
 def test_a_stall_of_replies_leaves_the_requests_alone(cluster: FakeCluster) -> None:
     build("stall", cluster, {"from": ["node-4"], "to": ["node-1"], "streams": "replies"}).inject()
-    assert cluster.states == {("node-4", "node-1"): LinkState(True, frozenset({Stream.REPLIES}))}
+    assert cluster.states == {("node-4", "node-1"): harmed(Harm.STALL, {Stream.REPLIES})}
 
 
 def test_isolation_cuts_both_directions_and_spares_the_rest(cluster: FakeCluster) -> None:

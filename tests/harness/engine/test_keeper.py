@@ -9,11 +9,11 @@ import pytest
 
 import faults.links.link_fault
 import faults.processes.process_fault
-from faults.capabilities import LinkState
+from faults.capabilities import HEALTHY, LinkState
 from faults.registry import build
 from harness.engine.keeper import FaultError, FaultKeeper
 from results.records.journal import JournalWriter, read_journal
-from tests.faults.fake import HEALTHY, FakeCluster, cluster_of
+from tests.faults.fake import FakeCluster, cluster_of
 
 
 @pytest.fixture(autouse=True)

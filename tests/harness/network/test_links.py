@@ -1,11 +1,11 @@
 """Links between real sockets through a real Toxiproxy: broken as asked, measured, and healed."""
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 
-from faults.capabilities import CapabilityError, LinkState, Reach, Stream
+from faults.capabilities import BOTH, HEALTHY, CapabilityError, Harm, LinkState, Reach, Stream, Toxic
 from harness.errors import InfrastructureError
 from harness.network.addresses import PEER_PORT, Addresses
 from harness.network.layout import Layout, Node, Role, site_names
@@ -16,8 +16,11 @@ from harness.network.toxiproxy import Toxiproxy
 pytestmark = pytest.mark.integration
 
 A, B = "node-1", "node-2"
-BOTH = frozenset(Stream)
 SOON, AT_ONCE = 5.0, 0.15
+
+
+def stalled(streams: Iterable[Stream]) -> frozenset[Toxic]:
+    return frozenset(Toxic(Harm.STALL, stream) for stream in streams)
 
 
 @pytest.fixture
@@ -38,22 +41,22 @@ def links(layout: Layout, toxiproxy: Toxiproxy, serve: Callable[[str, int], None
     for node in layout.nodes:
         serve(node.address, PEER_PORT)
     toxiproxy.populate(layout.links())
-    return ToxiproxyLinks(layout, toxiproxy, paused.__contains__)
+    return ToxiproxyLinks(layout, lambda proxy: toxiproxy, paused.__contains__)
 
 
 def test_a_healthy_link_answers(links: ToxiproxyLinks) -> None:
     assert links.reach(A, B, SOON) is Reach.ANSWERED
     assert links.reach("site:probe", B, SOON) is Reach.ANSWERED
-    assert links.state(A, B) == LinkState(enabled=True)
+    assert links.state(A, B) == HEALTHY
 
 
 @pytest.mark.parametrize("streams", [BOTH, frozenset({Stream.REQUESTS}), frozenset({Stream.REPLIES})])
 def test_a_stalled_link_is_silent_one_way_only_and_other_links_live(
     links: ToxiproxyLinks, streams: frozenset[Stream]
 ) -> None:
-    links.stall(A, B, streams)
+    links.harm(A, B, stalled(streams))
     assert links.reach(A, B, AT_ONCE) is Reach.SILENT
-    assert links.state(A, B) == LinkState(enabled=True, stalled=streams)
+    assert links.state(A, B) == LinkState(enabled=True, toxics=stalled(streams))
     assert links.reach(B, A, SOON) is Reach.ANSWERED
     links.restore(A, B)
     assert links.reach(A, B, SOON) is Reach.ANSWERED
@@ -61,7 +64,7 @@ def test_a_stalled_link_is_silent_one_way_only_and_other_links_live(
 
 @pytest.mark.parametrize("stream", list(Stream))
 def test_bytes_held_by_a_stall_arrive_after_healing(links: ToxiproxyLinks, layout: Layout, stream: Stream) -> None:
-    links.stall(A, B, frozenset({stream}))
+    links.harm(A, B, stalled([stream]))
     with socket.create_connection(layout.link(A, B).listen, SOON) as connection:
         connection.settimeout(AT_ONCE)
         connection.sendall(API_VERSIONS)
@@ -84,17 +87,17 @@ def test_a_cut_ends_open_connections_and_refuses_new_ones(links: ToxiproxyLinks,
 
 def test_breaking_and_healing_may_be_repeated(links: ToxiproxyLinks) -> None:
     for _ in range(2):
-        links.stall(A, B, BOTH)
+        links.harm(A, B, stalled(BOTH))
         links.cut(A, B)
     for _ in range(2):
         links.restore(A, B)
-    assert links.state(A, B) == LinkState(enabled=True)
+    assert links.state(A, B) == HEALTHY
 
 
 def test_a_paused_peer_s_link_is_cut_but_not_stalled(links: ToxiproxyLinks, paused: set[str]) -> None:
     paused.add(B)
     with pytest.raises(CapabilityError, match="while node-2 is paused"):
-        links.stall(A, B, BOTH)
+        links.harm(A, B, stalled(BOTH))
     links.cut(A, B)
     assert links.reach(A, B, SOON) is Reach.REFUSED
 
@@ -103,7 +106,7 @@ def test_a_link_of_several_ports_is_broken_and_healed_at_each(addresses: Address
     nodes = tuple(Node(f"zk-{n}", n, n, frozenset({Role.ZOOKEEPER}), addresses.node(n)) for n in (1, 2))
     layout = Layout(addresses, nodes, site_names([]))
     toxiproxy.populate(layout.links())
-    links = ToxiproxyLinks(layout, toxiproxy, lambda node: False)
+    links = ToxiproxyLinks(layout, lambda proxy: toxiproxy, lambda node: False)
     links.cut("zk-1", "zk-2")
     for proxy in layout.proxies("zk-1", "zk-2"):
         with pytest.raises(ConnectionRefusedError):
@@ -111,12 +114,12 @@ def test_a_link_of_several_ports_is_broken_and_healed_at_each(addresses: Address
     toxiproxy.enable(layout.link("zk-1", "zk-2").name, True)
     assert links.state("zk-1", "zk-2") == LinkState(enabled=False, alike=False)
     links.restore("zk-1", "zk-2")
-    assert links.state("zk-1", "zk-2") == LinkState(enabled=True)
+    assert links.state("zk-1", "zk-2") == HEALTHY
 
 
 def test_a_link_to_nobody_is_closed(layout: Layout, toxiproxy: Toxiproxy) -> None:
     toxiproxy.populate(layout.links())
-    assert ToxiproxyLinks(layout, toxiproxy, lambda node: False).reach(A, B, SOON) is Reach.CLOSED
+    assert ToxiproxyLinks(layout, lambda proxy: toxiproxy, lambda node: False).reach(A, B, SOON) is Reach.CLOSED
 
 
 def test_a_proxy_whose_address_is_taken_is_an_error_with_a_sentence(layout: Layout, toxiproxy: Toxiproxy) -> None:
