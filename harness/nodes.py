@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from faults.capabilities import ProcessStatus, Reach, Running
-from harness.backends.process import SETTLE, Command, ProcessBackend
+from harness.backends.backend import SETTLE, Backend, Command
 from harness.errors import InfrastructureError
 from harness.network import sockets
 from harness.network.layout import Layout, Node, hosts_file
@@ -33,7 +33,7 @@ class Nodes:
         layout: Layout,
         installation: Installation,
         target: Target,
-        backend: ProcessBackend,
+        backend: Backend,
         journal: JournalWriter,
         preparations: Sequence[Preparation] = (),
     ) -> None:

@@ -11,28 +11,18 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from faults.capabilities import ProcessStatus, Running
+from harness.backends.backend import SETTLE, Command, OnExit
 from harness.errors import InfrastructureError
 from harness.processes import table
 from harness.processes.records import TOKEN, ProcessRecords
 from harness.processes.table import Identity
 
-SETTLE = 5.0
-"""Seconds that a signal may take to show in the process table."""
 LOG_TAIL = 15
-
-
-@dataclass(frozen=True)
-class Command:
-    """How to start one process. `environment` is added to that of the harness."""
-
-    argv: Sequence[str]
-    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Child:
@@ -56,14 +46,9 @@ class _Child:
 
 
 class ProcessBackend:
-    """Starts, ends, stops and continues the processes of one run.
+    """Implements `Backend`."""
 
-    `on_exit(name, exit_code)` is called, from another thread, when a process ends that nobody here ended.
-    """
-
-    def __init__(
-        self, records: Path, logs: Path, on_exit: Callable[[str, int], None] = lambda name, code: None
-    ) -> None:
+    def __init__(self, records: Path, logs: Path, on_exit: OnExit = lambda name, code: None) -> None:
         self._records = ProcessRecords(records)
         self._logs = logs
         self._on_exit = on_exit

@@ -13,7 +13,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from harness.backends.process import Command
+from harness.backends.backend import Command
 from harness.network.addresses import Endpoint
 
 PATIENCE = 1.0

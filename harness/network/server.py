@@ -7,7 +7,7 @@ import shutil
 import time
 from pathlib import Path
 
-from harness.backends.process import Command
+from harness.backends.backend import Command
 from harness.errors import InfrastructureError
 from harness.network.addresses import Endpoint
 from harness.network.toxiproxy import Toxiproxy

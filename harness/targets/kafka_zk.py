@@ -9,7 +9,7 @@ from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 
-from harness.backends.process import Command
+from harness.backends.backend import Command
 from harness.errors import UsageError
 from harness.network.layout import Layout, Node
 from harness.targets import jvm, listeners

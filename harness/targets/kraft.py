@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection
 
-from harness.backends.process import Command
+from harness.backends.backend import Command
 from harness.network.layout import Layout, Node
 from harness.targets import jvm, listeners
 from harness.targets.jars import major_minor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection
 
-from harness.backends.process import Command
+from harness.backends.backend import Command
 from harness.errors import UsageError
 from harness.network.layout import Layout, Node
 from harness.targets import listeners

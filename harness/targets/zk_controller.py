@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection
 from functools import cached_property
 
-from harness.backends.process import Command
+from harness.backends.backend import Command
 from harness.errors import UsageError
 from harness.network.layout import Layout, Node
 from harness.targets import jvm, listeners

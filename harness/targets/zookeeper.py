@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
 
-from harness.backends.process import Command
+from harness.backends.backend import Command
 from harness.clients.views import Answer
 from harness.clients.zookeeper.server import ask_server
 from harness.network.addresses import ELECTION_PORT, QUORUM_PORT, ZOOKEEPER_PORT, Endpoint

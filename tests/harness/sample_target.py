@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from faults.capabilities import Reach
-from harness.backends.process import Command
+from harness.backends.backend import Command
 from harness.network.layout import Layout, Node
 from harness.network.roundtrip import round_trip
 from harness.plan.model import NodeSpec, Plan, Topology

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.backends.process import Command, ProcessBackend
+from harness.backends.backend import Command
+from harness.backends.process import ProcessBackend
 from harness.network.addresses import Addresses
 from harness.network.layout import Layout, Node, Role, site_names
 from harness.nodes import Nodes

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from faults.capabilities import ProcessStatus, Running
-from harness.backends.process import Command, ProcessBackend
+from harness.backends.backend import Command
+from harness.backends.process import ProcessBackend
 from harness.errors import InfrastructureError
 from harness.processes import table
 from harness.processes.records import read_records
@@ -144,7 +145,8 @@ def test_stop_all_ends_paused_and_running_nodes(backend: ProcessBackend) -> None
 def test_nothing_survives_an_exception_in_the_harness(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from contextlib import closing\n"
-        "from harness.backends.process import Command, ProcessBackend\n"
+        "from harness.backends.backend import Command\n"
+        "from harness.backends.process import ProcessBackend\n"
         "folder = Path(sys.argv[1]); backend = ProcessBackend(folder / 'processes.jsonl', folder)\n"
         "try: backend.start('node-1', Command(['sleep', '60'])); raise KeyboardInterrupt\n"
         "finally: backend.stop_all()\n"

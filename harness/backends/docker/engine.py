@@ -1,0 +1,54 @@
+"""The Docker engine of this machine: found, asked once whether it can carry a cluster, spoken to."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING
+
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+LOCAL = "unix://"
+PATIENCE = 60
+"""Seconds for one answer: a build is a stream of them."""
+CONNECTIONS = 64
+"""Each running container has one that waits for its end."""
+GET_ONE = "apt-get install docker.io iptables, then start dockerd as root; `fencepost doctor` tells whether it answers"
+
+
+@cache
+def engine() -> DockerClient:
+    """The engine that DOCKER_HOST names, or that of this machine. Raises UsageError with how to get one."""
+    import docker
+
+    where = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    if not where.startswith(LOCAL):
+        raise UsageError(
+            f"the Docker engine at {where} is on another machine: nodes share files with the harness, so unset "
+            "DOCKER_HOST and run an engine here"
+        )
+    try:
+        client = docker.from_env(timeout=PATIENCE, max_pool_size=CONNECTIONS)
+        client.ping()
+    except docker.errors.DockerException as error:
+        raise UsageError(f"no Docker engine answers at {where} ({_reason(error)}): {GET_ONE}") from None
+    return client
+
+
+def check_engine() -> None:
+    """Raises UsageError if no engine can be used, with the remedy."""
+    try:
+        import docker  # noqa: F401
+    except ImportError:
+        raise UsageError("the package docker is not installed: pip install 'fencepost[harness]'") from None
+    engine()
+
+
+def _reason(error: Exception) -> str:
+    """The innermost cause: what the client wraps around it names its own classes."""
+    while (cause := error.__cause__ or error.__context__) is not None and isinstance(cause, Exception):
+        error = cause
+    return getattr(error, "strerror", None) or str(error)
