@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from suites.faults.stories import STORIES as FAULTS
 from suites.internals.stories import STORIES as INTERNALS
 from suites.kip_343.stories import STORIES as KIP_343
 from suites.kip_631.stories import STORIES as KIP_631
@@ -17,7 +18,7 @@ def longest_first(stories: Iterable[Story]) -> tuple[Story, ...]:
     return tuple(sorted(stories, key=lambda story: -story.seconds))
 
 
-STORIES = longest_first((*KIP_631, *INTERNALS, *KIP_343, *REPLICA_STATE_EVENT, *REPLICATION_V2))
+STORIES = longest_first((*KIP_631, *INTERNALS, *KIP_343, *REPLICA_STATE_EVENT, *REPLICATION_V2, *FAULTS))
 
 
 def told_to(target: TargetFacts, stories: Iterable[Story] = STORIES) -> tuple[Story, ...]:

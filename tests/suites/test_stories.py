@@ -13,6 +13,7 @@ from harness.plan.hash import plan_hash
 from harness.plan.model import Plan
 from harness.plan.steps import Roll
 from harness.targets.target import load_file, names
+from suites.faults.stories import STORIES as FAULTS
 from suites.kip_631.stories import STORIES as KIP_631
 from suites.replication_v2.stories.kip_101 import STORIES as KIP_101
 from suites.requirements import load
@@ -141,4 +142,4 @@ def test_every_target_can_do_what_its_stories_need(story: Story, target: str) ->
 
 def test_the_registry_holds_each_story_once_and_leaves_out_what_is_for_others() -> None:
     quorum = told_to(TARGETS["quorum"])
-    assert quorum == tuple(story for story in STORIES if story in KIP_631 or story in KIP_101)
+    assert quorum == tuple(story for story in STORIES if story in (*KIP_631, *KIP_101, *FAULTS))

@@ -1,0 +1,12 @@
+"""Every story of the suite. One file a family of faults; each exports `STORIES`."""
+
+from suites.faults.stories import clock, disks, identity, links, processes
+from suites.story import Story
+
+STORIES: tuple[Story, ...] = (
+    *links.STORIES,
+    *processes.STORIES,
+    *identity.STORIES,
+    *disks.STORIES,
+    *clock.STORIES,
+)
