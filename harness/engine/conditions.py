@@ -30,6 +30,7 @@ from harness.plan.conditions import (
     Connected,
     Converged,
     IsrIs,
+    IsrShrunk,
     LeaderEpochAbove,
     LeaderIs,
     LogEnd,
@@ -78,6 +79,8 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
             return lambda: context.partition_entry(partition).leader_epoch > before
         case IsrIs():
             return _isr(step, context)
+        case IsrShrunk(partition=partition):
+            return lambda: _shrunk(context.partition_entry(partition))
         case ActiveController():
             return _controller(step, context)
         case Registered(node=ref, is_=is_):
@@ -145,7 +148,12 @@ def seen(step: Await, context: Context) -> str:
 def _seen(step: Await, context: Context) -> str:
     now = context.now
     match step:
-        case LeaderIs(partition=partition) | LeaderEpochAbove(partition=partition) | IsrIs(partition=partition):
+        case (
+            LeaderIs(partition=partition)
+            | LeaderEpochAbove(partition=partition)
+            | IsrIs(partition=partition)
+            | IsrShrunk(partition=partition)
+        ):
             return str(context.partition_entry(partition))
         case ActiveController():
             return ", ".join(
@@ -280,6 +288,10 @@ def _isr(step: IsrIs, context: Context) -> Predicate:
         return isr >= has and not isr & lacks and (step.is_ is None or isr == exactly)
 
     return condition
+
+
+def _shrunk(entry: PartitionEntry) -> bool:
+    return not set(entry.isr) >= set(entry.replicas)
 
 
 def _controller(step: ActiveController, context: Context) -> Predicate:

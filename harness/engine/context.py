@@ -17,7 +17,7 @@ from harness.engine.keeper import FaultKeeper
 from harness.engine.node_logs import NodeLogs
 from harness.errors import InfrastructureError
 from harness.network.layout import Listener
-from harness.plan.base import NodeRefs, Value
+from harness.plan.base import After, NodeRefs, Value
 from harness.plan.model import Plan
 from harness.targets.target import Dialect
 from results.records.journal import JournalWriter
@@ -30,6 +30,10 @@ Result = TypeVar("Result")
 
 class StepError(Exception):
     """A step could not be done, so the rest of the story makes no sense: inconclusive, with this sentence."""
+
+
+class Missed(StepError):
+    """A condition that the rest of the story needs did not come true in time."""
 
 
 class Vacant(StepError):
@@ -152,6 +156,13 @@ class Context:
             return True
 
         return found[0] if self.wait(there, time.monotonic() + RESOLVE_WITHIN) else result()
+
+    def moment(self, after: After) -> float:
+        """The instant in this process's monotonic time. StepError if it has not come."""
+        if after.event not in self.instants:
+            raise StepError(f"`{after.event}` has not happened")
+        since_now = self.instants[after.event] + after.plus_ms / 1000 - self.journal.now()
+        return time.monotonic() + since_now
 
     def wait(self, condition: Callable[[], bool], deadline: float, every: float = RECHECK) -> bool:
         """Until it holds; False when `deadline` has passed, InfrastructureError when the run's has."""

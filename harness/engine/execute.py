@@ -13,10 +13,10 @@ from faults.capabilities import CapabilityError
 from harness.conformance.progress import Phase
 from harness.engine.audit import AUDITED, Auditor
 from harness.engine.conditions import converged, holds, seen
-from harness.engine.context import Context, StepError
+from harness.engine.context import Context, Missed, StepError
 from harness.engine.keeper import FaultError
 from harness.engine.probes.prober import Prober
-from harness.engine.steps import Missed, perform
+from harness.engine.steps import perform
 from harness.errors import InfrastructureError
 from harness.plan.conditions import Converged
 from harness.plan.model import TopicSpec

@@ -6,18 +6,17 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from faults.fault import Fault
-from faults.registry import build
 from harness.clients.raw import NoAnswer
 from harness.engine.conditions import found, holds, looked_at_every, predicate, seen
-from harness.engine.context import Context, StepError
+from harness.engine.context import Context, Missed, StepError
+from harness.engine.injecting import inject
 from harness.engine.probes.prober import Prober
 from harness.engine.probes.produce import send_record
 from harness.engine.znodes import change_znode
 from harness.network.layout import Listener
 from harness.plan.base import After, Level
 from harness.plan.conditions import Await, AwaitStep
-from harness.plan.injects import Inject, InjectKill, InjectPause, InjectStep
+from harness.plan.injects import InjectStep
 from harness.plan.steps import Bind, Heal, HealAll, Hold, Produce, Roll, Shutdown, Start, Step, Workload, ZnodeStep
 
 DONE: Mapping[str, Any] = {"outcome": "done"}
@@ -53,9 +52,9 @@ def perform(step: Step, name: str, context: Context, prober: Prober) -> Mapping[
             if failures := context.keeper.heal_all():
                 raise StepError("; ".join(failures))
         case Hold():
-            context.wait(lambda: False, _moment(After(event=step.after, plus_ms=step.ms), context))
+            context.wait(lambda: False, context.moment(After(event=step.after, plus_ms=step.ms)))
         case InjectStep():
-            return _inject(step, name, context)
+            return inject(step, name, context)
         case AwaitStep():
             return _await(step, name, context)
         case _:
@@ -118,45 +117,10 @@ def _value(reference: str, context: Context) -> int:
             return context.patiently(lambda: context.now.controllers[context.active_controller()].epoch)
 
 
-def _inject(step: Inject, name: str, context: Context) -> Mapping[str, Any]:
-    params: dict[str, Any] = step.model_dump(by_alias=True, exclude={"do", "as_", "fault", "when"})
-    for key in ("from", "to", "nodes"):
-        if key in params:
-            params[key] = list(context.nodes(params[key]))
-    if "node" in params:
-        params["node"] = context.node(params["node"])
-    fault = build(step.fault, context.cluster, params)
-    if isinstance(step, InjectKill | InjectPause):
-        return {**DONE, **params, **_inject_process(step, name, fault, params, context)}
-    context.keeper.inject(name, fault, params)
-    return {**DONE, **params}
-
-
-def _inject_process(
-    step: InjectKill | InjectPause, name: str, fault: Fault, params: Mapping[str, Any], context: Context
-) -> Mapping[str, Any]:
-    """Now, or when its log says so. Whatever a node went on to say is journalled once it says no more."""
-    said: list[str | None] = []
-
-    def moment() -> None:
-        if step.when is not None:
-            node = context.node(step.nodes if isinstance(step.nodes, str) else step.nodes[0])
-            deadline = min(time.monotonic() + step.when.within_ms / 1000, context.deadline)
-            said.append(context.logs.await_said(node, step.when, deadline))
-            if said == [None]:
-                raise Missed(f"no line of {node}'s log had {step.when.says!r} within {step.when.within_ms} ms")
-
-    context.keeper.inject(name, fault, params, moment)
-    for node in params["nodes"]:
-        if lines := context.logs.since_found(node):
-            context.journal.write("note", f"said-by-{name}", "seen", {"what": "last words", "lines": lines}, node=node)
-    return {"line": said[0]} if said else {}
-
-
 def _await(step: Await, name: str, context: Context) -> Mapping[str, Any]:
     """Within so long of the step's begin, or of the instant that `after` names if that is still to come."""
     if step.after is not None:
-        context.wait(lambda: False, _moment(step.after, context))
+        context.wait(lambda: False, context.moment(step.after))
     condition = predicate(step, name, context)
     if context.wait(lambda: holds(condition), time.monotonic() + step.within_ms / 1000, looked_at_every(step)):
         return {**DONE, **found(condition)}
@@ -198,15 +162,3 @@ def _produce(step: Produce, name: str, context: Context) -> Mapping[str, Any]:
         except NoAnswer:
             continue
     return {**DONE, "node": node, "sent": step.records, "acknowledged": acknowledged}
-
-
-def _moment(after: After, context: Context) -> float:
-    """The instant in this process's monotonic time."""
-    if after.event not in context.instants:
-        raise StepError(f"`{after.event}` has not happened")
-    since_now = context.instants[after.event] + after.plus_ms / 1000 - context.journal.now()
-    return time.monotonic() + since_now
-
-
-class Missed(StepError):
-    """A condition that the rest of the story needs did not come true in time."""

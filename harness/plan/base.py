@@ -92,9 +92,13 @@ class After(PlanModel):
 
 
 class Said(PlanModel):
-    """A line of the node's own log in which `says` is found: the first since `since`, or since the run began."""
+    """A line of a node's log in which `says` is found: the first since `since`, or since the run began.
+
+    Without `node` it is the log of the one node that the fault hits.
+    """
 
     says: Pattern
+    node: NodeRef | None = None
     since: Instant | None = None
     within_ms: Milliseconds = 30_000
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from harness.plan.base import PlanModel
+from harness.plan.base import PlanModel, Said
 from harness.plan.conditions import NodeExited, Znode
-from harness.plan.injects import InjectDuplicate
+from harness.plan.injects import InjectDuplicate, InjectStep
 from harness.plan.model import ConsumerSpec, NodeSpec, Plan, ProducerSpec
 from harness.plan.probes import ReplicaStateEventProbe
 from harness.plan.steps import Bind, Heal, Hold, Produce, Shutdown, Start, Workload
 
 ROLES = ("controllers", "brokers", "active-controller", "zookeeper", "zookeeper-leader")
 OF_PARTITION = ("leader", "followers")
+OF_MANY = ("brokers", "controllers", "followers:")
+"""How references begin that lead to several nodes, as a rule."""
 INTERNAL_TOPICS = ("__consumer_offsets",)
 
 
@@ -125,8 +127,8 @@ def _steps(plan: Plan) -> Iterator[Problem]:
         after = step.after if isinstance(step, Hold) else getattr(getattr(step, "after", None), "event", None)
         if after is not None:
             yield from _instant((*at, "after"), after, seen, faults)
-        if (when := getattr(step, "when", None)) is not None and when.since is not None:
-            yield from _instant((*at, "when", "since"), when.since, seen, faults)
+        if isinstance(step, InjectStep):
+            yield from _when(at, step, plan, bound, seen, faults)
         if isinstance(step, InjectDuplicate):
             yield from _duplicate((*at, "node"), step.node, plan)
         if isinstance(step, Start):
@@ -144,6 +146,36 @@ def _steps(plan: Plan) -> Iterator[Problem]:
             bound.add(name)
         if step.do == "inject":
             faults.add(name)
+
+
+def _when(
+    at: tuple[str | int, ...], step: InjectStep, plan: Plan, bound: set[str], seen: set[str], faults: set[str]
+) -> Iterator[Problem]:
+    """What a fault waits for before it hits."""
+    when, here = step.when, (*at, "when")
+    if when is None:
+        if step.plus_ms is not None:
+            sentence = (
+                "`plus_ms` counts from what `when` waits for, and there is none; a hold step waits after an instant"
+            )
+            yield Problem((*at, "plus_ms"), sentence)
+        return
+    for key, ref in refs(when):
+        yield from _ref((*here, key), ref, plan, bound)
+    if isinstance(when, Said):
+        if when.since is not None:
+            yield from _instant((*here, "since"), when.since, seen, faults)
+        if step.heard is None or step.heard.startswith(OF_MANY):
+            yield Problem(here, "`when` is about the log of one node: name it, `when: {node: node-4, says: …}`")
+        return
+    if when.after is not None:
+        yield from _instant((*here, "after"), when.after.event, seen, faults)
+    for key in ("as_", "expect"):
+        if getattr(when, key) is not None:
+            sentence = f"`{key.rstrip('_')}` belongs to an await step; what a fault waits for claims nothing"
+            yield Problem((*here, key.rstrip("_")), sentence)
+    if isinstance(partition := getattr(when, "partition", None), str):
+        yield from _partition((*here, "partition"), partition, plan)
 
 
 def _coverage(plan: Plan) -> Iterator[Problem]:

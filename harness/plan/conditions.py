@@ -88,6 +88,13 @@ class IsrIs(AwaitStep):
     is_: NodeRefs | None = None
 
 
+class IsrShrunk(AwaitStep):
+    """Fewer replicas are in sync than are assigned, whoever left."""
+
+    condition: Literal["isr-shrunk"] = "isr-shrunk"
+    partition: Partition
+
+
 class ActiveController(AwaitStep):
     """The controller that itself says it leads, at the highest epoch that any of them names."""
 
@@ -274,6 +281,7 @@ Await = Annotated[
     | LeaderIs
     | LeaderEpochAbove
     | IsrIs
+    | IsrShrunk
     | ActiveController
     | NodeExited
     | Connected

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import model_validator
-
-from harness.plan.base import NodeRefs, Said
+from harness.plan.base import NodeRefs
 from harness.plan.injects.base import InjectStep
 
 
 class _InjectProcess(InjectStep):
     nodes: NodeRefs
-    when: Said | None = None
-    """Hit the one node at the moment that its own log says so; the step fails if it does not."""
-
-    @model_validator(mode="after")
-    def _one_log(self) -> _InjectProcess:
-        if self.when is not None and isinstance(self.nodes, tuple) and len(self.nodes) != 1:
-            raise ValueError("`when` is about the log of one node: name one in `nodes`")
-        return self
 
 
 class InjectKill(_InjectProcess):

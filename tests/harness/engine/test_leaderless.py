@@ -10,8 +10,8 @@ import pytest
 
 from harness.clients.views import Observation
 from harness.engine.conditions import holds, predicate, seen
-from harness.engine.context import StepError, Vacant
-from harness.engine.steps import Missed, perform
+from harness.engine.context import Missed, StepError, Vacant
+from harness.engine.steps import perform
 from harness.plan.base import Said
 from harness.plan.conditions import Await, Backlog, BrokerActive, BrokerFenced, Converged
 from harness.plan.injects import InjectKill

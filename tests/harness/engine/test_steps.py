@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 from kazoo.client import KazooClient
 
-from harness.engine.context import StepError
-from harness.engine.steps import Missed, perform
+from harness.engine.context import Missed, StepError
+from harness.engine.steps import perform
 from harness.engine.znodes import change_znode
 from harness.plan.base import PlanModel
 from harness.plan.steps import Roll, Shutdown, ZnodeStep

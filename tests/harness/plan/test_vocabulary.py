@@ -32,6 +32,13 @@ steps:
 - {do: await, condition: log-end, node: node-4, partition: t-0, at_most: 7, within_ms: 100}
 - {do: probe, request: create-partitions, node: node-4, topic: t, count: 2}
 - {do: probe, request: list-reassignments, node: node-4}
+- {do: heal, fault: kill}
+- {do: inject, fault: stall, as: hush, from: "leader:t-0", to: brokers, plus_ms: 20, when: {says: x, node: node-4}}
+- do: inject
+  fault: pause
+  as: nap
+  nodes: followers:t-0
+  when: {condition: isr-shrunk, partition: t-0, within_ms: 900, after: {event: kill.healed}}
 """
 
 
@@ -49,6 +56,16 @@ def test_the_words_survive_their_round_trip() -> None:
         ("since: move.begun", "since: moved.begun", "no step `moved` comes before this; so far: move at plan.yaml:18"),
         ("nodes: leader:t-0, when", "nodes: [node-4, node-5], when", "`when` is about the log of one node"),
         ('says: "start', 'within: 1, says: "start', "unknown key `within` at plan.yaml:19; did you mean `within_ms`?"),
+        ("says: x, node: node-4", "says: x", "name it, `when: {node: node-4, says: …}` at plan.yaml:27"),
+        ("says: x, node: node-4", "says: x, node: node-7", "unknown node `node-7`"),
+        ("says: x, node: node-4", "says: x, node: brokers", "`when` is about the log of one node"),
+        (", when: {says: x, node: node-4}", "", "`plus_ms` counts from what `when` waits for, and there is none"),
+        ("partition: t-0, within_ms: 900", "partition: u-0, within_ms: 900", "unknown partition `u-0`"),
+        ("within_ms: 900", "is: node-9, within_ms: 900", "unknown key `is` at plan.yaml:32"),
+        ("isr-shrunk", "isr-shrink", "at plan.yaml:32: Input tag 'isr-shrink'"),
+        ("within_ms: 900", "within_ms: 900, as: gone", "`as` belongs to an await step; what a fault waits for claims"),
+        ("event: kill.healed", "event: keel.healed", "no step `keel` comes before this; so far: hush, kill, move"),
+        ("within_ms: 900, ", "", "missing key `within_ms` at plan.yaml:32"),
         ("kill.proven}", "kill.proven, plus_ms: 5}", "how long a log was is noted at instants, not between them"),
         ("kind: leader", "kind: queue", "'leader', 'other', 'children' or 'any'"),
         ("kind: leader", "kind: any, topics: t", "only watches on leaders are told apart by `topics`"),
