@@ -30,7 +30,7 @@ RUN_LABEL = "fencepost.run"
 """The run folder, on each container and network."""
 TOKEN_LABEL = "fencepost.token"
 HARNESS_LABEL = "fencepost.harness"
-"""`boot:pid:start time` of the harness that made it: whether that lives can be asked even when its folder is gone."""
+"""The signature of the harness that made it: whether that lives can be asked without the folder."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,7 @@ class Stamp:
     @property
     def labels(self) -> dict[str, str]:
         """For a container or a network."""
-        me = table.identify_child(os.getpid())
-        return {
-            RUN_LABEL: str(self.run),
-            TOKEN_LABEL: self.token,
-            HARNESS_LABEL: f"{table.boot_id()}:{me.pid}:{me.start_time}",
-        }
+        return {RUN_LABEL: str(self.run), TOKEN_LABEL: self.token, HARNESS_LABEL: table.signature()}
 
     @property
     def fsname(self) -> str:
@@ -93,8 +88,10 @@ class ResourceRecords:
 
     def _write(self, phase: str, kind: Kind, id: str, details: Mapping[str, Any]) -> None:
         line = json.dumps({"phase": phase, "kind": kind, "id": id, **details}) + "\n"
-        with self._lock, (self._run / RESOURCES).open("a", encoding="utf-8") as file:
-            file.write(line)
+        with self._lock, (self._run / RESOURCES).open("ab") as file:
+            if file.tell() and not _ends_whole(self._run / RESOURCES):
+                file.write(b"\n")  # its last writer was killed in the middle of a line
+            file.write(line.encode())
             file.flush()
             os.fsync(file.fileno())
 
@@ -114,6 +111,12 @@ def read_resources(run: Path) -> list[Resource]:
             case {"phase": "gone", "kind": kind, "id": id}:
                 found.pop((kind, id), None)
     return list(found.values())
+
+
+def _ends_whole(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:

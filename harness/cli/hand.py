@@ -1,4 +1,4 @@
-"""Commands for a cluster to break by hand, and for what crashed runs leave."""
+"""Commands for a cluster to break by hand."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL)(inject)
     app.command(rich_help_panel=PANEL)(heal)
     app.command(rich_help_panel=PANEL)(status)
-    app.command(rich_help_panel=PANEL)(clean)
-    app.command(rich_help_panel=PANEL)(doctor)
 
 
 def up(
@@ -141,41 +139,3 @@ def status(run: RunOption = None) -> None:
     from harness.terminal import terminal
 
     terminal().print(*status_tables(ask(find_run(run), "status")), sep="\n")
-
-
-def clean(
-    runs: Annotated[list[Path] | None, typer.Argument(help="Run folders; without any, all that died.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be ended, end nothing.")] = False,
-) -> None:
-    """End exactly what crashed runs left: their processes, and the addresses they held.
-
-    A process is ended only if its pid and start time, or the token in its environment, are in the run's records.
-    Journals and logs stay.
-
-    [bold]Examples[/bold]
-      fencepost clean --dry-run
-      fencepost clean
-      fencepost clean runs/2026-11-21-7f3c9a21
-    """
-    from harness.processes.cleanup import clean, left_behind
-
-    found = list(runs or left_behind())
-    if not found:
-        typer.echo("nothing was left behind")
-    for run in found:
-        cleaned = clean(run, dry_run=dry_run)
-        verb, gave = ("would end", "would give back") if dry_run else ("ended", "gave back")
-        nodes = ", ".join(f"{node} (pid {pid})" for node, pid in cleaned.processes) or "no process"
-        addresses = "".join(f", {gave} 127.{k}.*" for k in cleaned.leases)
-        typer.echo(f"{cleaned.run}: {verb} {nodes}{addresses}")
-
-
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False) -> None:
-    """Show what works on this machine, and what is lost without the rest.
-
-    [bold]Example[/bold]
-      fencepost doctor
-    """
-    from harness.doctor import main
-
-    raise typer.Exit(main(as_json))

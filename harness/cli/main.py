@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import typer
 
-from harness.cli import hand, runs, suite
+from harness.cli import hand, machine, runs, suite
 
 EXIT_CODES = """
 [bold]Exit codes[/bold]  0 pass · 1 violation · 2 infrastructure, or wrong usage · 3 inconclusive
@@ -32,6 +32,7 @@ app = typer.Typer(
 suite.register(app)
 runs.register(app)
 hand.register(app)
+machine.register(app)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Which running cluster owns which `127.k.*`: one lease file for each k, held by flock for as long as the run lives.
 
 The kernel drops the lock when the harness dies, however it dies. Its nodes may live on, though, so the file names the
-run folder, and a lease whose run still has living processes is passed over until `fencepost clean` has ended them.
+run folder, and a lease whose run left processes, mounts or containers is passed over until they were cleaned up.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from harness.cleaning.records import read_resources
 from harness.errors import InfrastructureError
 from harness.network.addresses import FIRST_K, LAST_K, Addresses, Endpoint
-from harness.processes.records import living, read_records
-
-RECORDS = "processes.jsonl"
+from harness.processes.records import RECORDS, living, read_records
 
 
 def state_folder() -> Path:
@@ -116,12 +115,16 @@ def _take(path: Path, run: Path, listeners: Iterable[Endpoint]) -> int | None:
     if descriptor is None:
         return None
     earlier = _read(path)
-    if (earlier is not None and living(read_records(earlier / RECORDS))) or not all(map(_is_free, listeners)):
+    if (earlier is not None and _left_something(earlier)) or not all(map(_is_free, listeners)):
         os.close(descriptor)
         return None
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, json.dumps({"run": str(run.resolve()), "pid": os.getpid()}).encode(), 0)
     return descriptor
+
+
+def _left_something(run: Path) -> bool:
+    return bool(living(read_records(run / RECORDS)) or read_resources(run))
 
 
 def _lock(path: Path) -> int | None:

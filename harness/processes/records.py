@@ -22,9 +22,12 @@ from typing import Any
 from harness.processes import table
 from harness.processes.table import Identity
 
+RECORDS = "processes.jsonl"
 TOKEN = "FENCEPOST_TOKEN"
 RUN = "FENCEPOST_RUN"
 NODE = "FENCEPOST_NODE"
+HARNESS = "FENCEPOST_HARNESS"
+"""The signature of the harness: `clean --all` asks whether it lives."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class ProcessRecords:
         """Note a start down before it happens; gives what belongs into the child's environment."""
         token = uuid.uuid4().hex
         self._write({"phase": "intent", "token": token, "node": node, "boot": self._boot, "argv": list(argv)})
-        return {TOKEN: token, RUN: str(self._run), NODE: node}
+        return {TOKEN: token, RUN: str(self._run), NODE: node, HARNESS: table.signature()}
 
     def started(self, token: str, identity: Identity) -> None:
         self._write({"phase": "started", "token": token, "pid": identity.pid, "start_time": identity.start_time})

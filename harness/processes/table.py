@@ -10,6 +10,7 @@ import os
 import select
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,6 +63,22 @@ def boot_id() -> str:
     return (PROC / "sys/kernel/random/boot_id").read_text().strip()
 
 
+def signature() -> str:
+    """This process, in words that name it among all boots and pid namespaces: `boot/namespace/pid/start time`."""
+    me = identify_child(os.getpid())
+    return f"{boot_id()}/{_namespace()}/{me.pid}/{me.start_time}"
+
+
+def signer_lives(signature: str) -> bool | None:
+    """Whether that process lives; None if it cannot be said from here: another machine, boot or namespace."""
+    boot, _, rest = signature.partition("/")
+    namespace, _, process = rest.partition("/")
+    pid, _, start_time = process.partition("/")
+    if (boot, namespace) != (boot_id(), _namespace()) or not (pid.isdigit() and start_time.isdigit()):
+        return None
+    return is_alive(Identity(int(pid), int(start_time)))
+
+
 def environment(pid: int) -> dict[str, str]:
     """The environment a process was started with; empty if it is gone or belongs to somebody else."""
     try:
@@ -81,6 +98,17 @@ def all_processes() -> Iterator[Identity]:
 def group(number: int) -> list[Identity]:
     """The living processes of a process group."""
     return [each for each in all_processes() if _group_of(each.pid) == number]
+
+
+def kill(identity: Identity) -> None:
+    """SIGKILL this very process, and do not wait for its end."""
+    with suppress(ProcessLookupError, PermissionError):
+        descriptor = os.pidfd_open(identity.pid)
+        try:
+            if is_alive(identity):
+                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        finally:
+            os.close(descriptor)
 
 
 def end(identity: Identity, timeout: float = 5.0) -> bool:
@@ -105,6 +133,11 @@ def end(identity: Identity, timeout: float = 5.0) -> bool:
     if not readable:
         raise TimeoutError(f"process {identity.pid} is still there {timeout:g} s after SIGKILL")
     return True
+
+
+def _namespace() -> str:
+    """Pids compare only within one namespace of them."""
+    return str((PROC / "self/ns/pid").readlink())
 
 
 def _group_of(pid: int) -> int | None:

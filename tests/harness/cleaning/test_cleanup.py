@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.cleaning.cleanup import clean, left_behind
 from harness.errors import UsageError
 from harness.network.lease import Lease
 from harness.processes import table
-from harness.processes.cleanup import clean, left_behind
 from harness.processes.records import ProcessRecords
 from harness.processes.table import Identity
 
@@ -20,7 +20,8 @@ pytestmark = pytest.mark.integration
 CRASHING_HARNESS = """
 import sys, time
 from pathlib import Path
-from harness.backends.process import Command, ProcessBackend
+from harness.backends.backend import Command
+from harness.backends.process import ProcessBackend
 from harness.network.lease import Lease
 run = Path(sys.argv[1])
 lease = Lease.acquire(run, lambda addresses: [])
@@ -57,20 +58,20 @@ def test_the_processes_and_the_lease_of_a_killed_harness_go_and_its_journal_stay
     run, k = crashed
     assert left_behind() == [run]
     cleaned = clean(run)
-    assert sorted(node for node, _ in cleaned.processes) == ["node-1", "node-2"]
-    assert cleaned.leases == (k,)
-    assert [pid for _, pid in cleaned.processes if table.identify(pid) is not None] == []
+    assert sorted(each.what for each in cleaned.of("process")) == ["node-1", "node-2"]
+    assert [each.id for each in cleaned.of("addresses")] == [f"127.{k}.*"]
+    assert [each for each in cleaned.of("process") if table.is_alive(each.handle)] == []
     assert left_behind() == []
     assert (run / "journal.jsonl").read_text() == "torn li"
     assert not (run / "control.sock").exists()
-    assert clean(run).processes == ()
+    assert clean(run).found == ()
 
 
 def test_a_dry_run_touches_nothing(crashed: tuple[Path, int]) -> None:
     run, _ = crashed
     found = clean(run, dry_run=True)
     assert clean(run, dry_run=True) == found
-    assert len(found.processes) == 2
+    assert len(found.of("process")) == 2
 
 
 def test_addresses_whose_nodes_still_live_are_not_leased_again(
@@ -90,7 +91,7 @@ def test_a_process_that_got_a_recycled_pid_survives(tmp_path: Path) -> None:
         records = ProcessRecords(tmp_path / "processes.jsonl")
         token = records.intend("node-4", ["sleep"])["FENCEPOST_TOKEN"]
         records.started(token, Identity(decoy.pid, identity.start_time - 100))
-        assert clean(tmp_path).processes == ()
+        assert clean(tmp_path).found == ()
         assert table.is_alive(identity)
         decoy.send_signal(signal.SIGKILL)
 

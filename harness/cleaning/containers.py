@@ -1,0 +1,110 @@
+"""Containers and networks that outlived their harness: they carry the run and the token of the record as labels, and
+have the recorded id where one was noted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from harness.cleaning.leftover import Leftover, Unremovable
+from harness.cleaning.records import (
+    HARNESS_LABEL,
+    RUN_LABEL,
+    TOKEN_LABEL,
+    Resource,
+    ResourceRecords,
+    read_resources,
+)
+from harness.processes import table
+
+SECONDS = 30
+"""How long the engine may take for one answer."""
+
+
+class NoEngine(Exception):
+    """No engine answered; the sentence says which containers were not looked for."""
+
+
+def of_run(run: Path) -> list[Leftover]:
+    """Raises NoEngine if there should be some and no engine answers."""
+    recorded = [each for each in read_resources(run) if each.kind in ("container", "network")]
+    if not recorded:
+        return []
+    engine = _engine(f"{', '.join(each.id for each in recorded)} of {run} may still be there")
+    found = []
+    for resource in recorded:
+        for each in _labelled(engine, resource.kind, f"{TOKEN_LABEL}={resource.token}"):
+            known = resource.details.get(resource.kind)
+            if each.id == (known or each.id) and _labels(each).get(RUN_LABEL) == str(run):
+                found.append(_leftover(resource.kind, each, (run, resource, each)))
+    return found
+
+
+def without_records() -> Iterator[tuple[Path, Leftover]]:
+    """What carries our labels, with the run that they name, and whose harness is proven to have died. NoEngine: as
+    `of_run`."""
+    engine = _engine("whether containers of dead runs are there cannot be said")
+    for kind in ("container", "network"):
+        for each in _labelled(engine, kind, TOKEN_LABEL):
+            labels = _labels(each)
+            if labels.get(RUN_LABEL) and table.signer_lives(labels.get(HARNESS_LABEL, "")) is False:
+                yield Path(labels[RUN_LABEL]), _leftover(kind, each, (None, None, each))
+
+
+def remove(found: Sequence[Leftover]) -> None:
+    """Containers before networks, which must be empty."""
+    import docker
+
+    wrong = []
+    for each in sorted(found, key=lambda one: one.kind == "network"):
+        run, resource, thing = each.handle
+        try:
+            _remove(thing, each.kind)
+        except docker.errors.NotFound:
+            pass
+        except docker.errors.APIError as error:
+            wrong.append(f"{each} could not be removed: {error.explanation or error}")
+            continue
+        if resource is not None:
+            _note_gone(run, resource)
+    Unremovable.unless_none(wrong)
+
+
+def _remove(thing: Any, kind: str) -> None:
+    if kind == "container":
+        thing.remove(force=True, v=True)
+    else:
+        thing.remove()
+
+
+def _note_gone(run: Path, resource: Resource) -> None:
+    with suppress(OSError):  # a folder that is gone or read-only has nothing to note it in
+        ResourceRecords(run).gone(resource.kind, resource.id)
+
+
+def _engine(otherwise: str) -> Any:
+    import docker
+
+    try:
+        client = docker.from_env(timeout=SECONDS)
+        client.ping()
+    except (docker.errors.DockerException, OSError) as error:
+        raise NoEngine(f"no container engine answers, and {otherwise}: start it and clean again ({error})") from None
+    return client
+
+
+def _labelled(engine: Any, kind: str, label: str) -> list[Any]:
+    if kind == "container":
+        return list(engine.containers.list(all=True, filters={"label": label}, ignore_removed=True))
+    return list(engine.networks.list(filters={"label": label}))
+
+
+def _labels(thing: Any) -> dict[str, str]:
+    attributes = thing.attrs
+    return dict(attributes.get("Labels") or attributes.get("Config", {}).get("Labels") or {})
+
+
+def _leftover(kind: str, thing: Any, handle: tuple[Any, ...]) -> Leftover:
+    return Leftover(kind, thing.name, thing.short_id, handle)

@@ -1,0 +1,49 @@
+"""`fencepost clean --all`: every dead run that anything on this machine names, its folder gone or not.
+
+Leases, environments of processes, and labels of containers name runs. Where a folder has records, they decide as ever.
+Where the folder is gone, what still carries its stamp is removed: the stamp says whose it is, and the signature in it
+proves that the harness is dead. What another machine, boot or pid namespace signed proves nothing here, and stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from harness.cleaning import containers, processes
+from harness.cleaning.cleanup import Cleaned, clean, has_records, is_alive, left_behind, removed
+from harness.cleaning.leftover import Leftover, Remove
+
+STAMPED: tuple[tuple[Callable[[], Iterator[tuple[Path, Leftover]]], Remove], ...] = (
+    (processes.without_records, processes.remove),
+    (containers.without_records, containers.remove),
+)
+
+
+def clean_all(*, dry_run: bool = False) -> list[Cleaned]:
+    """Every run of which something was found, and one for each problem. Runs that go on are left alone."""
+    stamped, problems = _stamped()
+    named = dict.fromkeys([*left_behind(), *stamped])
+    done = [_clean(run, stamped.get(run, []), dry_run) for run in named if not is_alive(run)]
+    done += [Cleaned(Path(), (), (sentence,)) for sentence in problems]
+    return [each for each in done if each.found or each.problems]
+
+
+def _clean(run: Path, stamped: list[tuple[Leftover, Remove]], dry_run: bool) -> Cleaned:
+    if has_records(run) or run in left_behind():
+        return clean(run, dry_run=dry_run)
+    problems = [] if dry_run else [sentence for each, remove in stamped for sentence in removed([each], remove)]
+    return Cleaned(run, tuple(each for each, _ in stamped), tuple(problems))
+
+
+def _stamped() -> tuple[dict[Path, list[tuple[Leftover, Remove]]], list[str]]:
+    """By run; and what could not be looked for."""
+    found: dict[Path, list[tuple[Leftover, Remove]]] = {}
+    problems = []
+    for look, remove in STAMPED:
+        try:
+            for run, each in look():
+                found.setdefault(run, []).append((each, remove))
+        except containers.NoEngine as error:
+            problems.append(str(error))
+    return found, problems

@@ -1,0 +1,107 @@
+"""FUSE mounts that outlived their harness: at the recorded mount point, and with the token of the record as source."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.cleaning.leftover import Leftover, Unremovable
+from harness.cleaning.records import ResourceRecords, Stamp, read_resources
+from harness.processes import table
+
+UNMOUNT_WITHIN = 10.0
+_CONNECTIONS = Path("/sys/fs/fuse/connections")
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A line of /proc/self/mountinfo."""
+
+    point: str
+    kind: str
+    source: str
+    device: str
+    """`major:minor`."""
+
+
+def mounts() -> list[Mount]:
+    """All mounts that this process sees; of two at one place the later one is on top."""
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text(errors="replace").splitlines():
+        front, _, back = line.partition(" - ")
+        fields, (kind, source, *_) = front.split(" "), back.split(" ")
+        found.append(Mount(_unescaped(fields[4]), kind, _unescaped(source), fields[2]))
+    return found
+
+
+def of_run(run: Path) -> list[Leftover]:
+    """Its mounts that are still there. What somebody else mounted at the same place, or over it, is not among them."""
+    recorded = [each for each in read_resources(run) if each.kind == "mount" and each.boot == table.boot_id()]
+    if not recorded:
+        return []
+    on_top = {mount.point: mount for mount in mounts()}
+    found = []
+    for resource in recorded:
+        mount = on_top.get(_resolved(resource.id))
+        marker = Stamp(resource.token, run).fsname
+        if mount is not None and mount.kind.partition(".")[0] == "fuse" and mount.source == marker:
+            found.append(
+                Leftover("mount", str(resource.details.get("node", "")), mount.point, (run, resource.id, mount))
+            )
+    return found
+
+
+def remove(found: Sequence[Leftover]) -> None:
+    """Its server was ended before: whoever waits in it gets an error. Lazy, so that an open file is no obstacle."""
+    wrong = []
+    for each in reversed(found):
+        run, id, mount = each.handle
+        _abort(mount)
+        if error := _unmount(mount):
+            wrong.append(f"{each} could not be unmounted: {error}")
+            continue
+        with suppress(OSError):  # a folder that is gone or read-only has nothing to note it in
+            ResourceRecords(run).gone("mount", id)
+    Unremovable.unless_none(wrong)
+
+
+def _abort(mount: Mount) -> None:
+    """End every operation that still waits, where the kernel lets us."""
+    with suppress(OSError):
+        (_CONNECTIONS / mount.device.partition(":")[2] / "abort").write_text("1")
+
+
+def _unmount(mount: Mount) -> str | None:
+    """The reason why not, or None."""
+    tools = [["fusermount3", "-u", "-z"], ["fusermount", "-u", "-z"], ["umount", "-l"]]
+    said = "there is neither fusermount3 nor umount on the PATH"
+    for tool in tools:
+        if shutil.which(tool[0]) is None:
+            continue
+        try:
+            done = subprocess.run(
+                [*tool, mount.point], capture_output=True, text=True, timeout=UNMOUNT_WITHIN, stdin=subprocess.DEVNULL
+            )
+        except subprocess.TimeoutExpired:
+            said = f"{tool[0]} did not end within {UNMOUNT_WITHIN:g} s"
+            continue
+        if mount not in mounts():
+            return None
+        said = done.stderr.strip() or f"{tool[0]} ended with {done.returncode}"
+    return said
+
+
+def _resolved(point: str) -> str:
+    """As the kernel shows it. The place itself is not looked at: a dead mount answers nothing."""
+    path = Path(point)
+    return str(path.parent.resolve() / path.name)
+
+
+def _unescaped(text: str) -> str:
+    """mountinfo writes blanks as `\\040`."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)

@@ -1,0 +1,85 @@
+"""Commands about the machine: what dead runs left on it, and what works on it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from harness.cleaning.cleanup import Cleaned
+
+PANEL = "This machine"
+Json = Annotated[bool, typer.Option("--json", help="For programs: JSON on standard output.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(rich_help_panel=PANEL)(clean)
+    app.command(rich_help_panel=PANEL)(doctor)
+
+
+def clean(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RUN]…", help="Run folders; without any, all that died holding addresses."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every dead run that a process, a container or a lease names.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be ended, end nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """End exactly what dead runs left behind: processes, mounts, containers, networks, addresses.
+
+    Seldom needed: a watcher beside each run does the same as soon as its run dies. A process is ended only if its pid
+    and start time, or the token in its environment, are in the run's records; a mount, container or network only if it
+    carries the token of the record. Runs that go on are left alone, also with --all. Journals and logs stay.
+
+    [bold]Examples[/bold]
+      fencepost clean --dry-run
+      fencepost clean
+      fencepost clean runs/2026-11-21-7f3c9a21
+      fencepost clean --all            (also runs whose folder is gone)
+    """
+    from harness.cleaning import cleanup
+    from harness.cleaning import everything as all_runs
+
+    if everything:
+        done = all_runs.clean_all(dry_run=dry_run)
+    else:
+        done = [cleanup.clean(run, dry_run=dry_run) for run in runs or cleanup.left_behind()]
+    if as_json:
+        typer.echo(json.dumps([_as_json(each, dry_run) for each in done], indent=2))
+    else:
+        typer.echo("\n".join(_described(each, dry_run) for each in done) or "nothing was left behind")
+    raise typer.Exit(2 if any(each.problems for each in done) else 0)
+
+
+def doctor(as_json: Json = False) -> None:
+    """Show what works on this machine, and what is lost without the rest.
+
+    [bold]Examples[/bold]
+      fencepost doctor
+      fencepost doctor --json
+    """
+    from harness.doctor import main
+
+    raise typer.Exit(main(as_json))
+
+
+def _described(cleaned: Cleaned, dry_run: bool) -> str:
+    verb = "would remove" if dry_run else "removed"
+    found = [f"{verb} {each}" for each in cleaned.found]
+    lines = [*found, *(f"still there: {sentence}" for sentence in cleaned.problems)]
+    return "\n".join([str(cleaned.run), *(f"  {line}" for line in lines or ["nothing was left"])])
+
+
+def _as_json(cleaned: Cleaned, dry_run: bool) -> dict[str, object]:
+    return {
+        "run": str(cleaned.run),
+        "removed": not dry_run,
+        "found": [{"kind": each.kind, "what": each.what, "id": each.id} for each in cleaned.found],
+        "problems": list(cleaned.problems),
+    }
