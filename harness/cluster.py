@@ -1,33 +1,31 @@
-"""A running cluster: nodes of a target, as processes, with every connection between them through a link of its own."""
+"""A running cluster: nodes of a target, with every connection between them through a link of its own."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from types import TracebackType
 from typing import Self
 
 from faults.capabilities import Running
-from harness.backends.process import ProcessBackend
+from harness.backends import PROCESS
+from harness.backends.premises import Ordered, premises
+from harness.directories import NodeDirectories
 from harness.errors import InfrastructureError
 from harness.log_dirs import NodeLogDirs
 from harness.network import sockets
 from harness.network.addresses import Addresses, Endpoint
-from harness.network.doors import doors_command
 from harness.network.layout import MAIN_SITE, Layout, Listener, Node, Role, site_names
-from harness.network.lease import Lease
 from harness.network.links import ToxiproxyLinks
-from harness.network.server import await_version, server_command
 from harness.network.sockets import Bypass
-from harness.network.toxiproxy import Toxiproxy
 from harness.nodes import ASK_EVERY, Duplicates, Nodes
 from harness.plan.model import Plan
 from harness.targets.target import Installation, Target, new_uuid
 from results.records.folder import RunFolder
 from results.records.journal import JournalError, JournalWriter
 
-TOXIPROXY, DOORS = "toxiproxy", "doors"
 READY_WITHIN = 60.0
 """Seconds from the start of nodes until all of them serve; six JVMs that share two cores with others need many."""
 
@@ -41,7 +39,7 @@ def lay_out(plan: Plan, addresses: Addresses) -> Layout:
             frozenset(map(Role, spec.roles)),
             addresses.node(spec.index),
             spec.duplicate_of,
-            spec.directory == "cloned",
+            spec.directory,
             spec.log_dirs,
             None if "zookeeper" in spec.roles else spec.level or plan.level,
         )
@@ -51,40 +49,38 @@ def lay_out(plan: Plan, addresses: Addresses) -> Layout:
 
 
 class Cluster:
-    """Entered, it has addresses, links and a running Toxiproxy, but no node yet; left, nothing of it runs any more.
+    """Entered, it has addresses and open links, but no node yet; left, nothing of it runs any more.
 
     `processes`, `links`, `duplicates` and `log_dirs` are what faults work on (`faults.capabilities.Cluster`).
     """
 
-    def __init__(self, plan: Plan, folder: RunFolder, journal: JournalWriter, target: Target) -> None:
+    def __init__(
+        self, plan: Plan, folder: RunFolder, journal: JournalWriter, target: Target, backend: str = PROCESS
+    ) -> None:
         self.plan = plan
         self.folder = folder
         self.journal = journal
         self.target = target
+        self.backend = backend
         self._stack = ExitStack()
-        self._broken: list[str] = []
 
     def __enter__(self) -> Self:
         self.target.prepare()
         with self._stack as stack:
-            lease = Lease.acquire(self.folder.path, lambda addresses: lay_out(self.plan, addresses).listeners())
-            stack.callback(lease.release)
-            self.layout = lay_out(self.plan, lease.addresses)
+            ordered = Ordered(self.folder, partial(lay_out, self.plan), self._exited)
+            self._premises = stack.enter_context(premises(self.backend, ordered))
+            self._backend = self._premises.backend
+            self.layout = self._premises.layout
             self.installation = Installation(
                 self.layout, self.plan.timing, new_uuid(), self.folder.nodes, self.plan.security
             )
-            self._backend = ProcessBackend(self.folder.processes, self.folder.logs, self._exited)
-            stack.callback(self._backend.stop_all)
             self.processes = Nodes(self.layout, self.installation, self.target, self._backend, self.journal)
-            toxiproxy = Toxiproxy(self.layout.addresses.toxiproxy)
-            self._backend.start(TOXIPROXY, server_command(toxiproxy.api))
-            if doors := self.layout.doors():
-                self._backend.start(DOORS, doors_command(doors))
-            await_version(toxiproxy)
-            toxiproxy.populate(self.layout.links())
-            self.duplicates = Duplicates(self.processes)
+            self.duplicates = Duplicates(self.processes, self.layout)
+            self.directories = NodeDirectories(
+                self.layout, self.installation, self.target, self._backend.status
+            )
             self.log_dirs = NodeLogDirs(self.layout, self.installation)
-            self.links = ToxiproxyLinks(self.layout, lambda proxy: toxiproxy, self._is_paused)
+            self.links = ToxiproxyLinks(self.layout, self._premises.server, self._is_paused, self._premises.connect)
             self._stack = stack.pop_all()
         return self
 
@@ -156,7 +152,7 @@ class Cluster:
 
     def problems(self) -> list[str]:
         """Sentences about what makes this run worthless: a dead Toxiproxy, a connection past the links."""
-        return [*self._broken, *map(str, self.socket_audit())]
+        return [*self._premises.broken(), *map(str, self.socket_audit())]
 
     def pids(self) -> dict[str, int]:
         """Of the nodes that run or are paused."""
@@ -168,9 +164,6 @@ class Cluster:
         return self._backend.status(name).running is Running.PAUSED
 
     def _exited(self, name: str, exit_code: int) -> None:
-        """A process ended that nobody here ended."""
-        if name in (TOXIPROXY, DOORS):
-            self._broken.append(self._backend.obituary(name))
-        else:
-            with suppress(JournalError):  # the run is over, and nobody reads this any more
-                self.processes.ended(name, exit_code)
+        """A node ended that nobody here ended."""
+        with suppress(JournalError):  # the run is over, and nobody reads this any more
+            self.processes.ended(name, exit_code)

@@ -62,7 +62,7 @@ def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = 
     with JournalWriter(folder.journal) as journal:
         journal.write("run", folder.name, "begin", {"story": plan.story, "target": plan.target, "seed": plan.seed})
         try:
-            _live(plan, folder, journal, target, watch or Unwatched())
+            _live(plan, folder, journal, target, backend, watch or Unwatched())
         except (KeyboardInterrupt, SystemExit):
             journal.trouble("the run was interrupted")
         except (HarnessError, CapabilityError) as error:
@@ -77,10 +77,12 @@ def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = 
     return folder, verdict
 
 
-def _live(plan: Plan, folder: RunFolder, journal: JournalWriter, target: targets.Target, watch: Watch) -> None:
+def _live(
+    plan: Plan, folder: RunFolder, journal: JournalWriter, target: targets.Target, backend: str, watch: Watch
+) -> None:
     """From the first process to the last. The observer watches until all nodes are ended on purpose."""
     with ExitStack() as stack:
-        cluster = stack.enter_context(Cluster(plan, folder, journal, target))
+        cluster = stack.enter_context(Cluster(plan, folder, journal, target, backend))
         deadline = time.monotonic() + plan.deadline_ms / 1000
         _start(cluster)
         observer = stack.enter_context(Observer(_watched(cluster), target.file.dialect, journal, plan.prepared_topics))
