@@ -22,6 +22,8 @@ from harness.targets.target import load
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
 
+STORY = "by-hand"
+"""Of the plan that stands for such a cluster: nobody judges it."""
 GROUPS: Mapping[str, Callable[[Layout], tuple[Node, ...]]] = {
     "controllers": lambda layout: layout.controllers,
     "brokers": lambda layout: layout.brokers,
@@ -43,7 +45,7 @@ def plan_by_hand(target: str, servers: int = 1) -> Plan:
     brokers = [broker.model_copy(update={"name": f"node-{n}", "id": n, "index": n}) for n in (4, 5, 6)]
     duplicate = broker.model_copy(update={"name": "node-4b", "index": 14, "start": "later", "duplicate_of": "node-4"})
     return Plan(
-        story="by-hand",
+        story=STORY,
         title="A cluster broken by hand",
         document="none",
         seed=0,
