@@ -12,6 +12,7 @@ from typing import Self
 from faults.capabilities import Running
 from harness.backends import PROCESS
 from harness.backends.premises import Ordered, premises
+from harness.cleaning.watcher import Watcher
 from harness.directories import NodeDirectories
 from harness.errors import InfrastructureError
 from harness.log_dirs import NodeLogDirs
@@ -67,6 +68,7 @@ class Cluster:
     def __enter__(self) -> Self:
         self.target.prepare()
         with self._stack as stack:
+            stack.enter_context(Watcher(self.folder.path))
             ordered = Ordered(self.folder, partial(lay_out, self.plan), self._exited)
             self._premises = stack.enter_context(premises(self.backend, ordered))
             self._backend = self._premises.backend
