@@ -45,11 +45,15 @@ class NodeSpec(PlanModel):
     roles: tuple[Literal["controller", "broker", "zookeeper"], ...]
     start: Literal["now", "later"] = "now"
     duplicate_of: str | None = None
-    directory: Literal["empty", "cloned"] = "empty"
-    """Of a duplicate: what its log directory holds when it starts."""
+    directory: Literal["empty", "cloned", "same"] = "empty"
+    """Of a duplicate: what its log directory holds when it starts; `same`: it is the elder's own."""
     log_dirs: Annotated[int, Field(ge=1, le=9)] = 1
+    disk: Literal["plain", "breakable"] = "plain"
+    """`breakable`: its log directories are mounted, so that single operations on them can be made to fail."""
     level: Name | None = None
     """The protocol level that it starts at (`levels:` of the target file). None: the plan's."""
+    clock: Literal["machine", "own"] = "machine"
+    """`own`: its wall clock can be set wrong while it runs, by the faults `clock-…`."""
 
 
 class Topology(PlanModel):
@@ -153,6 +157,8 @@ class Deviation(PlanModel):
     requirement: str
     level: Literal["must", "may"] = "must"
     """`must`: not seeing it is a violation, the list is out of date. `may`: a consequence that can show."""
+    mechanism: Literal["cut-to-high-watermark", "refused-duplicate"] | None = None
+    """If given, only what this can have done is put down to the difference (`harness.checkers.mechanisms`)."""
 
 
 class Plan(PlanModel):

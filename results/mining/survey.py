@@ -8,6 +8,8 @@ from results.records.folder import RunFolder
 from results.records.journal import being_written
 
 PAGE = "trends.html"
+NO_RUN = (PAGE, "campaign.json")
+"""Folders with such a file hold what was mined, or the runs of a campaign: they are no run themselves."""
 """A folder with this file holds earlier results of this job, and no run."""
 
 
@@ -37,7 +39,7 @@ class Survey:
 def survey(root: Path) -> Survey:
     folders: dict[State, list[RunFolder]] = {state: [] for state in State}
     for path in sorted(root.iterdir()):
-        if path.is_dir() and not path.name.startswith(".") and not (path / PAGE).exists():
+        if path.is_dir() and not path.name.startswith(".") and not any((path / each).exists() for each in NO_RUN):
             folder = RunFolder(path)
             folders[_state(folder)].append(folder)
     return Survey(root, {state: tuple(found) for state, found in folders.items()})

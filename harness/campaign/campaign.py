@@ -1,0 +1,180 @@
+"""A campaign: random plans, one after another or side by side, until the time is up. A failure ends nothing.
+
+Its folder holds `campaign.json` (what was asked for), `plans/`, `progress.jsonl`, the folder of each run, and at the end
+`summary.json`. Spark mines it as any folder of runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from itertools import count
+from pathlib import Path
+from typing import IO, Any
+
+from harness.campaign.planner import VERSION, draw
+from harness.conformance.progress import VARIABLE
+from harness.plan import Plan, dump_plan
+from results.records.folder import write_json
+
+GRACE = 60.0
+"""Seconds that runs have to heal, stop and be judged after an interrupt."""
+NOT_TWICE = 1_000_000
+"""Campaigns of different seeds draw different plans, up to so many."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What was asked for. `plans` None: as many as the time allows."""
+
+    target: str
+    backend: str
+    seed: int
+    minutes: float
+    workers: int
+    plans: int | None = None
+
+    def plan(self, number: int) -> Plan:
+        """The plan of that number, from 1."""
+        return draw(self.target, self.backend, self.plan_seed(number))
+
+    def plan_seed(self, number: int) -> int:
+        return self.seed * NOT_TWICE + number
+
+
+@dataclass
+class Attempt:
+    """One plan that was begun. `ended`: its process is gone; `interrupted`: because it was told to."""
+
+    number: int
+    plan: Plan
+    file: Path
+    process: subprocess.Popen[bytes]
+    begun: float
+    log: Path
+    ended: bool = False
+    interrupted: bool = False
+
+    @property
+    def story(self) -> str:
+        return self.plan.story
+
+
+@dataclass
+class Campaign:
+    """Entered, it may be driven by `step` until `over`; left, nothing of it runs any more. Times are monotonic."""
+
+    order: Order
+    folder: Path
+    began: float = field(default_factory=time.monotonic)
+    attempts: list[Attempt] = field(default_factory=list)
+    _reading: IO[str] | None = None
+
+    @classmethod
+    def create(cls, order: Order, runs: Path) -> Campaign:
+        """Make its folder, `campaign-DATE-TARGET-SEED`, with a number when that is taken."""
+        name = f"campaign-{date.today().isoformat()}-{order.target.replace(':', '-')}-{order.seed}"
+        runs.mkdir(parents=True, exist_ok=True)
+        for number in count(1):
+            folder = runs / (name if number == 1 else f"{name}-{number}")
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                continue
+            break
+        (folder / ".plans").mkdir()
+        campaign = cls(order, folder)
+        campaign.progress.touch()
+        write_json(folder / "campaign.json", {"planner": VERSION, **asdict(order)})
+        return campaign
+
+    @property
+    def progress(self) -> Path:
+        return self.folder / "progress.jsonl"
+
+    @property
+    def running(self) -> list[Attempt]:
+        return [attempt for attempt in self.attempts if not attempt.ended]
+
+    @property
+    def over(self) -> bool:
+        return not self.running and not self._may_begin()
+
+    def left(self, now: float) -> float:
+        """Seconds until no further plan is begun."""
+        return max(0.0, self.began + self.order.minutes * 60 - now)
+
+    def step(self) -> Iterator[dict[str, Any]]:
+        """Begin what can be begun, note what has ended; gives the new lines of progress."""
+        while len(self.running) < self.order.workers and self._may_begin():
+            self._begin(len(self.attempts) + 1)
+        gone = [attempt for attempt in self.running if attempt.process.poll() is not None]
+        yield from self._lines()
+        for attempt in gone:
+            attempt.ended = True
+
+    def interrupt(self) -> None:
+        """Interrupt all that runs as Ctrl-C would, and wait until it is gone; kill it only if it does not go."""
+        for attempt in self.running:
+            attempt.interrupted = True
+            os.killpg(attempt.process.pid, signal.SIGINT)
+        deadline = time.monotonic() + GRACE
+        for attempt in self.running:
+            try:
+                attempt.process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                os.killpg(attempt.process.pid, signal.SIGKILL)
+                attempt.process.wait()
+
+    def __enter__(self) -> Campaign:
+        self._reading = self.progress.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.interrupt()
+        if self._reading is not None:
+            self._reading.close()
+
+    def _may_begin(self) -> bool:
+        wanted = self.order.plans
+        return self.left(time.monotonic()) > 0 and (wanted is None or len(self.attempts) < wanted)
+
+    def _begin(self, number: int) -> None:
+        plan = self.order.plan(number)
+        file = self.folder / ".plans" / f"{plan.story}.yaml"
+        file.write_text(dump_plan(plan), encoding="utf-8")
+        log = self.folder / ".plans" / f"{plan.story}.log"
+        argv = [sys.executable, "-m", "harness.campaign.worker", str(file), str(self.folder), self.order.backend]
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                argv,
+                env={**os.environ, VARIABLE: str(self.progress)},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                process_group=0,
+                preexec_fn=_heed_interrupts,
+            )
+        self.attempts.append(Attempt(number, plan, file, process, time.monotonic(), log))
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        """The whole lines that were added; half a line waits for its rest."""
+        while self._reading is not None:
+            at = self._reading.tell()
+            line = self._reading.readline()
+            if not line.endswith("\n"):
+                self._reading.seek(at)
+                return
+            yield json.loads(line)
+
+
+def _heed_interrupts() -> None:
+    """A shell without job control lets what it starts in the background ignore SIGINT, and all below inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

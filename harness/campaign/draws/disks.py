@@ -1,0 +1,5 @@
+"""Draws of disks: log directories that fail."""
+
+from __future__ import annotations
+
+KINDS = ()

@@ -1,0 +1,227 @@
+"""Puts drawn faults in order: what may overlap, what is awaited, in which order all is healed, what may be claimed.
+
+The rules, each of which keeps a plan from claiming or asking for what no design promises:
+
+- Two faults that may meet in one process, or on one link, never hold at a time: whoever comes second waits for the
+  first one's healing.
+- No link is stalled while a process is paused, and pauses end before stalls.
+- A *fragile* fault finds the cluster whole, leaves an undisturbed replica of every partition, and nothing is broken
+  after it before the cluster is whole again: what its process stored may be gone for good.
+- That work goes on *while* a fault holds is claimed of a fault that hits a whole cluster, alone, within what may be
+  away (`Ground.spare_brokers`, `spare_quorum`), and for which every design of the target promises it.
+- That all comes back *after* everything is healed is claimed if no more was ever away at a time than may be.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.campaign.draws import Drawn
+from harness.campaign.ground import Ground
+from harness.plan.base import Expect, Level
+from harness.plan.conditions import Converged, IsrIs, LeaderIs, WorkloadAcks
+from harness.plan.steps import Bind, Heal, HealAll, Hold, Step, Workload
+
+LIVELY_MS = 30_000
+"""For what must happen sooner or later: far above what any machine needs, so a missed bound is no matter of speed."""
+AT_ONCE = 3
+"""So many faults hold at a time, at most."""
+PROGRESS = 20
+"""Records that show that work goes on."""
+
+
+@dataclass
+class _Held:
+    """A fault that was injected and is not healed. `aim` is the bound name of the node it hit, if it was bound."""
+
+    name: str
+    drawn: Drawn
+    aim: str | None
+
+
+@dataclass
+class Script:
+    """Steps so far, and what is known of the cluster after them."""
+
+    rng: random.Random
+    ground: Ground
+    calm: bool
+    """Never is more away at a time than may be."""
+    steps: list[Step] = field(default_factory=list)
+    held: list[_Held] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    whole: bool = True
+    """Every partition has its full ISR again."""
+    fragile: bool = False
+    """A fragile fault was healed since the cluster was last whole."""
+    within: bool = True
+    """No more was away at any time than may be."""
+    _names: int = 0
+
+    def open(self) -> None:
+        self.steps += [Workload(as_="work", action="start"), self._acks("working", None)]
+
+    def add(self, drawn: Drawn) -> None:
+        """One more fault: whatever is in its way is healed before."""
+        for other in self._in_the_way(drawn):
+            self._heal(other)
+        if self.fragile or (drawn.fragile and not self.whole):
+            self._heal_all()
+            self._await_whole()
+        self._inject(drawn)
+        self._account()
+
+    def close(self) -> None:
+        """Everything is healed, in one of the ways there are; then what has to come back is awaited."""
+        if self.rng.random() < 0.5:
+            self._heal_all()
+        expect = Expect(level=Level.MUST, requirement="LIVE-01") if self.within else None
+        goes_on = Expect(level=Level.MUST, requirement="LIVE-03") if self.within else None
+        self.steps += [
+            HealAll(as_="mend"),
+            Converged(as_="whole", within_ms=self._lively, expect=expect),
+            self._acks("progress", goes_on),
+            Workload(as_="rest", action="stop"),
+        ]
+
+    def _in_the_way(self, drawn: Drawn) -> list[_Held]:
+        """What has to be healed before this can be injected, in the order of healing."""
+        wrong = [
+            each
+            for each in self.held
+            if each.drawn.alone
+            or drawn.alone
+            or (each.drawn.pauses and drawn.stalls)
+            or any(mine.clashes(other) for mine in drawn.parts for other in each.drawn.parts)
+        ]
+        rest = [each for each in self.held if each not in wrong]
+        fragile = drawn.fragile or any(each.drawn.fragile for each in rest)
+        while rest and (
+            len(rest) >= AT_ONCE
+            or (fragile and not self._leaves_one(drawn, rest))
+            or (self.calm and not self._tolerated([drawn, *(each.drawn for each in rest)]))
+        ):
+            wrong.append(rest.pop(0))
+        return _in_order(wrong, self.held)
+
+    def _leaves_one(self, drawn: Drawn, others: Sequence[_Held]) -> bool:
+        away = drawn.brokers + sum(each.drawn.brokers for each in others)
+        return away < self.ground.fewest_replicas
+
+    def _inject(self, drawn: Drawn) -> None:
+        name = f"fault-{len(self.faults) + 1}"
+        alone = not self.held and self.whole
+        params: dict[str, Any] = dict(drawn.params)
+        aim = None
+        if drawn.who.leads and self.rng.random() < 0.5:
+            aim = f"hit-{len(self.faults) + 1}"
+            self.steps.append(Bind(as_=aim, node=str(drawn.who.refs)))
+            params = {key: f"${aim}" if value == drawn.who.refs else value for key, value in params.items()}
+        self.steps.append(drawn.inject.model_validate({"as_": name, **params}))
+        self.held.append(_Held(name, drawn, aim))
+        self.faults.append(name)
+        self._account()
+        self._meanwhile(self.held[-1], alone)
+        if drawn.brokers or drawn.fragile:
+            self.whole = False
+
+    def _meanwhile(self, held: _Held, alone: bool) -> None:
+        """How long it holds, or what it brings about, before anything else happens."""
+        drawn, name = held.drawn, held.name
+        if alone and drawn.goes_on and self.within:
+            if held.aim is not None and drawn.brokers and self.rng.random() < 0.6:
+                self.steps.append(self._brought_about(held))
+            elif self.rng.random() < 0.4:
+                goes_on = Expect(level=Level.MUST, requirement="LIVE-03")
+                self.steps.append(self._acks(f"goes-on-{name.removeprefix('fault-')}", goes_on))
+                return
+        lease = self.ground.timing.lease_ms
+        how = self.rng.choices(("short", "about a lease", "long"), weights=(3, 3, 4))[0]
+        low, high = {"short": (0.1, 0.7), "about a lease": (0.8, 1.3), "long": (1.4, 2.5)}[how]
+        ms = round(self.rng.uniform(low, high) * lease, -1)
+        self.steps.append(Hold(as_=f"held-{name.removeprefix('fault-')}", after=f"{name}.proven", ms=int(ms)))
+
+    def _brought_about(self, held: _Held) -> Step:
+        """The leader that it hit leads no more, or is out of the ISR."""
+        number, partition = held.name.removeprefix("fault-"), str(held.drawn.who.partition)
+        if self.rng.random() < 0.5:
+            return LeaderIs(
+                as_=f"moved-{number}", partition=partition, is_not=f"${held.aim}", within_ms=self._lively
+            )
+        return IsrIs(as_=f"left-{number}", partition=partition, lacks=f"${held.aim}", within_ms=self._lively)
+
+    def heal_some(self) -> None:
+        """After a fault: heal what holds, one of them, or nothing yet."""
+        how = self.rng.choices(("all", "one", "nothing"), weights=(4, 3, 3))[0]
+        if not self.held or how == "nothing":
+            return
+        if how == "all":
+            self._heal_all()
+        else:
+            self._heal(_in_order(self.held, self.held)[0])
+        what = self.rng.choices(("go on", "a moment", "whole"), weights=(4, 3, 3))[0]
+        last = self.steps[-1].as_
+        if what == "whole" and not self.held:
+            self._await_whole()
+        elif what == "a moment":
+            ms = round(self.rng.uniform(0.1, 1.0) * self.ground.timing.lease_ms, -1)
+            self.steps.append(Hold(as_=self._name("after"), after=f"{last}.ended", ms=int(ms)))
+
+    def _heal_all(self) -> None:
+        if not self.held:
+            return
+        if len(self.held) > 1 and self.rng.random() < 0.5:
+            self.fragile |= any(each.drawn.fragile for each in self.held)
+            self.steps.append(HealAll(as_=self._name("heal-all")))
+            self.held.clear()
+            return
+        for each in _in_order(self.held, self.held):
+            self._heal(each)
+
+    def _heal(self, held: _Held) -> None:
+        self.fragile |= held.drawn.fragile
+        self.steps.append(Heal(as_=f"heal-{held.name.removeprefix('fault-')}", fault=held.name))
+        self.held.remove(held)
+
+    def _await_whole(self) -> None:
+        self.steps.append(Converged(as_=self._name("whole"), within_ms=self._lively))
+        self.whole, self.fragile = True, False
+
+    def _account(self) -> None:
+        self.within &= self._tolerated([each.drawn for each in self.held])
+
+    def _tolerated(self, faults: Iterable[Drawn]) -> bool:
+        return tolerated(self.ground, faults)
+
+    def _acks(self, name: str, expect: Expect | None) -> WorkloadAcks:
+        """Of the producer that waits for all replicas, where there are several: of any of those."""
+        return WorkloadAcks(as_=name, more=PROGRESS, within_ms=self._lively, producer="p-t", expect=expect)
+
+    def _name(self, what: str) -> str:
+        self._names += 1
+        return f"{what}-{self._names}"
+
+    @property
+    def _lively(self) -> int:
+        """Twice as long for what runs in a JVM."""
+        return LIVELY_MS * (2 if self.ground.target.name.startswith("apache-") else 1)
+
+
+def tolerated(ground: Ground, faults: Iterable[Drawn]) -> bool:
+    """Is no more away, while these hold at a time, than may be? Whoever a role leads to is counted for each of them."""
+    faults = list(faults)
+    return (
+        sum(each.brokers for each in faults) <= ground.spare_brokers
+        and sum(each.quorum for each in faults) <= ground.spare_quorum
+    )
+
+
+def _in_order(wanted: Sequence[_Held], held: Sequence[_Held]) -> list[_Held]:
+    """Those that must be healed, and whatever has to be healed before them: a pause before anything that is stalled."""
+    if any(each.drawn.stalls for each in wanted):
+        wanted = [*wanted, *(each for each in held if each.drawn.pauses and each not in wanted)]
+    return sorted(wanted, key=lambda each: (each.drawn.undo, held.index(each)))
+

@@ -1,0 +1,35 @@
+"""One run of a campaign, in a process of its own: `python -m harness.campaign.worker PLAN RUNS BACKEND`.
+
+Whatever happens to it happens to no other run. Ctrl-C reaches it from the campaign; the run then heals, stops and is
+judged as any interrupted run is. `$FENCEPOST_PROGRESS` names the file that it tells its progress to.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from harness.conformance.progress import Phase, Progress
+from harness.plan import load_plan
+from harness.run import run
+
+
+def main(plan_file: str, runs: str, backend: str) -> int:
+    plan = load_plan(Path(plan_file))
+    progress = Progress.from_environment(plan.story, plan.title, ())
+    progress.tell(Phase.STARTING)
+    folder, verdict = run(plan, Path(runs), backend, watch=progress)
+    progress.tell(Phase.DONE, verdict=verdict.verdict.value, run=str(folder.path), headline=verdict.headline)
+    return verdict.verdict.exit_code
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """As Ctrl-C does."""
+    raise SystemExit(128 + number)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _terminated)
+    sys.exit(main(*sys.argv[1:]))
