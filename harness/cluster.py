@@ -13,8 +13,12 @@ from faults.capabilities import Running
 from harness.backends import PROCESS
 from harness.backends.premises import Ordered, premises
 from harness.cleaning.watcher import Watcher
+from harness.clock.clocks import NodeClocks
 from harness.directories import NodeDirectories
-from harness.errors import InfrastructureError
+from harness.disks import lacking
+from harness.disks.node_disks import NodeDisks
+from harness.disks.servers import DiskServers
+from harness.errors import InfrastructureError, UsageError
 from harness.log_dirs import NodeLogDirs
 from harness.network import sockets
 from harness.network.addresses import Addresses, Endpoint
@@ -43,6 +47,8 @@ def lay_out(plan: Plan, addresses: Addresses) -> Layout:
             spec.directory,
             spec.log_dirs,
             None if "zookeeper" in spec.roles else spec.level or plan.level,
+            clock=spec.clock,
+            disk=spec.disk,
         )
         for spec in plan.topology.nodes
     )
@@ -69,19 +75,25 @@ class Cluster:
         self.target.prepare()
         with self._stack as stack:
             stack.enter_context(Watcher(self.folder.path))
+            disks = self._disk_servers = stack.enter_context(DiskServers(self.folder, self._mount_options()))
             ordered = Ordered(self.folder, partial(lay_out, self.plan), self._exited)
             self._premises = stack.enter_context(premises(self.backend, ordered))
+            stack.callback(disks.calm)
             self._backend = self._premises.backend
             self.layout = self._premises.layout
             self.installation = Installation(
                 self.layout, self.plan.timing, new_uuid(), self.folder.nodes, self.plan.security
             )
-            self.processes = Nodes(self.layout, self.installation, self.target, self._backend, self.journal)
+            self.clocks = NodeClocks(self.layout, self.installation, self._backend.status)
+            self.disks = NodeDisks(self.layout, self.installation, disks)
+            self.processes = Nodes(
+                self.layout, self.installation, self.target, self._backend, self.journal, [self.disks, self.clocks]
+            )
             self.duplicates = Duplicates(self.processes, self.layout)
             self.directories = NodeDirectories(
                 self.layout, self.installation, self.target, self._backend.status
             )
-            self.log_dirs = NodeLogDirs(self.layout, self.installation)
+            self.log_dirs = NodeLogDirs(self.layout, self.installation, self.disks)
             self.links = ToxiproxyLinks(self.layout, self._premises.server, self._is_paused, self._premises.connect)
             self._stack = stack.pop_all()
         return self
@@ -154,13 +166,21 @@ class Cluster:
 
     def problems(self) -> list[str]:
         """Sentences about what makes this run worthless: a dead Toxiproxy, a connection past the links."""
-        return [*self._premises.broken(), *map(str, self.socket_audit())]
+        return [*self._premises.broken(), *self._disk_servers.broken(), *map(str, self.socket_audit())]
 
     def pids(self) -> dict[str, int]:
         """Of the nodes that run or are paused."""
         statuses = {node.name: self._backend.status(node.name) for node in self.layout.nodes}
         live = (Running.RUNNING, Running.PAUSED)
         return {name: each.pid for name, each in statuses.items() if each.running in live and each.pid is not None}
+
+    def _mount_options(self) -> Sequence[str]:
+        """UsageError if the plan wants mounts, and they cannot be made here."""
+        others = self.backend != PROCESS
+        breakable = [node.name for node in self.plan.topology.nodes if node.disk == "breakable"]
+        if breakable and (reason := lacking(others=others)):
+            raise UsageError(f"the plan wants `disk: breakable` for {', '.join(breakable)}: {reason}")
+        return ("allow_other",) if others else ()
 
     def _is_paused(self, name: str) -> bool:
         return self._backend.status(name).running is Running.PAUSED

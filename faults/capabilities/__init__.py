@@ -9,30 +9,71 @@ when the wanted state is there already, so that healing can be repeated.
 from __future__ import annotations
 
 from faults.capabilities.base import Capability, CapabilityError, Evidence
+from faults.capabilities.clocks import ClockReading, Clocks
 from faults.capabilities.cluster import Cluster
-from faults.capabilities.disks import Broken, DirState, LogDirs
-from faults.capabilities.links import BOTH, CUT, HEALTHY, Harm, Links, LinkState, Reach, Stream, Toxic
+from faults.capabilities.directories import Claim, Contents, Directories
+from faults.capabilities.disks import (
+    CHANGES,
+    Broken,
+    DirState,
+    DiskRule,
+    Disks,
+    Flip,
+    LogDirs,
+    Lost,
+    Operation,
+    Probed,
+)
+from faults.capabilities.links import (
+    BOTH,
+    CUT,
+    HEALTHY,
+    Harm,
+    Held,
+    Links,
+    LinkState,
+    Reach,
+    RoundTrip,
+    Stream,
+    Toxic,
+    Transfer,
+)
 from faults.capabilities.processes import Duplicates, Processes, ProcessStatus, Running
 
 __all__ = [
     "BOTH",
+    "CHANGES",
     "CUT",
     "HEALTHY",
     "Broken",
     "Capability",
     "CapabilityError",
+    "Claim",
+    "ClockReading",
+    "Clocks",
     "Cluster",
+    "Contents",
     "DirState",
+    "Directories",
+    "DiskRule",
+    "Disks",
     "Duplicates",
     "Evidence",
+    "Flip",
     "Harm",
+    "Held",
     "LinkState",
     "Links",
     "LogDirs",
+    "Lost",
+    "Operation",
+    "Probed",
     "ProcessStatus",
     "Processes",
     "Reach",
+    "RoundTrip",
     "Running",
     "Stream",
     "Toxic",
+    "Transfer",
 ]

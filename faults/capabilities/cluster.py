@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from faults.capabilities.disks import LogDirs
+from faults.capabilities.clocks import Clocks
+from faults.capabilities.directories import Directories
+from faults.capabilities.disks import Disks, LogDirs
 from faults.capabilities.links import Links
 from faults.capabilities.processes import Duplicates, Processes
 
@@ -23,3 +25,12 @@ class Cluster(Protocol):
 
     @property
     def log_dirs(self) -> LogDirs: ...
+
+    @property
+    def directories(self) -> Directories: ...
+
+    @property
+    def disks(self) -> Disks: ...
+
+    @property
+    def clocks(self) -> Clocks: ...

@@ -34,7 +34,14 @@ def _of_containers(backend: str) -> str | None:
     return None if backend == DOCKER else "only a container has a network and limits of its own: --backend docker"
 
 
+def _of_clocks(backend: str) -> str | None:
+    from harness import clock
+
+    return clock.lacking()
+
+
 _ASKED: Mapping[Capability, Lacking] = {
     Capability.NETWORK: _of_containers,
     Capability.RESOURCES: _of_containers,
+    Capability.CLOCK: _of_clocks,
 }

@@ -11,6 +11,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 from harness.errors import UsageError
 from harness.network.addresses import (
@@ -71,11 +72,15 @@ class Node:
     roles: frozenset[Role]
     address: str
     duplicate_of: str | None = None
-    cloned: bool = False
-    """Starts on a copy of the elder's directory; otherwise on an empty one."""
+    directory: Literal["empty", "cloned", "same"] = "empty"
+    """Of a duplicate: nothing, a copy of the elder's, or the elder's own."""
     log_dirs: int = 1
     level: str | None = None
     """The protocol level that it starts at; None: the target's own."""
+    clock: Literal["machine", "own"] = "machine"
+    """Whose wall clock it reads: its own can be set wrong."""
+    disk: Literal["plain", "breakable"] = "plain"
+    """`breakable`: its log directories are mounts."""
 
     @property
     def is_controller(self) -> bool:

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 from faults.capabilities import (
     CUT,
     HEALTHY,
     Broken,
     CapabilityError,
+    Claim,
+    ClockReading,
+    Contents,
     DirState,
     LinkState,
     ProcessStatus,
     Reach,
+    RoundTrip,
     Running,
+    Stream,
     Toxic,
+    Transfer,
 )
+from tests.faults.fake_links import FakeHeld, reached, takes_ms, transferred
 
 
 @dataclass
@@ -26,11 +36,26 @@ class FakeCluster:
     running: dict[str, ProcessStatus] = field(default_factory=dict)
     states: dict[tuple[str, str], LinkState] = field(default_factory=dict)
     deaf: bool = False
+    numb: bool = False
+    """Proxies report what was ordered, and bytes pass all the same."""
+    open: dict[tuple[str, str], list[FakeHeld]] = field(default_factory=lambda: defaultdict(list))
+    """Connections that are held through each link."""
     never_ready: bool = False
     calls: list[str] = field(default_factory=list)
     broken_dirs: dict[tuple[str, int], Broken] = field(default_factory=dict)
     held: dict[tuple[str, str], int] = field(default_factory=dict)
     """Which log directory of a node holds a partition."""
+    disks: dict[str, Claim] = field(default_factory=dict)
+    """What the directories and the configuration of each node say."""
+    written: dict[str, int] = field(default_factory=lambda: defaultdict(lambda: 100))
+    """Bytes in the directories of each node. It writes on for as long as it runs, each time that one looks."""
+    copies: dict[tuple[str, str], int] = field(default_factory=dict)
+    last_words: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of a duplicate on the directory of its elder: what it says before it ends by itself."""
+    pids: Iterator[int] = field(default_factory=lambda: count(2))
+    ahead: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    """The wall clock of each node: milliseconds ahead, ppm, since when. Each look at one takes a tenth of a second."""
+    seconds: Iterator[float] = field(default_factory=lambda: count(0.1, 0.1))
 
     @property
     def processes(self) -> FakeCluster:
@@ -48,20 +73,40 @@ class FakeCluster:
     def log_dirs(self) -> FakeLogDirs:
         return FakeLogDirs(self)
 
+    @property
+    def directories(self) -> FakeDirectories:
+        return FakeDirectories(self)
+
+    @property
+    def clocks(self) -> FakeClocks:
+        return FakeClocks(self)
+
     def _become(self, verb: str, node: str, status: ProcessStatus) -> None:
         self.calls.append(f"{verb} {node}")
         if not self.deaf:
             self.running[node] = status
 
     def start(self, node: str) -> None:
-        self._become("start", node, ProcessStatus(Running.RUNNING, pid=2))
+        self._become("start", node, ProcessStatus(Running.RUNNING, pid=next(self.pids)))
 
     def await_ready(self, node: str, timeout: float) -> None:
         if self.never_ready:
             raise CapabilityError(f"{node} did not answer in {timeout} s")
 
     def kill(self, node: str) -> None:
-        self._become("kill", node, ProcessStatus(Running.EXITED, exit_code=-signal.SIGKILL))
+        self._end("kill", node, -signal.SIGKILL)
+
+    def shut_down(self, node: str) -> None:
+        self._end("shut down", node, 0)
+
+    def _end(self, verb: str, node: str, exit_code: int) -> None:
+        self._become(verb, node, ProcessStatus(Running.EXITED, pid=self.status(node).pid, exit_code=exit_code))
+
+    def await_end(self, node: str, timeout: float) -> bool:
+        return True
+
+    def said(self, node: str) -> Sequence[str]:
+        return ["it runs", *self.last_words.get(node, ())]
 
     def pause(self, node: str) -> None:
         self._become("pause", node, ProcessStatus(Running.PAUSED, pid=1))
@@ -77,12 +122,19 @@ class FakeCluster:
 
     def start_duplicate(self, node: str) -> None:
         self.start(node)
+        if self.last_words.get(node) and not self.deaf:
+            self._end("refuse", node, 1)
+
+    def shares_directory(self, node: str) -> bool:
+        return node in self.last_words
 
     def stop_duplicate(self, node: str) -> None:
         self.kill(node)
 
     def _set(self, source: str, destination: str, state: LinkState) -> None:
         if not self.deaf:
+            for held in self.open[source, destination]:
+                held.become(self._passing(source, destination), HEALTHY if self.numb else state)
             self.states[source, destination] = state
 
     def harm(self, source: str, destination: str, toxics: frozenset[Toxic]) -> None:
@@ -97,13 +149,44 @@ class FakeCluster:
     def state(self, source: str, destination: str) -> LinkState:
         return self.states.get((source, destination), HEALTHY)
 
+    def _passing(self, source: str, destination: str) -> LinkState:
+        return HEALTHY if self.numb else self.state(source, destination)
+
     def reach(self, source: str, destination: str, timeout: float) -> Reach:
-        state, destination_status = self.state(source, destination), self.status(destination).running
-        if not state.enabled:
-            return Reach.REFUSED
-        if state.toxics or destination_status is Running.PAUSED:
-            return Reach.SILENT
-        return Reach.ANSWERED if destination_status is Running.RUNNING else Reach.CLOSED
+        met, running = reached(self._passing(source, destination)), self.status(destination).running
+        if met is Reach.ANSWERED and running is not Running.RUNNING:
+            return Reach.SILENT if running is Running.PAUSED else Reach.CLOSED
+        return met
+
+    def round_trip(self, source: str, destination: str, timeout: float) -> RoundTrip:
+        return RoundTrip(self.reach(source, destination, timeout), takes_ms(self._passing(source, destination), {}))
+
+    def transfer(
+        self, source: str, destination: str, stream: Stream, size: int, timeout: float, *, at_once: bool = False
+    ) -> Transfer:
+        return transferred(self._passing(source, destination), stream, size)
+
+    def hold(self, source: str, destination: str, timeout: float) -> FakeHeld | None:
+        if self.reach(source, destination, timeout) is not Reach.ANSWERED:
+            return None
+        self.open[source, destination].append(FakeHeld())
+        return self.open[source, destination][-1]
+
+
+@dataclass
+class FakeClocks:
+    cluster: FakeCluster
+
+    def set(self, node: str, ahead_ms: int, rate_ppm: int = 0) -> None:
+        if not self.cluster.deaf:
+            self.cluster.ahead[node] = ahead_ms, rate_ppm, next(self.cluster.seconds)
+
+    def read(self, node: str) -> ClockReading:
+        ahead, ppm, since = self.cluster.ahead.get(node, (0, 0, 0))
+        now = next(self.cluster.seconds)
+        ahead += (now - since) * ppm / 1000
+        gone = None if self.cluster.status(node).running is Running.RUNNING else f"{node} has no process"
+        return ClockReading(ahead, now, gone, 1, (ahead, ahead))
 
 
 @dataclass
@@ -127,6 +210,62 @@ class FakeLogDirs:
         errors = {Broken.REPLACED: "ENOTDIR", Broken.REMOVED: "ENOENT"}
         how = self.cluster.broken_dirs.get((node, number))
         return DirState(f"{node}/{number}", None if how is None else errors[how])
+
+
+@dataclass
+class FakeDirectories:
+    cluster: FakeCluster
+
+    def contents(self, node: str) -> Contents:
+        running = self.cluster.status(node).running is Running.RUNNING
+        self.cluster.written[node] += 10 * running
+        return _contents(self.cluster.written[node])
+
+    def empty(self, node: str) -> None:
+        self._write(node, 0)
+
+    def copy(self, node: str, name: str) -> Contents:
+        self.cluster.copies[node, name] = self.cluster.written[node]
+        self.cluster.written[node] += 10
+        return self.copied(node, name)
+
+    def copied(self, node: str, name: str) -> Contents:
+        if (node, name) not in self.cluster.copies:
+            raise CapabilityError(f"{node} has no copy {name!r}")
+        return _contents(self.cluster.copies[node, name])
+
+    def put_back(self, node: str, name: str) -> None:
+        self._write(node, self.cluster.copies[node, name])
+
+    def _write(self, node: str, size: int) -> None:
+        if not self.cluster.deaf:
+            self.cluster.written[node] = size
+
+    def claim(self, node: str) -> Claim:
+        number = int(node.removeprefix("node-").rstrip("b"))
+        return self.cluster.disks.get(node, Claim(number, number, "own"))
+
+    def swap(self, one: str, other: str) -> None:
+        mine, theirs = self.claim(one), self.claim(other)
+        self._say(one, replace(mine, stored_id=theirs.stored_id))
+        self._say(other, replace(theirs, stored_id=mine.stored_id))
+
+    def set_stored_cluster(self, node: str, cluster: str) -> None:
+        self._say(node, replace(self.claim(node), stored_cluster=cluster))
+
+    def set_configured_id(self, node: str, id: int) -> None:
+        self._say(node, replace(self.claim(node), configured_id=id))
+
+    def _say(self, node: str, claim: Claim) -> None:
+        if not self.cluster.deaf:
+            self.cluster.disks[node] = claim
+
+    def unused_id(self) -> int:
+        return 7
+
+
+def _contents(size: int) -> Contents:
+    return Contents(frozenset({"t-0"}) if size else frozenset(), size, f"digest of {size} bytes")
 
 
 def cluster_of(*nodes: str) -> FakeCluster:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import faults.clock.clock_fault
 import faults.links.link_fault
 import faults.processes.process_fault
 from faults.capabilities import HEALTHY, Broken, CapabilityError, Harm, LinkState, Running, Stream
@@ -20,16 +21,33 @@ PARAMS: dict[str, dict[str, Any]] = {
     "cut": {"from": ["node-4"], "to": ["node-1", "node-2"]},
     "one-way": {"from": ["node-4"], "to": ["node-1", "node-2"]},
     "isolate": {"nodes": ["node-4"], "from": ["node-1", "node-2"]},
+    "blackhole": {"from": ["node-4"], "to": ["node-1", "node-2"]},
+    "bridge": {"nodes": ["node-4", "node-5"], "from": ["node-1", "node-5"], "over": "node-5"},
+    "ring": {"nodes": ["node-4", "node-1", "node-5", "node-2"]},
+    "flapping": {"nodes": ["node-4"], "from": ["node-1"], "on_ms": 1, "off_ms": 1, "count": 2},
+    "slow": {"from": ["node-4"], "to": ["node-1"], "latency_ms": 20, "rate_kb": 10},
+    "reset": {"from": ["node-4"], "to": ["node-1", "node-2"]},
+    "cut-after-bytes": {"from": ["node-4"], "to": ["node-1"], "after_bytes": 100},
     "kill": {"nodes": ["node-4", "node-5"]},
+    "terminate": {"nodes": ["node-4", "node-5"], "within_ms": 0},
+    "crash-loop": {"node": "node-4", "lives_ms": [0, 1]},
+    "rolling-restart": {"nodes": ["node-4", "node-5"]},
+    "emptied": {"nodes": ["node-4", "node-5"]},
+    "restored": {"node": "node-4", "age_ms": 0},
     "pause": {"nodes": ["node-4", "node-5"]},
     "duplicate": {"node": "node-4b"},
+    "swapped": {"nodes": ["node-4", "node-5"]},
+    "foreign-cluster": {"node": "node-4"},
+    "changed-id": {"node": "node-4"},
     "log-dir": {"node": "node-4", "dir": 1},
+    "clock-jump": {"nodes": ["node-4", "node-5"], "ms": -3_600_000},
+    "clock-skew": {"nodes": ["node-4", "node-5"], "ppm": 100_000},
 }
 
 
 @pytest.fixture(autouse=True)
 def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (faults.links.link_fault, faults.processes.process_fault):
+    for module in (faults.links.link_fault, faults.processes.process_fault, faults.clock.clock_fault):
         monkeypatch.setattr(module, "PATIENCE", 0.0)
     monkeypatch.setattr("faults.identity.duplicate.READY_PATIENCE", 0.0)
 

@@ -7,22 +7,48 @@ from typing import Annotated
 from pydantic import Field
 
 from harness.plan.injects.base import InjectStep
+from harness.plan.injects.clock import InjectClock, InjectClockJump, InjectClockSkew
 from harness.plan.injects.disks import InjectDisks, InjectLogDir
-from harness.plan.injects.identity import InjectDuplicate, InjectIdentity
+from harness.plan.injects.identity import (
+    InjectChangedId,
+    InjectDuplicate,
+    InjectForeignCluster,
+    InjectIdentity,
+    InjectSwapped,
+)
 from harness.plan.injects.links import InjectCut, InjectIsolate, InjectLinks, InjectOneWay, InjectStall
-from harness.plan.injects.processes import InjectKill, InjectPause, InjectProcesses
+from harness.plan.injects.processes import (
+    InjectCrashLoop,
+    InjectEmptied,
+    InjectKill,
+    InjectPause,
+    InjectProcesses,
+    InjectRestored,
+    InjectRollingRestart,
+    InjectTerminate,
+)
 
-Inject = Annotated[InjectLinks | InjectProcesses | InjectIdentity | InjectDisks, Field(discriminator="fault")]
+Inject = Annotated[InjectLinks | InjectProcesses | InjectIdentity | InjectDisks | InjectClock, Field(discriminator="fault")]
 
 __all__ = [
     "Inject",
+    "InjectChangedId",
+    "InjectClockJump",
+    "InjectClockSkew",
+    "InjectCrashLoop",
     "InjectCut",
     "InjectDuplicate",
+    "InjectEmptied",
+    "InjectForeignCluster",
     "InjectIsolate",
     "InjectKill",
     "InjectLogDir",
     "InjectOneWay",
     "InjectPause",
+    "InjectRestored",
+    "InjectRollingRestart",
     "InjectStall",
     "InjectStep",
+    "InjectSwapped",
+    "InjectTerminate",
 ]
