@@ -44,6 +44,7 @@ class Nodes:
         self._journal = journal
         self._preparations = preparations
         self._levels: dict[str, str] = {}
+        self._log_from: dict[str, int] = {}
         self._stopping: dict[str, threading.Event] = {}
 
     def start(self, node: str) -> None:
@@ -65,6 +66,8 @@ class Nodes:
             self._await_unregistered(described)
         self._await_noted(node)
         self._note(node, "intent", durable=True)
+        log = self._backend.log(node)
+        self._log_from[node] = log.stat().st_size if log.exists() else 0
         self._backend.start(node, self._command(described))
         self._note(node, "started", level=described.level)
 
@@ -124,6 +127,12 @@ class Nodes:
         properties = self._target.properties(described, self._installation)
         write_properties(self._installation.properties(described), properties)
 
+    def said(self, node: str) -> Sequence[str]:
+        """Whole lines, and what may be the begin of one."""
+        with self._backend.log(node).open("rb") as log:
+            log.seek(self._log_from.get(node, 0))
+            return log.read().decode(errors="replace").splitlines()
+
     def pause(self, node: str) -> None:
         self._backend.pause(node)
         self._note(node, "paused")
@@ -157,7 +166,9 @@ class Nodes:
         installation, target = self._installation, self._target
         installation.hosts(node).write_text(hosts_file(self._layout.hosts_of(node)))
         write_properties(installation.properties(node), target.properties(node, installation))
-        if node.cloned and node.duplicate_of is not None:
+        if node.directory == "same":
+            return
+        if node.directory == "cloned" and node.duplicate_of is not None:
             elder = self._layout.node(node.duplicate_of)
             ignore = shutil.ignore_patterns(".lock", "*.tmp")
             for theirs, ours in zip(installation.log_dirs(elder), installation.log_dirs(node), strict=True):
@@ -202,11 +213,15 @@ class Nodes:
 class Duplicates:
     """Implements `faults.capabilities.Duplicates`: in this backend a duplicate is a node like any other."""
 
-    def __init__(self, processes: Nodes) -> None:
+    def __init__(self, processes: Nodes, layout: Layout) -> None:
         self._processes = processes
+        self._layout = layout
 
     def start_duplicate(self, node: str) -> None:
         self._processes.start(node)
+
+    def shares_directory(self, node: str) -> bool:
+        return self._layout.node(node).directory == "same"
 
     def stop_duplicate(self, node: str) -> None:
         if self._processes.status(node).running in (Running.RUNNING, Running.PAUSED):

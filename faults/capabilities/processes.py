@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -41,6 +42,15 @@ class Processes(Protocol):
     def kill(self, node: str) -> None:
         """SIGKILL to the whole process group; returns when it is gone from the process table."""
 
+    def shut_down(self, node: str) -> None:
+        """SIGTERM, and return at once: it ends by itself, when it has done what it does before."""
+
+    def await_end(self, node: str, timeout: float) -> bool:
+        """Until its process has ended, however it did. False if it lives on after `timeout` seconds."""
+
+    def said(self, node: str) -> Sequence[str]:
+        """The lines that its process wrote to its log since it was started, so far."""
+
     def pause(self, node: str) -> None:
         """SIGSTOP; returns when the process table shows it stopped."""
 
@@ -57,7 +67,10 @@ class Duplicates(Protocol):
     """Start the second process that the topology holds ready for a broker id."""
 
     def start_duplicate(self, node: str) -> None:
-        """With a directory that is empty, or cloned from the node it duplicates, as the plan says."""
+        """On a directory that is empty, cloned from the node it duplicates, or that node's own, as the plan says."""
+
+    def shares_directory(self, node: str) -> bool:
+        """Whether it is started on the very directory of the node that it duplicates."""
 
     def stop_duplicate(self, node: str) -> None:
         """SIGKILL; what it wrote stays."""

@@ -1,7 +1,8 @@
-"""A second process claims the id of a broker that runs."""
+"""A second process claims the id of a node that runs."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from typing import ClassVar
@@ -9,13 +10,21 @@ from typing import ClassVar
 from faults.capabilities import Capability, CapabilityError, Cluster, Evidence, Running
 from faults.processes.process_fault import READY_PATIENCE, ProcessFault, measured
 
+IN_USE = re.compile(r"(?i)in use|lock|using this directory")
+"""How a server says that another process has its directory."""
+
 
 class Duplicate(ProcessFault):
     """Start the process that the topology holds ready for the id, with addresses and links of its own.
 
-    Models a copied configuration, or an orchestrator that starts a replacement too early. Its directory is empty, or a
-    clone of the elder's (a copied volume). Proven when it runs and has a connection to another node: whether it is let
-    in is what the story asks. Healed by ending it.
+    Models a copied configuration, or an orchestrator that starts a replacement too early: of a broker, or of a
+    controller. Its directory is empty, a clone of the elder's (a copied volume), or the elder's own (a volume that two
+    hosts mount). Proven when it runs and has a connection to another node: whether it is let in is what the story asks.
+    On the elder's directory it never gets so far; there the proof is that it ended by itself, and what it said of the
+    directory. Healed by ending it.
+
+    Does not model two machines on one directory: there a lock of the kernel's may not be seen (some network file
+    systems), and both would write.
     """
 
     name: ClassVar[str] = "duplicate"
@@ -37,6 +46,8 @@ class Duplicate(ProcessFault):
         self.cluster.duplicates.start_duplicate(self.node)
 
     def verify(self) -> Evidence:
+        if self.cluster.duplicates.shares_directory(self.node):
+            return self._verify_refused()
         deadline = time.monotonic() + READY_PATIENCE
         while True:
             status = self.cluster.processes.status(self.node)
@@ -46,6 +57,14 @@ class Duplicate(ProcessFault):
                 found: Mapping[str, object] = {**measured({self.node: status}), "peers": sorted(peers)}
                 return Evidence(bool(peers), "the process table and its open connections to other nodes", found)
             time.sleep(0.02)
+
+    def _verify_refused(self) -> Evidence:
+        self.cluster.processes.await_end(self.node, READY_PATIENCE)
+        status = self.cluster.processes.status(self.node)
+        said = [line for line in self.cluster.processes.said(self.node) if IN_USE.search(line)]
+        proven = status.running is Running.EXITED and (status.exit_code or 0) > 0 and bool(said)
+        found = {**measured({self.node: status}), "said": said[:5]}
+        return Evidence(proven, "the process table, and what it logged of the directory before it ended", found)
 
     def recover(self) -> None:
         if self.cluster.processes.status(self.node).running in (Running.RUNNING, Running.PAUSED):

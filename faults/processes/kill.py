@@ -40,11 +40,7 @@ class Kill(ProcessFault):
 
     def recover(self) -> None:
         """All at once: some targets have to wait before a node may start, and the nodes may need each other."""
-        self.at_once(self._restart)
-
-    def _restart(self, name: str) -> None:
-        if self.cluster.processes.status(name).running is Running.EXITED:
-            self.cluster.processes.start(name)
+        self.at_once(self.restart)
 
     def verify_healed(self) -> Evidence:
         if self.back == "ready":

@@ -5,14 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from faults.capabilities import CapabilityError, Cluster, Evidence, ProcessStatus, Running
+
+How = Literal["kill", "shutdown"]
+"""SIGKILL, or SIGTERM as an operator ends a node."""
 
 PATIENCE = 10.0
 """Seconds until the process table has to show what was done."""
 READY_PATIENCE = 60.0
 """Seconds for a node to answer again: a JVM on a busy machine takes ten."""
+END_PATIENCE = 60.0
+"""Seconds for a node to hand over what it leads and end."""
+
+Life = tuple[int | None, float | None]
+"""One process of a node: its pid and when it was started."""
 
 
 @dataclass
@@ -21,6 +30,8 @@ class ProcessFault:
 
     cluster: Cluster
     names: tuple[str, ...]
+    before: dict[str, Life] = field(default_factory=dict, init=False)
+    """The processes that the fault found."""
 
     def targets(self) -> Mapping[str, object]:
         return {"nodes": list(self.names)}
@@ -39,11 +50,31 @@ class ProcessFault:
             status = self.cluster.processes.status(name)
             if status.running is not Running.RUNNING:
                 raise CapabilityError(f"cannot {what} {name}: it is {status.running.value}, not running")
+            self.before[name] = life(status)
 
     def at_once(self, act: Callable[[str], None]) -> None:
         """Do it to all of them side by side: each call returns only when its effect is there."""
         with ThreadPoolExecutor(max_workers=len(self.names)) as pool:
             list(pool.map(act, self.names))
+
+    def end(self, name: str, how: How) -> None:
+        """End a node's process, and return when it is gone. CapabilityError if it does not go."""
+        if how == "kill":
+            self.cluster.processes.kill(name)
+            return
+        self.cluster.processes.shut_down(name)
+        if not self.cluster.processes.await_end(name, END_PATIENCE):
+            raise CapabilityError(f"{name} did not end within {END_PATIENCE:g} s of SIGTERM")
+
+    def restart(self, name: str) -> None:
+        """Start it, if it is down."""
+        if self.cluster.processes.status(name).running is Running.EXITED:
+            self.cluster.processes.start(name)
+
+    def down(self, name: str) -> None:
+        """End it, if it runs."""
+        if self.cluster.processes.status(name).running in (Running.RUNNING, Running.PAUSED):
+            self.cluster.processes.kill(name)
 
     def await_status(self, wanted: Callable[[ProcessStatus], bool], how: str) -> Evidence:
         """Poll the process table until all nodes are as wanted."""
@@ -65,6 +96,10 @@ def await_ready(cluster: Cluster, names: Sequence[str]) -> Evidence:
         except CapabilityError as error:
             return Evidence(False, str(error), measured({name: cluster.processes.status(name)}))
     return Evidence(True, "each answered a request", measured({n: cluster.processes.status(n) for n in names}))
+
+
+def life(status: ProcessStatus) -> Life:
+    return status.pid, status.started
 
 
 def measured(found: Mapping[str, ProcessStatus]) -> dict[str, object]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from faults.processes.restored import back_up
 from harness.clients.raw import NoAnswer
 from harness.engine.conditions import found, holds, looked_at_every, predicate, seen
 from harness.engine.context import Context, Missed, StepError
@@ -17,7 +18,20 @@ from harness.network.layout import Listener
 from harness.plan.base import After, Level
 from harness.plan.conditions import Await, AwaitStep
 from harness.plan.injects import InjectStep
-from harness.plan.steps import Bind, Heal, HealAll, Hold, Produce, Roll, Shutdown, Start, Step, Workload, ZnodeStep
+from harness.plan.steps import (
+    Backup,
+    Bind,
+    Heal,
+    HealAll,
+    Hold,
+    Produce,
+    Roll,
+    Shutdown,
+    Start,
+    Step,
+    Workload,
+    ZnodeStep,
+)
 
 DONE: Mapping[str, Any] = {"outcome": "done"}
 READY_WITHIN = 60.0
@@ -36,6 +50,8 @@ def perform(step: Step, name: str, context: Context, prober: Prober) -> Mapping[
             return _shut_down(step, context)
         case Roll():
             return _roll(step, context)
+        case Backup():
+            return _back_up(step, context)
         case ZnodeStep():
             return {**DONE, "path": change_znode(step, context.cluster.layout.ensemble())}
         case Bind():
@@ -96,6 +112,11 @@ def _roll(step: Roll, context: Context) -> Mapping[str, Any]:
     processes.start(node)
     processes.await_ready(node, READY_WITHIN)
     return {**DONE, "node": node, "level": step.level}
+
+
+def _back_up(step: Backup, context: Context) -> Mapping[str, Any]:
+    node = context.node(step.node)
+    return {**DONE, "node": node, "copy": back_up(context.cluster, node, step.as_).as_json()}
 
 
 def _bind(step: Bind, name: str, context: Context) -> Mapping[str, Any]:

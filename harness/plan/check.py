@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from harness.plan.base import PlanModel, Said
 from harness.plan.conditions import NodeExited, Znode
-from harness.plan.injects import InjectDuplicate, InjectStep
+from harness.plan.injects import InjectDuplicate, InjectRestored, InjectStep, InjectSwapped
 from harness.plan.model import ConsumerSpec, NodeSpec, Plan, ProducerSpec
 from harness.plan.probes import ReplicaStateEventProbe
-from harness.plan.steps import Bind, Heal, Hold, Produce, Shutdown, Start, Workload
+from harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Shutdown, Start, Workload
 
 ROLES = ("controllers", "brokers", "active-controller", "zookeeper", "zookeeper-leader")
 OF_PARTITION = ("leader", "followers")
@@ -55,8 +55,9 @@ def _topology(plan: Plan) -> Iterator[Problem]:
             yield Problem((*at, place, "duplicate_of"), _unknown("node", node.duplicate_of, names))
         elif plan.node(node.duplicate_of).id != node.id:
             yield Problem((*at, place, "id"), f"{node.name} duplicates {node.duplicate_of} but has another id")
-        if node.directory == "cloned" and node.duplicate_of is None:
-            yield Problem((*at, place, "directory"), f"{node.name} duplicates nobody, so there is nothing to clone")
+        if node.directory != "empty" and node.duplicate_of is None:
+            sentence = f"{node.name} duplicates nobody, so there is no directory to be {node.directory}"
+            yield Problem((*at, place, "directory"), sentence)
 
 
 def _first(plan: Plan) -> Iterator[Problem]:
@@ -112,6 +113,7 @@ def _steps(plan: Plan) -> Iterator[Problem]:
     bound: set[str] = set()
     faults: set[str] = set()
     ended: set[str] = set()
+    copies: set[str] = set()
     for place, step in enumerate(plan.steps):
         at = ("steps", place)
         for key, ref in refs(step):
@@ -129,6 +131,10 @@ def _steps(plan: Plan) -> Iterator[Problem]:
             yield from _instant((*at, "after"), after, seen, faults)
         if isinstance(step, InjectStep):
             yield from _when(at, step, plan, bound, seen, faults)
+        if isinstance(step, InjectSwapped) and isinstance(step.nodes, tuple) and len(step.nodes) != 2:
+            yield Problem((*at, "nodes"), f"two nodes exchange their directories, and {len(step.nodes)} are named")
+        if isinstance(step, InjectRestored) and step.backup is not None and step.backup not in copies:
+            yield Problem((*at, "backup"), _not_yet("backup", step.backup, copies))
         if isinstance(step, InjectDuplicate):
             yield from _duplicate((*at, "node"), step.node, plan)
         if isinstance(step, Start):
@@ -144,6 +150,8 @@ def _steps(plan: Plan) -> Iterator[Problem]:
         seen.add(name)
         if isinstance(step, Bind):
             bound.add(name)
+        if isinstance(step, Backup):
+            copies.add(name)
         if step.do == "inject":
             faults.add(name)
 

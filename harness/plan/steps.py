@@ -56,6 +56,15 @@ class Roll(PlanModel):
     how: Literal["shutdown", "kill"] = "shutdown"
 
 
+class Backup(PlanModel):
+    """Copy a node's log directories while its process is stopped (SIGSTOP, for as long as it takes); `restored` puts
+    the copy back."""
+
+    do: Literal["backup"] = "backup"
+    as_: Name
+    node: NodeRef
+
+
 class ZnodeStep(PlanModel):
     """Change ZooKeeper's tree past every node, as an administrator's tool does."""
 
@@ -135,6 +144,19 @@ class Hold(PlanModel):
 
 
 Step = Annotated[
-    Start | Shutdown | Roll | ZnodeStep | Bind | Workload | Produce | Inject | Heal | HealAll | Hold | Await | Probe,
+    Start
+    | Shutdown
+    | Roll
+    | Backup
+    | ZnodeStep
+    | Bind
+    | Workload
+    | Produce
+    | Inject
+    | Heal
+    | HealAll
+    | Hold
+    | Await
+    | Probe,
     Field(discriminator="do"),
 ]

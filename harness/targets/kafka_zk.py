@@ -14,6 +14,7 @@ from harness.errors import UsageError
 from harness.network.layout import Layout, Node
 from harness.targets import jvm, listeners
 from harness.targets.archives import free_port, recording, running, says
+from harness.targets.identity import WITH_ZOOKEEPER
 from harness.targets.jars import COMPLETE, cache_folder, kafka_jars, locked, major_minor
 from harness.targets.readiness import unready_with_zookeeper
 from harness.targets.security import refuse_sasl
@@ -32,6 +33,8 @@ FLAGS = (
 
 
 class ApacheKafkaZk:
+    ids = WITH_ZOOKEEPER
+
     def __init__(self, file: TargetFile, version: str) -> None:
         if major_minor(version) >= WITHOUT_ZOOKEEPER:
             raise UsageError(f"Apache Kafka {version} runs without ZooKeeper: ask for apache-kafka:{version}")

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from harness.backends.backend import Command
 from harness.network.layout import Layout, Node
 from harness.targets import jvm, listeners
+from harness.targets.identity import META_PROPERTIES, IdKeys
 from harness.targets.jars import major_minor
 from harness.targets.prepared import prepare
 from harness.targets.readiness import unready
@@ -21,6 +22,8 @@ refuse to be told."""
 
 
 class ApacheKafka:
+    ids = IdKeys("node.id", ("node.id",))
+
     def __init__(self, file: TargetFile, version: str) -> None:
         major_minor(version)
         self.file = file
@@ -53,7 +56,7 @@ class ApacheKafka:
         for data in installation.log_dirs(node):
             shutil.copytree(prepare(self.version, self._java).data, data, dirs_exist_ok=True)
             write_properties(
-                data / "meta.properties",
+                data / META_PROPERTIES,
                 {
                     "version": "1",
                     "cluster.id": installation.cluster_id,

@@ -9,6 +9,7 @@ from harness.backends.backend import Command
 from harness.errors import UsageError
 from harness.network.layout import Layout, Node
 from harness.targets import listeners
+from harness.targets.identity import IdKeys
 from harness.targets.readiness import unready
 from harness.targets.security import refuse_sasl
 from harness.targets.target import Installation, TargetFile
@@ -18,6 +19,8 @@ PROGRAM = "cluster_impl"
 
 
 class Quorum:
+    ids = IdKeys("node.id", ("broker.id", "controller.id"))
+
     def __init__(self, file: TargetFile, version: str) -> None:
         if version != file.version:
             raise UsageError(f"{file.name} has no version {version!r}: it is run from this source tree")

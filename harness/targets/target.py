@@ -24,6 +24,7 @@ from harness.plan.conditions import ActiveController, Backlog, Registered, Repli
 from harness.plan.model import Plan, Timing
 from harness.plan.probes import DescribeQuorumProbe, ProbeStep, VoteProbe
 from harness.plan.steps import Bind, Roll, Step, ZnodeStep
+from harness.targets.identity import IdKeys
 
 FILES = Path(__file__).parent
 
@@ -166,8 +167,9 @@ class Installation:
         return self.nodes / node.name
 
     def data(self, node: Node) -> Path:
-        """Its log directory, the first of several."""
-        return self.home(node) / "data"
+        """Its log directory, the first of several. A duplicate may have that of the node it duplicates."""
+        shared = node.duplicate_of is not None and node.directory == "same"
+        return self.home(self.layout.node(node.duplicate_of or "") if shared else node) / "data"
 
     def log_dirs(self, node: Node) -> tuple[Path, ...]:
         """`data`, `data-2`, `data-3`…: as many as the plan says."""
@@ -184,6 +186,7 @@ class Installation:
 class Target(Protocol):
     file: TargetFile
     version: str
+    ids: IdKeys
 
     def prepare(self) -> None:
         """Fetch or build what every node needs. May take minutes the first time, nothing later."""

@@ -10,6 +10,7 @@ from harness.backends.backend import Command
 from harness.errors import UsageError
 from harness.network.layout import Layout, Node
 from harness.targets import jvm, listeners
+from harness.targets.identity import WITH_ZOOKEEPER
 from harness.targets.readiness import unready_with_zookeeper
 from harness.targets.security import acls_file, internal_sasl
 from harness.targets.target import Installation, TargetFile
@@ -20,6 +21,8 @@ PROGRAM = "cluster_impl"
 
 
 class ZkController:
+    ids = WITH_ZOOKEEPER
+
     def __init__(self, file: TargetFile, version: str) -> None:
         if version != file.version:
             raise UsageError(f"{file.name} has no version {version!r}: it is run from this source tree")

@@ -45,7 +45,7 @@ class FakeCluster:
     broken_dirs: dict[tuple[str, int], Broken] = field(default_factory=dict)
     held: dict[tuple[str, str], int] = field(default_factory=dict)
     """Which log directory of a node holds a partition."""
-    disks: dict[str, Claim] = field(default_factory=dict)
+    claims: dict[str, Claim] = field(default_factory=dict)
     """What the directories and the configuration of each node say."""
     written: dict[str, int] = field(default_factory=lambda: defaultdict(lambda: 100))
     """Bytes in the directories of each node. It writes on for as long as it runs, each time that one looks."""
@@ -243,7 +243,7 @@ class FakeDirectories:
 
     def claim(self, node: str) -> Claim:
         number = int(node.removeprefix("node-").rstrip("b"))
-        return self.cluster.disks.get(node, Claim(number, number, "own"))
+        return self.cluster.claims.get(node, Claim(number, number, "own"))
 
     def swap(self, one: str, other: str) -> None:
         mine, theirs = self.claim(one), self.claim(other)
@@ -258,7 +258,7 @@ class FakeDirectories:
 
     def _say(self, node: str, claim: Claim) -> None:
         if not self.cluster.deaf:
-            self.cluster.disks[node] = claim
+            self.cluster.claims[node] = claim
 
     def unused_id(self) -> int:
         return 7

@@ -11,6 +11,7 @@ from harness.backends.backend import Command
 from harness.network.layout import Layout, Node
 from harness.network.roundtrip import round_trip
 from harness.plan.model import NodeSpec, Plan, Topology
+from harness.targets.identity import IdKeys
 from harness.targets.target import Installation, TargetFile, load_file
 
 PROGRAM = Path(__file__).with_name("sample_node.py")
@@ -27,6 +28,7 @@ class SampleTarget:
     """Implements `harness.targets.target.Target`. What a node does is decided by the sets of names."""
 
     version = "1"
+    ids = IdKeys("node.id", ("id",))
 
     def __init__(self) -> None:
         self.file: TargetFile = load_file("quorum")

@@ -1,0 +1,37 @@
+"""Where the ids of a node are written: in its configuration, and in what its log directories say of themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+META_PROPERTIES = "meta.properties"
+CLUSTER_ID = "cluster.id"
+
+
+@dataclass(frozen=True)
+class IdKeys:
+    """The keys of a target: `stored` in META_PROPERTIES, `configured` in its configuration (those that it has)."""
+
+    stored: str
+    configured: tuple[str, ...]
+
+
+WITH_ZOOKEEPER = IdKeys("broker.id", ("broker.id",))
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """Empty if there is no such file."""
+    try:
+        lines = path.read_text().splitlines()
+    except FileNotFoundError:
+        return {}
+    pairs = (line.partition("=") for line in lines if not line.startswith("#"))
+    return {key.strip(): value.strip() for key, found, value in pairs if found}
+
+
+def change_property(path: Path, key: str, value: str) -> None:
+    """Give another value to one key, and leave every other line as it is."""
+    lines = path.read_text().splitlines()
+    changed = [f"{key}={value}" if line.partition("=")[0].strip() == key else line for line in lines]
+    path.write_text("".join(f"{line}\n" for line in changed))
