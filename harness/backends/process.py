@@ -10,19 +10,18 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from faults.capabilities import ProcessStatus, Running
 from harness.backends.backend import SETTLE, Command, OnExit
+from harness.backends.obituary import obituary
+from harness.backends.waiting import within
 from harness.errors import InfrastructureError
 from harness.processes import table
 from harness.processes.records import TOKEN, ProcessRecords
 from harness.processes.table import Identity
-
-LOG_TAIL = 15
 
 
 class _Child:
@@ -80,7 +79,7 @@ class ProcessBackend:
         child = self._living(name)
         child.asked_to_end = True
         _signal_group(child.pid, signal.SIGKILL)
-        if not child.exited.wait(SETTLE) or not _within(SETTLE, lambda: not _group_lives(child.pid)):
+        if not child.exited.wait(SETTLE) or not within(SETTLE, lambda: not _group_lives(child.pid)):
             raise InfrastructureError(f"{name} (pid {child.pid}) is still there {SETTLE:g} s after SIGKILL")
 
     def terminate(self, name: str) -> None:
@@ -98,7 +97,7 @@ class ProcessBackend:
         """SIGSTOP to the whole process group; returns when every thread is stopped."""
         child = self._living(name)
         _signal_group(child.pid, signal.SIGSTOP)
-        if not _within(SETTLE, lambda: self.status(name).running is Running.PAUSED):
+        if not within(SETTLE, lambda: self.status(name).running is Running.PAUSED):
             raise InfrastructureError(
                 f"{name} (pid {child.pid}) has threads that still run {SETTLE:g} s after SIGSTOP: "
                 f"states {table.thread_states(child.pid) or 'none, it is gone'}"
@@ -108,7 +107,7 @@ class ProcessBackend:
         """SIGCONT to the whole process group; returns when no thread is stopped any more."""
         child = self._living(name)
         _signal_group(child.pid, signal.SIGCONT)
-        if not _within(SETTLE, lambda: "T" not in table.thread_states(child.pid)):
+        if not within(SETTLE, lambda: "T" not in table.thread_states(child.pid)):
             raise InfrastructureError(f"{name} (pid {child.pid}) is still stopped {SETTLE:g} s after SIGCONT")
 
     def status(self, name: str) -> ProcessStatus:
@@ -129,11 +128,7 @@ class ProcessBackend:
         """A sentence about how a process ended, with the last lines of its log."""
         child = self._children[name]
         child.exited.wait(SETTLE)
-        with self.log(name).open(errors="replace") as log:
-            tail = "".join(f"\n  | {line.rstrip()}" for line in log.readlines()[-LOG_TAIL:])
-        return (
-            f"{name} ended with {_describe(child.exit_code)}; the last lines of {self.log(name)}:{tail or ' (empty)'}"
-        )
+        return obituary(name, child.exit_code, self.log(name))
 
     def stop_all(self) -> None:
         """End everything that was started here, the last first. Paused processes, too."""
@@ -167,22 +162,3 @@ def _group_lives(group: int) -> bool:
     except ProcessLookupError:
         return False
     return bool(table.group(group))
-
-
-def _within(seconds: float, condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + seconds
-    pause = 0.0002
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(pause)
-        pause = min(pause * 2, 0.05)
-    return True
-
-
-def _describe(exit_code: int | None) -> str:
-    if exit_code is None:
-        return "an unknown exit code"
-    if exit_code < 0:
-        return f"signal {signal.Signals(-exit_code).name}"
-    return f"exit code {exit_code}"

@@ -1,0 +1,144 @@
+"""The images that nodes run in: what goes into each, and a tag that follows from that.
+
+The tag is a hash of the Dockerfile and of everything in its context: an image is built when, and only when, there is
+none of that tag, so a change of the source tree is in the next run, and nothing is built twice.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from harness.errors import InfrastructureError
+from harness.network.server import find_toxiproxy
+
+ROOT = Path(__file__).resolve().parents[3]
+DOCKERFILES = ROOT / "docker"
+JARS, LOGGING, ARCHIVE = "/opt/jars", "/opt/fencepost", "/opt/archive/classes.jsa"
+AGENT = "harness.backends.docker.agent"
+LARGE = 1 << 20
+"""Bytes. Of larger files name and size stand for the content: jars carry their version in their name."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image that can be built: its Dockerfile is `docker/KIND/Dockerfile`."""
+
+    kind: str
+    title: str
+    context: Mapping[str, Path] = field(hash=False)
+    """Files of this machine, by their place in the context."""
+    arguments: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def dockerfile(self) -> Path:
+        return DOCKERFILES / self.kind / "Dockerfile"
+
+    def tag(self, base: str) -> str:
+        """`fencepost-KIND:` and twelve digits, on that base."""
+        digest = hashlib.sha256(self.dockerfile.read_bytes())
+        digest.update(repr((base, self.arguments)).encode())
+        for place, path in sorted(self.context.items()):
+            digest.update(f"{place}\0{_content(path)}\0".encode())
+        return f"fencepost-{self.kind}:{digest.hexdigest()[:12]}"
+
+    def ready(self) -> str:
+        """Its tag, once it is there; built if it is missing."""
+        from harness.backends.docker.build import built
+
+        return built(self)
+
+
+@cache
+def pod_image() -> Image:
+    modules = {f"code/{path.relative_to(ROOT)}": path for path in modules_of(AGENT)}
+    return Image("pod", "the pods", {"toxiproxy-server": find_toxiproxy().resolve(), **modules})
+
+
+@cache
+def reference_image(module: str) -> Image:
+    """Of a node of the reference cluster. `module` may be a program that wraps it, and its package comes along."""
+    from harness.backends.docker.wheels import wheels
+
+    folder = ROOT.joinpath(*module.split("."))
+    if not folder.is_dir():  # a module in a package: the package is what is copied
+        folder = folder.parent
+    if not (folder / "__init__.py").is_file():
+        raise InfrastructureError(f"there is no package {folder} to make an image of")
+    sources = {*_sources(ROOT / "cluster_impl"), *_sources(folder), *_packages_above(folder)}
+    context = {f"wheels/{path.name}": path for path in wheels()}
+    context |= {f"code/{path.relative_to(ROOT)}": path for path in sources}
+    return Image("reference", "the reference cluster", context)
+
+
+@cache
+def java_image(kind: str, jars: tuple[Path, ...]) -> Image:
+    """Of Apache Kafka, or of ZooKeeper, with these jars on its class path."""
+    if missing := [jar for jar in jars if not jar.is_file()]:
+        raise InfrastructureError(f"{missing[0]} is not there, so no image can be made of it")
+    context = {f"jars/{jar.name}": jar for jar in jars}
+    logging = ROOT / "harness" / "targets"
+    context |= {
+        f"logging/{path.name}": path for pattern in ("log*.properties", "log*.xml") for path in logging.glob(pattern)
+    }
+    context["record"] = DOCKERFILES / kind / "record"
+    if kind == "zookeeper":
+        return Image(kind, "ZooKeeper", context)
+    version = next((found[1] for jar in jars if (found := re.match(r"kafka_2\.\d+-([\d.]+)\.jar", jar.name))), "0")
+    return Image(kind, f"Apache Kafka {version}", context, (("KAFKA_VERSION", version),))
+
+
+def modules_of(name: str) -> list[Path]:
+    """The files of this source tree that a module consists of, with all that it imports, when it is first loaded."""
+    found: dict[str, Path] = {}
+    _collect(name, found)
+    return sorted(found.values())
+
+
+def _collect(name: str, found: dict[str, Path]) -> None:
+    parts = name.split(".")
+    for length in range(1, len(parts) + 1):
+        part = ".".join(parts[:length])
+        if part in found:
+            continue
+        path = _file(part)
+        if path is None:
+            return
+        found[part] = path
+        for imported in _imports(path):
+            _collect(imported, found)
+
+
+def _file(module: str) -> Path | None:
+    place = ROOT.joinpath(*module.split("."))
+    return next((path for path in (place / "__init__.py", place.with_suffix(".py")) if path.is_file()), None)
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """What a module imports at its top level: names of modules, and names that may be modules."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _sources(package: Path) -> list[Path]:
+    files = (path for path in package.rglob("*") if path.is_file())
+    return [path for path in files if "__pycache__" not in path.parts and path.suffix != ".pyc"]
+
+
+def _packages_above(folder: Path) -> Iterator[Path]:
+    while (folder := folder.parent) != ROOT:
+        yield folder / "__init__.py"
+
+
+def _content(path: Path) -> str:
+    size = path.stat().st_size
+    return f"{path.name} {size}" if size > LARGE else hashlib.sha256(path.read_bytes()).hexdigest()

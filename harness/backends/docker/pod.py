@@ -1,0 +1,97 @@
+"""The pod of one node: the container whose network the node lives in, with the links that begin there."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from harness.backends.docker.agent import FOLDER, SOCKET
+from harness.backends.docker.containers import Container, Containers, Wanted, give
+from harness.backends.docker.dialling import reaches_agent
+from harness.backends.docker.images import AGENT, pod_image
+from harness.backends.obituary import obituary
+from harness.errors import InfrastructureError
+from harness.network.addresses import TOXIPROXY_PORT, Endpoint
+from harness.network.layout import Layout, Node, Proxy
+from harness.network.server import await_version
+from harness.network.toxiproxy import Toxiproxy
+from results.records.folder import RunFolder
+
+READY_WITHIN = 30.0
+ASK_EVERY = 0.02
+
+
+class Pod:
+    """Of one node, from `start` to `remove`. `on_end` is told, from another thread, if it ends by itself."""
+
+    def __init__(self, node: Node, layout: Layout, shared: Path, run: RunFolder, on_end: Callable[[str], None]) -> None:
+        """`shared` is the folder that it and the harness see: a socket of its agent is in it."""
+        self.node = node
+        self.folder = shared
+        self.toxiproxy = Toxiproxy(Endpoint(node.address, TOXIPROXY_PORT))
+        self._layout = layout
+        self._log = run.logs / f"pod-{node.name}.log"
+        self._on_end = on_end
+        self._container: Container | None = None
+
+    @property
+    def container(self) -> Container:
+        if self._container is None:
+            raise InfrastructureError(f"the pod of {self.node.name} was not started")
+        return self._container
+
+    @property
+    def id(self) -> str:
+        return self.container.id
+
+    def start(self, containers: Containers, tag: str, network: str) -> None:
+        """Returns once all links are open. Raises InfrastructureError if that takes too long."""
+        self.folder.mkdir()
+        self._log.touch()
+        give(self.folder)
+        give(self._log)
+        doors = [f"--door={at}={behind}" for at, behind in self._layout.doors().items() if at.host == self.node.address]
+        wanted = Wanted(
+            name=f"{tag}-pod-{self.node.name}",
+            node=self.node.name,
+            image=pod_image().ready(),
+            argv=["python3", "-m", AGENT, str(self.toxiproxy.api), *doors],
+            log=self._log,
+            shared={self.folder: str(FOLDER)},
+            network=network,
+            address=self.node.address,
+            # A JVM looks up the name of the machine that it is on, and finds it in its name table.
+            hostname=socket.gethostname(),
+            hosts={name: where for name, where in self._layout.hosts_of(self.node).items() if name != "localhost"},
+        )
+        self._container = containers.start(wanted, self._ended)
+        self._await_agent()
+        await_version(self.toxiproxy)
+        self.toxiproxy.populate(self._links())
+
+    def remove(self, containers: Containers) -> None:
+        if self._container is not None:
+            containers.remove(self._container)
+
+    def _links(self) -> list[Proxy]:
+        peers = (peer for peer in self._layout.nodes if peer != self.node)
+        return [proxy for peer in peers for proxy in self._layout.proxies(self.node.name, peer.name)]
+
+    def _await_agent(self) -> None:
+        deadline = time.monotonic() + READY_WITHIN
+        while not reaches_agent(self.folder):
+            if self.container.exited.is_set():
+                raise InfrastructureError(self._obituary())
+            if time.monotonic() > deadline:
+                raise InfrastructureError(
+                    f"the pod of {self.node.name} does not answer at {self.folder / SOCKET} after {READY_WITHIN:g} s"
+                )
+            time.sleep(ASK_EVERY)
+
+    def _ended(self, exit_code: int) -> None:
+        self._on_end(self._obituary())
+
+    def _obituary(self) -> str:
+        return obituary(f"the pod of {self.node.name}", self.container.exit_code, self._log)
