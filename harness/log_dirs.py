@@ -1,4 +1,4 @@
-"""Log directories of nodes, broken and put back by renaming."""
+"""Log directories of nodes, taken away and put back: by renaming, or by the rules of the mount that lies over them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ import errno
 import os
 from pathlib import Path
 
-from faults.capabilities import Broken, CapabilityError, DirState
+from faults.capabilities import CHANGES, Broken, CapabilityError, DirState, DiskRule, Disks, Operation
 from harness.network.layout import Layout
 from harness.targets.target import Installation
 
+ANSWERS = {Broken.REPLACED: "ENOTDIR", Broken.REMOVED: "ENOENT"}
+BY_NAME = (CHANGES - {Operation.WRITE}) | {Operation.OPEN}
+"""All that names a file. What goes through an open one goes on."""
+
 
 class NodeLogDirs:
-    """Implements `faults.capabilities.LogDirs` by renaming: `data` stands aside as `data.aside`."""
+    """Implements `faults.capabilities.LogDirs`: `data` stands aside as `data.aside`.
 
-    def __init__(self, layout: Layout, installation: Installation) -> None:
+    A mount cannot be renamed, so where `disk: breakable` says that there is one, it gives the same answers.
+    """
+
+    def __init__(self, layout: Layout, installation: Installation, disks: Disks) -> None:
         self._layout = layout
         self._installation = installation
+        self._disks = disks
 
     def holding(self, node: str, partition: str) -> int:
         for number, path in enumerate(self._paths(node)):
@@ -26,6 +34,9 @@ class NodeLogDirs:
 
     def break_(self, node: str, number: int, how: Broken) -> None:
         path = self._path(node, number)
+        if self._layout.node(node).disk == "breakable":
+            self._disks.add(node, f"log-dir-{number}", DiskRule(BY_NAME, error=ANSWERS[how]), number)
+            return
         if not _aside(path).exists():
             path.rename(_aside(path))
         if how is Broken.REPLACED:
@@ -33,6 +44,8 @@ class NodeLogDirs:
 
     def restore(self, node: str, number: int) -> None:
         path = self._path(node, number)
+        if self._layout.node(node).disk == "breakable":
+            self._disks.remove(node, f"log-dir-{number}")
         if not _aside(path).exists():
             return
         if path.is_dir():  # made by somebody who found nothing there

@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 from faults.capabilities import Broken, CapabilityError
+from harness.disks.node_disks import NodeDisks
+from harness.disks.servers import DiskServers
 from harness.log_dirs import NodeLogDirs
 from harness.network.addresses import Addresses
 from harness.network.layout import Layout, Node, Role, site_names
 from harness.plan.model import Timing
 from harness.targets.target import Installation
+from results.records.folder import RunFolder
 
 ADDRESSES = Addresses(20)
 NODE = Node("node-4", 4, 4, frozenset({Role.BROKER}), ADDRESSES.node(4), log_dirs=2)
@@ -27,7 +30,9 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def dirs(home: Path) -> NodeLogDirs:
     layout = Layout(ADDRESSES, (NODE,), site_names([]))
-    return NodeLogDirs(layout, Installation(layout, Timing(), "cluster", home.parent))
+    installation = Installation(layout, Timing(), "cluster", home.parent)
+    folder = RunFolder.create_at(home.parent / "run")
+    return NodeLogDirs(layout, installation, NodeDisks(layout, installation, DiskServers(folder)))
 
 
 def test_the_directory_of_a_partition_is_found(dirs: NodeLogDirs) -> None:

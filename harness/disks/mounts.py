@@ -1,0 +1,136 @@
+"""Mounts of the file system, as the kernel knows them: found, and taken down within seconds whatever hangs on them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+DEVICE = Path("/dev/fuse")
+FUSERMOUNT = "fusermount3"
+CONFIGURATION = Path("/etc/fuse.conf")
+CONNECTIONS = Path("/sys/fs/fuse/connections")
+_FORCE, _DETACH = 1, 2
+_CAP_SYS_ADMIN = 21
+PATIENCE = 5.0
+"""Seconds for a mount to go in good order: what the kernel has not written yet is written first."""
+ASK_EVERY = 0.01
+
+
+@dataclass(frozen=True)
+class Mount:
+    point: Path
+    source: str
+    """What was given as `fsname`."""
+    connection: int
+    """Its number under /sys/fs/fuse/connections."""
+
+
+@cache
+def lacking(*, others: bool = False) -> str | None:
+    """Why disks cannot be broken on this machine: a sentence with the remedy, or None.
+
+    `others`: what is mounted has to be seen by other users, too, as by those that containers run as.
+    """
+    if not DEVICE.exists():
+        return f"there is no {DEVICE}: load the kernel's module `fuse`, and give it to the container that this runs in"
+    try:
+        os.close(os.open(DEVICE, os.O_RDWR))
+    except OSError as error:
+        return f"{DEVICE} cannot be opened ({error.strerror}): allow it to this user, or to the container"
+    if shutil.which(FUSERMOUNT) is None:
+        return f"{FUSERMOUNT} is not on the PATH: apt-get install fuse3"
+    if os.geteuid() == 0 and not _may_mount():
+        return "this container may not mount (CAP_SYS_ADMIN): start it with --cap-add SYS_ADMIN --device /dev/fuse"
+    if others and os.geteuid() and not _may_show_others():
+        return f"mounts of this user cannot be seen by containers: put `user_allow_other` into {CONFIGURATION}"
+    try:
+        import mfusepy  # noqa: F401
+    except (ImportError, OSError) as error:
+        return f"mfusepy cannot be used ({error}): apt-get install libfuse3-3, and pip install mfusepy"
+    return None
+
+
+def at(point: Path) -> Mount | None:
+    """The FUSE mount that lies over a directory, the uppermost."""
+    found = None
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        kind, source, *_ = after.split()
+        device, place = before.split()[2], before.split()[4]
+        if kind.startswith("fuse") and _unescaped(place) == str(point):
+            found = Mount(point, _unescaped(source), int(device.partition(":")[2]))
+    return found
+
+
+def take_down(point: Path) -> None:
+    """Unmount. In good order if that goes quickly; else whoever waits for the file system gets an error, and its
+    directory is seen again at once. Does nothing if it is not mounted. Raises OSError if all of it is in vain.
+
+    `point` is an absolute path without symbolic links.
+    """
+    if at(point) is None:
+        return
+    if not _fusermount("-u", point, PATIENCE):
+        abort(point)
+        _fusermount("-uz", point, PATIENCE)
+    if at(point) is not None:
+        raise OSError(f"{point} is still mounted: end the processes that have files open in it, then umount -l {point}")
+
+
+def abort(point: Path) -> None:
+    """Whoever waits for an answer of the file system gets an error now, also where its process is stuck itself."""
+    if (mount := at(point)) is None:
+        return
+    with suppress(OSError):
+        (CONNECTIONS / str(mount.connection) / "abort").write_text("1")
+        return
+    with suppress(OSError):  # the file is only there where fusectl is mounted; root can do without
+        _umount2(point, _FORCE | _DETACH)
+
+
+def await_mounted(point: Path, source: str, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while (mount := at(point)) is None or mount.source != source:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(ASK_EVERY)
+    return True
+
+
+def _fusermount(how: str, point: Path, seconds: float) -> bool:
+    command = [FUSERMOUNT, how, "-q", str(point)]
+    try:
+        return subprocess.run(command, capture_output=True, timeout=seconds).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def _umount2(point: Path, flags: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.umount2(os.fsencode(point), flags):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(point))
+
+
+def _may_mount() -> bool:
+    status = Path("/proc/self/status").read_text()
+    effective = re.search(r"^CapEff:\s*([0-9a-f]+)$", status, re.MULTILINE)
+    return effective is not None and bool(int(effective[1], 16) >> _CAP_SYS_ADMIN & 1)
+
+
+def _may_show_others() -> bool:
+    try:
+        return "user_allow_other" in CONFIGURATION.read_text().split()
+    except OSError:
+        return False
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)

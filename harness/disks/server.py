@@ -1,0 +1,129 @@
+"""The process behind one mount: `python -m harness.disks.server`. It ends when the mount is taken down."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import mfusepy
+
+from harness.disks.control import serve
+from harness.disks.passthrough import Passthrough
+from harness.disks.rules import Rules, from_json
+from harness.disks.undo import UndoLog
+
+THREADS = 64
+"""Operations that are delayed at the same time."""
+_MAX_THREADS_SINCE = (3, 12)
+_SIGKILL_PENDING = 1 << 8
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = _options(arguments)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    folder = os.open(options.mount, os.O_RDONLY | os.O_DIRECTORY)
+    options.probes.mkdir(exist_ok=True)
+    rules = Rules(lambda: not _asks(options.harness), _dying)
+    files = Passthrough(folder, options.probes, rules, UndoLog(options.aside))
+    threading.Thread(target=serve, args=(options.control, _Commands(files, folder, rules)), daemon=True).start()
+    # Cached, not direct_io: that would refuse the shared mappings that JVM brokers make of their index files.
+    mfusepy.FUSE(
+        files,
+        str(options.mount),
+        foreground=True,
+        hard_remove=True,
+        use_ino=True,
+        fsname=options.fsname,
+        **_mount_options(options.options),
+    )
+
+
+class _Commands:
+    """Called with a line's JSON; what it returns is answered."""
+
+    def __init__(self, files: Passthrough, folder: int, rules: Rules) -> None:
+        self._files = files
+        self._folder = folder
+        self._rules = rules
+
+    def __call__(self, line: Mapping[str, Any]) -> Any:
+        match line["do"]:
+            case "add":
+                self._rules.add(line["name"], from_json(line["rule"]))
+            case "remove":
+                return self._rules.remove(line["name"])
+            case "clear":
+                self._rules.clear()
+            case "lose":
+                lost = self._files.lose()
+                return {"files": lost.files, "names": lost.names}
+            case "flip":
+                return self._flip(line["path"], line["offset"], line["bit"])
+            case "hello":
+                return None
+            case unknown:
+                raise ValueError(f"there is no {unknown!r}")
+        return None
+
+    def _flip(self, path: str, offset: int, bit: int) -> tuple[int, int]:
+        """Past the kernel and the log of what to undo, as a disk does it."""
+        fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW, dir_fd=self._folder)
+        try:
+            if not (found := os.pread(fd, 1, offset)):
+                raise ValueError(f"{path} ends before byte {offset}")
+            now = found[0] ^ 1 << bit
+            os.pwrite(fd, bytes([now]), offset)
+            return found[0], now
+        finally:
+            os.close(fd)
+
+
+def _asks(harness: int) -> bool:
+    """Whether the operation at hand comes from the harness itself, which reads logs and probes."""
+    _, _, asking = mfusepy.fuse_get_context()
+    return _status(asking).get("Tgid") == str(harness)
+
+
+def _dying() -> bool:
+    """Whether who asked was sent SIGKILL: it waits here for an answer that it will not see, and ends only then."""
+    _, _, asking = mfusepy.fuse_get_context()
+    status = _status(asking)
+    pending = int(status.get("SigPnd", "0"), 16) | int(status.get("ShdPnd", "0"), 16)
+    return bool(pending & _SIGKILL_PENDING)
+
+
+def _status(thread: int) -> dict[str, str]:
+    try:
+        lines = Path(f"/proc/{thread}/status").read_text().splitlines()
+    except OSError:
+        return {}
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def _mount_options(named: Sequence[str]) -> dict[str, Any]:
+    options: dict[str, Any] = dict.fromkeys(named, True)
+    if (mfusepy.fuse_version_major, mfusepy.fuse_version_minor) >= _MAX_THREADS_SINCE:
+        options["max_threads"] = THREADS
+    return options
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mount", type=Path, required=True)
+    parser.add_argument("--probes", type=Path, required=True)
+    parser.add_argument("--aside", type=Path, required=True)
+    parser.add_argument("--control", type=Path, required=True)
+    parser.add_argument("--fsname", required=True)
+    parser.add_argument("--harness", type=int, required=True)
+    parser.add_argument("options", nargs="*")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""The processes behind the mounts of one run: started, spoken to, and taken down again in bounded time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from faults.capabilities import CapabilityError, DiskRule, Running
+from harness.backends.backend import Command
+from harness.backends.process import ProcessBackend
+from harness.cleaning.records import ResourceRecords
+from harness.disks import mounts
+from harness.disks.control import ask
+from harness.disks.rules import as_json
+from harness.errors import InfrastructureError
+from results.records.folder import RunFolder
+
+MODULE = "harness.disks.server"
+MOUNTED_WITHIN = 20.0
+"""Seconds; a quarter of one on an idle machine."""
+ENDS_WITHIN = 5.0
+"""Seconds from the end of the mount to that of its process."""
+
+
+@dataclass
+class _Served:
+    """One log directory and what stands behind it. `rules` outlive the process: the next one gets them, too."""
+
+    name: str
+    point: Path
+    control: Path
+    rules: dict[str, DiskRule] = field(default_factory=dict)
+    hits: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By rule: those that earlier processes counted."""
+
+    @property
+    def probes(self) -> Path:
+        return self.point.with_name(f"{self.point.name}.probe")
+
+    @property
+    def aside(self) -> Path:
+        return self.point.with_name(f"{self.point.name}.undo")
+
+
+class DiskServers:
+    """A process and a mount for each log directory that is asked for. Left, all is unmounted and the files are there.
+
+    `options` go to the mount, as `allow_other` where nodes run as other users.
+    """
+
+    def __init__(self, folder: RunFolder, options: Sequence[str] = ()) -> None:
+        self._folder = folder.path
+        self._options = options
+        self._backend = ProcessBackend(folder.processes, folder.logs, self._exited)
+        self._records = ResourceRecords(folder.path)
+        self._served: dict[Path, _Served] = {}
+        self._ending: set[str] = set()
+        self._broken: list[str] = []
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def broken(self) -> list[str]:
+        """Sentences about what ended that nobody here ended."""
+        return list(self._broken)
+
+    def mount(self, point: Path, name: str) -> None:
+        """Over a directory, which is made if it is not there. Does nothing if it is mounted and its process lives.
+
+        Raises InfrastructureError if that fails.
+        """
+        with self._lock:
+            point.mkdir(parents=True, exist_ok=True)
+            point = point.resolve()
+            served = self._served.setdefault(point, _Served(name, point, self._folder / f"{name}.sock"))
+            if self._lives(served):
+                return
+            self._take_down(served)
+            stamp = self._records.intend("mount", str(point), node=name)
+            self._backend.start(served.name, self._command(served, stamp.fsname))
+            if not mounts.await_mounted(point, stamp.fsname, MOUNTED_WITHIN):
+                self._ending.add(served.name)
+                raise InfrastructureError(f"{point} could not be mounted; see {self._backend.log(served.name)}")
+            for rule_name, rule in served.rules.items():
+                ask(served.control, "add", name=rule_name, rule=as_json(rule))
+
+    def ask(self, point: Path, do: str, **what: Any) -> Any:
+        """CapabilityError if the process does not answer or could not do it."""
+        return ask(self._found(point).control, do, **what)
+
+    def add(self, point: Path, name: str, rule: DiskRule) -> None:
+        served = self._found(point)
+        ask(served.control, "add", name=name, rule=as_json(rule))
+        served.rules[name] = rule
+
+    def remove(self, point: Path, name: str) -> Mapping[str, int]:
+        """How often it was met. Of a process that is gone nothing more is known."""
+        served = self._found(point)
+        served.rules.pop(name, None)
+        hits = served.hits.pop(name, {})
+        if self._lives(served):
+            for kind, count in ask(served.control, "remove", name=name).items():
+                hits[kind] = hits.get(kind, 0) + count
+        return hits
+
+    def probes(self, point: Path) -> Path:
+        """Where the files really lie that are reached as `.fencepost-probe/…` through the mount."""
+        return self._found(point).probes
+
+    def unmount(self, point: Path) -> None:
+        """The directory is itself again, until it is mounted anew, with the same rules."""
+        with self._lock:
+            served = self._found(point)
+            if self._lives(served):
+                for name in served.rules:
+                    hits = served.hits.setdefault(name, {})
+                    for kind, count in ask(served.control, "remove", name=name).items():
+                        hits[kind] = hits.get(kind, 0) + count
+            self._take_down(served)
+
+    def calm(self) -> None:
+        """No rule any more: whoever waits for its delay goes on. For the end, when nodes are to end quickly."""
+        for served in self._served.values():
+            served.rules.clear()
+            with suppress(CapabilityError):
+                if self._lives(served):
+                    ask(served.control, "clear")
+
+    def close(self) -> None:
+        """All unmounted, whoever still has files open. May be called twice. InfrastructureError if one stays."""
+        self.calm()
+        errors = []
+        for served in self._served.values():
+            try:
+                self._take_down(served)
+            except (OSError, InfrastructureError) as error:
+                errors.append(str(error))
+            shutil.rmtree(served.probes, ignore_errors=True)
+            shutil.rmtree(served.aside, ignore_errors=True)
+            served.control.unlink(missing_ok=True)
+        self._served.clear()
+        self._backend.stop_all()
+        if errors:
+            raise InfrastructureError("; ".join(errors))
+
+    def _take_down(self, served: _Served) -> None:
+        self._ending.add(served.name)
+        known = mounts.at(served.point) is not None
+        try:
+            if not self._lives(served):
+                mounts.abort(served.point)
+            mounts.take_down(served.point)
+        finally:
+            if not self._backend.await_end(served.name, ENDS_WITHIN) and self._runs(served):
+                self._backend.kill(served.name)
+            self._ending.discard(served.name)
+        if known:
+            self._records.gone("mount", str(served.point))
+
+    def _command(self, served: _Served, fsname: str) -> Command:
+        paths = {
+            "--mount": served.point,
+            "--probes": served.probes,
+            "--aside": served.aside,
+            "--control": served.control,
+        }
+        argv = [sys.executable, "-m", MODULE, *(each for pair in paths.items() for each in map(str, pair))]
+        return Command([*argv, "--fsname", fsname, "--harness", str(os.getpid()), *self._options])
+
+    def _found(self, point: Path) -> _Served:
+        served = self._served.get(point.resolve())
+        if served is None:
+            raise CapabilityError(f"{point} is no mount of this run: give its node `disk: breakable` in the plan")
+        return served
+
+    def _lives(self, served: _Served) -> bool:
+        return self._runs(served) and mounts.at(served.point) is not None
+
+    def _runs(self, served: _Served) -> bool:
+        return self._backend.status(served.name).running in (Running.RUNNING, Running.PAUSED)
+
+    def _exited(self, name: str, exit_code: int) -> None:
+        if name not in self._ending:
+            self._broken.append(f"the file system under a node's log directory ended: {self._backend.obituary(name)}")

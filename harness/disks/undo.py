@@ -1,0 +1,186 @@
+"""What a power loss would undo: all that was written since it was last made durable.
+
+The model. Bytes of a file survive if an fsync (or fdatasync) of that file ended after they were written; what was
+overwritten or cut off since comes back, what was appended is gone. Names (files and directories made, renamed,
+removed) survive if *any* fsync ended after them, as with the journals of ext4 and XFS, which are committed as a whole;
+POSIX alone would ask for an fsync of the directory. So a file can survive empty. Names also survive once they are half
+a minute old. Of bytes it is the worst case: a real kernel writes them back by itself after about that time, too, and
+ext4 does it when a file is renamed over another.
+
+Not modelled: writes that reach the disk in another order or in part, times and permissions.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from faults.capabilities import Lost
+
+PAGE = 4096
+NAMES_SURVIVE_AFTER = 30.0
+"""Seconds; so that what is kept to undo them with stays small where nobody ever calls fsync."""
+
+
+@dataclass
+class _Unsynced:
+    """A file that was changed since it was made durable; what it was then."""
+
+    path: str
+    fd: int
+    size: int
+    pages: dict[int, bytes] = field(default_factory=dict)
+    """By number, as far as they were changed; of the last one what lay before `size`."""
+
+    def keep(self, begin: int, end: int) -> None:
+        """Before the bytes between are changed."""
+        if begin >= (end := min(end, self.size)):
+            return
+        for page in range(begin // PAGE, (end - 1) // PAGE + 1):
+            if page not in self.pages:
+                self.pages[page] = os.pread(self.fd, min(PAGE, self.size - page * PAGE), page * PAGE)
+
+    def undo(self) -> tuple[int, int]:
+        """How long it was, and is."""
+        before = os.fstat(self.fd).st_size
+        for page, content in self.pages.items():
+            os.pwrite(self.fd, content, page * PAGE)
+        os.ftruncate(self.fd, self.size)
+        return before, self.size
+
+
+@dataclass(frozen=True)
+class _Named:
+    at: float
+    sentence: str
+    undo: Callable[[], object]
+    kept: Path | None
+    """Where what lost its name is."""
+
+    def survives(self) -> None:
+        if self.kept is not None:
+            with suppress(FileNotFoundError):
+                self.kept.unlink()
+
+
+class UndoLog:
+    """Told of every change before it happens. `aside` is an own folder beside, where removed files are kept."""
+
+    def __init__(self, aside: Path) -> None:
+        shutil.rmtree(aside, ignore_errors=True)
+        self._aside = aside
+        self._kept = 0
+        self._names: deque[_Named] = deque()
+        self._files: dict[tuple[int, int], _Unsynced] = {}
+        self._lock = threading.RLock()
+
+    def writes(self, path: str, fd: int, begin: int, end: int) -> None:
+        with self._lock:
+            self._unsynced(path, fd).keep(begin, end)
+
+    def cuts(self, path: str, fd: int, length: int) -> None:
+        with self._lock:
+            unsynced = self._unsynced(path, fd)
+            unsynced.keep(length, unsynced.size)
+
+    def synced(self, fd: int) -> None:
+        """An fsync of the file has ended well."""
+        with self._lock:
+            if known := self._files.pop(_key(fd), None):
+                os.close(known.fd)
+            self.committed()
+
+    def committed(self) -> None:
+        """Names are durable: some fsync has ended well."""
+        with self._lock:
+            gone = any(named.kept is not None for named in self._names)
+            while self._names:
+                self._names.popleft().survives()
+            if gone:
+                self._forget_gone()
+
+    def made(self, path: str, place: Path) -> None:
+        """A name that was not there before."""
+        self._named(f"{path} was not made", place.rmdir if place.is_dir() else place.unlink)
+
+    def removes(self, path: str, place: Path) -> None:
+        """Before a file loses this name."""
+        kept = self._keep(place)
+        self._named(f"{path} was not removed", lambda: kept.rename(place), kept)
+
+    def removed_folder(self, path: str, place: Path) -> None:
+        self._named(f"{path} was not removed", place.mkdir)
+
+    def renames(self, old: str, old_place: Path, new: str, new_place: Path) -> None:
+        """Before it is done."""
+        replaced = self._keep(new_place) if new_place.is_file() else None
+
+        def undo() -> None:
+            new_place.rename(old_place)
+            if replaced is not None:
+                replaced.rename(new_place)
+
+        self._named(f"{old} was not renamed to {new}", undo, replaced)
+
+    def lose(self) -> Lost:
+        """Undo all of it, the latest first."""
+        with self._lock:
+            undone = []
+            for named in reversed(self._names):
+                with suppress(FileNotFoundError, FileExistsError):
+                    named.undo()
+                undone.append(named.sentence)
+            lengths = {}
+            for unsynced in self._files.values():
+                lengths[unsynced.path] = unsynced.undo()
+                os.close(unsynced.fd)
+            self._files.clear()
+            self.close()
+        return Lost(lengths, tuple(undone))
+
+    def close(self) -> None:
+        with self._lock:
+            self._names.clear()
+            shutil.rmtree(self._aside, ignore_errors=True)
+
+    def _unsynced(self, path: str, fd: int) -> _Unsynced:
+        key = _key(fd)
+        if key not in self._files:
+            # The caller's own descriptor may be for writing only, and is closed before a power loss.
+            own = os.open(f"/proc/self/fd/{fd}", os.O_RDWR)
+            self._files[key] = _Unsynced(path, own, os.fstat(fd).st_size)
+        return self._files[key]
+
+    def _keep(self, place: Path) -> Path:
+        """Another name for a file that is about to lose its own."""
+        with self._lock:
+            self._aside.mkdir(exist_ok=True)
+            self._kept += 1
+            kept = self._aside / str(self._kept)
+        kept.hardlink_to(place)
+        return kept
+
+    def _named(self, sentence: str, undo: Callable[[], object], kept: Path | None = None) -> None:
+        now = time.monotonic()
+        with self._lock:
+            self._names.append(_Named(now, sentence, undo, kept))
+            while self._names[0].at < now - NAMES_SURVIVE_AFTER:
+                self._names.popleft().survives()
+
+    def _forget_gone(self) -> None:
+        """Files without a name that nobody can bring back."""
+        for key, unsynced in list(self._files.items()):
+            if not os.fstat(unsynced.fd).st_nlink:
+                os.close(self._files.pop(key).fd)
+
+
+def _key(fd: int) -> tuple[int, int]:
+    stat = os.fstat(fd)
+    return stat.st_dev, stat.st_ino
