@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from faults.capabilities import Capability
+from harness.backends import lacking
 from harness.plan.base import Expect
 from harness.plan.model import Plan
 from harness.targets.target import Dialect, load_file
@@ -149,10 +150,13 @@ class Story:
         """The same plan for the same target and seed, whenever and wherever it is asked for."""
         return self.build(self, target, seed)
 
-    def lacking(self, target: TargetFacts) -> str | None:
-        """Why the story cannot be told for this target, or None."""
+    def lacking(self, target: TargetFacts, backend: str | None = None) -> str | None:
+        """Why the story cannot be told for this target, or None. With a backend: on it, and on this machine, too."""
         missing = sorted(each.value for each in self.needs - target.capabilities)
-        return f"{target.reference} is not capable of {', '.join(missing)}" if missing else None
+        if missing:
+            return f"{target.reference} is not capable of {', '.join(missing)}"
+        needs = sorted(self.needs, key=lambda each: each.value) if backend else ()
+        return next((reason for each in needs if (reason := lacking(backend or "", each)) is not None), None)
 
 
 def around_zookeeper(

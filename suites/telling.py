@@ -13,7 +13,7 @@ def tell(story: Story, fencepost: Session) -> None:
     """Run it and raise unless it passed. Skipped, with the reason, where the target cannot do what it needs."""
     target = TargetFacts.of(fencepost.target)
     plan = story.plan(target, fencepost.seed)
-    lacking = story.lacking(target)
+    lacking = story.lacking(target, fencepost.settings.backend)
     if lacking is not None:
         fencepost.skip(story.slug, story.title, plan.requirements, lacking)
     fencepost.prove(plan, section=CATALOGUE[plan.requirements[0]].section)

@@ -12,6 +12,13 @@ from suites.story import EVERYWHERE, Story, TargetFacts
 DOCUMENT = "Faults"
 
 
+def hears(target: TargetFacts) -> tuple[str, ...]:
+    """Whom a broker has to hear to go on serving, where it keeps a deadline of its own."""
+    if target.leader_driven:
+        return ("zookeeper",)
+    return ("zookeeper", "active-controller") if target.around_zookeeper else ("controllers",)
+
+
 def everywhere(
     slug: str,
     title: str,

@@ -2,6 +2,149 @@
 
 from __future__ import annotations
 
-from suites.story import Story
+from faults.capabilities import Capability
+from harness.plan.conditions import BrokerEpochAbove, LeaderIs, NodeExited
+from harness.plan.injects import InjectChangedId, InjectDuplicate, InjectForeignCluster, InjectSwapped
+from harness.plan.model import Acknowledged, FaultProven, NodeSpec, Plan
+from harness.plan.steps import Bind, Step
+from suites.building import (
+    LIVELY_MS,
+    cast,
+    closing,
+    cluster,
+    compose,
+    duplicate_of,
+    losses,
+    must,
+    never,
+    opening,
+    pace,
+    topic,
+    work_despite_losses,
+)
+from suites.faults.story import everywhere
+from suites.story import Story, TargetFacts
 
-STORIES: tuple[Story, ...] = ()
+
+def swapped(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """Leader and follower find each other's disks, and both end before anybody takes one for the other."""
+    leader, follower, other = cast(story, seed)
+    steps = [
+        *opening(leader),
+        InjectSwapped(as_="swap", nodes=(leader, follower)),
+        *(_refused(f"refused-{broker}", broker, "DIR-02") for broker in (leader, follower)),
+        *closing(),
+    ]
+    return _told(story, target, seed, [leader, follower, other], steps, "swap")
+
+
+def foreign_cluster(story: Story, target: TargetFacts, seed: int) -> Plan:
+    leader, follower, other = cast(story, seed)
+    steps = [
+        *opening(leader),
+        InjectForeignCluster(as_="mount", node=follower),
+        _refused("refused", follower, "DIR-01"),
+        *closing(),
+    ]
+    return _told(story, target, seed, [leader, follower, other], steps, "mount")
+
+
+def changed_id(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """A follower is configured with the id of the leader, which runs."""
+    leader, follower, other = cast(story, seed)
+    steps = [
+        *opening(leader),
+        Bind(as_="epoch", value=f"broker-epoch:{leader}"),
+        InjectChangedId(as_="renumber", node=follower, id=int(leader.removeprefix("node-"))),
+        _refused("refused", follower, "DIR-02"),
+        *_undisturbed(target, leader),
+        *closing(),
+    ]
+    return _told(story, target, seed, [leader, follower, other], steps, "renumber")
+
+
+def shared_directory(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """A second process for the leader's id is started on the leader's own disk."""
+    leader, follower, other = cast(story, seed)
+    newcomer = duplicate_of(leader, "same")
+    steps = [
+        *opening(leader),
+        Bind(as_="epoch", value=f"broker-epoch:{leader}"),
+        InjectDuplicate(as_="second", node=newcomer.name),
+        _refused("refused", newcomer.name, "DIR-03"),
+        *_undisturbed(target, leader),
+        *closing(),
+    ]
+    return _told(story, target, seed, [leader, follower, other], steps, "second", newcomer)
+
+
+def _refused(name: str, node: str, requirement: str) -> Step:
+    return NodeExited(as_=name, node=node, within_ms=LIVELY_MS, expect=must(requirement))
+
+
+def _undisturbed(target: TargetFacts, leader: str) -> list[Step]:
+    """The leader, whose id was claimed, is not registered anew, and leads on."""
+    patience_ms = 2 * pace(target).lease_ms
+    return [
+        BrokerEpochAbove(as_="ousted", node=leader, value="$epoch", within_ms=patience_ms, expect=never("DIR-03")),
+        LeaderIs(as_="leads-on", partition="t-0", is_=leader, within_ms=LIVELY_MS, expect=must("DIR-03")),
+    ]
+
+
+def _told(
+    story: Story,
+    target: TargetFacts,
+    seed: int,
+    replicas: list[str],
+    steps: list[Step],
+    fault: str,
+    *more: NodeSpec,
+) -> Plan:
+    return compose(
+        story,
+        target,
+        seed,
+        timing=pace(target),
+        topology=cluster(target, replicas[-1], more=more),
+        topics=[topic(replicas)],
+        workload=work_despite_losses(target),
+        steps=steps,
+        deviations=losses(target, "may"),
+        coverage=[FaultProven(fault=fault), Acknowledged(by="p1", acks="all", after="heal.ended")],
+    )
+
+
+STORIES = (
+    everywhere(
+        "swapped-directories",
+        "Two brokers that find each other's disks do not start",
+        swapped,
+        10,
+        "DIR-02",
+        needs={Capability.IDENTITY},
+    ),
+    everywhere(
+        "foreign-cluster",
+        "A broker does not start on the disk of another cluster",
+        foreign_cluster,
+        8,
+        "DIR-01",
+        needs={Capability.IDENTITY},
+    ),
+    everywhere(
+        "changed-id",
+        "A broker does not start on a disk that says another id than its configuration",
+        changed_id,
+        10,
+        "DIR-02",
+        needs={Capability.IDENTITY},
+    ),
+    everywhere(
+        "shared-directory",
+        "A second process on the disk of a broker that runs ends, and the first goes on",
+        shared_directory,
+        10,
+        "DIR-03",
+        needs={Capability.DUPLICATE},
+    ),
+)
