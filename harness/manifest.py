@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness.plan.hash import plan_hash
@@ -38,6 +39,22 @@ def describe(plan: Plan, folder: RunFolder, target_version: str, backend: str) -
         },
         hashes={folder.plan.name: hashlib.sha256(folder.plan.read_bytes()).hexdigest()},
     )
+
+
+def judge_version() -> str:
+    """Which judge this is, for people: `fencepost 0.1.0 at d2ea2e4`."""
+    return named_judge(_versions(), _commit(Path(__file__).parent))
+
+
+def named_judge(versions: Mapping[str, str], commit: str) -> str:
+    version = versions.get("fencepost", "unknown")
+    return f"fencepost {version}" + (f" at {short(commit)}" if commit else "")
+
+
+def short(commit: str) -> str:
+    """Twelve digits, and whether the work tree was changed."""
+    digits, dash, dirty = commit.partition("-")
+    return digits[:12] + dash + dirty
 
 
 def _versions() -> dict[str, str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli import again
 from harness.cli.suite import Backend, Runs, Seed, Target, plan_of
 
 if TYPE_CHECKING:
@@ -18,7 +20,9 @@ RunFolderArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run fo
 
 
 def register(app: typer.Typer) -> None:
-    for command in (run, replay, report, recheck, trends):
+    app.command(rich_help_panel=PANEL)(run)
+    again.register(app)
+    for command in (report, trends):
         app.command(rich_help_panel=PANEL)(command)
 
 
@@ -28,13 +32,14 @@ def run(
     seed: Seed = 1,
     runs: Runs = Path("runs"),
     backend: Backend = "process",
+    as_json: again.Json = False,
 ) -> None:
     """Run one story, or one plan file, and judge it. A plan file names its own target and seed.
 
     [bold]Examples[/bold]
       fencepost run duplicate-id
       fencepost run duplicate-id --target apache-kafka:3.9.1
-      fencepost run mine.yaml
+      fencepost run mine.yaml --json
     """
     from harness.plan import load_plan
 
@@ -42,30 +47,7 @@ def run(
         plan = load_plan(_existing(Path(what), "plan file"))
     else:
         plan = plan_of(what, target, seed)
-    raise typer.Exit(_run_and_show(plan, runs, backend).exit_code)
-
-
-def replay(
-    folder: RunFolderArgument,
-    times: Annotated[int, typer.Option(min=1, help="How often; the exit code is that of the worst.")] = 1,
-    backend: Backend = "process",
-) -> None:
-    """Run the plan of an earlier run again, into a new folder beside it.
-
-    [bold]Examples[/bold]
-      fencepost replay runs/2026-11-21-7f3c9a21
-      fencepost replay runs/2026-11-21-7f3c9a21 --times 10
-    """
-    from harness.plan import load_plan
-    from results.records.folder import RunFolder
-    from results.records.verdict import Verdict
-
-    plan = load_plan(RunFolder.open(_existing(folder, "run folder")).plan)
-    verdicts = [_run_and_show(plan, folder.resolve().parent, backend) for _ in range(times)]
-    if times > 1:
-        counted = ", ".join(f"{verdicts.count(verdict)} {verdict.value}" for verdict in Verdict if verdict in verdicts)
-        typer.echo(f"{times} times: {counted}")
-    raise typer.Exit(Verdict.worst(verdicts).exit_code)
+    raise typer.Exit(_run_and_show(plan, runs, backend, as_json).exit_code)
 
 
 def report(folder: RunFolderArgument) -> None:
@@ -80,25 +62,6 @@ def report(folder: RunFolderArgument) -> None:
     found = RunFolder.open(_existing(folder, "run folder"))
     write_report(found)
     typer.echo(found.report)
-
-
-def recheck(folder: RunFolderArgument) -> None:
-    """Judge a run again from what it left behind, with no cluster. Its verdict file stays as it is.
-
-    [bold]Example[/bold]
-      fencepost recheck runs/2026-11-21-7f3c9a21
-    """
-    from harness.cli.verdicts import show_verdict
-    from harness.judge import judge
-    from harness.plan import load_plan
-    from harness.terminal import terminal
-    from results.records.folder import RunFolder
-    from results.records.journal import read_journal
-
-    found = RunFolder.open(_existing(folder, "run folder"))
-    verdict = judge(load_plan(found.plan), read_journal(found.journal), found.nodes)
-    show_verdict(terminal(), found, verdict)
-    raise typer.Exit(verdict.verdict.exit_code)
 
 
 def trends(
@@ -124,15 +87,17 @@ def trends(
     raise typer.Exit(launch(main, [str(found), *(["--out", str(out)] if out else [])]))
 
 
-def _run_and_show(plan: Plan, runs: Path, backend: str) -> Verdict:
-    from harness.cli.verdicts import Watcher, show_verdict
+def _run_and_show(plan: Plan, runs: Path, backend: str, as_json: bool) -> Verdict:
+    from harness.cli.verdicts import Watcher, as_data, show_verdict
     from harness.run import run
-    from harness.terminal import terminal
 
-    console = terminal()
+    console = again.console_beside(as_json)
     with Watcher(console) as watcher:
         folder, verdict = run(plan, runs, backend, watch=watcher)
-    show_verdict(console, folder, verdict)
+    if as_json:
+        typer.echo(json.dumps(as_data(folder, verdict), indent=2))
+    else:
+        show_verdict(console, folder, verdict)
     return verdict.verdict
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from rich.console import Console
 from rich.status import Status
@@ -10,6 +11,7 @@ from rich.status import Status
 from harness.cli.summary import coloured
 from harness.conformance.progress import Phase
 from harness.report.text import summarise
+from harness.reproduction.command import replay_command
 from results.records.folder import RunFolder
 from results.records.verdict import RunVerdict
 
@@ -43,3 +45,9 @@ def show_verdict(console: Console, folder: RunFolder, verdict: RunVerdict) -> No
     console.print(coloured(summarise(verdict, folder, width=console.width), verdict.verdict))
     if verdict.verdict.exit_code == 0:
         console.print(f"{'look':<15}{folder.report}")
+
+
+def as_data(folder: RunFolder, verdict: RunVerdict) -> dict[str, Any]:
+    """The verdict for programs: what its file holds, where the run is, and how to see it again."""
+    places = {"run": str(folder.path), "report": str(folder.report), "replay": replay_command(folder)}
+    return {**verdict.to_json(), **places}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import allure
 from allure_commons.types import AttachmentType
 
-from harness.conformance.outcome import replay_command
 from harness.plan.model import Plan
+from harness.reproduction.command import replay_command
 from results.records.folder import RunFolder
 from results.records.journal import read_journal
 from results.records.verdict import RunVerdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.reproduction.command import replay_command
 from results.records.folder import RunFolder
 from results.records.verdict import RunVerdict, Verdict
 
@@ -39,7 +40,3 @@ def explanation(verdict: RunVerdict, folder: RunFolder) -> str:
         for finding in verdict.of(verdict.verdict)
     ]
     return "\n".join([verdict.headline, *found, f"  again  {replay_command(folder)}", f"  look   {folder.report}"])
-
-
-def replay_command(folder: RunFolder) -> str:
-    return f"fencepost replay {folder.path}"

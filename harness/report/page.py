@@ -22,6 +22,7 @@ from harness.report.shapes import Bars, Density, Lane, Rows, Timeline
 from harness.report.state_change_rows import broker_rows, state_change_rows, watch_rows
 from harness.report.state_changes import StateChanges, read_state_changes
 from harness.report.timeline import build_timeline
+from harness.reproduction.command import replay_command
 from results.records.folder import Manifest, RunFolder
 from results.records.journal import Journal, read_journal
 from results.records.verdict import Finding, RunVerdict, Verdict
@@ -78,7 +79,7 @@ def write_report(folder: RunFolder) -> Path:
         journal,
         RunVerdict.load(folder.verdict) if folder.verdict.exists() else judge(plan, journal, folder.nodes),
         Manifest.load(folder.manifest) if folder.manifest.exists() else None,
-        replay=f"fencepost replay {folder.path}",
+        replay=replay_command(folder),
         logs=tuple(_logs(folder)),
         told=read_state_changes(folder, journal),
     )

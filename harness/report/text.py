@@ -4,6 +4,7 @@ from textwrap import wrap
 
 from harness.report.page import numbered_findings
 from harness.report.record_rows import rows_for_terminal
+from harness.reproduction.command import replay_command
 from results.records.folder import RunFolder
 from results.records.verdict import RunVerdict, Verdict
 
@@ -27,7 +28,7 @@ def summarise(verdict: RunVerdict, folder: RunFolder, *, width: int = 110) -> st
         lines.append(_line("", f"and {len(told) - MOST} more on the page"))
     lines += _records(verdict, width)
     if verdict.verdict is not Verdict.PASS:
-        lines.append(_line("again", f"fencepost replay {folder.path}"))
+        lines.append(_line("again", replay_command(folder)))
         if folder.report.exists():
             lines.append(_line("look", str(folder.report)))
     return "\n".join(lines)
