@@ -56,8 +56,31 @@ class Reach(Enum):
     """Connected, but no answer in time: stalled, or the destination is paused."""
     CLOSED = "closed"
     """Connected and closed again: nobody listens behind the link."""
+    RESET = "reset"
+    """Connected and ended by RST."""
     REFUSED = "refused"
     """The link itself is down."""
+
+
+@dataclass(frozen=True)
+class RoundTrip:
+    reach: Reach
+    elapsed_ms: float
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What became of an attempt to bring bytes through one stream."""
+
+    reach: Reach
+    """ANSWERED: all of them passed; else what the attempt ended by."""
+    asked: int
+    """How many were to pass."""
+    passed: int
+    """How many did, as far as is known: of requests those that were answered."""
+    trips: int
+    """How often an answer was waited for before more was sent."""
+    elapsed_ms: float
 
 
 @dataclass(frozen=True)
@@ -78,6 +101,18 @@ HEALTHY = LinkState(enabled=True)
 CUT = LinkState(enabled=False)
 
 
+class Held(Protocol):
+    """A connection through a link that was opened before anything happened to it."""
+
+    def ask(self) -> None:
+        """Send a request, unless one is unanswered. That it cannot be sent is told by `fate`."""
+
+    def fate(self, timeout: float) -> Reach:
+        """What became of it by now, or within so many seconds: ANSWERED if the last request was."""
+
+    def close(self) -> None: ...
+
+
 class Links(Protocol):
     """Break and measure directed links."""
 
@@ -94,3 +129,19 @@ class Links(Protocol):
 
     def reach(self, source: str, destination: str, timeout: float) -> Reach:
         """Make one real round trip (ApiVersions, or what ZooKeeper answers) through this link's proxy. Seconds."""
+
+    def round_trip(self, source: str, destination: str, timeout: float) -> RoundTrip:
+        """As `reach`, with the time it took."""
+
+    def transfer(
+        self, source: str, destination: str, stream: Stream, size: int, timeout: float, *, at_once: bool = False
+    ) -> Transfer:
+        """Bring so many bytes through one stream: of requests just as many, or the smallest there is; of replies as
+        many at least.
+
+        On a new connection, with one request after the other or, but for the first, all `at_once`. CapabilityError
+        where what listens at the link's end does not lend itself to it.
+        """
+
+    def hold(self, source: str, destination: str, timeout: float) -> Held | None:
+        """Open a connection and have it answer once. None if it does not, or if who listens keeps none open."""

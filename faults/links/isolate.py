@@ -7,15 +7,16 @@ from typing import ClassVar
 
 from faults.capabilities import Cluster
 from faults.links.holding import separated
-from faults.links.link_fault import Effect, LinkFault, pairs
+from faults.links.link_fault import Effect, LinkFault, between
 
 
 class Isolate(LinkFault):
-    """`nodes` and `from` cannot talk, whoever opens the connection: both links of each pair, cut or stalled.
+    """`nodes` and `from` cannot talk, whoever opens the connection: both links of each pair.
 
-    Models a partition that rejects (`how="cut"`) or that swallows (`how="stall"`). Members of a group still reach each
-    other, and clients reach everybody whose site is not named; a node in both groups is on the side of `nodes`.
-    Source: Toxiproxy, as in `cut` and `stall`.
+    Models a partition that rejects (`how="cut"`), that holds bytes back (`how="stall"`) or that swallows them
+    (`how="blackhole"`). Members of a group still reach each other, and clients reach everybody whose site is not named;
+    a node in both groups is on the side of `nodes`.
+    Source: Toxiproxy, as in `cut`, `stall` and `blackhole`.
     """
 
     name: ClassVar[str] = "isolate"
@@ -23,5 +24,4 @@ class Isolate(LinkFault):
     def __init__(self, cluster: Cluster, *, nodes: Sequence[str], from_: Sequence[str], how: str = "cut") -> None:
         super().__init__(cluster)
         others = [node for node in from_ if node not in nodes]
-        both_ways = dict.fromkeys([*pairs(nodes, others), *pairs(others, nodes)])
-        self.effects = tuple(Effect(*pair, separated(how)) for pair in both_ways if not pair[1].startswith("site:"))
+        self.effects = tuple(Effect(*pair, separated(how)) for pair in between(nodes, others))

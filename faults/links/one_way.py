@@ -14,24 +14,27 @@ class LinkOneWay(LinkFault):
     """No byte gets from `from` to `to`, whoever opened the connection.
 
     That is two links for each pair: the requests of what `from` opened to `to`, and the replies to what `to` opened to
-    `from`. Models an asymmetric route or a half-dead switch port. Does not model that TCP's acknowledgements are lost
-    with the data, so senders notice later than they might in the field.
-    Source: Toxiproxy, `bandwidth` at rate 0 on one stream of each link.
+    `from`. Models an asymmetric route or a half-dead switch port: bytes wait until it is healed (`how="stall"`) or are
+    lost, and the connections with them when it is (`how="blackhole"`). Does not model that TCP's acknowledgements are
+    lost with the data, so senders notice later than they might in the field.
+    There is no one-way cut: the end of a connection is seen at both of its ends. What comes nearest is a `cut` from A
+    to B, after which A cannot connect to B, and B to A can.
+    Source: Toxiproxy, as in `stall` and `blackhole`, on one stream of each link.
     """
 
     name: ClassVar[str] = "one-way"
 
-    def __init__(self, cluster: Cluster, *, from_: Sequence[str], to: Sequence[str]) -> None:
+    def __init__(self, cluster: Cluster, *, from_: Sequence[str], to: Sequence[str], how: str = "stall") -> None:
         super().__init__(cluster)
+        harm = Harm(how)
         self.effects = tuple(
-            effect for source, destination in pairs(from_, to) for effect in _effects(source, destination)
+            effect for source, destination in pairs(from_, to) for effect in _effects(source, destination, harm)
         )
 
 
-def _effects(source: str, destination: str) -> list[Effect]:
-    requests = Effect(source, destination, harmed(Harm.STALL, {Stream.REQUESTS}))
+def _effects(source: str, destination: str, harm: Harm) -> list[Effect]:
+    requests = Effect(source, destination, harmed(harm, {Stream.REQUESTS}))
     if source.startswith("site:"):
         return [requests]
-    if destination.startswith("site:"):
-        return [Effect(destination, source, harmed(Harm.STALL, {Stream.REPLIES}))]
-    return [requests, Effect(destination, source, harmed(Harm.STALL, {Stream.REPLIES}))]
+    replies = Effect(destination, source, harmed(harm, {Stream.REPLIES}))
+    return [replies] if destination.startswith("site:") else [requests, replies]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from functools import partial
 
-from faults.capabilities import CapabilityError, LinkState, Reach, Toxic
+from faults.capabilities import CapabilityError, Held, LinkState, Reach, RoundTrip, Stream, Toxic, Transfer
 from harness.network.layout import SITE_PREFIX, Layout, Proxy
 from harness.network.roundtrip import round_trip
 from harness.network.toxiproxy import Toxiproxy
+from harness.network.transfer import hold, transfer
 
 Connect = Callable[[Proxy, float], socket.socket]
 """Open a connection through a proxy, as its source does; seconds until TimeoutError."""
@@ -72,8 +74,21 @@ class ToxiproxyLinks:
         )
 
     def reach(self, source: str, destination: str, timeout: float) -> Reach:
+        return self.round_trip(source, destination, timeout).reach
+
+    def round_trip(self, source: str, destination: str, timeout: float) -> RoundTrip:
         proxy = self._layout.link(source, destination)
-        return round_trip(proxy.listen, timeout, lambda seconds: self._connect(proxy, seconds)).reach
+        return round_trip(proxy.listen, timeout, partial(self._connect, proxy))
+
+    def transfer(
+        self, source: str, destination: str, stream: Stream, size: int, timeout: float, *, at_once: bool = False
+    ) -> Transfer:
+        proxy = self._layout.link(source, destination)
+        return transfer(partial(self._connect, proxy), proxy.listen.port, stream, size, timeout, at_once=at_once)
+
+    def hold(self, source: str, destination: str, timeout: float) -> Held | None:
+        proxy = self._layout.link(source, destination)
+        return hold(partial(self._connect, proxy), proxy.listen.port, timeout)
 
     def _refuse_if_paused(self, what: str, source: str, destination: str) -> None:
         for end in (source, destination):

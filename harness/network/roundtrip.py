@@ -13,23 +13,28 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from faults.capabilities import Reach
+from faults.capabilities import Reach, RoundTrip
 from harness.network.addresses import ELECTION_PORT, ZOOKEEPER_PORT, Endpoint
 from harness.network.zookeeper import SRVR, vote_question
 
 CORRELATION_ID = 0x66656E63
-_BODY = struct.pack(">hhih", 18, 0, CORRELATION_ID, -1)
-API_VERSIONS = struct.pack(">i", len(_BODY)) + _BODY
+SMALLEST = 14
+"""Bytes of the smallest request."""
 
 Connect = Callable[[float], socket.socket]
+"""Opens a connection; seconds until TimeoutError."""
 
 _askers = itertools.count()
 
 
-@dataclass(frozen=True)
-class RoundTrip:
-    reach: Reach
-    elapsed_ms: float
+def api_versions(size: int = SMALLEST) -> bytes:
+    """The request, made so many bytes long by the name that the client gives itself."""
+    header = struct.pack(">ihhi", size - 4, 18, 0, CORRELATION_ID)
+    name = size - SMALLEST
+    return header + (struct.pack(">h", name) + b"x" * name if name else struct.pack(">h", -1))
+
+
+API_VERSIONS = api_versions()
 
 
 @dataclass(frozen=True)
@@ -61,26 +66,37 @@ def _question(port: int) -> _Question:
 
 def _ask(connect: Connect, question: _Question, deadline: float) -> Reach:
     try:
-        with connect(_left(deadline)) as connection:
+        with connect(left(deadline)) as connection:
             connection.sendall(question.text)
             received = b""
             while len(received) < question.enough:
-                connection.settimeout(_left(deadline))
+                connection.settimeout(left(deadline))
                 part = connection.recv(4096)
                 if not part:
                     return Reach.CLOSED
                 received += part
-    except ConnectionRefusedError:
-        return Reach.REFUSED
-    except TimeoutError:
-        return Reach.SILENT
-    except ConnectionError:
-        return Reach.CLOSED
+    except OSError as error:
+        return met(error)
     return Reach.ANSWERED if question.answered(received) else Reach.CLOSED
 
 
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
+def met(error: OSError) -> Reach:
+    """What a connection met that ended by this error. Any other is raised."""
+    match error:
+        case ConnectionRefusedError():
+            return Reach.REFUSED
+        case TimeoutError():
+            return Reach.SILENT
+        case ConnectionResetError() | BrokenPipeError():
+            return Reach.RESET
+        case ConnectionError():
+            return Reach.CLOSED
+    raise error
+
+
+def left(deadline: float) -> float:
+    """Seconds until the monotonic deadline; TimeoutError when it is over."""
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
         raise TimeoutError
-    return left
+    return seconds

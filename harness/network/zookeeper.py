@@ -7,6 +7,14 @@ import struct
 SRVR = b"srvr"
 """The four-letter word for what a server is; also one without a quorum answers it."""
 
+MNTR = b"mntr"
+"""The four-letter word for all its figures: some thousand bytes."""
+
+SMALLEST_RESUMPTION = 33
+"""Bytes of a request to resume a session, with no password."""
+_NO_SESSION = 0x66656E63
+"""The id of a session that no server gave out: theirs have the server's number and the time in front."""
+
 _VERSION_1 = -0x10000
 _LOOKING = 0
 _OBSERVER_IDS = 1 << 32
@@ -22,3 +30,13 @@ def vote_question(observer: int) -> bytes:
     greeting = struct.pack(">qqi", _VERSION_1, sid, len(address)) + address
     notification = struct.pack(">iqqqqi", _LOOKING, sid, 0, 0, 0, 0)
     return greeting + struct.pack(">i", len(notification)) + notification
+
+
+def resumption(size: int) -> bytes:
+    """A request to resume a session that there is not, so many bytes long by its password.
+
+    The server says that the session is over, and closes the connection; nothing is made.
+    """
+    password = size - SMALLEST_RESUMPTION
+    body = struct.pack(">iqiqi", 0, 0, 4000, _NO_SESSION, password) + b"x" * password + b"\0"
+    return struct.pack(">i", len(body)) + body

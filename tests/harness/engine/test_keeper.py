@@ -59,7 +59,7 @@ def test_the_intent_is_written_before_anything_breaks(stage: Stage, monkeypatch:
 
 def test_an_unproven_fault_is_an_error_and_is_healed_all_the_same(stage: Stage) -> None:
     stage.cluster.deaf = True
-    with pytest.raises(FaultError, match="the fault cut did not take effect: 1 of 1 links still answer"):
+    with pytest.raises(FaultError, match="the fault cut did not take effect: 1 of 1 links show no effect"):
         stage.inject("cut", "cut", from_=["node-4"], to=["node-1"])
     assert stage.keeper.heal_all() == []
     assert stage.phases("cut") == ["intent", "injected", "unproven", "recovering", "healed"]

@@ -5,6 +5,7 @@ import struct
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,13 @@ def serve() -> Iterator[Callable[[str, int], None]]:
     listeners: list[socket.socket] = []
 
     def answer(connection: socket.socket) -> None:
-        with connection:
-            while request := connection.recv(4096):
-                connection.sendall(struct.pack(">i", 4) + request[8:12])
+        received = b""
+        with connection, suppress(ConnectionError):
+            while part := connection.recv(1 << 16):
+                received += part
+                while len(received) >= 4 and len(received) >= (end := 4 + struct.unpack_from(">i", received)[0]):
+                    connection.sendall(struct.pack(">i", 4) + received[8:12])
+                    received = received[end:]
 
     def accept(listener: socket.socket) -> None:
         while True:

@@ -1,0 +1,110 @@
+"""Links are slow: every byte comes late, or few come in a second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from faults.capabilities import CapabilityError, Cluster, Harm, LinkState, Reach, Stream, Toxic, Transfer
+from faults.links.holding import STREAMS
+from faults.links.link_fault import SILENT_AFTER, Effect, LinkFault, Look, pairs
+
+TIMED_MS = 300
+"""How long the bytes take that prove a bandwidth."""
+ENOUGH_MS = 50
+"""What takes less than that cannot be told from chance."""
+AT_LEAST = 0.8
+"""Of the time that the bytes should take. Toxiproxy counts in slices of 100 ms."""
+
+
+class LinkSlow(LinkFault):
+    """Connections that `from` opens to `to` deliver requests, replies or both late (`latency_ms`), or only so many
+    thousand bytes a second (`rate_kb`), or both.
+
+    A delay of the *stream*, not of packets: handshakes are as fast as ever, nothing is lost or reordered, and TCP sees
+    no congestion. The latency of a round trip grows by `latency_ms` for each stream; a rate is that of one connection,
+    and several share nothing. Constant: nothing here is random. Proven by a round trip before and after, a rate by
+    timing bytes; what a server cannot be made to say faster than that is refused.
+    Models a long way, or a narrow one. Does not model jitter, loss, or a full queue that many share.
+    Source: Toxiproxy, `latency` without jitter, and `bandwidth`.
+    """
+
+    name: ClassVar[str] = "slow"
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        *,
+        from_: Sequence[str],
+        to: Sequence[str],
+        latency_ms: int = 0,
+        rate_kb: int = 0,
+        streams: str = "both",
+    ) -> None:
+        super().__init__(cluster)
+        self.latency_ms, self.rate_kb = latency_ms, rate_kb
+        self.streams = STREAMS[streams]
+        amounts = {Harm.LATENCY: latency_ms, Harm.BANDWIDTH: rate_kb}
+        toxics = frozenset(
+            Toxic(harm, stream, amount) for harm, amount in amounts.items() if amount for stream in self.streams
+        )
+        self.effects = tuple(Effect(*pair, LinkState(True, toxics)) for pair in pairs(from_, to))
+
+    def set_up(self) -> None:
+        if not self.latency_ms and not self.rate_kb:
+            raise CapabilityError("`slow` without latency_ms and rate_kb slows nothing: give one of them, or both")
+        super().set_up()
+        for effect in self.effects:
+            for stream, transfer in self._transfers(self.before[effect.pair]).items():
+                self._refuse_immeasurable(effect, stream, transfer)
+
+    def _refuse_immeasurable(self, effect: Effect, stream: str, transfer: dict[str, Any]) -> None:
+        due = transfer["bytes"] / self.rate_kb
+        if due < ENOUGH_MS or transfer["ms"] > due / 2:
+            raise CapabilityError(
+                f"a rate of {self.rate_kb} KB/s cannot be proven for the {stream} from {effect.source} to "
+                f"{effect.destination}: {transfer['bytes']} bytes took {transfer['ms']:g} ms there as it is; "
+                "ask for less, or for latency"
+            )
+
+    def _look(self, effect: Effect) -> Look:
+        look = super()._look(effect)
+        if not self.rate_kb or look.reach is not Reach.ANSWERED:
+            return look
+        size, patience = self.rate_kb * TIMED_MS, 10 * TIMED_MS / 1000 + 2 * self._silent_after(effect)
+        timed = {
+            stream.value: _told(self.cluster.links.transfer(*effect.pair, stream, size, patience, at_once=True))
+            for stream in self.streams
+        }
+        return replace(look, more={"timed": timed})
+
+    def _silent_after(self, effect: Effect) -> float:
+        """Late is not silent. A rate holds back a round trip, too, by a few hundred bytes."""
+        rate = 1 / self.rate_kb if self.rate_kb else 0.0
+        return SILENT_AFTER + len(Stream) * (self.latency_ms / 1000 + rate)
+
+    def _shows(self, effect: Effect, look: Look) -> bool:
+        if look.reach is not Reach.ANSWERED or look.elapsed_ms < self.latency_ms * len(self.streams):
+            return False
+        late = self.latency_ms * len(self.streams)
+        return all(
+            each["ms"] - each["trips"] * late >= AT_LEAST * each["bytes"] / self.rate_kb
+            for each in self._transfers(look).values()
+        )
+
+    def _healed(self, effect: Effect, look: Look) -> bool:
+        """And is as fast as a link is."""
+        if not super()._healed(effect, look):
+            return False
+        late = self.latency_ms and look.reach is Reach.ANSWERED and look.elapsed_ms >= self.latency_ms
+        slow = [each for each in self._transfers(look).values() if each["ms"] > each["bytes"] / self.rate_kb / 2]
+        return not late and not slow
+
+    def _transfers(self, look: Look) -> dict[str, dict[str, Any]]:
+        timed: dict[str, dict[str, Any]] = look.more.get("timed", {})
+        return timed
+
+
+def _told(transfer: Transfer) -> dict[str, Any]:
+    return {"bytes": transfer.passed, "trips": transfer.trips, "ms": transfer.elapsed_ms}

@@ -1,0 +1,184 @@
+"""Every fault of links through a real Toxiproxy, between servers that answer: proven, and healed."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pytest
+
+from faults import links as family
+from faults.capabilities import (
+    HEALTHY,
+    CapabilityError,
+    Cluster,
+    Evidence,
+    Harm,
+    ProcessStatus,
+    Reach,
+    Running,
+    Stream,
+    Toxic,
+)
+from faults.fault import Fault
+from faults.links.flapping import Flapping
+from faults.registry import build
+from harness.network.addresses import PEER_PORT, Addresses, Endpoint
+from harness.network.layout import Layout, Node, Proxy, Role, site_names
+from harness.network.links import ToxiproxyLinks
+from harness.network.roundtrip import API_VERSIONS
+from harness.network.toxiproxy import Toxiproxy
+
+pytestmark = pytest.mark.integration
+
+A, B, C, D = "node-1", "node-2", "node-3", "node-4"
+PARAMS: dict[str, dict[str, Any]] = {
+    "cut": {"from": [A], "to": [B]},
+    "stall": {"from": [A], "to": [B], "streams": "replies"},
+    "blackhole": {"from": [A], "to": [B]},
+    "one-way": {"from": [A], "to": [B], "how": "blackhole"},
+    "isolate": {"nodes": [A, "site:main"], "from": [B], "how": "blackhole"},
+    "bridge": {"nodes": [A, B], "from": [C, D], "over": B},
+    "ring": {"nodes": [A, B, C, D], "how": "stall"},
+    "flapping": {"nodes": [A], "from": [B], "on_ms": 150, "off_ms": 150, "count": 2},
+    "slow": {"from": [A], "to": [B], "latency_ms": 60, "rate_kb": 1},
+    "reset": {"from": [A], "to": [B]},
+    "cut-after-bytes": {"from": [A], "to": [B], "after_bytes": 20_001},
+}
+
+
+@dataclass
+class _Around:
+    """Nodes that run, and real links between them."""
+
+    links: ToxiproxyLinks
+
+    @property
+    def processes(self) -> _Around:
+        return self
+
+    def status(self, node: str) -> ProcessStatus:
+        return ProcessStatus(Running.RUNNING, pid=1)
+
+
+@pytest.fixture
+def layout(addresses: Addresses) -> Layout:
+    nodes = tuple(
+        Node(f"node-{index}", index, index, frozenset({Role.BROKER}), addresses.node(index)) for index in range(1, 5)
+    )
+    return Layout(addresses, nodes, site_names([]))
+
+
+@pytest.fixture
+def cluster(layout: Layout, toxiproxy: Toxiproxy, serve: Callable[[str, int], None]) -> Iterator[Cluster]:
+    for node in layout.nodes:
+        for listener in node.listeners:
+            serve(node.address, listener.port)
+    toxiproxy.populate(layout.links())
+    yield cast("Cluster", _Around(ToxiproxyLinks(layout, lambda proxy: toxiproxy, lambda node: False)))
+
+
+def _proven(fault: Fault) -> Evidence:
+    fault.set_up()
+    fault.inject()
+    evidence = fault.verify()
+    assert evidence.proven, evidence
+    return evidence
+
+
+def _healed(fault: Fault) -> Evidence:
+    fault.recover()
+    evidence = fault.verify_healed()
+    assert evidence.proven, evidence
+    return evidence
+
+
+def test_every_fault_of_links_is_tried_here() -> None:
+    assert set(PARAMS) == {fault.name for fault in family.FAULTS}
+
+
+@pytest.mark.parametrize(("name", "params"), PARAMS.items())
+def test_it_is_proven_and_healed_and_spares_other_links(
+    name: str, params: Mapping[str, Any], cluster: Cluster, layout: Layout
+) -> None:
+    fault = build(name, cluster, params)
+    _proven(fault)
+    every = {(a.name, b.name) for a in layout.nodes for b in layout.nodes if a != b}
+    for pair in every - fault.links():
+        assert cluster.links.reach(*pair, 5) is Reach.ANSWERED
+    _healed(fault)
+    for pair in every:
+        assert cluster.links.state(*pair) == HEALTHY
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "healed"),
+    [("stall", "silent", "answered"), ("blackhole", "silent", "closed"), ("reset", "closed", "closed")],
+)
+def test_a_connection_that_was_open_fares_as_it_is_written(
+    name: str, broken: str, healed: str, cluster: Cluster
+) -> None:
+    fault = build(name, cluster, {"from": [A], "to": [B]})
+    for evidence, fate in ((_proven(fault), broken), (_healed(fault), healed)):
+        measured = cast("dict[str, Any]", evidence.measured[f"{A} to {B}"])
+        assert measured["now"]["open connection"] == fate
+
+
+@pytest.mark.parametrize("bytes_", [1, 14, 15, 100])
+@pytest.mark.parametrize("stream", ["requests", "replies"])
+def test_a_frame_is_torn_at_the_byte_that_was_asked_for(
+    bytes_: int, stream: str, cluster: Cluster, layout: Layout
+) -> None:
+    fault = build("cut-after-bytes", cluster, {"from": [A], "to": [B], "after_bytes": bytes_, "stream": stream})
+    evidence = _proven(fault)
+    now = cast("dict[str, Any]", evidence.measured[f"{A} to {B}"])["now"]
+    assert now["more"] == "closed"
+    if stream == "replies":
+        assert now["bytes"] == bytes_
+    _healed(fault)
+
+
+def test_a_server_is_given_the_beginning_of_a_torn_frame_and_then_the_end(layout: Layout, toxiproxy: Toxiproxy) -> None:
+    with socket.create_server((layout.addresses.node(9), PEER_PORT)) as server:
+        elsewhere = Proxy("torn", Endpoint(layout.addresses.link(1, 9), PEER_PORT), Endpoint(*server.getsockname()))
+        toxiproxy.populate([elsewhere])
+        toxiproxy.add("torn", Toxic(Harm.LIMIT, Stream.REQUESTS, 10))
+        with socket.create_connection(elsewhere.listen, 5) as connection:
+            connection.sendall(API_VERSIONS)
+            got, _ = server.accept()
+            with got:
+                received = b""
+                while part := got.recv(100):
+                    received += part
+    assert received == API_VERSIONS[:10]
+
+
+def test_a_flapping_link_keeps_its_times_and_ends_whole(cluster: Cluster) -> None:
+    fault = cast(
+        "Flapping", build("flapping", cluster, {"nodes": [A], "from": [B], "on_ms": 120, "off_ms": 180, "count": 3})
+    )
+    _proven(fault)
+    deadline = time.monotonic() + 10
+    while fault.running and time.monotonic() < deadline:
+        time.sleep(0.02)
+    changes = cast("list[dict[str, Any]]", _healed(fault).measured["changes"])
+    assert [change["due_ms"] for change in changes] == [0, 120, 300, 420, 600, 720]
+    assert [change["links"] for change in changes] == ["broken", "whole"] * 3
+    assert all(change["proven"] and change["at_ms"] >= change["due_ms"] for change in changes)
+
+
+def test_a_flapping_link_may_be_healed_before_its_time(cluster: Cluster) -> None:
+    fault = build("flapping", cluster, {"nodes": [A], "from": [B], "on_ms": 150, "off_ms": 5000, "count": 9})
+    _proven(fault)
+    began = time.monotonic()
+    changes = cast("list[dict[str, Any]]", _healed(fault).measured["changes"])
+    assert (len(changes), time.monotonic() - began < 3) == (2, True)
+    assert cluster.links.reach(A, B, 5) is Reach.ANSWERED
+
+
+def test_a_rate_that_a_server_cannot_reach_is_refused(cluster: Cluster) -> None:
+    with pytest.raises(CapabilityError, match="a rate of 900 KB/s cannot be proven for the replies"):
+        build("slow", cluster, {"from": [A], "to": [B], "rate_kb": 900, "streams": "replies"}).set_up()
