@@ -37,6 +37,15 @@ TOPICS_WITHIN = 15.0
 """Seconds for the request that creates a plan's topics."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """The run was interrupted. All is ended and judged, so only what would come after it is called off."""
+
+    def __init__(self, folder: RunFolder, verdict: RunVerdict) -> None:
+        super().__init__(f"{folder.path} was interrupted")
+        self.folder = folder
+        self.verdict = verdict
+
+
 class Unwatched:
     """Nobody is told how far the run is."""
 
@@ -47,8 +56,8 @@ class Unwatched:
 def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = None) -> tuple[RunFolder, RunVerdict]:
     """Run a plan and judge it; its folder is made in `runs`.
 
-    Raises PlanError or UsageError before anything exists. From then on whatever goes wrong, an interrupt included, is
-    part of the verdict, and everything that was started is ended.
+    Raises PlanError or UsageError before anything exists. From then on whatever goes wrong is part of the verdict, and
+    everything that was started is ended. After an interrupt, too; then Interrupted is raised, with folder and verdict.
     """
     if wrong := problems(plan):
         raise PlanError([f"{problem.sentence} (in {'.'.join(map(str, problem.at))})" for problem in wrong])
@@ -61,9 +70,11 @@ def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = 
     describe(plan, folder, target.version, backend).save(folder.manifest)
     with JournalWriter(folder.journal) as journal:
         journal.write("run", folder.name, "begin", {"story": plan.story, "target": plan.target, "seed": plan.seed})
+        interrupted = False
         try:
             _live(plan, folder, journal, target, backend, watch or Unwatched())
         except (KeyboardInterrupt, SystemExit):
+            interrupted = True
             journal.trouble("the run was interrupted")
         except (HarnessError, CapabilityError) as error:
             journal.trouble(str(error))
@@ -74,6 +85,8 @@ def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = 
         journal.write("run", folder.name, "end")
     verdict = judge_folder(folder)
     _report(folder)
+    if interrupted:
+        raise Interrupted(folder, verdict)
     return folder, verdict
 
 

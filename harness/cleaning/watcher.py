@@ -21,11 +21,13 @@ from harness.cleaning.cleanup import clean, has_records, is_alive
 from harness.cleaning.records import read_resources
 from harness.errors import UsageError
 from harness.network.lease import leases
-from harness.processes.records import RECORDS, RUN, living, read_records
+from harness.processes.records import RECORDS, living, read_records
 from results.records.folder import RunFolder
 
 CLEANED = "cleaned.jsonl"
 """In the run folder: what a watcher found and removed."""
+WATCHED = "FENCEPOST_WATCHED"
+"""The run, in the environment of its watcher."""
 ROOT = Path(__file__).resolve().parents[2]
 _SCRIPT = 'read -r said && [ "$said" = ended ] || exec "$@"'
 _GONE_WITHIN = 30.0
@@ -43,7 +45,7 @@ class Watcher:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
             ["/bin/sh", "-c", _SCRIPT, "fencepost-watcher", sys.executable, "-m", __name__, str(self._run)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), RUN: str(self._run)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), WATCHED: str(self._run)},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -81,13 +83,15 @@ def main(run: Path) -> None:
 
 def _judge(folder: RunFolder) -> None:
     """So that each run that was judged by somebody has a verdict: this one is `infrastructure`, cut short."""
+    if folder.verdict.exists() or not folder.plan.is_file():
+        return
     from harness.cli.byhand import STORY
     from harness.judge import judge_folder
     from harness.plan import load_plan
     from harness.report import write_report
 
     try:
-        if folder.plan.is_file() and not folder.verdict.exists() and load_plan(folder.plan).story != STORY:
+        if load_plan(folder.plan).story != STORY:
             judge_folder(folder)
             write_report(folder)
     except Exception as error:

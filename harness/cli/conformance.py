@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from rich.console import Console
 from harness.backends import check_backend
 from harness.cli.board import Board
 from harness.cli.display import Display
+from harness.cli.signals import at_once
 from harness.cli.summary import summary
 from harness.conformance.progress import VARIABLE
 from harness.errors import InfrastructureError, UsageError
@@ -27,6 +29,8 @@ from harness.targets.target import TargetFile, load
 POLL = 0.1
 GRACE = 30.0
 """Seconds that the test processes have to end their clusters after an interrupt."""
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
 NO_TESTS = 5
 """pytest's exit code when nothing was selected."""
 
@@ -60,12 +64,14 @@ def run_suites(request: Request, suites: Path, console: Console) -> int:
         board = Board(time.monotonic())
         process = _start(request, suites, workers, progress, log)
         try:
-            _watch(process, progress, board, console)
+            with at_once(lambda: os.killpg(process.pid, signal.SIGKILL)):
+                _watch(process, progress, board, console)
         except KeyboardInterrupt:
             console.print(f"interrupted after {len(board.done)} of {len(board.rows)} stories: ending the clusters …")
             raise
         finally:
-            _end(process)
+            with at_once(lambda: os.killpg(process.pid, signal.SIGKILL)):
+                _end(process)
         said = log.read_text(errors="replace")
     if not board.rows:
         if process.returncode == NO_TESTS:
@@ -104,8 +110,9 @@ def _start(request: Request, suites: Path, workers: int, progress: Path, log: Pa
 
 def heed_interrupts() -> None:
     """A shell without job control lets what it starts in the background ignore SIGINT, and all below inherit that. The
-    tests end their clusters on it."""
+    tests end their clusters on it. The kernel sends it, too, when this process is killed."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
 
 
 def _watch(process: subprocess.Popen[bytes], progress: Path, board: Board, console: Console) -> None:

@@ -8,19 +8,31 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
-from harness.cli import hand, machine, runs, suite
+from harness.cli import campaign, hand, machine, runs, signals, suite
 
 EXIT_CODES = """
 [bold]Exit codes[/bold]  0 pass · 1 violation · 2 infrastructure, or wrong usage · 3 inconclusive
 """
 
+
+class Commands(TyperGroup):
+    """Asked to end, a command ends with the exit code of what it did so far."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise typer.Exit(_interrupted(interrupt)) from interrupt
+
+
 app = typer.Typer(
     name="fencepost",
+    cls=Commands,
     help="Start real Kafka-like clusters, break them on purpose, and say which rules held.",
     epilog=EXIT_CODES,
     rich_markup_mode="rich",
@@ -30,6 +42,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 suite.register(app)
+campaign.register(app)
 runs.register(app)
 hand.register(app)
 machine.register(app)
@@ -37,7 +50,7 @@ machine.register(app)
 
 def main() -> None:
     """Run the command that the arguments of this process name."""
-    signal.signal(signal.SIGTERM, _terminated)
+    signals.heed()
     run_command(sys.argv[1:])
 
 
@@ -45,8 +58,6 @@ def run_command(arguments: Sequence[str]) -> NoReturn:
     """Raises SystemExit. What is foreseen ends in one sentence and exit code 2."""
     try:
         app(list(arguments))
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
     except Exception as error:
         if not _foreseen(error):
             raise
@@ -67,6 +78,14 @@ def _foreseen(error: Exception) -> bool:
     return isinstance(error, sentences) or (isinstance(error, OSError) and error.filename is not None)
 
 
-def _terminated(number: int, frame: FrameType | None) -> None:
-    """As Ctrl-C does, let every `with` end what it started."""
-    raise SystemExit(128 + number)
+def _interrupted(interrupt: KeyboardInterrupt) -> int:
+    """The exit code. A run that was interrupted has a verdict like any other, and says so."""
+    if type(interrupt) in (KeyboardInterrupt, signals.Asked):
+        return getattr(interrupt, "exit_code", 128 + signal.SIGINT)
+    from harness.cli.verdicts import show_verdict
+    from harness.run import Interrupted
+    from harness.terminal import terminal
+
+    assert isinstance(interrupt, Interrupted)
+    show_verdict(terminal(), interrupt.folder, interrupt.verdict)
+    return interrupt.verdict.verdict.exit_code

@@ -13,7 +13,8 @@ from harness.conformance.outcome import raise_unless_passed
 from harness.conformance.progress import Phase, Progress
 from harness.plan.model import Plan
 from harness.pytest_plugin import STORY_PROPERTY, VERDICT_PROPERTY
-from harness.run import run
+from harness.run import Interrupted, run
+from results.records.folder import RunFolder
 from results.records.verdict import RunVerdict
 
 
@@ -53,9 +54,16 @@ class Session:
         self._properties.append((STORY_PROPERTY, plan.story))
         allure_report.label(plan, section)
         progress.tell(Phase.STARTING)
-        folder, verdict = run(plan, self.settings.runs, self.settings.backend, watch=progress)
-        self._properties.append((VERDICT_PROPERTY, verdict.verdict.value))
-        progress.tell(Phase.DONE, verdict=verdict.verdict.value, run=str(folder.path), headline=verdict.headline)
+        try:
+            folder, verdict = run(plan, self.settings.runs, self.settings.backend, watch=progress)
+        except Interrupted as interrupted:
+            self._tell(progress, interrupted.folder, interrupted.verdict)
+            raise
+        self._tell(progress, folder, verdict)
         allure_report.attach(plan, folder, verdict)
         raise_unless_passed(verdict, folder)
         return verdict
+
+    def _tell(self, progress: Progress, folder: RunFolder, verdict: RunVerdict) -> None:
+        self._properties.append((VERDICT_PROPERTY, verdict.verdict.value))
+        progress.tell(Phase.DONE, verdict=verdict.verdict.value, run=str(folder.path), headline=verdict.headline)

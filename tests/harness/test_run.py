@@ -27,7 +27,7 @@ from harness.plan.model import (
 )
 from harness.plan.probes import HeartbeatProbe
 from harness.plan.steps import Bind, Heal, Step, Workload
-from harness.run import run
+from harness.run import Interrupted, run
 from results.records.folder import Manifest, RunFolder
 from results.records.journal import read_journal
 from results.records.verdict import RunVerdict, Verdict
@@ -132,7 +132,9 @@ def test_a_run_that_is_interrupted_says_so_and_leaves_nothing_running(tmp_path: 
                 _thread.interrupt_main()
 
     plan = plan_of(Workload(action="start"), LeaderIs(as_="wait", partition="t-0", is_="node-5", within_ms=30_000))
-    folder, verdict = run(plan, tmp_path, watch=Interrupt())
+    with pytest.raises(Interrupted) as interrupted:
+        run(plan, tmp_path, watch=Interrupt())
+    folder, verdict = interrupted.value.folder, interrupted.value.verdict
     assert verdict.verdict is Verdict.INFRASTRUCTURE
     assert verdict.headline == "the run was interrupted"
     assert read_journal(folder.journal).finished

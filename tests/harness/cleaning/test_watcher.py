@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from harness.cleaning.cleanup import left_behind
-from harness.cleaning.watcher import CLEANED, Watcher
+from harness.cleaning.watcher import CLEANED, WATCHED, Watcher
 from harness.processes import table
-from harness.processes.records import RECORDS, RUN, living, read_records
+from harness.processes.records import RECORDS, living, read_records
 from results.records.journal import read_journal
 
 pytestmark = pytest.mark.integration
@@ -107,13 +107,11 @@ def _harness(run: Path) -> subprocess.Popen[str]:
 
 
 def _watchers(run: Path) -> list[table.Identity]:
-    of_run = (each for each in table.all_processes() if table.environment(each.pid).get(RUN) == str(run))
-    known = {identity for _, identity in living(read_records(run / RECORDS))}
-    return [each for each in of_run if each not in known]
+    return [each for each in table.all_processes() if table.environment(each.pid).get(WATCHED) == str(run)]
 
 
 def _await(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
