@@ -26,6 +26,7 @@ from faults.capabilities import (
     Toxic,
     Transfer,
 )
+from tests.faults.fake_disks import FakeDisks
 from tests.faults.fake_links import FakeHeld, reached, takes_ms, transferred
 
 
@@ -55,6 +56,7 @@ class FakeCluster:
     pids: Iterator[int] = field(default_factory=lambda: count(2))
     ahead: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     """The wall clock of each node: milliseconds ahead, ppm, since when. Each look at one takes a tenth of a second."""
+    broken_disks: FakeDisks = field(default_factory=FakeDisks)
     seconds: Iterator[float] = field(default_factory=lambda: count(0.1, 0.1))
 
     @property
@@ -76,6 +78,11 @@ class FakeCluster:
     @property
     def directories(self) -> FakeDirectories:
         return FakeDirectories(self)
+
+    @property
+    def disks(self) -> FakeDisks:
+        self.broken_disks.deaf = self.deaf
+        return self.broken_disks
 
     @property
     def clocks(self) -> FakeClocks:

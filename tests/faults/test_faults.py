@@ -40,6 +40,13 @@ PARAMS: dict[str, dict[str, Any]] = {
     "foreign-cluster": {"node": "node-4"},
     "changed-id": {"node": "node-4"},
     "log-dir": {"node": "node-4", "dir": 1},
+    "disk-error": {"node": "node-4", "operations": ["read", "write", "fsync"]},
+    "disk-slow": {"node": "node-4", "ms": 200, "files": "t-0/*.log"},
+    "disk-full": {"node": "node-4"},
+    "disk-read-only": {"node": "node-4", "dir": 0},
+    "torn-write": {"node": "node-4", "bytes": 100},
+    "power-loss": {"nodes": ["node-4", "node-5"]},
+    "bit-flip": {"node": "node-4", "file": "t-0/*.log", "bit": 3},
     "clock-jump": {"nodes": ["node-4", "node-5"], "ms": -3_600_000},
     "clock-skew": {"nodes": ["node-4", "node-5"], "ppm": 100_000},
 }
@@ -175,7 +182,7 @@ def test_healing_starts_only_what_is_down(cluster: FakeCluster) -> None:
     ("name", "params", "sentence"),
     [
         ("stal", {}, "did you mean `stall`?"),
-        ("explode", {}, "there are: cut, isolate"),
+        ("explode", {}, "there are: cut, stall"),
         ("cut", {"from": [], "too": []}, "the fault `cut` has no parameter `too`; did you mean `to`?"),
         ("cut", {"from": []}, "the fault `cut` lacks a parameter"),
     ],

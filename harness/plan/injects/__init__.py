@@ -8,7 +8,17 @@ from pydantic import Field
 
 from harness.plan.injects.base import InjectStep
 from harness.plan.injects.clock import InjectClock, InjectClockJump, InjectClockSkew
-from harness.plan.injects.disks import InjectDisks, InjectLogDir
+from harness.plan.injects.disks import (
+    InjectBitFlip,
+    InjectDiskError,
+    InjectDiskFull,
+    InjectDiskReadOnly,
+    InjectDisks,
+    InjectDiskSlow,
+    InjectLogDir,
+    InjectPowerLoss,
+    InjectTornWrite,
+)
 from harness.plan.injects.identity import (
     InjectChangedId,
     InjectDuplicate,
@@ -32,11 +42,16 @@ Inject = Annotated[InjectLinks | InjectProcesses | InjectIdentity | InjectDisks 
 
 __all__ = [
     "Inject",
+    "InjectBitFlip",
     "InjectChangedId",
     "InjectClockJump",
     "InjectClockSkew",
     "InjectCrashLoop",
     "InjectCut",
+    "InjectDiskError",
+    "InjectDiskFull",
+    "InjectDiskReadOnly",
+    "InjectDiskSlow",
     "InjectDuplicate",
     "InjectEmptied",
     "InjectForeignCluster",
@@ -45,10 +60,12 @@ __all__ = [
     "InjectLogDir",
     "InjectOneWay",
     "InjectPause",
+    "InjectPowerLoss",
     "InjectRestored",
     "InjectRollingRestart",
     "InjectStall",
     "InjectStep",
     "InjectSwapped",
     "InjectTerminate",
+    "InjectTornWrite",
 ]

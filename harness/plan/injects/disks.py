@@ -1,4 +1,4 @@
-"""Steps that break disks: `faults.disks`."""
+"""Steps that break disks: `faults.disks`. All but `log-dir` need nodes with `disk: breakable`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from harness.plan.base import NodeRef, Partition
+from harness.plan.base import NodeRef, NodeRefs, Partition
 from harness.plan.injects.base import InjectStep
+
+Files = Annotated[str, Field(min_length=1)]
+"""A pattern that paths in a log directory match, or their last part: `t-0/*.log`, `leader-epoch-checkpoint`."""
+Dir = Annotated[int, Field(ge=0)]
+"""A log directory of the node by its place, from 0."""
+Bytes = Literal["read", "write", "fsync"]
+MOST_MS = 60_000
 
 
 class InjectLogDir(InjectStep):
@@ -19,7 +26,7 @@ class InjectLogDir(InjectStep):
     fault: Literal["log-dir"] = "log-dir"
     node: NodeRef
     partition: Partition | None = None
-    dir: Annotated[int, Field(ge=0)] | None = None
+    dir: Dir | None = None
     how: Literal["replaced", "removed"] = "replaced"
     """`replaced`: a regular file stands in its place; `removed`: nothing does."""
 
@@ -30,4 +37,77 @@ class InjectLogDir(InjectStep):
         return self
 
 
-InjectDisks = InjectLogDir
+class _InjectDisk(InjectStep):
+    node: NodeRef
+    dir: Dir | None = None
+    """None: each of its log directories."""
+
+
+class InjectDiskError(_InjectDisk):
+    """Reads, writes or fsyncs answer EIO. The node may give the directory up; it uses it again after a restart."""
+
+    fault: Literal["disk-error"] = "disk-error"
+    operations: Annotated[tuple[Bytes, ...], Field(min_length=1)] = ("write",)
+    files: Files | None = None
+
+
+class InjectDiskSlow(_InjectDisk):
+    """Each operation takes so much longer."""
+
+    fault: Literal["disk-slow"] = "disk-slow"
+    ms: Annotated[int, Field(ge=1, le=MOST_MS)]
+    operations: Annotated[tuple[Bytes, ...], Field(min_length=1)] = ("write", "fsync")
+    files: Files | None = None
+
+
+class InjectDiskFull(_InjectDisk):
+    """What takes more room answers ENOSPC."""
+
+    fault: Literal["disk-full"] = "disk-full"
+    files: Files | None = None
+
+
+class InjectDiskReadOnly(_InjectDisk):
+    """Whatever changes anything answers EROFS."""
+
+    fault: Literal["disk-read-only"] = "disk-read-only"
+
+
+class InjectTornWrite(_InjectDisk):
+    """The first bytes of each write reach the file, then EIO is answered."""
+
+    fault: Literal["torn-write"] = "torn-write"
+    bytes: Annotated[int, Field(ge=0, le=65_536)]
+    files: Files | None = None
+
+
+class InjectPowerLoss(InjectStep):
+    """kill -9, and what was not made durable by fsync is gone. Healed by a restart."""
+
+    fault: Literal["power-loss"] = "power-loss"
+    nodes: NodeRefs
+
+
+class InjectBitFlip(InjectStep):
+    """A bit of the newest file that matches `file` turns over. Turned back if the file is still the same then."""
+
+    fault: Literal["bit-flip"] = "bit-flip"
+    node: NodeRef
+    file: Files
+    at: Annotated[int, Field(ge=0)] | Literal["last-batch"] = "last-batch"
+    """From the beginning of the file, in bytes; or among the records of its last batch."""
+    byte: Annotated[int, Field(ge=0)] = 0
+    """So many bytes behind `at`; in the last batch counted round."""
+    bit: Annotated[int, Field(ge=0, le=7)] = 0
+
+
+InjectDisks = (
+    InjectLogDir
+    | InjectDiskError
+    | InjectDiskSlow
+    | InjectDiskFull
+    | InjectDiskReadOnly
+    | InjectTornWrite
+    | InjectPowerLoss
+    | InjectBitFlip
+)

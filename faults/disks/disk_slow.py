@@ -1,0 +1,39 @@
+"""A disk takes its time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from faults.capabilities import Capability, Cluster, DiskRule, Operation, Probed
+from faults.disks.rule_fault import RuleFault
+
+
+class DiskSlow(RuleFault):
+    """Each of `operations` (`read`, `write`, `fsync`) takes `ms` longer; what is asked at once waits side by side.
+
+    Models a disk whose answers are late, as when it is shared, throttled, or tries bad sectors again. Does not model a
+    queue: a hundred writes of a hundred threads are late once, those of one thread a hundred times. Nor does the kernel
+    hide it: writes go through to the disk here, where a page cache would take them at once until it is full.
+
+    kill -9 does not wait for the delay: whoever was sent SIGKILL is answered within 20 ms.
+    """
+
+    name: ClassVar[str] = "disk-slow"
+    capability: ClassVar[Capability] = Capability.DISKS
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        *,
+        node: str,
+        ms: int,
+        operations: Sequence[str] = ("write", "fsync"),
+        files: str | None = None,
+        dir: int | None = None,
+    ) -> None:
+        slowed = [Operation(each) for each in operations]
+        super().__init__(cluster, node, dir, DiskRule(frozenset(slowed), delay_ms=ms, files=files), slowed)
+
+    def shows(self, probed: Probed) -> bool:
+        return probed.error is None and probed.seconds * 1000 >= self.rule.delay_ms

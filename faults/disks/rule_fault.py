@@ -1,0 +1,95 @@
+"""What the faults have in common that are a rule for single operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from faults.capabilities import CapabilityError, Cluster, DiskRule, Evidence, Operation, Probed
+
+
+@dataclass
+class RuleFault:
+    """A rule for operations on a node's log directories, or one of them (`dir`), as long as the fault lasts.
+
+    Proven and healed by operations that are tried through the mount, on a file that the rule is matched against like
+    any other. How many operations of the node met the rule is told when it is healed: a rule that nobody met has
+    broken nothing that counts, and that is said.
+    """
+
+    cluster: Cluster
+    node: str
+    dir: int | None
+    rule: DiskRule
+    tried: Sequence[Operation]
+    """What is tried to prove it."""
+    hits: dict[str, int] = field(default_factory=dict)
+
+    def targets(self) -> Mapping[str, object]:
+        named = {"node": self.node, "dir": self.dir, "files": self.rule.files}
+        return {key: value for key, value in named.items() if value is not None}
+
+    def nodes(self) -> frozenset[str]:
+        """None: the process lives on, or ends by itself, and may be killed and started while its disk is broken."""
+        return frozenset()
+
+    def links(self) -> frozenset[tuple[str, str]]:
+        return frozenset()
+
+    def set_up(self) -> None:
+        """Each operation that will be tried works now."""
+        self.cluster.disks.check(self.node)
+        for operation, probed in self._probe():
+            if probed.error is not None:
+                raise CapabilityError(f"the disk of {self.node} is broken already: {operation.value} {probed.error}")
+
+    def inject(self) -> None:
+        self.cluster.disks.add(self.node, self._name, self.rule, self.dir)
+
+    def verify(self) -> Evidence:
+        probed = self._probe()
+        how = f"tried {_said(probed)}"
+        return Evidence(all(self.shows(each) for _, each in probed), how, _measured(probed))
+
+    def recover(self) -> None:
+        for kind, count in self.cluster.disks.remove(self.node, self._name).items():
+            self.hits[kind] = self.hits.get(kind, 0) + count
+
+    def verify_healed(self) -> Evidence:
+        probed = self._probe()
+        met = " and ".join(f"{count} x {kind}" for kind, count in sorted(self.hits.items()))
+        how = f"tried {_said(probed)}; met by {self.node} meanwhile: {met or 'never'}"
+        healed = all(probe.error is None and not self.shows(probe) for _, probe in probed)
+        return Evidence(healed, how, {**_measured(probed), "hits": dict(self.hits), "met": bool(self.hits)})
+
+    def shows(self, probed: Probed) -> bool:
+        """Whether what was measured is what the rule says."""
+        return probed.error == self.rule.error
+
+    def _probe(self) -> list[tuple[Operation, Probed]]:
+        return [
+            (operation, probed)
+            for operation in self.tried
+            for probed in self.cluster.disks.probe(self.node, operation, self.rule, self.dir)
+        ]
+
+    @property
+    def _name(self) -> str:
+        """Two faults of one kind may last at the same time."""
+        return f"{type(self).__name__}-{id(self):x}"
+
+
+def _said(probed: Sequence[tuple[Operation, Probed]]) -> str:
+    return ", ".join(
+        f"{operation.value}: {each.error or 'done'} after {each.seconds * 1000:.1f} ms" for operation, each in probed
+    )
+
+
+def _measured(probed: Sequence[tuple[Operation, Probed]]) -> dict[str, object]:
+    return {
+        "probes": [
+            {"operation": operation.value, "error": each.error, "ms": round(each.seconds * 1000, 3)}
+            | ({} if each.kept is None else {"kept": each.kept})
+            for operation, each in probed
+        ]
+    }
