@@ -1,7 +1,7 @@
 """A campaign: random plans, one after another or side by side, until the time is up. A failure ends nothing.
 
-Its folder holds `campaign.json` (what was asked for), `plans/`, `progress.jsonl`, the folder of each run, and at the end
-`summary.json`. Spark mines it as any folder of runs.
+Its folder holds `campaign.json` (what was asked for), the folder of each run, and at the end `summary.json`. Spark mines
+it as any folder of runs.
 """
 
 from __future__ import annotations
@@ -111,9 +111,9 @@ class Campaign:
         """Seconds until no further plan is begun."""
         return max(0.0, self.began + self.order.minutes * 60 - now)
 
-    def step(self) -> Iterator[dict[str, Any]]:
+    def step(self, *, begin: bool = True) -> Iterator[dict[str, Any]]:
         """Begin what can be begun, note what has ended; gives the new lines of progress."""
-        while len(self.running) < self.order.workers and self._may_begin():
+        while begin and len(self.running) < self.order.workers and self._may_begin():
             self._begin(len(self.attempts) + 1)
         gone = [attempt for attempt in self.running if attempt.process.poll() is not None]
         yield from self._lines()

@@ -128,8 +128,12 @@ class _Sight:
         return None
 
     def _is_active(self, id: int) -> bool:
-        epoch, active = max(self.controllers.values(), default=(-1, -1))
+        _, active = max(self.controllers.values(), default=(-1, -1))
         return active == id
+
+
+def _answering(node: _Node) -> str:
+    return "serving" if node.answer in ("serving", "standby") else "not serving"
 
 
 def meetings(plan: Plan, journal: Journal) -> list[Meeting]:

@@ -55,9 +55,7 @@ class Ground:
 
     @cached_property
     def brokers(self) -> tuple[str, ...]:
-        return tuple(
-            node.name for node in self.topology.nodes if "broker" in node.roles and node.duplicate_of is None
-        )
+        return tuple(node.name for node in self.topology.nodes if "broker" in node.roles and node.duplicate_of is None)
 
     @cached_property
     def quorum(self) -> tuple[str, ...]:
@@ -123,7 +121,9 @@ def draw_ground(rng: random.Random, target: TargetFile, possible: frozenset[Capa
 def _topology(rng: random.Random, dialect: Dialect, ids: Sequence[int], twice: bool) -> Topology:
     if dialect.around_zookeeper:
         servers = rng.choice((1, 1, 1, 2, 3, 3))
-        quorum = [NodeSpec(name=f"zk-{each}", id=each, index=each, roles=("zookeeper",)) for each in range(1, servers + 1)]
+        quorum = [
+            NodeSpec(name=f"zk-{each}", id=each, index=each, roles=("zookeeper",)) for each in range(1, servers + 1)
+        ]
     else:
         quorum = [NodeSpec(name=f"node-{each}", id=each, index=each, roles=("controller",)) for each in (1, 2, 3)]
     brokers = [NodeSpec(name=f"node-{each}", id=each, index=each, roles=("broker",)) for each in ids]
@@ -169,9 +169,7 @@ def _workload(rng: random.Random, topics: Sequence[TopicSpec], *, may_lose: bool
         for topic in topics
     ]
     if rng.random() < 0.3:
-        producers.append(
-            ProducerSpec(name="p-one", topic=rng.choice(topics).name, acks=1, idempotent=False, rate=50)
-        )
+        producers.append(ProducerSpec(name="p-one", topic=rng.choice(topics).name, acks=1, idempotent=False, rate=50))
     consumers = [ConsumerSpec(name=f"c-{topic.name}", topic=topic.name) for topic in topics if rng.random() < 0.7]
     return WorkloadSpec(producers=tuple(producers), consumers=tuple(consumers))
 

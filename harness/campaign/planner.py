@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from faults.capabilities import Capability
 from harness.backends import check_backend, lacking
 from harness.campaign.draws import KINDS, Drawn, Kind
-from harness.campaign.ground import Ground, draw_ground
+from harness.campaign.ground import draw_ground
 from harness.campaign.known import deviations
 from harness.campaign.script import Script, tolerated
 from harness.plan.model import Acknowledged, Coverage, FaultProven, Plan

@@ -148,9 +148,7 @@ class Script:
         """The leader that it hit leads no more, or is out of the ISR."""
         number, partition = held.name.removeprefix("fault-"), str(held.drawn.who.partition)
         if self.rng.random() < 0.5:
-            return LeaderIs(
-                as_=f"moved-{number}", partition=partition, is_not=f"${held.aim}", within_ms=self._lively
-            )
+            return LeaderIs(as_=f"moved-{number}", partition=partition, is_not=f"${held.aim}", within_ms=self._lively)
         return IsrIs(as_=f"left-{number}", partition=partition, lacks=f"${held.aim}", within_ms=self._lively)
 
     def heal_some(self) -> None:
@@ -224,4 +222,3 @@ def _in_order(wanted: Sequence[_Held], held: Sequence[_Held]) -> list[_Held]:
     if any(each.drawn.stalls for each in wanted):
         wanted = [*wanted, *(each for each in held if each.drawn.pauses and each not in wanted)]
     return sorted(wanted, key=lambda each: (each.drawn.undo, held.index(each)))
-

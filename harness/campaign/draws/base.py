@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Who:
-    """The aim of a fault: references of a plan, and at most how many nodes they lead to. `side`: `brokers`, `quorum`."""
+    """The aim of a fault: references of a plan, to `most` nodes at most. `side`: `brokers` or `quorum`."""
 
     refs: NodeRefs
     most: int

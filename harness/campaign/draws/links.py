@@ -24,7 +24,9 @@ STREAMS = ("both", "both", "requests", "replies")
 def cut(rng: random.Random, ground: Ground) -> Drawn:
     who, other, part = _ends(rng, ground)
     if rng.random() < 0.8:
-        return _link(InjectCut, ground, who, part, {"from_": who.refs, "to": other}, f"cut {who.text} to {_text(other)}")
+        return _link(
+            InjectCut, ground, who, part, {"from_": who.refs, "to": other}, f"cut {who.text} to {_text(other)}"
+        )
     return _link(InjectCut, ground, who, part, {"from_": other, "to": who.refs}, f"cut {_text(other)} to {who.text}")
 
 
@@ -71,7 +73,9 @@ def isolate(rng: random.Random, ground: Ground) -> Drawn:
 def _ends(rng: random.Random, ground: Ground) -> tuple[Who, NodeRefs, Part]:
     """Whom, from whom, over which links. One of the two is always a group of which the other is at most a part, so
     that some link is left, whichever nodes the roles lead to."""
-    where = rng.choices(("quorum", "brokers", "among the quorum"), weights=(5, 4, 2 if len(ground.quorum) > 1 else 0))[0]
+    where = rng.choices(("quorum", "brokers", "among the quorum"), weights=(5, 4, 2 if len(ground.quorum) > 1 else 0))[
+        0
+    ]
     if where == "among the quorum":
         who = some_of_the_quorum(rng, ground)
         return who, ground.quorum_role, AMONG_QUORUM
