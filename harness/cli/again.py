@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
 
     from harness.plan import Plan
@@ -30,7 +28,7 @@ RunOrPlan = Annotated[Path, typer.Argument(metavar="RUN|PLAN.yaml", help="A run 
 
 
 def register(app: typer.Typer) -> None:
-    for command in (replay, recheck):
+    for command in (replay, recheck, shrink):
         app.command(rich_help_panel=PANEL)(command)
 
 
@@ -53,14 +51,12 @@ def replay(
       fencepost replay runs/2026-11-21-7f3c9a21 --backend docker
       fencepost replay plan.yaml --times 20 --json        (on another machine)
     """
-    from harness.reproduction.interrupts import Interrupts
     from harness.reproduction.replaying import Original, Replays
 
     original = Original.read(what, runs or Path("runs"))
     replays = Replays(original, times, backend or original.backend or "process")
     console = console_beside(as_json)
-    with Interrupts() as interrupts:
-        _replay(replays, runs or original.runs, console, lambda: interrupts.seen)
+    _replay(replays, runs or original.runs, console)
     if replays.interrupted:
         console.print(f"interrupted after {len(replays.done)} of {times}")
     if as_json:
@@ -96,7 +92,39 @@ def recheck(
     raise typer.Exit(checked.now.verdict.exit_code if checked.same else DIFFERS)
 
 
-def _replay(replays: Replays, runs: Path, console: Console, over: Callable[[], bool]) -> None:
+def shrink(
+    what: RunOrPlan,
+    times: Annotated[int, typer.Option(min=1, help="How often each candidate is run, at most.")] = 3,
+    rate: Annotated[float, typer.Option(min=0.01, max=1.0, help="A plan fails if so much of its runs do.")] = 0.8,
+    minutes: Annotated[float, typer.Option(min=0.1, help="No run begins after so long.")] = 60.0,
+    rule: Annotated[
+        list[str] | None, typer.Option(help="Only these rules count as the failure: ACK-01. Default: any it broke.")
+    ] = None,
+    backend: WhatBackend = None,
+    out: Annotated[Path | None, typer.Option(help="The smallest plan; by default beside RUN.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Find the smallest plan that still fails: fewer faults, steps, clients, topics, nodes, shorter times.
+
+    Each candidate is a plan that can be run, is run up to --times times, and counts as failing if it fails as RUN did
+    at the stated --rate. Ctrl-C, or the end of --minutes, ends it with the smallest found by then. Exit codes: 0 a plan
+    was written, 3 the plan itself does not fail at that rate.
+
+    [bold]Examples[/bold]
+      fencepost shrink runs/2026-11-21-7f3c9a21
+      fencepost shrink runs/2026-11-21-7f3c9a21 --times 5 --rate 0.6 --minutes 120
+      fencepost shrink runs/2026-11-21-7f3c9a21 --rule ACK-01 --out small.yaml
+    """
+    from harness.cli.shrinking import Order
+    from harness.cli.shrinking import shrink as find_smallest
+    from harness.reproduction.replaying import Original
+
+    original = Original.read(what)
+    order = Order(original, times, rate, minutes, tuple(rule or ()), backend or original.backend or "process", out)
+    raise typer.Exit(find_smallest(order, console_beside(as_json), as_json))
+
+
+def _replay(replays: Replays, runs: Path, console: Console) -> None:
     from harness.cli.series import Pace, Series
     from harness.cli.verdicts import Watcher, show_verdict
     from harness.reproduction.replaying import replay as run_again
@@ -104,7 +132,7 @@ def _replay(replays: Replays, runs: Path, console: Console, over: Callable[[], b
 
     if replays.wanted == 1:
         with Watcher(console) as watcher:
-            made = list(run_again(replays, lambda plan: run(plan, runs, replays.backend, watch=watcher), over))
+            made = list(run_again(replays, lambda plan: run(plan, runs, replays.backend, watch=watcher)))
         for one in made:
             show_verdict(console, one.folder, one.verdict)
         return
@@ -115,7 +143,7 @@ def _replay(replays: Replays, runs: Path, console: Console, over: Callable[[], b
             series.begin(f"{len(replays.done) + 1} of {replays.wanted}")
             return run(plan, runs, replays.backend, watch=series)
 
-        for one in run_again(replays, run_next, over):
+        for one in run_again(replays, run_next):
             pace.step()
             series.done(one.verdict.verdict, f"{' '.join(sorted(one.signature.broken))}  {one.folder.path}".strip())
 

@@ -16,6 +16,7 @@ from harness.plan.model import Plan
 from harness.reproduction.command import replay_command
 from harness.reproduction.interval import wilson
 from harness.reproduction.signature import Signature
+from harness.run import Interrupted
 from results.records.folder import FolderError, Manifest, RunFolder
 from results.records.verdict import RunVerdict, Verdict
 
@@ -167,15 +168,15 @@ class Replays:
         }
 
 
-def replay(replays: Replays, run: RunPlan, over: Callable[[], bool] = lambda: False) -> Iterator[Replay]:
-    """Run the plan until there are as many as wanted, or `over`; each is told as it ends. The one during which an end
-    was wanted does not count."""
-    while len(replays.done) < replays.wanted and not over():
+def replay(replays: Replays, run: RunPlan) -> Iterator[Replay]:
+    """Run the plan until there are as many as wanted, or somebody interrupts; each is told as it ends."""
+    while len(replays.done) < replays.wanted:
         began = time.monotonic()
-        folder, verdict = run(replays.original.plan)
-        if over():
-            break
+        try:
+            folder, verdict = run(replays.original.plan)
+        except Interrupted:
+            replays.interrupted = True
+            return
         made = Replay(folder, verdict, time.monotonic() - began)
         replays.done.append(made)
         yield made
-    replays.interrupted = len(replays.done) < replays.wanted

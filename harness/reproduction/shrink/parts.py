@@ -113,7 +113,8 @@ def _step_names(plan: Plan) -> Iterator[str]:
 
 
 def _client_names(plan: Plan) -> Iterator[str]:
-    return (spec.name for spec in (*plan.workload.producers, *plan.workload.consumers))
+    yield from (spec.name for spec in plan.workload.producers)
+    yield from (spec.name for spec in plan.workload.consumers)
 
 
 _NAMES: dict[Kind, Callable[[Plan], Iterator[str]]] = {
