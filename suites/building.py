@@ -162,7 +162,7 @@ def silence_ms(target: TargetFacts, timing: Timing) -> int:
     return timing.fence_ms if target.around_zookeeper else timing.lease_ms
 
 
-def duplicate_of(elder: str, directory: Literal["empty", "cloned"]) -> NodeSpec:
+def duplicate_of(elder: str, directory: Literal["empty", "cloned", "same"]) -> NodeSpec:
     """The second process for the elder's id, with a name, addresses and links of its own; it waits to be started."""
     broker = int(elder.removeprefix("node-"))
     return NodeSpec(
