@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.checkers.history import Outcome, Send, read_history
 from harness.checkers.instants import read_instants
-from harness.plan.model import Acknowledged, Attempted, Coverage, FaultProven, OutcomeSeen, Plan, StepDone
+from harness.plan.model import Acknowledged, Attempted, Coverage, FaultMet, FaultProven, OutcomeSeen, Plan, StepDone
 from results.records.journal import Journal
 from results.records.verdict import Finding, Verdict
 
@@ -26,6 +26,10 @@ def _measure(
     match statement:
         case FaultProven(fault=fault):
             return f"the fault {fault} was proven to work", int(f"{fault}.proven" in instants), 1
+        case FaultMet(fault=fault):
+            healed = (event for event in journal.of("fault", "healed") if event.id == fault)
+            hits = sum(sum(event.data.get("measured", {}).get("hits", {}).values()) for event in healed)
+            return f"operations of the node met the fault {fault}", hits, 1
         case Attempted():
             asked = f"records were sent{_by(statement.by)}{_between(statement)}"
             return asked, len(_between_instants(statement, sends, instants)), statement.at_least

@@ -2,7 +2,7 @@
 
     {"do": "add", "name": "slow", "rule": {"operations": ["write"], "delay_ms": 200, …}}    {"ok": null}
     {"do": "remove", "name": "slow"}                                                        {"ok": {"write": 12}}
-    {"do": "clear"}, {"do": "hello"}                                                        {"ok": null}
+    {"do": "clear"}, {"do": "hello"}, {"do": "settle"}                                      {"ok": null}
     {"do": "lose"}                                  {"ok": {"files": {"t-0/…log": [2000, 1000]}, "names": […]}}
     {"do": "flip", "path": "t-0/…log", "offset": 4711, "bit": 3}                            {"ok": [32, 40]}
 

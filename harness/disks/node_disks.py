@@ -54,6 +54,10 @@ class NodeDisks:
                 self._servers.mount(path, f"disk-{node.name}" + (f"-{number + 1}" if number else ""))
 
     def environment(self, node: Node) -> Mapping[str, str]:
+        """Nothing; but it is asked when all is laid out for the first start."""
+        if node.disk == "breakable":
+            for path in self._installation.log_dirs(node):
+                self._servers.settle(path)
         return {}
 
     def check(self, node: str) -> None:

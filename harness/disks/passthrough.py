@@ -48,6 +48,10 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         self._lost = True
         return self._undo.lose()
 
+    def settle(self) -> None:
+        """All of it is durable as it is."""
+        self._undo.settle()
+
     # Names
 
     def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:

@@ -60,6 +60,8 @@ class _Commands:
                 return self._rules.remove(line["name"])
             case "clear":
                 self._rules.clear()
+            case "settle":
+                self._files.settle()
             case "lose":
                 lost = self._files.lose()
                 return {"files": lost.files, "names": lost.names}

@@ -40,6 +40,7 @@ class _Served:
     rules: dict[str, DiskRule] = field(default_factory=dict)
     hits: dict[str, dict[str, int]] = field(default_factory=dict)
     """By rule: those that earlier processes counted."""
+    settled: bool = False
 
     @property
     def probes(self) -> Path:
@@ -99,6 +100,13 @@ class DiskServers:
     def ask(self, point: Path, do: str, **what: Any) -> Any:
         """CapabilityError if the process does not answer or could not do it."""
         return ask(self._found(point).control, do, **what)
+
+    def settle(self, point: Path) -> None:
+        """What is there the first time that this is asked is durable: it was laid out, and not written by a node."""
+        served = self._found(point)
+        if not served.settled:
+            ask(served.control, "settle")
+            served.settled = True
 
     def add(self, point: Path, name: str, rule: DiskRule) -> None:
         served = self._found(point)

@@ -106,6 +106,14 @@ class UndoLog:
             if gone:
                 self._forget_gone()
 
+    def settle(self) -> None:
+        """As if everything had been synced."""
+        with self._lock:
+            for unsynced in self._files.values():
+                os.close(unsynced.fd)
+            self._files.clear()
+            self.committed()
+
     def made(self, path: str, place: Path) -> None:
         """A name that was not there before."""
         self._named(f"{path} was not made", place.rmdir if place.is_dir() else place.unlink)

@@ -104,6 +104,13 @@ class FaultProven(PlanModel):
     fault: str
 
 
+class FaultMet(PlanModel):
+    """A rule of a disk was met by operations of the node, as was told when it was healed: it broke what counts."""
+
+    that: Literal["met"] = "met"
+    fault: str
+
+
 class Acknowledged(PlanModel):
     """At least so many records were acknowledged, of those sent between the two instants."""
 
@@ -142,7 +149,7 @@ class StepDone(PlanModel):
 
 
 Coverage = Annotated[
-    FaultProven | Acknowledged | Attempted | OutcomeSeen | StepDone,
+    FaultProven | FaultMet | Acknowledged | Attempted | OutcomeSeen | StepDone,
     Field(discriminator="that"),
 ]
 
