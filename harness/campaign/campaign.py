@@ -1,7 +1,7 @@
 """A campaign: random plans, one after another or side by side, until the time is up. A failure ends nothing.
 
-Its folder holds `campaign.json` (what was asked for), the folder of each run, and at the end `summary.json`. Spark mines
-it as any folder of runs.
+Its folder holds `campaign.json` (what was asked for), the folder of each run, and at the end `summary.json`. Spark
+mines it as any folder of runs.
 """
 
 from __future__ import annotations

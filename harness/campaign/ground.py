@@ -36,6 +36,9 @@ DUPLICATE_INDEX = 10
 STRETCH = {"apache-kafka": 2, "apache-kafka-zk": 2}
 """A JVM that shares two cores with a dozen others pauses longer than a process of the reference cluster."""
 
+CLOCKS, DISKS, LOG_DIRS = 0.2, 0.2, 0.3
+"""The part of plans whose brokers have a clock of their own, disks that can be broken, several log directories."""
+
 LEVELS = {Dialect.LEADER_DRIVEN: ("plain", "balancing")}
 """Those that plans draw from, where they are not all: the others are made for one story."""
 
@@ -62,6 +65,26 @@ class Ground:
         """Whose majority decides: the controllers, or ZooKeeper's servers."""
         role = "zookeeper" if self.around_zookeeper else "controller"
         return tuple(node.name for node in self.topology.nodes if role in node.roles)
+
+    @cached_property
+    def holders(self) -> tuple[str, ...]:
+        """The brokers that hold a partition."""
+        ids = {replica for topic in self.topics for replicas in topic.assignments for replica in replicas}
+        return tuple(node.name for node in self.topology.nodes if node.name in self.brokers and node.id in ids)
+
+    @cached_property
+    def several_dirs(self) -> bool:
+        return any(node.log_dirs > 1 for node in self.topology.nodes)
+
+    @cached_property
+    def breakable(self) -> bool:
+        """Can single operations on the brokers' disks be made to fail?"""
+        return any(node.disk == "breakable" for node in self.topology.nodes)
+
+    @cached_property
+    def own_clocks(self) -> bool:
+        """Have brokers, and controllers, a clock of their own?"""
+        return any(node.clock == "own" for node in self.topology.nodes)
 
     @cached_property
     def duplicate(self) -> NodeSpec | None:
@@ -109,7 +132,7 @@ def draw_ground(rng: random.Random, target: TargetFile, possible: frozenset[Capa
     levels = LEVELS.get(target.dialect, tuple(target.levels))
     return Ground(
         target=target,
-        topology=_topology(rng, target.dialect, ids, twice),
+        topology=Topology(nodes=_nodes(rng, target.dialect, ids, possible, twice)),
         topics=topics,
         workload=_workload(rng, topics, may_lose=any(each.id.startswith("LF-") for each in target.differences)),
         timing=_timing(rng, target),
@@ -118,28 +141,36 @@ def draw_ground(rng: random.Random, target: TargetFile, possible: frozenset[Capa
     )
 
 
-def _topology(rng: random.Random, dialect: Dialect, ids: Sequence[int], twice: bool) -> Topology:
+def _nodes(
+    rng: random.Random, dialect: Dialect, ids: Sequence[int], possible: frozenset[Capability], twice: bool
+) -> tuple[NodeSpec, ...]:
+    """What can be broken besides processes and links has to be there from the start, and costs: some plans have it."""
+    clock = "own" if Capability.CLOCK in possible and rng.random() < CLOCKS else "machine"
+    disk = "breakable" if Capability.DISKS in possible and rng.random() < DISKS else "plain"
+    log_dirs = 2 if Capability.LOG_DIRS in possible and rng.random() < LOG_DIRS else 1
     if dialect.around_zookeeper:
-        servers = rng.choice((1, 1, 1, 2, 3, 3))
-        quorum = [
-            NodeSpec(name=f"zk-{each}", id=each, index=each, roles=("zookeeper",)) for each in range(1, servers + 1)
-        ]
+        servers = range(1, rng.choice((1, 1, 1, 2, 3, 3)) + 1)
+        quorum = [NodeSpec(name=f"zk-{each}", id=each, index=each, roles=("zookeeper",)) for each in servers]
     else:
-        quorum = [NodeSpec(name=f"node-{each}", id=each, index=each, roles=("controller",)) for each in (1, 2, 3)]
-    brokers = [NodeSpec(name=f"node-{each}", id=each, index=each, roles=("broker",)) for each in ids]
+        quorum = [_node(each, "controller", clock=clock) for each in (1, 2, 3)]
+    brokers = [_node(each, "broker", clock=clock, disk=disk, log_dirs=log_dirs) for each in ids]
     if not twice:
-        return Topology(nodes=(*quorum, *brokers))
-    elder = rng.choice(ids)
-    newcomer = NodeSpec(
-        name=f"node-{elder}b",
-        id=elder,
-        index=DUPLICATE_INDEX + elder,
-        roles=("broker",),
-        start="later",
-        duplicate_of=f"node-{elder}",
-        directory=rng.choice(("empty", "cloned")),
-    )
-    return Topology(nodes=(*quorum, *brokers, newcomer))
+        return (*quorum, *brokers)
+    elder = rng.choice(brokers)
+    directory = rng.choice(("empty", "cloned"))
+    newcomer = {
+        "name": f"{elder.name}b",
+        "index": DUPLICATE_INDEX + elder.index,
+        "start": "later",
+        "duplicate_of": elder.name,
+        "directory": directory,
+        "disk": "plain",
+    }
+    return (*quorum, *brokers, elder.model_copy(update=newcomer))
+
+
+def _node(id: int, role: str, **more: object) -> NodeSpec:
+    return NodeSpec.model_validate({"name": f"node-{id}", "id": id, "index": id, "roles": (role,), **more})
 
 
 def _topics(rng: random.Random, ids: Sequence[int]) -> tuple[TopicSpec, ...]:

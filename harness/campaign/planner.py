@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from faults.capabilities import Capability
 from harness.backends import check_backend, lacking
 from harness.campaign.draws import KINDS, Drawn, Kind
+from harness.campaign.draws.base import EVERYWHERE
 from harness.campaign.ground import draw_ground
 from harness.campaign.known import deviations
 from harness.campaign.script import Script, tolerated
@@ -94,18 +95,15 @@ def left_out(target: TargetFile, backend: str) -> list[LeftOut]:
     """What no plan for this target has on this backend and machine, each with its reason."""
     reasons = {each: lacking(backend, each) for each in target.capabilities}
     possible = frozenset(each for each, reason in reasons.items() if reason is None)
-    out = []
-    for kind in KINDS:
-        if reason := reasons.get(kind.capability) or usable(kind, target, possible):
-            out.append(LeftOut(kind.name, reason))
-    return out
+    found = ((kind.name, reasons.get(kind.capability) or usable(kind, target, possible)) for kind in KINDS)
+    return [LeftOut(name, reason) for name, reason in found if reason is not None]
 
 
 def usable(kind: Kind, target: TargetFile, possible: frozenset[Capability]) -> str | None:
     """Why plans for this target do not have it; None if they do."""
     if kind.capability not in possible:
         return f"{target.name} is not capable of {kind.capability.value}"
-    return kind.why_not.get(target.name)
+    return kind.why_not.get(target.name) or kind.why_not.get(EVERYWHERE)
 
 
 def _draw_faults(rng: random.Random, script: Script, kinds: list[Kind], wanted: int, twice: bool) -> list[Drawn]:

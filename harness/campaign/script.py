@@ -23,6 +23,7 @@ from harness.campaign.draws import Drawn
 from harness.campaign.ground import Ground
 from harness.plan.base import Expect, Level
 from harness.plan.conditions import Converged, IsrIs, LeaderIs, WorkloadAcks
+from harness.plan.injects import InjectKill
 from harness.plan.steps import Bind, Heal, HealAll, Hold, Step, Workload
 
 LIVELY_MS = 30_000
@@ -68,7 +69,7 @@ class Script:
         """One more fault: whatever is in its way is healed before."""
         for other in self._in_the_way(drawn):
             self._heal(other)
-        if self.fragile or (drawn.fragile and not self.whole):
+        if self.fragile or (drawn.fragile and (self.held or not self.whole)):
             self._heal_all()
             self._await_whole()
         self._inject(drawn)
@@ -76,7 +77,7 @@ class Script:
 
     def close(self) -> None:
         """Everything is healed, in one of the ways there are; then what has to come back is awaited."""
-        if self.rng.random() < 0.5:
+        if self.rng.random() < 0.5 or any(each.drawn.again for each in self.held):
             self._heal_all()
         expect = Expect(level=Level.MUST, requirement="LIVE-01") if self.within else None
         goes_on = Expect(level=Level.MUST, requirement="LIVE-03") if self.within else None
@@ -120,12 +121,15 @@ class Script:
             aim = f"hit-{len(self.faults) + 1}"
             self.steps.append(Bind(as_=aim, node=str(drawn.who.refs)))
             params = {key: f"${aim}" if value == drawn.who.refs else value for key, value in params.items()}
-        self.steps.append(drawn.inject.model_validate({"as_": name, **params}))
+        if drawn.fragile:
+            params["when"] = Converged(within_ms=self._lively)
+        step: Any = drawn.inject.model_validate({"as_": name, **params})  # one of the union, known by its class only
+        self.steps.append(step)
         self.held.append(_Held(name, drawn, aim))
         self.faults.append(name)
         self._account()
         self._meanwhile(self.held[-1], alone)
-        if drawn.brokers or drawn.fragile:
+        if drawn.brokers or drawn.quorum:
             self.whole = False
 
     def _meanwhile(self, held: _Held, alone: bool) -> None:
@@ -171,7 +175,7 @@ class Script:
     def _heal_all(self) -> None:
         if not self.held:
             return
-        if len(self.held) > 1 and self.rng.random() < 0.5:
+        if len(self.held) > 1 and self.rng.random() < 0.5 and not any(each.drawn.again for each in self.held):
             self.fragile |= any(each.drawn.fragile for each in self.held)
             self.steps.append(HealAll(as_=self._name("heal-all")))
             self.held.clear()
@@ -181,8 +185,14 @@ class Script:
 
     def _heal(self, held: _Held) -> None:
         self.fragile |= held.drawn.fragile
-        self.steps.append(Heal(as_=f"heal-{held.name.removeprefix('fault-')}", fault=held.name))
+        number = held.name.removeprefix("fault-")
+        self.steps.append(Heal(as_=f"heal-{number}", fault=held.name))
         self.held.remove(held)
+        if held.drawn.again:
+            self.steps += [
+                InjectKill(as_=f"again-{number}", nodes=held.drawn.who.refs),
+                Heal(as_=f"back-{number}", fault=f"again-{number}"),
+            ]
 
     def _await_whole(self) -> None:
         self.steps.append(Converged(as_=self._name("whole"), within_ms=self._lively))

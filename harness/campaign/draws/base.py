@@ -89,8 +89,10 @@ class Drawn:
     else is broken."""
     alone: bool = False
     """Nothing else is broken while it holds."""
+    again: bool = False
+    """Its nodes have to be restarted when it is healed."""
     stalls: bool = False
-    """Bytes are held back: not to be ordered while an end of the link is paused."""
+    """Something is held back or told that a paused process does not take: not to be ordered while one is."""
     title: str = ""
 
     @property
@@ -113,7 +115,14 @@ class Kind:
     capability: Capability
     draw: Draw
     why_not: Mapping[str, str] = field(default_factory=dict)
-    """By target: a sentence why it is left out there."""
+    """By target, or for all of them (`EVERYWHERE`): a sentence why it is left out there."""
+
+
+EVERYWHERE = "*"
+
+
+def undrawn(rng: random.Random, ground: Ground) -> None:
+    """Of a kind that is left out everywhere."""
 
 
 def a_broker(rng: random.Random, ground: Ground) -> Who:
@@ -124,6 +133,14 @@ def a_broker(rng: random.Random, ground: Ground) -> Who:
     if ground.broker_is_controller:
         choices += [Who("active-controller", 1, "brokers")] * 2
     return rng.choice(choices)
+
+
+def a_replica(rng: random.Random, ground: Ground) -> Who:
+    """One broker that holds a partition at least."""
+    if rng.random() < 0.5:
+        return Who(f"leader:{rng.choice(ground.partitions)}", 1, "brokers")
+    name = rng.choice(ground.holders)
+    return Who(name, 1, "brokers", (name,))
 
 
 def some_brokers(rng: random.Random, ground: Ground) -> Who:
@@ -153,6 +170,12 @@ def some_of_the_quorum(rng: random.Random, ground: Ground) -> Who:
         return Who(ground.quorum_role, len(ground.quorum), "quorum", ground.quorum)
     name = rng.choice(ground.quorum)
     return Who(name, 1, "quorum", (name,))
+
+
+def one_of_the_quorum(rng: random.Random, ground: Ground) -> Who:
+    leading = "zookeeper-leader" if ground.around_zookeeper else "active-controller"
+    name = rng.choice(ground.quorum)
+    return Who(leading, 1, "quorum") if rng.random() < 0.5 else Who(name, 1, "quorum", (name,))
 
 
 def anybody(rng: random.Random, ground: Ground) -> Who:

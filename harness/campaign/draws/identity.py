@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 
 from faults.capabilities import Capability
-from harness.campaign.draws.base import Drawn, Kind, Part, Undo, Who
+from harness.campaign.draws.base import EVERYWHERE, Drawn, Kind, Part, Undo, Who, undrawn
 from harness.campaign.ground import Ground
 from harness.plan.injects import InjectDuplicate
 
 ENDS_AT_ONCE = "a second process with the id ends at once (AZ-02), so nothing could be measured of it"
+ENDS_OR_NOT = "a node that is misled ends by itself or goes on, as its design has it; a random plan cannot tell which"
 
 
 def duplicate(rng: random.Random, ground: Ground) -> Drawn | None:
@@ -31,4 +32,9 @@ def duplicate(rng: random.Random, ground: Ground) -> Drawn | None:
     )
 
 
-KINDS = (Kind("duplicate", 6, Capability.DUPLICATE, duplicate, {"apache-kafka-zk": ENDS_AT_ONCE}),)
+KINDS = (
+    Kind("duplicate", 6, Capability.DUPLICATE, duplicate, {"apache-kafka-zk": ENDS_AT_ONCE}),
+    Kind("swapped", 0, Capability.IDENTITY, undrawn, {EVERYWHERE: ENDS_OR_NOT}),
+    Kind("foreign-cluster", 0, Capability.IDENTITY, undrawn, {EVERYWHERE: ENDS_OR_NOT}),
+    Kind("changed-id", 0, Capability.IDENTITY, undrawn, {EVERYWHERE: ENDS_OR_NOT}),
+)
