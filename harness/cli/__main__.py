@@ -1,0 +1,5 @@
+"""`python -m harness.cli`: the same as `fencepost`."""
+
+from harness.cli.main import main
+
+main()

@@ -1,0 +1,225 @@
+"""`kill -9` of the harness at random moments of a run; then nothing of it may be left, and nobody else may be hurt.
+
+    python -m tests.harness.processes.kill_anywhere --times 100 [--seed 631] [--backend docker]
+
+The moments are drawn from the seed, as shares of the time that the plan takes undisturbed here. After every other kill
+the watcher is ended too, and `clean` does its work. A foreign process runs beside it all; before each kill its pid gets
+into the run's records with another start time, as if it had been recycled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.cleaning.cleanup import clean
+from harness.cleaning.mounts import mounts
+from harness.cleaning.records import RUN_LABEL, read_resources
+from harness.cleaning.watcher import WATCHED
+from harness.network.lease import leases
+from harness.plan import dump_plan
+from harness.plan.injects import InjectCut, InjectDuplicate, InjectKill, InjectPause
+from harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
+from harness.plan.steps import Heal, Step, Workload
+from harness.processes import table
+from harness.processes.records import RECORDS, RUN, ProcessRecords
+from harness.processes.table import Identity
+from results.records.folder import RunFolder
+from results.records.journal import read_journal
+
+GONE_WITHIN = 120.0
+FOREIGN = "the foreign process"
+
+
+@dataclass
+class Kill:
+    """One trial. `wrong` has a sentence for each thing that should not be."""
+
+    number: int
+    moment: float
+    """Seconds after the start of the command."""
+    by: str
+    """Who cleaned up: `watcher`, `clean`, or `nobody` where there was nothing yet, or nothing any more."""
+    during: str
+    """The last event of the journal."""
+    started: int
+    """Processes, mounts, containers and networks in the records."""
+    seconds: float
+    """From the kill until nothing was left."""
+    wrong: list[str] = field(default_factory=list)
+
+
+def plan(disk: str = "plain") -> Plan:
+    """Small, and with something of each kind: processes that end, stop, start and impersonate; links; a workload."""
+    broker = NodeSpec(name="node-4", id=4, index=4, roles=("broker",), disk=disk)
+    nodes = (
+        NodeSpec(name="node-1", id=1, index=1, roles=("controller",)),
+        broker,
+        broker.model_copy(update={"name": "node-5", "id": 5, "index": 5}),
+        broker.model_copy(update={"name": "node-4b", "index": 14, "start": "later", "duplicate_of": "node-4"}),
+    )
+    steps: tuple[Step, ...] = (
+        Workload(action="start"),
+        InjectCut(as_="cut", from_="node-5", to="node-1"),
+        InjectKill(as_="dead", nodes="node-4"),
+        InjectDuplicate(as_="double", node="node-4b"),
+        Heal(fault="double"),
+        Heal(fault="dead"),
+        Heal(fault="cut"),
+        InjectPause(as_="nap", nodes="node-4"),
+        Heal(fault="nap"),
+    )
+    return Plan(
+        story="kill-anywhere",
+        title="A run whose harness dies",
+        document="KIP-631",
+        seed=1,
+        target="quorum",
+        topology=Topology(nodes=nodes),
+        topics=(TopicSpec(name="t", assignments=((4, 5),)),),
+        workload=WorkloadSpec(producers=(ProducerSpec(name="p1", topic="t"),)),
+        steps=steps,
+    )
+
+
+def killed(times: int, seed: int, backend: str, scratch: Path, disk: str = "plain") -> Iterator[Kill]:
+    """One trial after the other, in a folder of state of its own; the first run is not disturbed and gives no trial."""
+    os.environ["XDG_RUNTIME_DIR"] = str(scratch / "runtime")
+    file = scratch / "plan.yaml"
+    file.write_text(dump_plan(plan(disk)), encoding="utf-8")
+    began = time.monotonic()
+    subprocess.run(_command(file, scratch / "undisturbed", backend), stdout=subprocess.DEVNULL, check=False)
+    usual = time.monotonic() - began
+    with subprocess.Popen(["sleep", "infinity"]) as foreign:
+        identity = table.identify_child(foreign.pid)
+        try:
+            for number in range(1, times + 1):
+                moment = usual * random.Random(f"{seed}/{number}").random()
+                yield _trial(number, moment, file, scratch / f"runs-{number}", backend, identity)
+        finally:
+            foreign.kill()
+
+
+def _trial(number: int, moment: float, file: Path, runs: Path, backend: str, foreign: Identity) -> Kill:
+    began = time.monotonic()
+    with subprocess.Popen(
+        _command(file, runs, backend), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0
+    ) as harness:
+        run = None
+        while harness.poll() is None and time.monotonic() - began < moment:
+            if run is None and (run := next(runs.glob("*"), None)) is not None:
+                _add_decoy(run, foreign)
+            time.sleep(0.002)
+        over = harness.poll() is not None
+        harness.kill()
+    dead = time.monotonic()
+    run = run or next(runs.glob("*"), None)
+    if run is None:
+        return Kill(number, moment, "nobody", "before the run had a folder", 0, 0.0)
+    by = "nobody" if over else ("watcher" if number % 2 else "clean")
+    if by == "clean":
+        for watcher in _with(WATCHED, run):
+            table.end(watcher)
+        clean(run) if (run / RECORDS).exists() else None
+    gone = _within(GONE_WITHIN, lambda: not left(run, backend))
+    journal = read_journal(RunFolder(run).journal) if RunFolder(run).journal.exists() else None
+    last = journal.events[-1] if journal and journal.events else None
+    trial = Kill(
+        number,
+        moment,
+        by,
+        f"{last.type} {last.id} {last.phase}" if last else "before the journal",
+        _lines(run / RECORDS, "intent") + _lines(run / "resources.jsonl", "intent") - 1,
+        time.monotonic() - dead,
+    )
+    trial.wrong += [] if gone else left(run, backend)
+    trial.wrong += [f"the journal is damaged: {damage}" for damage in (journal.damaged if journal else ())]
+    trial.wrong += [] if table.is_alive(foreign) else [f"{FOREIGN} was ended"]
+    if not trial.wrong:
+        shutil.rmtree(runs)
+    return trial
+
+
+def left(run: Path, backend: str) -> list[str]:
+    """What is there of a run outside its folder, found without its records."""
+    found = [f"a process lives: pid {each.pid}" for each in [*_with(RUN, run), *_with(WATCHED, run)]]
+    found += [f"something is mounted: {mount.point}" for mount in mounts() if mount.point.startswith(f"{run}/")]
+    found += [f"addresses are leased: 127.{lease.k}.*" for lease in leases() if lease.run == run]
+    found += [f"its records name a {each.kind}: {each.id}" for each in read_resources(run)]
+    found += [f"a socket: {path}" for path in run.glob("*.sock")]
+    return [*found, *_labelled(run)] if backend == "docker" else found
+
+
+def _labelled(run: Path) -> Iterator[str]:
+    for kind, more in (("container", ["-a"]), ("network", [])):
+        argv = ["docker", kind, "ls", "-q", *more, "--filter", f"label={RUN_LABEL}={run}"]
+        for id in subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split():
+            yield f"a {kind} is there: {id}"
+
+
+def _with(variable: str, run: Path) -> list[Identity]:
+    return [each for each in table.all_processes() if table.environment(each.pid).get(variable) == str(run)]
+
+
+def _add_decoy(run: Path, foreign: Identity) -> None:
+    records = ProcessRecords(run / RECORDS)
+    token = records.intend("decoy", ["sleep"])["FENCEPOST_TOKEN"]
+    records.started(token, Identity(foreign.pid, foreign.start_time - 1))
+    records.close()
+
+
+def _command(file: Path, runs: Path, backend: str) -> list[str]:
+    return [sys.executable, "-m", "harness.cli", "run", str(file), "--runs", str(runs), "--backend", backend]
+
+
+def _lines(path: Path, phase: str) -> int:
+    return path.read_text().count(f'"phase": "{phase}"') if path.exists() else 0
+
+
+def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=631)
+    parser.add_argument("--backend", default="process")
+    parser.add_argument("--disk", default="plain", choices=("plain", "breakable"))
+    asked = parser.parse_args()
+    scratch = Path(tempfile.mkdtemp(prefix="fencepost-kill-")).resolve()
+    trials = []
+    for trial in killed(asked.times, asked.seed, asked.backend, scratch, asked.disk):
+        trials.append(trial)
+        print(json.dumps(vars(trial)), flush=True)
+    wrong = [trial for trial in trials if trial.wrong]
+    during = collections.Counter(trial.during.split()[0] for trial in trials)
+    by = collections.Counter(trial.by for trial in trials)
+    slowest = max((trial.seconds for trial in trials), default=0.0)
+    print(f"{len(trials)} kills (last event: {dict(during)}; cleaned by {dict(by)}), {len(wrong)} left something")
+    print(f"{sum(trial.started for trial in trials)} things were made; gone at most {slowest:.1f} s after the kill")
+    if wrong:
+        print(f"what is wrong is kept in {scratch}")
+        return 1
+    shutil.rmtree(scratch)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
