@@ -1,0 +1,159 @@
+"""Every fault of the registry, on one small real cluster: proven when it works, and found out when it does nothing.
+
+The fault that does nothing goes the whole way that any fault goes: the keeper sets it up, journals its intent, finds no
+effect, and the judge makes of that journal a run that concludes nothing, exit code 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from pydantic import TypeAdapter
+
+from faults.capabilities import CapabilityError
+from faults.fault import Fault
+from faults.registry import FAULTS, build
+from harness.backends import DOCKER, PROCESS, lacking
+from harness.cluster import Cluster
+from harness.engine.keeper import FaultError, FaultKeeper
+from harness.errors import UsageError
+from harness.judge import judge
+from harness.plan.injects import Inject
+from harness.plan.model import FaultProven, Plan
+from results.records.folder import RunFolder
+from results.records.journal import JournalWriter, read_journal
+from results.records.verdict import RunVerdict, Verdict
+from tests.faults.real import CASES, capability, make_whole, small_cluster
+
+pytestmark = pytest.mark.integration
+
+SOON = 0.3
+"""Seconds of patience with what will not happen."""
+ON_PROCESSES = [name for name, case in CASES.items() if PROCESS in case.backends]
+ONLY_IN_CONTAINERS = [name for name, case in CASES.items() if case.backends == (DOCKER,)]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with small_cluster(tmp_path_factory.mktemp("every") / "run") as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def contained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    from harness.backends import check_backend
+
+    try:
+        check_backend(DOCKER)
+    except UsageError as error:
+        pytest.skip(str(error))
+    with small_cluster(tmp_path_factory.mktemp("contained") / "run", DOCKER) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def cluster(running: Cluster) -> Cluster:
+    make_whole(running)
+    return running
+
+
+@pytest.fixture
+def container_cluster(contained: Cluster) -> Cluster:
+    make_whole(contained)
+    return contained
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in (
+        "faults.clock.clock_fault.PATIENCE",
+        "faults.identity.duplicate.READY_PATIENCE",
+        "faults.links.cut_after_bytes.COUNTED_WITHIN",
+        "faults.links.link_fault.PATIENCE",
+        "faults.processes.process_fault.END_PATIENCE",
+        "faults.processes.process_fault.PATIENCE",
+    ):
+        monkeypatch.setattr(place, SOON)
+
+
+def test_every_fault_is_tried_here() -> None:
+    assert set(CASES) == set(FAULTS), "each fault of the registry has an entry in tests/faults/real.py"
+
+
+@pytest.mark.parametrize("name", ON_PROCESSES)
+@pytest.mark.usefixtures("impatient")
+def test_a_fault_that_does_nothing_makes_the_run_inconclusive(name: str, cluster: Cluster, tmp_path: Path) -> None:
+    _skip_what_cannot_be_done(name, PROCESS)
+    verdict = _without_effect(name, cluster, tmp_path)
+    assert (verdict.verdict, verdict.verdict.exit_code) == (Verdict.INCONCLUSIVE, 3), verdict.findings
+    assert f"The fault {name} could not be shown to take effect" in verdict.headline
+
+
+@pytest.mark.parametrize("name", ON_PROCESSES)
+def test_a_fault_is_proven_and_so_is_its_healing(name: str, cluster: Cluster, tmp_path: Path) -> None:
+    _skip_what_cannot_be_done(name, PROCESS)
+    assert _phases(name, cluster, tmp_path) == ["intent", "injected", "proven", "recovering", "healed"]
+
+
+@pytest.mark.parametrize("name", ONLY_IN_CONTAINERS)
+def test_a_fault_of_containers_is_found_out_and_proven(
+    name: str, container_cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _skip_what_cannot_be_done(name, DOCKER)
+    assert _phases(name, container_cluster, tmp_path / "real") == [
+        "intent",
+        "injected",
+        "proven",
+        "recovering",
+        "healed",
+    ]
+    make_whole(container_cluster)
+    assert _without_effect(name, container_cluster, tmp_path / "idle").verdict is Verdict.INCONCLUSIVE
+
+
+def _skip_what_cannot_be_done(name: str, backend: str) -> None:
+    if reason := lacking(backend, capability(name)):
+        pytest.skip(reason)
+
+
+def _without_effect(name: str, cluster: Cluster, folder: Path) -> RunVerdict:
+    """The verdict of a run whose one fault is set up, journalled and verified like any other, and does nothing."""
+    fault = build(name, cluster, CASES[name].idly)
+    fault.inject = lambda: None  # type: ignore[method-assign]
+    run = RunFolder.create_at(folder / "run")
+    with JournalWriter(run.journal) as journal:
+        journal.write("run", name, "begin")
+        keeper = FaultKeeper(journal)
+        journal.write("step", name, "begin", {"do": "inject", "number": 1})
+        try:
+            keeper.inject(name, fault, CASES[name].idly)
+        except FaultError as error:
+            journal.write("step", name, "end", {"outcome": "failed", "sentence": str(error)})
+        keeper.heal_all()
+        journal.write("run", name, "end")
+    return judge(_plan(name, cluster.plan), read_journal(run.journal))
+
+
+def _phases(name: str, cluster: Cluster, folder: Path) -> list[str]:
+    """What the journal tells of a fault that is injected and healed."""
+    fault: Fault = build(name, cluster, CASES[name].params)
+    run = RunFolder.create_at(folder / "run")
+    with JournalWriter(run.journal) as journal:
+        keeper = FaultKeeper(journal)
+        try:
+            keeper.inject(name, fault, CASES[name].params)
+            keeper.heal(name)
+        finally:
+            with suppress(CapabilityError):
+                fault.recover()
+    return [event.phase for event in read_journal(run.journal).of("fault")]
+
+
+def _plan(name: str, plan: Plan) -> Plan:
+    """The step is one that a plan can have: its parameters are those of the fault."""
+    written = {"do": "inject", "as": name, "fault": name, **CASES[name].params}
+    step = TypeAdapter[Inject](Inject).validate_python(written)
+    return plan.model_copy(update={"steps": (step,), "coverage": (FaultProven(fault=name),)})
