@@ -7,12 +7,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from faults import clock, disks, identity, links, processes
+from faults import clock, containers, disks, identity, links, processes
 from faults.capabilities import Cluster
 from faults.fault import Fault
 
 FAULTS: Mapping[str, Callable[..., Fault]] = {
-    fault.name: fault for family in (links, processes, identity, disks, clock) for fault in family.FAULTS
+    fault.name: fault for family in (links, processes, identity, disks, clock, containers) for fault in family.FAULTS
 }
 
 

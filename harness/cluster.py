@@ -84,6 +84,7 @@ class Cluster:
             self.installation = Installation(
                 self.layout, self.plan.timing, new_uuid(), self.folder.nodes, self.plan.security
             )
+            self.containers = self._premises.containers
             self.clocks = NodeClocks(self.layout, self.installation, self._backend.status)
             self.disks = NodeDisks(self.layout, self.installation, disks)
             self.processes = Nodes(
@@ -152,6 +153,8 @@ class Cluster:
             for name in names:
                 if self.processes.status(name).running is Running.EXITED:
                     raise InfrastructureError(self._backend.obituary(name))
+            if broken := self.broken():
+                raise InfrastructureError(broken[0])
             if time.monotonic() > deadline:
                 raise InfrastructureError(f"not all of {', '.join(names)} serve after {timeout:g} s: {reason}")
             time.sleep(ASK_EVERY)
@@ -166,7 +169,11 @@ class Cluster:
 
     def problems(self) -> list[str]:
         """Sentences about what makes this run worthless: a dead Toxiproxy, a connection past the links."""
-        return [*self._premises.broken(), *self._disk_servers.broken(), *map(str, self.socket_audit())]
+        return [*self.broken(), *map(str, self.socket_audit())]
+
+    def broken(self) -> list[str]:
+        """Sentences about what carries this cluster and ended by itself."""
+        return [*self._premises.broken(), *self._disk_servers.broken()]
 
     def pids(self) -> dict[str, int]:
         """Of the nodes that run or are paused."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from faults.capabilities.base import Capability, CapabilityError, Evidence
 from faults.capabilities.clocks import ClockReading, Clocks
 from faults.capabilities.cluster import Cluster
+from faults.capabilities.containers import Containers, Limits
 from faults.capabilities.directories import Claim, Contents, Directories
 from faults.capabilities.disks import (
     CHANGES,
@@ -52,6 +53,7 @@ __all__ = [
     "ClockReading",
     "Clocks",
     "Cluster",
+    "Containers",
     "Contents",
     "DirState",
     "Directories",
@@ -62,6 +64,7 @@ __all__ = [
     "Flip",
     "Harm",
     "Held",
+    "Limits",
     "LinkState",
     "Links",
     "LogDirs",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from faults.capabilities.clocks import Clocks
+from faults.capabilities.containers import Containers
 from faults.capabilities.directories import Directories
 from faults.capabilities.disks import Disks, LogDirs
 from faults.capabilities.links import Links
@@ -34,3 +35,6 @@ class Cluster(Protocol):
 
     @property
     def clocks(self) -> Clocks: ...
+
+    @property
+    def containers(self) -> Containers: ...

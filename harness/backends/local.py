@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
+from harness.backends.no_containers import NoContainers
 from harness.backends.premises import Ordered
 from harness.backends.process import ProcessBackend
 from harness.network.doors import doors_command
@@ -24,6 +25,7 @@ class Machine:
 
     layout: Layout
     backend: ProcessBackend
+    containers = NoContainers()
 
     def __init__(self, ordered: Ordered) -> None:
         self._ordered = ordered

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from faults.capabilities import Containers
 from harness.backends import DOCKER
 from harness.backends.backend import Backend, OnExit
 from harness.network.addresses import Addresses
@@ -28,6 +29,9 @@ class Premises(Protocol):
     @property
     def backend(self) -> Backend:
         """Runs the nodes."""
+
+    @property
+    def containers(self) -> Containers: ...
 
     def server(self, proxy: Proxy) -> Toxiproxy:
         """The Toxiproxy in which a proxy lives."""

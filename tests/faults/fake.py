@@ -26,6 +26,7 @@ from faults.capabilities import (
     Toxic,
     Transfer,
 )
+from tests.faults.fake_containers import FakeContainers
 from tests.faults.fake_disks import FakeDisks
 from tests.faults.fake_links import FakeHeld, reached, takes_ms, transferred
 
@@ -37,6 +38,8 @@ class FakeCluster:
     running: dict[str, ProcessStatus] = field(default_factory=dict)
     states: dict[tuple[str, str], LinkState] = field(default_factory=dict)
     deaf: bool = False
+    lost: list[str] = field(default_factory=list)
+    """What carries the cluster and ended."""
     numb: bool = False
     """Proxies report what was ordered, and bytes pass all the same."""
     open: dict[tuple[str, str], list[FakeHeld]] = field(default_factory=lambda: defaultdict(list))
@@ -51,13 +54,19 @@ class FakeCluster:
     written: dict[str, int] = field(default_factory=lambda: defaultdict(lambda: 100))
     """Bytes in the directories of each node. It writes on for as long as it runs, each time that one looks."""
     copies: dict[tuple[str, str], int] = field(default_factory=dict)
+    sent: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    """Bytes of requests that a link took while it held them."""
     last_words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Of a duplicate on the directory of its elder: what it says before it ends by itself."""
     pids: Iterator[int] = field(default_factory=lambda: count(2))
     ahead: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     """The wall clock of each node: milliseconds ahead, ppm, since when. Each look at one takes a tenth of a second."""
     broken_disks: FakeDisks = field(default_factory=FakeDisks)
+    its_containers: FakeContainers = field(default_factory=FakeContainers)
     seconds: Iterator[float] = field(default_factory=lambda: count(0.1, 0.1))
+
+    def broken(self) -> list[str]:
+        return self.lost
 
     @property
     def processes(self) -> FakeCluster:
@@ -83,6 +92,11 @@ class FakeCluster:
     def disks(self) -> FakeDisks:
         self.broken_disks.deaf = self.deaf
         return self.broken_disks
+
+    @property
+    def containers(self) -> FakeContainers:
+        self.its_containers.deaf = self.deaf
+        return self.its_containers
 
     @property
     def clocks(self) -> FakeClocks:
@@ -160,6 +174,8 @@ class FakeCluster:
         return HEALTHY if self.numb else self.state(source, destination)
 
     def reach(self, source: str, destination: str, timeout: float) -> Reach:
+        if destination in self.its_containers.off:
+            return Reach.SILENT
         met, running = reached(self._passing(source, destination)), self.status(destination).running
         if met is Reach.ANSWERED and running is not Running.RUNNING:
             return Reach.SILENT if running is Running.PAUSED else Reach.CLOSED
@@ -172,6 +188,16 @@ class FakeCluster:
         self, source: str, destination: str, stream: Stream, size: int, timeout: float, *, at_once: bool = False
     ) -> Transfer:
         return transferred(self._passing(source, destination), stream, size)
+
+    def taken(self, source: str, destination: str) -> Mapping[str, int]:
+        """What a process sent while its link was harmed, and it lived, stays there until the link is mended."""
+        status, held = self.status(source), bool(self.state(source, destination).toxics)
+        if held and status.running is Running.RUNNING:
+            self.sent[source, destination] += 100
+        return {"its": self.sent[source, destination]} if held else {}
+
+    def passed_on(self, source: str, destination: str) -> int:
+        return 0 if self.state(source, destination).toxics else self.sent[source, destination]
 
     def hold(self, source: str, destination: str, timeout: float) -> FakeHeld | None:
         if self.reach(source, destination, timeout) is not Reach.ANSWERED:

@@ -34,6 +34,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "rolling-restart": {"nodes": ["node-4", "node-5"]},
     "emptied": {"nodes": ["node-4", "node-5"]},
     "restored": {"node": "node-4", "age_ms": 0},
+    "late-bytes": {"node": "node-4", "to": ["node-1", "node-2"], "queued_ms": 0},
     "pause": {"nodes": ["node-4", "node-5"]},
     "duplicate": {"node": "node-4b"},
     "swapped": {"nodes": ["node-4", "node-5"]},
@@ -48,6 +49,9 @@ PARAMS: dict[str, dict[str, Any]] = {
     "power-loss": {"nodes": ["node-4", "node-5"]},
     "bit-flip": {"node": "node-4", "file": "t-0/*.log", "bit": 3},
     "clock-jump": {"nodes": ["node-4", "node-5"], "ms": -3_600_000},
+    "disconnect": {"nodes": ["node-4", "node-5"]},
+    "memory": {"nodes": ["node-4", "node-5"], "mb": 128},
+    "cpu": {"nodes": ["node-4", "node-5"], "cpus": 0.1},
     "clock-skew": {"nodes": ["node-4", "node-5"], "ppm": 100_000},
 }
 
@@ -57,6 +61,7 @@ def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (faults.links.link_fault, faults.processes.process_fault, faults.clock.clock_fault):
         monkeypatch.setattr(module, "PATIENCE", 0.0)
     monkeypatch.setattr("faults.identity.duplicate.READY_PATIENCE", 0.0)
+    monkeypatch.setattr("faults.containers.disconnect.PATIENCE", 0.0)
 
 
 @pytest.fixture

@@ -5,23 +5,13 @@ Read from the control groups of its process, of either version, on this machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
 from pathlib import Path
+
+from faults.capabilities import Limits
 
 ROOT = Path("/sys/fs/cgroup")
 PROC = Path("/proc")
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a container may use and how often it wanted more. None: no limit, or not told."""
-
-    memory: int | None
-    """Bytes."""
-    memory_used: int | None
-    cpus: float | None
-    throttled: int | None
-    """Periods in which it had used up its share before the end."""
 
 
 def is_frozen(pid: int) -> bool | None:
@@ -52,6 +42,11 @@ def limits(pid: int) -> Limits:
         share_us / period_us if limited and share_us and period_us else None,
         _values(_read(cpu, "cpu.stat") or "").get("nr_throttled"),
     )
+
+
+def memory_of_the_machine() -> int:
+    """Bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 UNLIMITED = 1 << 60

@@ -11,6 +11,7 @@ from harness.backends.docker.agent import FOLDER, SOCKET
 from harness.backends.docker.containers import Container, Containers, Wanted, give
 from harness.backends.docker.dialling import reaches_agent
 from harness.backends.docker.images import AGENT, pod_image
+from harness.backends.docker.portal import Portal
 from harness.backends.obituary import obituary
 from harness.errors import InfrastructureError
 from harness.network.addresses import TOXIPROXY_PORT, Endpoint
@@ -21,6 +22,8 @@ from results.records.folder import RunFolder
 
 READY_WITHIN = 30.0
 ASK_EVERY = 0.02
+PORTALS = 100
+"""The API of the Toxiproxy in the pod of a node of index n is at 127.k.0.{100+n}, inside and on this machine."""
 
 
 class Pod:
@@ -30,11 +33,13 @@ class Pod:
         """`shared` is the folder that it and the harness see: a socket of its agent is in it."""
         self.node = node
         self.folder = shared
-        self.toxiproxy = Toxiproxy(Endpoint(node.address, TOXIPROXY_PORT))
+        self._api = api_of(layout, node)
+        self.toxiproxy = Toxiproxy(self._api)
         self._layout = layout
         self._log = run.logs / f"pod-{node.name}.log"
         self._on_end = on_end
         self._container: Container | None = None
+        self._portal: Portal | None = None
 
     @property
     def container(self) -> Container:
@@ -57,7 +62,7 @@ class Pod:
             name=f"{tag}-pod-{self.node.name}",
             node=self.node.name,
             image=pod_image().ready(),
-            argv=["python3", "-m", AGENT, str(self.toxiproxy.api), *doors],
+            argv=["python3", "-m", AGENT, str(self._api), *doors],
             log=self._log,
             shared={self.folder: str(FOLDER)},
             network=network,
@@ -68,10 +73,13 @@ class Pod:
         )
         self._container = containers.start(wanted, self._ended)
         self._await_agent()
+        self._portal = Portal(self.folder, self._api, self._api)
         await_version(self.toxiproxy)
         self.toxiproxy.populate(self._links())
 
     def remove(self, containers: Containers) -> None:
+        if self._portal is not None:
+            self._portal.close()
         if self._container is not None:
             containers.remove(self._container)
 
@@ -95,3 +103,7 @@ class Pod:
 
     def _obituary(self) -> str:
         return obituary(f"the pod of {self.node.name}", self.container.exit_code, self._log)
+
+
+def api_of(layout: Layout, node: Node) -> Endpoint:
+    return Endpoint(f"127.{layout.addresses.k}.0.{PORTALS + node.index}", TOXIPROXY_PORT)

@@ -24,7 +24,8 @@ from harness.backends.docker.backend import AT_ONCE, DockerBackend
 from harness.backends.docker.containers import Containers
 from harness.backends.docker.dialling import dial_inside
 from harness.backends.docker.networks import PodNetwork
-from harness.backends.docker.pod import Pod
+from harness.backends.docker.node_containers import NodeContainers
+from harness.backends.docker.pod import Pod, api_of
 from harness.backends.premises import Ordered
 from harness.backends.process import ProcessBackend
 from harness.network.addresses import Addresses, Endpoint
@@ -58,6 +59,7 @@ class Pods:
     network: PodNetwork
 
     def __init__(self, ordered: Ordered) -> None:
+        self.containers = NodeContainers(self)
         self._ordered = ordered
         self._stack = ExitStack()
         self._broken: list[str] = []
@@ -148,4 +150,5 @@ def _site_links(layout: Layout) -> list[Proxy]:
 
 def _on_this_machine(layout: Layout) -> list[Endpoint]:
     """What of a cluster listens on the machine itself: the rest is in networks that nobody else is in."""
-    return [layout.addresses.toxiproxy, *(proxy.listen for proxy in _site_links(layout))]
+    apis = (api_of(layout, node) for node in layout.nodes)
+    return [layout.addresses.toxiproxy, *apis, *(proxy.listen for proxy in _site_links(layout))]

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from harness.plan.injects.base import InjectStep
 from harness.plan.injects.clock import InjectClock, InjectClockJump, InjectClockSkew
+from harness.plan.injects.containers import InjectContainers, InjectCpu, InjectDisconnect, InjectMemory
 from harness.plan.injects.disks import (
     InjectBitFlip,
     InjectDiskError,
@@ -31,6 +32,7 @@ from harness.plan.injects.processes import (
     InjectCrashLoop,
     InjectEmptied,
     InjectKill,
+    InjectLateBytes,
     InjectPause,
     InjectProcesses,
     InjectRestored,
@@ -38,7 +40,10 @@ from harness.plan.injects.processes import (
     InjectTerminate,
 )
 
-Inject = Annotated[InjectLinks | InjectProcesses | InjectIdentity | InjectDisks | InjectClock, Field(discriminator="fault")]
+Inject = Annotated[
+    InjectLinks | InjectProcesses | InjectIdentity | InjectDisks | InjectClock | InjectContainers,
+    Field(discriminator="fault"),
+]
 
 __all__ = [
     "Inject",
@@ -46,8 +51,10 @@ __all__ = [
     "InjectChangedId",
     "InjectClockJump",
     "InjectClockSkew",
+    "InjectCpu",
     "InjectCrashLoop",
     "InjectCut",
+    "InjectDisconnect",
     "InjectDiskError",
     "InjectDiskFull",
     "InjectDiskReadOnly",
@@ -57,7 +64,9 @@ __all__ = [
     "InjectForeignCluster",
     "InjectIsolate",
     "InjectKill",
+    "InjectLateBytes",
     "InjectLogDir",
+    "InjectMemory",
     "InjectOneWay",
     "InjectPause",
     "InjectPowerLoss",
