@@ -27,7 +27,7 @@ ANSWERS_WITHIN = 10.0
 Answer = Callable[[Mapping[str, Any]], Any]
 
 
-def ask(path: Path, do: str, **what: Any) -> Any:
+def ask(path: Path, do: str, /, **what: Any) -> Any:
     """CapabilityError if it does not answer, or says that it could not be done."""
     try:
         with _named(path) as name, socket.socket(socket.AF_UNIX) as connection:

@@ -90,6 +90,7 @@ class NodeDisks:
         for node in nodes:
             lost = Lost({}, ())
             for path in self._paths(node):
+                self._servers.ask(path, "clear")  # each rule is there again with the next mount
                 self._leave_durable(path)
                 answer = self._servers.ask(path, "lose")
                 files = {name: (before, now) for name, (before, now) in answer["files"].items() if name != DURABLE}
@@ -189,12 +190,14 @@ def _probe(path: Path, files: str | None) -> Path:
 
 
 def _tried(file: Path, operation: Operation, size: int) -> Probed:
-    """The file is there with `size` bytes before anything is broken: what is measured is the one operation."""
+    """What is measured is the one operation: a fault tries it before it breaks anything, so the file is there."""
     began = time.monotonic()
     try:
         if operation is Operation.NAME:
             os.utime(file)
             return Probed(None, time.monotonic() - began)
+        if operation in (Operation.READ, Operation.OPEN) and not file.exists():
+            file.write_bytes(bytes(size))
         if operation is Operation.CREATE:
             file.unlink(missing_ok=True)
             began = time.monotonic()

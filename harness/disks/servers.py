@@ -97,7 +97,7 @@ class DiskServers:
             for rule_name, rule in served.rules.items():
                 ask(served.control, "add", name=rule_name, rule=as_json(rule))
 
-    def ask(self, point: Path, do: str, **what: Any) -> Any:
+    def ask(self, point: Path, do: str, /, **what: Any) -> Any:
         """CapabilityError if the process does not answer or could not do it."""
         return ask(self._found(point).control, do, **what)
 
