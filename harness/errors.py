@@ -16,3 +16,7 @@ class InfrastructureError(HarnessError, CapabilityError):
 
     Faults know it as a CapabilityError.
     """
+
+
+class LinksLost(InfrastructureError):
+    """A Toxiproxy died, hangs or refuses: nobody knows what the links do, and no fault of them proves anything."""

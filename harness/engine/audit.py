@@ -33,9 +33,17 @@ class Auditor:
         """Look now."""
         with self._lock:
             for sentence in self._context.cluster.problems():
-                if sentence not in self._known:
-                    self._known.add(sentence)
-                    self._context.journal.trouble(sentence)
+                self._tell(sentence)
+
+    def tell(self, sentence: str) -> None:
+        """What somebody else found to make the run worthless."""
+        with self._lock:
+            self._tell(sentence)
+
+    def _tell(self, sentence: str) -> None:
+        if sentence not in self._known:
+            self._known.add(sentence)
+            self._context.journal.trouble(sentence)
 
     def __enter__(self) -> Auditor:
         self._thread.start()

@@ -165,13 +165,27 @@ class Context:
         return time.monotonic() + since_now
 
     def wait(self, condition: Callable[[], bool], deadline: float, every: float = RECHECK) -> bool:
-        """Until it holds; False when `deadline` has passed, InfrastructureError when the run's has."""
-        if self.observer.wait(condition, min(deadline, self.deadline), every):
+        """Until it holds; False when `deadline` has passed, InfrastructureError when the run's has, or at once when
+        what carries the cluster is broken: then nothing that is waited for means anything."""
+
+        def holds() -> bool:
+            self.check_machinery()
+            return condition()
+
+        if self.observer.wait(holds, min(deadline, self.deadline), every):
             return True
         self.check_deadline()
         return False
 
+    def check_machinery(self) -> None:
+        """InfrastructureError if a Toxiproxy, or what else carries the cluster, is broken."""
+        if broken := self.cluster.broken():
+            raise InfrastructureError(broken[0])
+        if self.keeper.lost is not None:
+            raise self.keeper.lost
+
     def check_deadline(self) -> None:
+        self.check_machinery()
         if time.monotonic() >= self.deadline:
             raise InfrastructureError(f"the run was not over after {self.plan.deadline_ms / 1000:g} s")
 

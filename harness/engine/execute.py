@@ -17,7 +17,7 @@ from harness.engine.context import Context, Missed, StepError
 from harness.engine.keeper import FaultError
 from harness.engine.probes.prober import Prober
 from harness.engine.steps import perform
-from harness.errors import InfrastructureError
+from harness.errors import InfrastructureError, LinksLost
 from harness.plan.conditions import Converged
 from harness.plan.model import TopicSpec
 
@@ -44,7 +44,7 @@ def execute(context: Context, watch: Watch) -> None:
         try:
             _steps(context, prober, auditor, watch)
         except InfrastructureError as error:
-            context.journal.trouble(str(error))
+            auditor.tell(str(error))
             patience = BROKEN_SECONDS
         _end(context, prober, auditor, watch, patience)
 
@@ -80,6 +80,8 @@ def _steps(context: Context, prober: Prober, auditor: Auditor, watch: Watch) -> 
             return
         except CapabilityError as error:
             context.journal.write("step", name, "end", {"outcome": "failed", "sentence": str(error)})
+            if isinstance(error, LinksLost):
+                raise
             raise InfrastructureError(f"the step {name} failed: {error}") from error
         context.instants[f"{name}.ended"] = context.journal.write("step", name, "end", end).t
         if step.do in AUDITED:
@@ -90,6 +92,8 @@ def _end(context: Context, prober: Prober, auditor: Auditor, watch: Watch, patie
     context.deadline = time.monotonic() + patience + FINAL_READ_SECONDS
     watch.tell(Phase.STEP, step="healing")
     failures = context.keeper.heal_all()
+    if context.keeper.lost is not None:
+        auditor.tell(str(context.keeper.lost))
     for sentence in failures:
         context.journal.write("note", "healing", "seen", {"what": "unhealed", "sentence": sentence})
     context.journal.write("step", "end:converge", "begin", {"do": "converge"})
@@ -104,7 +108,7 @@ def _end(context: Context, prober: Prober, auditor: Auditor, watch: Watch, patie
 
 def _converge(context: Context, patience: float) -> Mapping[str, Any]:
     try:
-        if context.observer.wait(lambda: holds(lambda: converged(context)), time.monotonic() + patience):
+        if context.wait(lambda: holds(lambda: converged(context)), time.monotonic() + patience):
             return {"outcome": "done"}
     except InfrastructureError as error:  # noted as trouble by whoever watches
         return {"outcome": "missed", "sentence": str(error)}

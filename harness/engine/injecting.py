@@ -32,13 +32,13 @@ def inject(step: Inject, name: str, context: Context) -> Mapping[str, Any]:
 
     if step.aimed_early:
         fault, params = _aim(step, context)
-        context.keeper.inject(name, fault, params, moment)
+        proven = context.keeper.inject(name, fault, params, moment)
     else:
         moment()
         fault, params = _aim(step, context)
-        context.keeper.inject(name, fault, params)
+        proven = context.keeper.inject(name, fault, params)
     _keep_last_words(name, fault, context)
-    return {"outcome": "done", **params, **observed}
+    return {"outcome": "done", **params, **observed, "how": proven.data["how"]}
 
 
 def _aim(step: Inject, context: Context) -> tuple[Fault, dict[str, Any]]:

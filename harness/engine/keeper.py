@@ -11,6 +11,7 @@ from typing import Any
 
 from faults.capabilities import CapabilityError, Evidence
 from faults.fault import Fault
+from harness.errors import LinksLost
 from results.records.events import Event
 from results.records.journal import JournalWriter
 
@@ -27,6 +28,8 @@ class FaultKeeper:
         self._journal = journal
         self._instants = {} if instants is None else instants
         self._active: dict[str, Fault] = {}
+        self.lost: LinksLost | None = None
+        """Why nothing can be said of links any more. Then faults raise it, and what is left is undone in a hurry."""
 
     @property
     def active(self) -> Mapping[str, Fault]:
@@ -36,7 +39,8 @@ class FaultKeeper:
     def inject(
         self, name: str, fault: Fault, params: Mapping[str, Any], moment: Callable[[], None] = lambda: None
     ) -> Event:
-        """Inject and prove; gives the `proven` event. FaultError if it cannot be done or shows no effect.
+        """Inject and prove; gives the `proven` event. FaultError if it cannot be done or shows no effect, LinksLost if
+        that is for want of a Toxiproxy.
 
         `moment` returns when it is time: all that takes time itself is done before. What it raises is raised.
         """
@@ -44,6 +48,7 @@ class FaultKeeper:
         try:
             fault.set_up()
         except CapabilityError as error:
+            self._raise_if_lost(error)
             raise FaultError(f"the fault {name} could not be injected: {error}") from error
         self._write(name, "intent", {"fault": fault.name, "params": params, **fault.targets()}, durable=True)
         moment()
@@ -53,15 +58,19 @@ class FaultKeeper:
             self._write(name, "injected", {"fault": fault.name})
             evidence = fault.verify()
         except CapabilityError as error:
+            self._note_if_lost(error)
             evidence = Evidence(False, str(error), {})
         event = self._write(name, "proven" if evidence.proven else "unproven", _data(evidence))
         if not evidence.proven:
+            self._raise_if_lost()
             raise FaultError(f"the fault {name} did not take effect: {evidence.how}")
         return event
 
     def heal(self, name: str) -> None:
-        """Heal and prove it. Does nothing if it is healed already. FaultError if it did not heal."""
+        """Heal and prove it. Does nothing if it is healed already. FaultError if it did not heal, LinksLost if that is
+        for want of a Toxiproxy."""
         if name in self._active and (failures := [*self._recover([name]), *self._prove_healed([name])]):
+            self._raise_if_lost()
             raise FaultError("; ".join(failures))
 
     def heal_all(self) -> list[str]:
@@ -81,6 +90,7 @@ class FaultKeeper:
             try:
                 self._active[name].recover()
             except CapabilityError as error:
+                self._note_if_lost(error)
                 failures.append(f"the fault {name} could not be healed: {error}")
         return failures
 
@@ -90,6 +100,7 @@ class FaultKeeper:
             try:
                 evidence = self._active[name].verify_healed()
             except CapabilityError as error:
+                self._note_if_lost(error)
                 evidence = Evidence(False, str(error), {})
             self._write(name, "healed" if evidence.proven else "unhealed", _data(evidence))
             if evidence.proven:
@@ -97,6 +108,16 @@ class FaultKeeper:
             else:
                 failures.append(f"the fault {name} did not heal: {evidence.how}")
         return failures
+
+    def _note_if_lost(self, error: CapabilityError) -> None:
+        if self.lost is None and isinstance(error, LinksLost):
+            self.lost = error
+
+    def _raise_if_lost(self, error: CapabilityError | None = None) -> None:
+        if error is not None:
+            self._note_if_lost(error)
+        if self.lost is not None:
+            raise self.lost
 
     def _refuse_overlap(self, name: str, fault: Fault) -> None:
         for other, active in self._active.items():

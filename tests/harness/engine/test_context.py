@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.clients.views import Answer, ControllerView
 from harness.engine.context import StepError, Vacant
+from harness.errors import InfrastructureError
 from tests.harness.engine.stage import healthy, image, partition, stage
 
 
@@ -74,3 +76,12 @@ def test_values(tmp_path: Path) -> None:
         context.number("$who", "the epoch", lambda: 7)
     with pytest.raises(StepError, match="there is no earlier one to send as stale"):
         context.number("stale", "the epoch", lambda: 0)
+
+
+def test_nothing_is_waited_for_once_what_carries_the_cluster_is_broken(tmp_path: Path) -> None:
+    context = stage(tmp_path, healthy())
+    cluster: Any = context.cluster
+    cluster.lost.append("toxiproxy ended with signal SIGKILL")
+    for wait in (context.check_deadline, lambda: context.wait(lambda: True, float("inf"))):
+        with pytest.raises(InfrastructureError, match="toxiproxy ended with signal SIGKILL"):
+            wait()

@@ -12,6 +12,7 @@ import faults.processes.process_fault
 from faults.capabilities import HEALTHY, LinkState
 from faults.registry import build
 from harness.engine.keeper import FaultError, FaultKeeper
+from harness.errors import LinksLost
 from results.records.journal import JournalWriter, read_journal
 from tests.faults.fake import FakeCluster, cluster_of
 
@@ -104,3 +105,26 @@ def test_what_does_not_heal_is_told_and_tried_again(stage: Stage) -> None:
     stage.cluster.deaf = False
     assert stage.keeper.heal_all() == []
     assert stage.phases("cut")[-2:] == ["recovering", "healed"]
+
+
+def test_a_lost_toxiproxy_is_no_matter_of_proof(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: object) -> None:
+        raise LinksLost("Toxiproxy is gone")
+
+    monkeypatch.setattr(stage.cluster, "cut", gone)
+    with pytest.raises(LinksLost, match="Toxiproxy is gone"):
+        stage.inject("cut", "cut", from_=["node-4"], to=["node-1"])
+    assert stage.phases("cut") == ["intent", "unproven"]
+    monkeypatch.setattr(stage.cluster, "restore", gone)
+    assert stage.keeper.heal_all() == ["the fault cut could not be healed: Toxiproxy is gone"]
+    assert isinstance(stage.keeper.lost, LinksLost)
+
+
+def test_healing_without_a_toxiproxy_says_so(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: object) -> None:
+        raise LinksLost("Toxiproxy is gone")
+
+    stage.inject("cut", "cut", from_=["node-4"], to=["node-1"])
+    monkeypatch.setattr(stage.cluster, "state", gone)
+    with pytest.raises(LinksLost, match="Toxiproxy is gone"):
+        stage.keeper.heal("cut")

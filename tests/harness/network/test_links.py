@@ -1,12 +1,15 @@
 """Links between real sockets through a real Toxiproxy: broken as asked, measured, and healed."""
 
 import socket
+import threading
 from collections.abc import Callable, Iterable
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from faults.capabilities import BOTH, HEALTHY, CapabilityError, Harm, LinkState, Reach, Stream, Toxic
-from harness.errors import InfrastructureError
+from harness.errors import InfrastructureError, LinksLost
+from harness.network import toxiproxy as toxiproxy_client
 from harness.network.addresses import PEER_PORT, Addresses
 from harness.network.layout import Layout, Node, Role, site_names
 from harness.network.links import ToxiproxyLinks
@@ -134,7 +137,7 @@ def test_a_proxy_whose_address_is_taken_is_an_error_with_a_sentence(layout: Layo
 
 
 def test_a_toxiproxy_that_is_gone_is_an_error_with_a_sentence(addresses: Addresses) -> None:
-    with pytest.raises(InfrastructureError, match="did not answer GET /version"):
+    with pytest.raises(InfrastructureError, match="could not be asked to GET /version: it is gone"):
         Toxiproxy(addresses.toxiproxy).version()
 
 
@@ -144,3 +147,26 @@ def test_a_toxiproxy_that_hangs_is_not_waited_for(addresses: Addresses) -> None:
         pytest.raises(InfrastructureError, match=r"within 0\.1 s"),
     ):
         Toxiproxy(addresses.toxiproxy, timeout=0.1).version()
+
+
+def test_a_toxiproxy_that_says_503_is_an_error_with_a_sentence(addresses: Addresses) -> None:
+    class Unavailable(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_error(503)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(addresses.toxiproxy, Unavailable) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(LinksLost, match=r"answered 503 to POST /proxies/x/toxics"):
+            Toxiproxy(addresses.toxiproxy).add("x", Toxic(Harm.STALL, Stream.REQUESTS))
+        server.shutdown()
+
+
+def test_a_toxiproxy_that_hung_is_given_less_time(addresses: Addresses, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toxiproxy_client, "IMPATIENT", 0.05)
+    client = Toxiproxy(addresses.toxiproxy, timeout=0.2)
+    with socket.create_server(addresses.toxiproxy):
+        for seconds in ("0.2", "0.05", "0.05"):
+            with pytest.raises(LinksLost, match=rf"did not answer GET /version within {seconds} s"):
+                client.version()
