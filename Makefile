@@ -19,16 +19,16 @@ ZOOKEEPER := $(ZOOKEEPER_HOME)$(wildcard /usr/share/java/zookeeper.jar)$(shell c
 ZOOKEEPER_JARS := $(if $(filter zk-controller leader-driven,$(TARGET)),$(if $(ZOOKEEPER),,.venv/.all))
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance test lint types unit integration suite bench doctor lock clean
+.PHONY: help conformance test lint types unit integration suite docker-suite bench doctor lock clean
 
 help: ## print this
-	@echo "make conformance [TARGET=quorum|zk-controller|leader-driven|apache-kafka|apache-kafka-zk|apache-kafka-zk:2.8.2] [SEED=1] [ARGS='-k kill']"
-	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@echo "make conformance [TARGET=quorum|zk-controller|leader-driven|apache-kafka|apache-kafka-zk|apache-kafka-zk:2.8.2] [BACKEND=process|docker] [SEED=1] [ARGS='-k kill']"
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 conformance: .venv/.harness $(KAFKA_JARS) $(ZOOKEEPER_JARS) ## start real clusters, break them, say which rules held
 	@$(FENCEPOST) conformance --target $(TARGET) --backend $(BACKEND) --seed $(SEED) --runs $(RUNS) $(ARGS)
 
-test: lint types unit integration suite ## everything: lint, types, unit and integration tests, the suites on the reference cluster
+test: lint types unit integration suite docker-suite ## everything: lint, types, unit and integration tests, the suites
 
 lint: .venv/.all
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -46,6 +46,9 @@ suite: .venv/.all ## the suites on the three designs of the reference cluster
 	@$(FENCEPOST) conformance --target quorum --seed $(SEED) --runs $(RUNS)
 	@$(FENCEPOST) conformance --target zk-controller --seed $(SEED) --runs $(RUNS)
 	@$(FENCEPOST) conformance --target leader-driven --seed $(SEED) --runs $(RUNS)
+
+docker-suite: .venv/.all ## a selection of stories on every design and on Apache Kafka, in containers
+	@.ci/docker-suite $(SEED) $(RUNS)
 
 bench: .venv/.all ## speed and memory beside Apache Kafka, as ratios of one run
 	@$(BIN)/python -m tests.bench $(ARGS)

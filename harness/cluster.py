@@ -11,7 +11,7 @@ from typing import Self
 
 from faults.capabilities import Running
 from harness.backends import PROCESS
-from harness.backends.premises import Ordered, premises
+from harness.backends.premises import Ordered, premises, prepare
 from harness.cleaning.watcher import Watcher
 from harness.clock.clocks import NodeClocks
 from harness.directories import NodeDirectories
@@ -72,7 +72,7 @@ class Cluster:
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        self.target.prepare()
+        prepare(self.backend, self.target)
         with self._stack as stack:
             stack.enter_context(Watcher(self.folder.path))
             disks = self._disk_servers = stack.enter_context(DiskServers(self.folder, self._mount_options()))
@@ -91,9 +91,7 @@ class Cluster:
                 self.layout, self.installation, self.target, self._backend, self.journal, [self.disks, self.clocks]
             )
             self.duplicates = Duplicates(self.processes, self.layout)
-            self.directories = NodeDirectories(
-                self.layout, self.installation, self.target, self._backend.status
-            )
+            self.directories = NodeDirectories(self.layout, self.installation, self.target, self._backend.status)
             self.log_dirs = NodeLogDirs(self.layout, self.installation, self.disks)
             self.links = ToxiproxyLinks(self.layout, self._premises.server, self._is_paused, self._premises.connect)
             self._stack = stack.pop_all()

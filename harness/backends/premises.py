@@ -14,6 +14,7 @@ from harness.backends.backend import Backend, OnExit
 from harness.network.addresses import Addresses
 from harness.network.layout import Layout, Proxy
 from harness.network.toxiproxy import Toxiproxy
+from harness.targets.target import Target
 from results.records.folder import RunFolder
 
 LayOut = Callable[[Addresses], Layout]
@@ -62,3 +63,12 @@ def premises(backend: str, ordered: Ordered) -> AbstractContextManager[Premises]
     from harness.backends.local import Machine
 
     return Machine(ordered)
+
+
+def prepare(backend: str, target: Target) -> None:
+    """All that takes minutes the first time, and nothing later: what a target fetches, and images to run it in."""
+    target.prepare()
+    if backend == DOCKER:
+        from harness.backends.docker.prepare import prepare_images
+
+        prepare_images(target)

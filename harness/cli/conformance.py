@@ -18,6 +18,7 @@ from typing import Any
 from rich.console import Console
 
 from harness.backends import check_backend
+from harness.backends.premises import prepare
 from harness.cli.board import Board
 from harness.cli.display import Display
 from harness.cli.signals import at_once
@@ -55,7 +56,7 @@ def run_suites(request: Request, suites: Path, console: Console) -> int:
     """
     check_backend(request.backend)
     target = load(request.target)
-    target.prepare()
+    prepare(request.backend, target)
     workers = request.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
     console.print(_header(request, f"{target.file.name} {target.version}", workers), highlight=False)
     with tempfile.TemporaryDirectory(prefix="fencepost-") as scratch:

@@ -1,8 +1,14 @@
-"""The Docker engine of this machine: found, asked once whether it can carry a cluster, spoken to."""
+"""The Docker engine of this machine: found, and spoken to.
+
+    python -m harness.backends.docker.engine
+
+prints its version; or why none can be used and how to get one, with exit code 2.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -52,3 +58,12 @@ def _reason(error: Exception) -> str:
     while (cause := error.__cause__ or error.__context__) is not None and isinstance(cause, Exception):
         error = cause
     return getattr(error, "strerror", None) or str(error)
+
+
+if __name__ == "__main__":
+    try:
+        check_engine()
+        print(engine().version()["Version"])
+    except UsageError as sentence:
+        print(sentence)
+        sys.exit(2)

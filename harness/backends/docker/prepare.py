@@ -1,0 +1,36 @@
+"""All images that a target's nodes need, before anything is started: a build takes longer than a start may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.backends.docker.commands import contained
+from harness.backends.docker.images import Image, pod_image
+from harness.network.addresses import Addresses
+from harness.network.layout import MAIN_SITE, PROBE_SITE, Layout, Node, Role
+from harness.plan.model import Timing
+from harness.targets.target import Installation, Target
+
+NOWHERE = Path("/nonexistent")
+EXAMPLE = Addresses(20)
+
+
+def prepare_images(target: Target) -> list[str]:
+    """The tags of the images of a prepared target; what is missing is built, with progress."""
+    return [image.ready() for image in images_of(target)]
+
+
+def images_of(target: Target) -> list[Image]:
+    """As follows from the command lines of one node of each kind."""
+    nodes = tuple(_examples(target))
+    installation = Installation(Layout(EXAMPLE, nodes, (MAIN_SITE, PROBE_SITE)), Timing(), "example", NOWHERE)
+    images = (contained(target.command(node, installation)).image for node in nodes)
+    return list(dict.fromkeys([pod_image(), *images]))
+
+
+def _examples(target: Target) -> Iterator[Node]:
+    dialect = target.file.dialect
+    kinds = [Role.ZOOKEEPER, Role.BROKER] if dialect.around_zookeeper else [Role.CONTROLLER, Role.BROKER]
+    for index, role in enumerate(kinds, 1):
+        yield Node(f"node-{index}", index, index, frozenset({role}), EXAMPLE.node(index))
