@@ -28,7 +28,7 @@ RunOrPlan = Annotated[Path, typer.Argument(metavar="RUN|PLAN.yaml", help="A run 
 
 
 def register(app: typer.Typer) -> None:
-    for command in (replay, recheck, shrink):
+    for command in (replay, recheck, shrink, bundle):
         app.command(rich_help_panel=PANEL)(command)
 
 
@@ -122,6 +122,30 @@ def shrink(
     original = Original.read(what)
     order = Order(original, times, rate, minutes, tuple(rule or ()), backend or original.backend or "process", out)
     raise typer.Exit(find_smallest(order, console_beside(as_json), as_json))
+
+
+def bundle(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder: runs/2026-11-21-7f3c9a21")],
+    out: Annotated[Path | None, typer.Option(help="The archive; by default NAME-bundle.tar.gz here.")] = None,
+) -> None:
+    """Pack a run for somebody else: plan, versions, journal, logs, verdict, report, and a compose file.
+
+    From the archive the same topology starts with `docker compose up`, the same faults with one script, and the same
+    verdict comes of `fencepost recheck`. Its README says how.
+
+    [bold]Examples[/bold]
+      fencepost bundle runs/2026-11-21-7f3c9a21
+      fencepost bundle runs/2026-11-21-7f3c9a21 --out lost-records.tar.gz
+    """
+    from harness.errors import UsageError
+    from harness.reproduction.bundle.pack import bundle as pack
+    from results.records.folder import RunFolder
+
+    if not folder.exists():
+        raise UsageError(f"there is no run folder {folder}")
+    found = RunFolder.open(folder)
+    written = pack(found, out or Path(f"{folder.resolve().name}-bundle.tar.gz"))
+    typer.echo(f"{written}  {written.stat().st_size / 1e6:.1f} MB")
 
 
 def _replay(replays: Replays, runs: Path, console: Console) -> None:

@@ -1,0 +1,166 @@
+"""One archive with a run and everything that it takes to start its topology elsewhere."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from harness.backends.docker.images import DOCKERFILES, Image
+from harness.errors import UsageError
+from harness.plan.file import load_plan
+from harness.plan.model import Plan
+from harness.report import write_report
+from harness.reproduction.bundle.schedule import Schedule, schedule
+from harness.reproduction.bundle.topology import API_PORTS, INSIDE, Topology, topology, write_links, write_nodes
+from harness.reproduction.replaying import stored_verdict
+from harness.targets import target as targets
+from results.records.folder import FolderError, Manifest, RunFolder
+from results.records.journal import read_journal
+
+OWNER = 10001
+"""Who nodes are in their images."""
+LEFT_OUT = ("pods",)
+"""What a run folder holds besides that means nothing elsewhere: sockets."""
+
+
+def bundle(folder: RunFolder, out: Path) -> Path:
+    """Write the archive, whole or not at all; gives its path.
+
+    UsageError or FolderError with a sentence if there is nothing to pack, or if the target has no images.
+    """
+    if not folder.journal.is_file():
+        raise FolderError(f"{folder.path} has no {folder.journal.name}: there is no run to pack")
+    plan = load_plan(folder.plan)
+    target = targets.load(plan.target)
+    target.prepare()
+    found = topology(plan, target)
+    name = out.name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".bundle-") as scratch:
+        root = Path(scratch) / name
+        root.mkdir()
+        shutil.copyfile(folder.plan, root / "plan.yaml")
+        if not folder.report.is_file():
+            write_report(folder)
+        _copy_run(folder, root / "run")
+        _write_images(found, root / "images")
+        write_links(found, root / "images" / "pod" / "links")
+        for kind in found.images:
+            if kind != "pod":
+                write_nodes(target, found, root / "images" / kind / "nodes")
+        _render(folder, plan, target.version, found, root)
+        draft = Path(scratch) / "bundle"
+        with tarfile.open(draft, "w:gz", compresslevel=6) as archive:
+            archive.add(root, arcname=name, filter=_of_nobody)
+        draft.replace(out)
+    return out
+
+
+def _of_nobody(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry if entry.isfile() or entry.isdir() or entry.issym() else None
+
+
+def _copy_run(folder: RunFolder, into: Path) -> None:
+    """All of it but what cannot be copied: sockets and the like."""
+
+    def ignored(at: str, names: list[str]) -> set[str]:
+        special = {name for name in names if not (Path(at, name).is_file() or Path(at, name).is_dir())}
+        return special | (set(LEFT_OUT) & set(names) if Path(at) == folder.path else set())
+
+    shutil.copytree(folder.path, into, symlinks=False, ignore=ignored)
+
+
+def _write_images(found: Topology, into: Path) -> None:
+    for kind, image in found.images.items():
+        for place, path in image.context.items():
+            target = into / kind / place
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+            target.chmod(0o755 if os.access(path, os.X_OK) else 0o644)
+        lines = _pod_lines() if kind == "pod" else _node_lines()
+        (into / kind / "Dockerfile").write_text(image.dockerfile.read_text() + "\n".join(lines) + "\n")
+
+
+def _pod_lines() -> Iterator[str]:
+    yield "# The links of this topology."
+    yield f"COPY links/ {INSIDE}/links/"
+
+
+def _node_lines() -> Iterator[str]:
+    """A volume is filled from the image when it is first used, its owner included."""
+    yield "# The configuration and the empty directories of the nodes of this topology."
+    yield f"COPY --chown={OWNER}:{OWNER} nodes/ {INSIDE}/nodes/"
+
+
+def _render(folder: RunFolder, plan: Plan, version: str, found: Topology, root: Path) -> None:
+    planned = schedule(read_journal(folder.journal), found.links())
+    environment = Environment(
+        loader=FileSystemLoader(DOCKERFILES / "compose"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    words = _words(folder, plan, version, found, planned)
+    for name in ("compose.yaml", "faults.sh", "README.md"):
+        (root / name).write_text(environment.get_template(f"{name}.j2").render(words), encoding="utf-8")
+    (root / "faults.sh").chmod(0o755)
+
+
+def _words(folder: RunFolder, plan: Plan, version: str, found: Topology, planned: Schedule) -> dict[str, Any]:
+    verdict = stored_verdict(folder)
+    servers = [service.node.name for service in found.services if service.node.is_zookeeper]
+    volumes = {
+        service.node.name: service.node.duplicate_of or "" if service.node.directory == "same" else service.node.name
+        for service in found.services
+    }
+    return {
+        "run": folder.name,
+        "story": plan.story,
+        "title": plan.title,
+        "target": plan.target,
+        "version": _version(folder) or version,
+        "verdict": verdict.verdict.value if verdict else "not judged",
+        "headline": verdict.headline if verdict else "The run's harness did not live to judge it.",
+        "tag": f"fencepost-bundle-{folder.name.lower()}",
+        "inside": str(INSIDE),
+        "subnet": found.subnet,
+        "services": found.services,
+        "zookeepers": servers,
+        "volumes": volumes,
+        "entries": found.entries,
+        "sites_api": API_PORTS,
+        "bases": {kind: _base(image) for kind, image in found.images.items()},
+        "bootstrap": found.bootstrap,
+        "topics": plan.topics,
+        "actions": planned.actions,
+        "seconds": planned.seconds,
+        "missing": planned.missing,
+        "machine": f"{platform.system()} on {platform.machine()}",
+        "own": "reference" in found.images,
+        "java": any(kind not in ("pod", "reference") for kind in found.images),
+    }
+
+
+def _version(folder: RunFolder) -> str | None:
+    try:
+        return Manifest.load(folder.manifest).target_version
+    except (OSError, ValueError, TypeError, FolderError):
+        return None
+
+
+def _base(image: Image) -> str:
+    for line in image.dockerfile.read_text().splitlines():
+        if line.startswith("ARG BASE="):
+            return line.removeprefix("ARG BASE=")
+    raise UsageError(f"{image.dockerfile} names no base")

@@ -1,0 +1,106 @@
+"""What a run did to its nodes and links, and when: for a script that does it again without the harness.
+
+It comes from the journal, so roles are the nodes that they were in that run, and times are those that it took. What
+only the harness can do (a disk that fails, a clock that jumps, another node's directory) is named, and left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from faults.capabilities import Harm, Stream, Toxic
+from harness.network.toxiproxy import described
+from results.records.events import Event
+from results.records.journal import Journal
+
+_OF_NODES = {"killed": "kill", "paused": "pause", "resumed": "unpause", "stopping": "stop", "started": "start"}
+_TOXIC = re.compile(r"([a-z]+)(?: (\d+))? of (requests|replies)")
+FAULTS_OF_NODES = ("kill", "pause", "duplicate", "crash-loop", "terminate", "rolling-restart")
+"""Nothing but what the journal says of processes."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """One line of the script. `at` counts seconds from the first step of the plan."""
+
+    at: float
+    verb: str
+    words: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        return " ".join([f"at {self.at:.2f} &&", self.verb, *(f"'{word}'" for word in self.words)])
+
+
+@dataclass(frozen=True)
+class Schedule:
+    actions: tuple[Action, ...]
+    missing: tuple[str, ...]
+    """Sentences about what the script cannot do."""
+
+    @property
+    def seconds(self) -> float:
+        return max((action.at for action in self.actions), default=0.0)
+
+
+def schedule(journal: Journal, links: Mapping[tuple[str, str], tuple[str, ...]]) -> Schedule:
+    """`links` gives the names of the proxies that a link consists of."""
+    begin = next((event.t for event in journal.of("step", "begin")), 0.0)
+    missing: list[str] = []
+    actions = [
+        Action(event.t - begin, _OF_NODES[event.phase], (str(event.node or event.id),))
+        for event in journal.of("node", *_OF_NODES)
+        if event.t >= begin
+    ]
+    for name, events in _by_fault(journal).items():
+        actions += _of_links(events, links, begin)
+        if reason := _left_out(name, events, links):
+            missing.append(reason)
+    return Schedule(tuple(sorted(actions, key=lambda action: action.at)), tuple(missing))
+
+
+def _of_links(
+    events: Mapping[str, Event], links: Mapping[tuple[str, str], tuple[str, ...]], begin: float
+) -> Iterator[Action]:
+    for effect in _effects(events):
+        for proxy in links.get((effect["from"], effect["to"]), ()):
+            if "injected" in events:
+                at = events["injected"].t - begin
+                if effect["effect"] == "cut":
+                    yield Action(at, "cut", (effect["from"], proxy))
+                for toxic in _toxics(effect["effect"]):
+                    yield Action(at, "harm", (effect["from"], proxy, json.dumps(described(toxic))))
+            if "recovering" in events:
+                yield Action(events["recovering"].t - begin, "restore", (effect["from"], proxy))
+
+
+def _toxics(effect: str) -> list[Toxic]:
+    """The other way round than their `str`."""
+    return [Toxic(Harm(harm), Stream(stream), int(amount or 0)) for harm, amount, stream in _TOXIC.findall(effect)]
+
+
+def _left_out(name: str, events: Mapping[str, Event], links: Mapping[tuple[str, str], tuple[str, ...]]) -> str | None:
+    kind = events["intent"].data.get("fault", name) if "intent" in events else name
+    effects = list(_effects(events))
+    if effects:
+        unknown = [each for each in effects if each["effect"] != "cut" and not _toxics(each["effect"])]
+        unknown += [each for each in effects if (each["from"], each["to"]) not in links]
+        return f"{name} ({kind}): not all of what it did to links is known to the script." if unknown else None
+    if kind in FAULTS_OF_NODES:
+        return None
+    return f"{name} ({kind}): only fencepost can do that; the script starts and ends nodes as the run did, no more."
+
+
+def _effects(events: Mapping[str, Event]) -> list[dict[str, Any]]:
+    return list(events["intent"].data.get("links", ())) if "intent" in events else []
+
+
+def _by_fault(journal: Journal) -> dict[str, dict[str, Event]]:
+    faults: dict[str, dict[str, Event]] = {}
+    for event in journal.of("fault"):
+        faults.setdefault(event.id, {}).setdefault(event.phase, event)
+    return faults

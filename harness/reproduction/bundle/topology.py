@@ -1,0 +1,154 @@
+"""The cluster of a plan as services of a compose file, with every file that its nodes read.
+
+Addresses, links and ports are those of the Docker backend: a pod for each node, whose Toxiproxy carries every link that
+begins there; one more Toxiproxy for the client sites, published on loopback addresses of the machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.backends.docker.commands import Contained, contained
+from harness.backends.docker.images import Image, pod_image
+from harness.backends.docker.premises import PodAddresses, links_from
+from harness.cluster import lay_out
+from harness.network.addresses import DOOR_PORT, FIRST_K, LAST_K, Endpoint
+from harness.network.layout import PROBE_SITE, Layout, Listener, Node, Proxy, hosts_file
+from harness.plan.hash import plan_hash
+from harness.plan.model import Plan
+from harness.targets.target import Installation, Target, new_uuid, write_properties
+
+INSIDE = Path("/fencepost")
+"""Where the images have the files of nodes and pods."""
+API_PORTS = 18400
+"""The API of a pod's Toxiproxy is at this port of 127.0.0.1, plus the index of its node; that of the sites at it."""
+SITE_PORTS = 20000
+"""Inside the container of the sites: plus hundreds for the site, plus the index of the node."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """A node, with its pod."""
+
+    node: Node
+    contained: Contained
+    environment: dict[str, str]
+    hosts: dict[str, str]
+    later: bool
+
+    @property
+    def api(self) -> int:
+        return API_PORTS + self.node.index
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What clients connect to: `published` on the machine leads to a port of the container of the sites."""
+
+    name: str
+    published: Endpoint
+    port: int
+    upstream: Endpoint
+
+
+@dataclass(frozen=True)
+class Topology:
+    installation: Installation
+    """As the nodes see it."""
+    subnet: str
+    services: tuple[Service, ...]
+    entries: tuple[Entry, ...]
+
+    @property
+    def layout(self) -> Layout:
+        return self.installation.layout
+
+    @property
+    def images(self) -> dict[str, Image]:
+        """By kind, that of the pods included."""
+        found = {service.contained.image.kind: service.contained.image for service in self.services}
+        return {"pod": pod_image(), **found}
+
+    @property
+    def bootstrap(self) -> str:
+        return self.layout.bootstrap()
+
+    def links(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """The names of the proxies that each link consists of; a site's links begin at `site:main`."""
+        found = {
+            (source.name, peer.name): tuple(proxy.name for proxy in self.layout.proxies(source.name, peer.name))
+            for source in self.layout.nodes
+            for peer in self.layout.nodes
+            if source != peer
+        }
+        for entry in self.entries:
+            _, site, node = entry.name.split("-", 2)
+            found[f"site:{site}", node] = (entry.name,)
+        return found
+
+
+def topology(plan: Plan, target: Target) -> Topology:
+    """UsageError if the target has no image."""
+    k = FIRST_K + int(plan_hash(plan)[:8], 16) % (LAST_K - FIRST_K)
+    addresses = PodAddresses(k, f"10.213.{k}")
+    layout = lay_out(plan, addresses)
+    installation = Installation(layout, plan.timing, new_uuid(), INSIDE / "nodes", plan.security)
+    later = {spec.name for spec in plan.topology.nodes if spec.start == "later"}
+    services = []
+    for node in layout.nodes:
+        command = target.command(node, installation)
+        hosts = {name: at for name, at in _hosts(layout, node).items() if name != "localhost"}
+        services.append(Service(node, contained(command), dict(command.environment), hosts, node.name in later))
+    return Topology(installation, f"{addresses.range}.0/24", tuple(services), tuple(_entries(layout)))
+
+
+def write_nodes(target: Target, found: Topology, into: Path) -> None:
+    """`NAME/` with configuration, name table and formatted directories, as they are at `INSIDE/nodes` in the image."""
+    inside, here = found.installation, replace(found.installation, nodes=into)
+    for service in found.services:
+        node = service.node
+        here.home(node).mkdir(parents=True)
+        here.hosts(node).write_text(hosts_file(_hosts(found.layout, node)))
+        write_properties(here.properties(node), target.properties(node, inside))
+        if node.directory != "same":
+            target.format(node, here)
+
+
+def write_links(found: Topology, into: Path) -> None:
+    """What each Toxiproxy opens when it starts: `NODE.json` and `sites.json`."""
+    into.mkdir(parents=True, exist_ok=True)
+    for service in found.services:
+        proxies = [_opened(proxy) for proxy in links_from(found.layout, service.node)]
+        (into / f"{service.node.name}.json").write_text(json.dumps(proxies, indent=1) + "\n")
+    sites = [
+        {"name": each.name, "listen": f"0.0.0.0:{each.port}", "upstream": str(each.upstream), "enabled": True}
+        for each in found.entries
+    ]
+    (into / "sites.json").write_text(json.dumps(sites, indent=1) + "\n")
+
+
+def _opened(proxy: Proxy) -> dict[str, Any]:
+    """Without doors, an ensemble takes a few seconds more to find itself."""
+    upstream = proxy.upstream
+    if upstream.port == DOOR_PORT:
+        upstream = Endpoint(upstream.host, Listener.QUORUM.port)
+    return {"name": proxy.name, "listen": str(proxy.listen), "upstream": str(upstream), "enabled": True}
+
+
+def _hosts(layout: Layout, node: Node) -> dict[str, str]:
+    """Without the name of the machine that packs: a pod is called as its node is."""
+    own = {node.name, "localhost", *(peer.name for peer in layout.nodes)}
+    return {name: at for name, at in layout.hosts_of(node).items() if name in own}
+
+
+def _entries(layout: Layout) -> Iterator[Entry]:
+    for number, site in enumerate(layout.sites):
+        if site == PROBE_SITE:
+            continue
+        for node in layout.brokers:
+            proxy = layout.link(f"site:{site}", node.name)
+            yield Entry(proxy.name, proxy.listen, SITE_PORTS + 100 * number + node.index, proxy.upstream)
