@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from harness.network.layout import MAIN_SITE, PROBE_SITE, SITE_PREFIX
 from harness.plan.base import PlanModel, Said
 from harness.plan.conditions import NodeExited, Znode
 from harness.plan.injects import InjectDuplicate, InjectRestored, InjectStep, InjectSwapped
@@ -208,6 +209,7 @@ def refs(step: PlanModel) -> Iterator[tuple[str, str]]:
         "nodes",
         "from_",
         "to",
+        "over",
         "broker",
         "candidate",
         "controller",
@@ -241,6 +243,9 @@ def _ref(at: tuple[str | int, ...], ref: str, plan: Plan, bound: set[str]) -> It
     names = {node.name for node in plan.topology.nodes}
     if ref in names or ref in ROLES or (ref == "none" and at[-1] in ("is", "leader", "isr")):
         return
+    if ref.startswith(SITE_PREFIX) and at[-1] in ("from", "nodes"):
+        yield from _site(at, ref, plan)
+        return
     if ref.startswith("$"):
         if ref[1:] not in bound:
             yield Problem(at, _not_yet("bind", ref[1:], bound))
@@ -250,6 +255,13 @@ def _ref(at: tuple[str | int, ...], ref: str, plan: Plan, bound: set[str]) -> It
         yield from _partition(at, partition, plan)
         return
     yield Problem(at, _unknown("node", ref, names))
+
+
+def _site(at: tuple[str | int, ...], ref: str, plan: Plan) -> Iterator[Problem]:
+    """Of clients, as the source of links. The probe site is not for faults: through it the harness looks."""
+    known = {f"{SITE_PREFIX}{site}" for site in (MAIN_SITE, *plan.topology.sites) if site != PROBE_SITE}
+    if ref not in known:
+        yield Problem(at, _unknown("client site", ref, known))
 
 
 def _partition(at: tuple[str | int, ...], partition: str, plan: Plan) -> Iterator[Problem]:
