@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import date
 from pathlib import Path
 
@@ -94,15 +95,25 @@ def _live(
     plan: Plan, folder: RunFolder, journal: JournalWriter, target: targets.Target, backend: str, watch: Watch
 ) -> None:
     """From the first process to the last. The observer watches until all nodes are ended on purpose."""
+    with Cluster(plan, folder, journal, target, backend) as cluster, started(cluster) as context:
+        watch.tell(Phase.RUNNING)
+        execute(context, watch)
+
+
+@contextmanager
+def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]:
+    """A cluster that serves, with its topics, and watched from outside. The run is to be over after `seconds`, or what
+    the plan allows."""
+    plan, journal = cluster.plan, cluster.journal
     with ExitStack() as stack:
-        cluster = stack.enter_context(Cluster(plan, folder, journal, target, backend))
-        deadline = time.monotonic() + plan.deadline_ms / 1000
+        deadline = time.monotonic() + (plan.deadline_ms / 1000 if seconds is None else seconds)
         _start(cluster)
-        observer = stack.enter_context(Observer(_watched(cluster), target.file.dialect, journal, plan.prepared_topics))
+        dialect = cluster.target.file.dialect
+        observer = stack.enter_context(Observer(_watched(cluster), dialect, journal, plan.prepared_topics))
         stack.enter_context(WaitingNodes(cluster.pids, journal))
         workload = Workload(plan, journal, cluster.bootstrap)
         stack.callback(workload.stop)
-        logs = NodeLogs(folder.logs, [node.name for node in plan.topology.nodes])
+        logs = NodeLogs(cluster.folder.logs, [node.name for node in plan.topology.nodes])
         instants = Instants(logs.mark)
         keeper = FaultKeeper(journal, instants)
         context = Context(plan, cluster, journal, observer, workload, keeper, logs, deadline, instants=instants)
@@ -110,8 +121,7 @@ def _live(
             await_topics(context, [topic for topic in plan.topics if topic.prepared])
         workload.create_topics(TOPICS_WITHIN)
         await_topics(context, plan.topics)
-        watch.tell(Phase.RUNNING)
-        execute(context, watch)
+        yield context
 
 
 def _start(cluster: Cluster) -> None:

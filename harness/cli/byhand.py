@@ -1,46 +1,61 @@
-"""A cluster to break by hand: what `up`, `inject`, `heal` and `status` do, on the faults that plans use."""
+"""A cluster to break by hand: what `up`, `inject`, `heal` and `status` do, with the faults and words that plans use."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from faults.capabilities import Capability, Running
-from faults.registry import build
+from faults.capabilities import Capability
+from faults.registry import UnknownFault
+from harness.backends import PROCESS, check_backend, lacking
+from harness.cli import catalogue
 from harness.cli.control import Operation
+from harness.cli.state import state_of
 from harness.cluster import Cluster
-from harness.engine.keeper import FaultError, FaultKeeper
+from harness.engine.context import Context, StepError
+from harness.engine.injecting import inject
+from harness.engine.keeper import FaultError
 from harness.errors import UsageError
-from harness.network.layout import Layout, Node
 from harness.plan import dump_plan, plan_hash
-from harness.plan.model import NodeSpec, Plan, Topology
+from harness.plan.check import problems
+from harness.plan.model import NodeSpec, Plan, TopicSpec, Topology
+from harness.run import started
 from harness.targets.target import load
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
 
 STORY = "by-hand"
 """Of the plan that stands for such a cluster: nobody judges it."""
-GROUPS: Mapping[str, Callable[[Layout], tuple[Node, ...]]] = {
-    "controllers": lambda layout: layout.controllers,
-    "brokers": lambda layout: layout.brokers,
-    "zookeeper": lambda layout: layout.zookeepers,
-}
+TOPIC = "play"
+"""What there is to produce to: three partitions, each led by another broker."""
 
 
-def plan_by_hand(target: str, servers: int = 1) -> Plan:
+def plan_by_hand(target: str, servers: int = 1, backend: str = PROCESS, *, plain: bool = False) -> Plan:
     """Three controllers, or where a target needs it ZooKeeper with so many servers; three brokers, and a duplicate of
-    node-4 that waits to be started."""
+    node-4 that waits to be started. Disks and clocks can be broken where this machine can do it, unless `plain`."""
     file = load(target).file
+
+    def possible(capability: Capability) -> bool:
+        return capability in file.capabilities and lacking(backend, capability) is None
+
     if file.dialect.around_zookeeper:
         others = [NodeSpec(name=f"zk-{n}", id=n, index=n, roles=("zookeeper",)) for n in range(1, servers + 1)]
     else:
         others = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("controller",)) for n in (1, 2, 3)]
     broker = NodeSpec(
-        name="node-4", id=4, index=4, roles=("broker",), log_dirs=2 if Capability.LOG_DIRS in file.capabilities else 1
+        name="node-4",
+        id=4,
+        index=4,
+        roles=("broker",),
+        log_dirs=2 if Capability.LOG_DIRS in file.capabilities else 1,
+        disk="breakable" if not plain and possible(Capability.DISKS) else "plain",
+        clock="own" if not plain and possible(Capability.CLOCK) else "machine",
     )
     brokers = [broker.model_copy(update={"name": f"node-{n}", "id": n, "index": n}) for n in (4, 5, 6)]
     duplicate = broker.model_copy(update={"name": "node-4b", "index": 14, "start": "later", "duplicate_of": "node-4"})
@@ -51,6 +66,7 @@ def plan_by_hand(target: str, servers: int = 1) -> Plan:
         seed=0,
         target=target,
         topology=Topology(nodes=(*others, *brokers, duplicate)),
+        topics=(TopicSpec(name=TOPIC, assignments=((4, 5, 6), (5, 6, 4), (6, 4, 5))),),
     )
 
 
@@ -63,24 +79,27 @@ def described(plan: Plan) -> str:
 
 
 @contextmanager
-def cluster_by_hand(plan: Plan, runs: Path) -> Iterator[Cluster]:
+def cluster_by_hand(plan: Plan, runs: Path, backend: str = PROCESS) -> Iterator[Context]:
     """A running cluster, with a run folder and a journal like any other; it ends with the block."""
+    check_backend(backend)
+    target = load(plan.target)
     folder = RunFolder.create(runs, plan_hash(plan), date.today())
     folder.plan.write_text(dump_plan(plan))
-    with JournalWriter(folder.journal) as journal, Cluster(plan, folder, journal, load(plan.target)) as cluster:
+    with JournalWriter(folder.journal) as journal:
         journal.write("run", folder.name, "begin", {"story": plan.story, "target": plan.target})
-        cluster.start([node.name for node in plan.topology.nodes if node.start == "now"])
-        yield cluster
+        with Cluster(plan, folder, journal, target, backend) as cluster, started(cluster, math.inf) as context:
+            yield context
         journal.write("run", folder.name, "end", {})
 
 
 class ByHand:
-    """Injects and heals faults of one cluster, journalled and proven as in a run. Not for use by several threads."""
+    """Injects and heals faults of one cluster, journalled and proven as in a run. One at a time; the state may be asked
+    for meanwhile."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._keeper = FaultKeeper(cluster.journal)
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._numbers = itertools.count(1)
+        self._one_at_a_time = threading.Lock()
 
     def operations(self) -> dict[str, Operation]:
         """What the control socket offers: requests as `harness.cli.control.ask` sends them."""
@@ -92,66 +111,45 @@ class ByHand:
 
     def inject(self, kind: str, params: Mapping[str, Any], name: str | None = None) -> dict[str, str]:
         """Inject a fault and prove that it took effect: its name, and how that was proven."""
-        name = name or f"{kind}-{next(self._numbers)}"
-        if name in self._keeper.active:
-            raise UsageError(f"a fault is called {name} already: heal it, or choose another name with --as")
-        fault = build(kind, self._cluster, {key: self._resolve(key, value) for key, value in params.items()})
-        with _as_usage_error():
-            proven = self._keeper.inject(name, fault, params)
-        return {"name": name, "how": proven.data["how"]}
+        fault = catalogue.find(kind)
+        with self._one_at_a_time:
+            name = name or f"{kind}-{next(self._numbers)}"
+            if name in self._context.keeper.active:
+                raise UsageError(f"a fault is called {name} already: heal it, or choose another name with --as")
+            step = catalogue.step_of(fault, params, name)
+            self._check(step)
+            with _as_usage_error():
+                done = inject(step, name, self._context)
+            return {"name": name, "how": done["how"]}
 
     def heal(self, name: str | None = None) -> list[str]:
         """Heal one fault, or all, and prove it: the names of those that were healed."""
-        active = list(self._keeper.active)
-        if name is None:
-            if failures := self._keeper.heal_all():
-                raise UsageError("; ".join(failures))
-            return active
-        if name not in active:
-            raise UsageError(f"no fault is called {name}: there are {', '.join(active) or 'none'}")
-        with _as_usage_error():
-            self._keeper.heal(name)
-        return [name]
+        keeper = self._context.keeper
+        with self._one_at_a_time:
+            active = list(keeper.active)
+            if name is None:
+                if failures := keeper.heal_all():
+                    raise UsageError("; ".join(failures))
+                return active
+            if name not in active:
+                raise UsageError(f"no fault is called {name}: there are {', '.join(active) or 'none'}")
+            with _as_usage_error():
+                keeper.heal(name)
+            return [name]
 
     def status(self) -> dict[str, Any]:
-        nodes = []
-        for node in self._cluster.layout.nodes:
-            status = self._cluster.processes.status(node.name)
-            running = status.running in (Running.RUNNING, Running.PAUSED)
-            peers = sorted(self._cluster.processes.peers(node.name)) if running else []
-            roles = ", ".join(sorted(node.roles))
-            nodes.append(
-                {"name": node.name, "roles": roles, "state": status.running.value, "pid": status.pid, "peers": peers}
-            )
-        faults = [
-            {"name": name, "fault": fault.name, "targets": dict(fault.targets())}
-            for name, fault in self._keeper.active.items()
-        ]
-        return {
-            "target": self._cluster.plan.target,
-            "run": str(self._cluster.folder.path),
-            "bootstrap": self._cluster.bootstrap(),
-            "nodes": nodes,
-            "faults": faults,
-            "problems": self._cluster.problems(),
-        }
+        return state_of(self._context)
 
-    def _resolve(self, key: str, value: Any) -> Any:
-        """Groups of nodes as their members; everything else as it is."""
-        if key not in ("from", "to", "nodes"):
-            return value
-        names: Sequence[str] = [name for entry in value for name in self._members(entry)]
-        return list(dict.fromkeys(names))
-
-    def _members(self, entry: str) -> list[str]:
-        if entry not in GROUPS:
-            return [entry if entry.startswith("site:") else self._cluster.node(entry).name]
-        return [node.name for node in GROUPS[entry](self._cluster.layout) if node.duplicate_of is None]
+    def _check(self, step: Any) -> None:
+        """As if it stood in a plan: names that lead nowhere are known before anything is broken."""
+        plan = self._context.plan.model_copy(update={"steps": (step,)})
+        if wrong := problems(plan):
+            raise UsageError("; ".join(problem.sentence for problem in wrong))
 
 
 @contextmanager
 def _as_usage_error() -> Iterator[None]:
     try:
         yield
-    except FaultError as error:
+    except (FaultError, StepError, UnknownFault) as error:
         raise UsageError(str(error)) from error

@@ -19,14 +19,16 @@ from harness.errors import HarnessError, UsageError
 from harness.network.lease import is_held, leases
 
 SOCKET = "control.sock"
-PATIENCE = 60.0
-"""Seconds for a reply: a fault is measured, and a restarted node waited for, before there is one."""
+PATIENCE = 600.0
+"""Seconds for a reply: a fault may wait for its moment, is measured, and heals only once restarted nodes answer."""
+CLOSED_WITHIN = 10.0
+"""Seconds that a request in hand may take at the end; the cluster is taken away from under it after that."""
 
 Operation = Callable[[Mapping[str, Any]], Any]
 
 
 class ControlServer:
-    """Answers requests, one after another, with the functions of `operations`, until closed."""
+    """Answers requests, each in a thread of its own, with the functions of `operations`, until closed."""
 
     def __init__(self, run: Path, operations: Mapping[str, Operation]) -> None:
         self._path = run / SOCKET
@@ -35,13 +37,16 @@ class ControlServer:
         with _short(run) as folder:
             self._listener.bind(f"{folder}/{SOCKET}")
         self._listener.listen()
+        self._answering: list[threading.Thread] = []
         self._thread = threading.Thread(target=self._serve, name="control", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Answer the request in hand, then none."""
+        """Answer the requests in hand, then none."""
         self._listener.shutdown(socket.SHUT_RDWR)
         self._thread.join()
+        for thread in self._answering:
+            thread.join(CLOSED_WITHIN)
         self._listener.close()
         self._path.unlink(missing_ok=True)
 
@@ -51,8 +56,13 @@ class ControlServer:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            with connection, suppress(OSError), connection.makefile("rw") as stream:
-                stream.write(json.dumps(self._answer(stream.readline())) + "\n")
+            thread = threading.Thread(target=self._reply, args=(connection,), name="reply", daemon=True)
+            self._answering = [each for each in self._answering if each.is_alive()] + [thread]
+            thread.start()
+
+    def _reply(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError), connection.makefile("rw") as stream:
+            stream.write(json.dumps(self._answer(stream.readline())) + "\n")
 
     def _answer(self, line: str) -> Mapping[str, Any]:
         try:

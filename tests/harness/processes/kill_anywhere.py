@@ -1,10 +1,13 @@
 """`kill -9` of the harness at random moments of a run; then nothing of it may be left, and nobody else may be hurt.
 
-    python -m tests.harness.processes.kill_anywhere --times 100 [--seed 631] [--backend docker]
+    python -m tests.harness.processes.kill_anywhere --times 100 [--seed 631] [--backend docker] [--light]
 
 The moments are drawn from the seed, as shares of the time that the plan takes undisturbed here. After every other kill
 the watcher is ended too, and `clean` does its work. A foreign process runs beside it all; before each kill its pid gets
 into the run's records with another start time, as if it had been recycled.
+
+With `--light` nodes are stand-ins that know nothing of Kafka, and the harness is a fork of this process: a trial takes
+a tenth of the processor time, and makes all the same things outside the run folder.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import multiprocessing
 import os
 import random
 import shutil
@@ -22,6 +26,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol
 
 from harness.cleaning.cleanup import clean
 from harness.cleaning.mounts import mounts
@@ -93,36 +98,85 @@ def plan(disk: str = "plain") -> Plan:
     )
 
 
-def killed(times: int, seed: int, backend: str, scratch: Path, disk: str = "plain") -> Iterator[Kill]:
-    """One trial after the other, in a folder of state of its own; the first run is not disturbed and gives no trial."""
-    os.environ["XDG_RUNTIME_DIR"] = str(scratch / "runtime")
-    file = scratch / "plan.yaml"
-    file.write_text(dump_plan(plan(disk)), encoding="utf-8")
+class Harness(Protocol):
+    """A process that drives one run, as far as it is known here."""
+
+    def poll(self) -> int | None: ...
+
+    def kill(self) -> None: ...
+
+    def wait(self) -> int: ...
+
+
+Begin = Callable[[Path], Harness]
+"""Begins a run whose folder is to be made in the given one."""
+
+
+def by_command(file: Path, backend: str) -> Begin:
+    """`fencepost run` of a plan file, in a process group of its own."""
+
+    def begin(runs: Path) -> Harness:
+        argv = [sys.executable, "-m", "harness.cli", "run", str(file), "--runs", str(runs), "--backend", backend]
+        return subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0)
+
+    return begin
+
+
+def by_fork(disk: str) -> Begin:
+    """The same cluster class and faults, with stand-ins for nodes."""
+    from tests.harness.processes.light_run import light_run
+
+    def begin(runs: Path) -> Harness:
+        child = multiprocessing.get_context("fork").Process(target=light_run, args=(runs, disk))
+        child.start()
+        return Forked(child)
+
+    return begin
+
+
+class Forked:
+    """A child of multiprocessing as a `Harness`."""
+
+    def __init__(self, child: Any) -> None:
+        self._child = child
+
+    def poll(self) -> int | None:
+        code: int | None = self._child.exitcode
+        return code
+
+    def kill(self) -> None:
+        self._child.kill()
+
+    def wait(self) -> int:
+        self._child.join()
+        return int(self._child.exitcode)
+
+
+def killed(times: int, seed: int, backend: str, scratch: Path, begin: Begin) -> Iterator[Kill]:
+    """One trial after the other; the first run is not disturbed and gives no trial."""
     began = time.monotonic()
-    subprocess.run(_command(file, scratch / "undisturbed", backend), stdout=subprocess.DEVNULL, check=False)
+    begin(scratch / "undisturbed").wait()
     usual = time.monotonic() - began
     with subprocess.Popen(["sleep", "infinity"]) as foreign:
         identity = table.identify_child(foreign.pid)
         try:
             for number in range(1, times + 1):
                 moment = usual * random.Random(f"{seed}/{number}").random()
-                yield _trial(number, moment, file, scratch / f"runs-{number}", backend, identity)
+                yield _trial(number, moment, begin, scratch / f"runs-{number}", backend, identity)
         finally:
             foreign.kill()
 
 
-def _trial(number: int, moment: float, file: Path, runs: Path, backend: str, foreign: Identity) -> Kill:
+def _trial(number: int, moment: float, begin: Begin, runs: Path, backend: str, foreign: Identity) -> Kill:
     began = time.monotonic()
-    with subprocess.Popen(
-        _command(file, runs, backend), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0
-    ) as harness:
-        run = None
-        while harness.poll() is None and time.monotonic() - began < moment:
-            if run is None and (run := next(runs.glob("*"), None)) is not None:
-                _add_decoy(run, foreign)
-            time.sleep(0.002)
-        over = harness.poll() is not None
-        harness.kill()
+    harness, run = begin(runs), None
+    while harness.poll() is None and time.monotonic() - began < moment:
+        if run is None and (run := next(runs.glob("*"), None)) is not None:
+            _add_decoy(run, foreign)
+        time.sleep(0.002)
+    over = harness.poll() is not None
+    harness.kill()
+    harness.wait()
     dead = time.monotonic()
     run = run or next(runs.glob("*"), None)
     if run is None:
@@ -179,10 +233,6 @@ def _add_decoy(run: Path, foreign: Identity) -> None:
     records.close()
 
 
-def _command(file: Path, runs: Path, backend: str) -> list[str]:
-    return [sys.executable, "-m", "harness.cli", "run", str(file), "--runs", str(runs), "--backend", backend]
-
-
 def _lines(path: Path, phase: str) -> int:
     return path.read_text().count(f'"phase": "{phase}"') if path.exists() else 0
 
@@ -202,10 +252,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=631)
     parser.add_argument("--backend", default="process")
     parser.add_argument("--disk", default="plain", choices=("plain", "breakable"))
+    parser.add_argument("--light", action="store_true")
     asked = parser.parse_args()
     scratch = Path(tempfile.mkdtemp(prefix="fencepost-kill-")).resolve()
     trials = []
-    for trial in killed(asked.times, asked.seed, asked.backend, scratch, asked.disk):
+    os.environ["XDG_RUNTIME_DIR"] = str(scratch / "runtime")
+    file = scratch / "plan.yaml"
+    file.write_text(dump_plan(plan(asked.disk)), encoding="utf-8")
+    begin = by_fork(asked.disk) if asked.light else by_command(file, asked.backend)
+    for trial in killed(asked.times, asked.seed, asked.backend, scratch, begin):
         trials.append(trial)
         print(json.dumps(vars(trial)), flush=True)
     wrong = [trial for trial in trials if trial.wrong]

@@ -1,0 +1,48 @@
+"""A run with stand-ins for nodes: all that a run makes outside its folder, and faults of each kind, in a second."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+
+from faults.registry import build
+from harness.cluster import Cluster
+from harness.engine.keeper import FaultKeeper
+from harness.plan import dump_plan
+from harness.plan.model import Plan, Topology
+from results.records.folder import RunFolder
+from results.records.journal import JournalWriter
+from tests.harness.sample_target import FIRST, SampleTarget, sample_plan
+
+FAULTS: tuple[tuple[str, Mapping[str, object]], ...] = (
+    ("cut", {"from_": ["node-2"], "to": ["node-1"]}),
+    ("kill", {"nodes": ["node-3"]}),
+    ("duplicate", {"node": "node-3b"}),
+    ("pause", {"nodes": ["node-2"]}),
+)
+
+
+def light_run(runs: Path, disk: str = "plain") -> None:
+    plan = _plan(disk)
+    folder = RunFolder.create(runs, "11947000", date.today())
+    folder.plan.write_text(dump_plan(plan), encoding="utf-8")
+    with JournalWriter(folder.journal) as journal:
+        journal.write("run", folder.name, "begin", {"story": plan.story})
+        with Cluster(plan, folder, journal, SampleTarget()) as cluster:
+            cluster.start(FIRST)
+            keeper = FaultKeeper(journal)
+            for number, (name, params) in zip(itertools.count(), FAULTS, strict=False):
+                given = {key.rstrip("_"): value for key, value in params.items()}
+                keeper.inject(f"{name}-{number}", build(name, cluster, given), given)
+            failures = keeper.heal_all()
+        journal.write("run", folder.name, "end", {"failures": failures})
+
+
+def _plan(disk: str) -> Plan:
+    plan = sample_plan()
+    nodes = tuple(
+        node.model_copy(update={"disk": disk}) if "broker" in node.roles else node for node in plan.topology.nodes
+    )
+    return plan.model_copy(update={"story": "by-hand", "topology": Topology(nodes=nodes)})
