@@ -32,7 +32,10 @@ TOXIPROXY = "toxiproxy-server"
 def answer(connection: socket.socket) -> None:
     """One request: dial, and give away what was opened."""
     with connection, connection.makefile("r") as lines, suppress(OSError):
-        asked = json.loads(lines.readline())
+        line = lines.readline()
+        if not line:  # somebody who only wanted to know whether anybody is here
+            return
+        asked = json.loads(line)
         try:
             opened = socket.create_connection((asked["host"], asked["port"]), asked["timeout"])
         except TimeoutError:

@@ -69,7 +69,7 @@ class Pods:
     def __enter__(self) -> Self:
         folder, lay_out = self._ordered.folder, self._ordered.lay_out
         with self._stack as stack:
-            lease = Lease.acquire(folder.path, lambda addresses: _on_this_machine(lay_out(addresses)))
+            lease = Lease.acquire(folder.path, lambda addresses: on_this_machine(lay_out(addresses)))
             stack.callback(lease.release)
             tag = f"fencepost-{lease.addresses.k}-{secrets.token_hex(3)}"
             self.network = stack.enter_context(PodNetwork(folder.path, tag, lease.addresses.k))
@@ -148,7 +148,7 @@ def _site_links(layout: Layout) -> list[Proxy]:
     return [proxy for proxy in layout.links() if proxy.name not in inner]
 
 
-def _on_this_machine(layout: Layout) -> list[Endpoint]:
+def on_this_machine(layout: Layout) -> list[Endpoint]:
     """What of a cluster listens on the machine itself: the rest is in networks that nobody else is in."""
     apis = (api_of(layout, node) for node in layout.nodes)
     return [layout.addresses.toxiproxy, *apis, *(proxy.listen for proxy in _site_links(layout))]

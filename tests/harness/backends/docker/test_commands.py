@@ -1,0 +1,90 @@
+"""What a node's command line becomes inside an image."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.backends.backend import Command
+from harness.backends.docker import images
+from harness.backends.docker.commands import contained
+from harness.errors import InfrastructureError, UsageError
+from harness.targets.target import FILES
+
+
+@pytest.fixture(autouse=True)
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing is fetched for a test."""
+    wheel = tmp_path / "kazoo-2.11.0-py2.py3-none-any.whl"
+    wheel.write_bytes(b"a wheel")
+    monkeypatch.setattr("harness.backends.docker.wheels.wheels", lambda: [wheel])
+    images.reference_image.cache_clear()
+    yield
+    images.reference_image.cache_clear()
+
+
+def _jars(folder: Path, *names: str) -> Path:
+    folder.mkdir()
+    for name in names:
+        (folder / name).write_bytes(b"a jar")
+    return folder
+
+
+def test_a_node_of_the_reference_cluster_is_run_by_the_python_of_its_image() -> None:
+    inside = contained(Command([sys.executable, "-m", "cluster_impl", "/runs/1/nodes/node-4/node.properties"]))
+    assert inside.argv == ("python3", "-m", "cluster_impl", "/runs/1/nodes/node-4/node.properties")
+    assert inside.image.kind == "reference"
+    assert "code/cluster_impl/__main__.py" in inside.image.context
+
+
+def test_a_program_that_wraps_the_reference_cluster_brings_its_package_along() -> None:
+    inside = contained(Command([sys.executable, "-m", "tests.mutants.run", "node.properties"]))
+    assert {"code/tests/__init__.py", "code/tests/mutants/run.py", "code/cluster_impl/__main__.py"} <= set(
+        inside.image.context
+    )
+    assert "code/tests/faults/fake.py" not in inside.image.context
+
+
+def test_a_jvm_finds_its_jars_its_logging_and_its_classes_in_the_image(tmp_path: Path) -> None:
+    jars = _jars(tmp_path / "libs", "kafka_2.13-3.9.1.jar", "slf4j-api-1.7.36.jar")
+    inside = contained(
+        Command(
+            [
+                *("java", "-Xmx256m", f"-Dlog4j.configuration=file:{FILES / 'log4j.properties'}", "-cp", f"{jars}/*"),
+                *("-Djdk.net.hosts.file=/runs/1/nodes/node-4/hosts", "-XX:SharedArchiveFile=/home/me/classes.jsa"),
+                *("kafka.Kafka", "/runs/1/nodes/node-4/node.properties"),
+            ]
+        )
+    )
+    assert inside.argv == (
+        *("java", "-XX:SharedArchiveFile=/opt/archive/classes.jsa", "-Xmx256m"),
+        *("-Dlog4j.configuration=file:/opt/fencepost/log4j.properties", "-cp", "/opt/jars/*"),
+        *("-Djdk.net.hosts.file=/runs/1/nodes/node-4/hosts", "kafka.Kafka", "/runs/1/nodes/node-4/node.properties"),
+    )
+    assert (inside.image.kind, inside.image.arguments) == ("apache-kafka", (("KAFKA_VERSION", "3.9.1"),))
+    assert {"jars/kafka_2.13-3.9.1.jar", "jars/slf4j-api-1.7.36.jar"} <= set(inside.image.context)
+
+
+def test_a_zookeeper_server_has_an_image_of_its_own_whoever_brought_its_jars(tmp_path: Path) -> None:
+    jars = _jars(tmp_path / "libs", "zookeeper-3.9.5.jar", "jute-3.9.5.jar")
+    class_path = f"{jars / 'zookeeper-3.9.5.jar'}:{jars / 'jute-3.9.5.jar'}"
+    main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+    image = contained(Command(["java", "-cp", class_path, main, "zoo.cfg"])).image
+    assert image.kind == "zookeeper"
+    assert [place for place in image.context if place.startswith("jars/")] == [
+        "jars/zookeeper-3.9.5.jar",
+        "jars/jute-3.9.5.jar",
+    ]
+
+
+def test_what_there_is_no_image_for_is_refused_with_the_way_out() -> None:
+    with pytest.raises(UsageError, match=r"sleep cannot be run in a container.*use --backend process"):
+        contained(Command(["sleep", "60"]))
+
+
+def test_a_jar_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InfrastructureError, match=r"missing\.jar is not there"):
+        contained(Command(["java", "-cp", str(tmp_path / "missing.jar"), "kafka.Kafka"]))
