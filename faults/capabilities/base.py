@@ -28,6 +28,8 @@ class Capability(Enum):
     """Which id, and which cluster, a node claims at its next start."""
     DISKS = "disks"
     """Errors, delays and losses of single operations on files, switched at run time."""
+    HELD_BYTES = "held-bytes"
+    """Bytes that a link holds are counted."""
     CLOCK = "clock"
     """The wall clock that a node reads."""
     NETWORK = "network"

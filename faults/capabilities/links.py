@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -145,3 +146,11 @@ class Links(Protocol):
 
     def hold(self, source: str, destination: str, timeout: float) -> Held | None:
         """Open a connection and have it answer once. None if it does not, or if who listens keeps none open."""
+
+    def taken(self, source: str, destination: str) -> Mapping[str, int]:
+        """How many bytes the link has taken from each connection that its source opened and that the link has not
+        closed, whether it passed them on or not; by the address that they come from. CapabilityError where the kernel
+        does not tell."""
+
+    def passed_on(self, source: str, destination: str) -> int:
+        """How many bytes of requests the destination was given in all, on connections that have ended since."""

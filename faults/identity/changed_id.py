@@ -12,7 +12,8 @@ class ChangedId(MisledFault):
     """The id in a node's configuration becomes `id` before it starts again; its directories say the old one.
 
     Models a template that numbers hosts anew, and a configuration that was copied without its id being changed. `id`
-    may be that of another node; without it, it is one that nobody has. Healed by the old id, and a start.
+    may be that of another node; without it, it is one that nobody has. Does not model directories that were written
+    anew for the new id. Healed by the old id, and a start.
     """
 
     name: ClassVar[str] = "changed-id"

@@ -6,6 +6,7 @@ from faults.fault import Fault
 from faults.processes.crash_loop import CrashLoop
 from faults.processes.emptied import Emptied
 from faults.processes.kill import Kill
+from faults.processes.late_bytes import LateBytes
 from faults.processes.pause import Pause
 from faults.processes.restored import Restored
 from faults.processes.rolling_restart import RollingRestart
@@ -19,4 +20,5 @@ FAULTS: tuple[type[Fault], ...] = (
     RollingRestart,
     Emptied,
     Restored,
+    LateBytes,
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from faults.capabilities import CapabilityError, Held, LinkState, Reach, RoundTrip, Stream, Toxic, Transfer
 from harness.network.layout import SITE_PREFIX, Layout, Proxy
 from harness.network.roundtrip import round_trip
+from harness.network.tcp_info import received
 from harness.network.toxiproxy import Toxiproxy
 from harness.network.transfer import hold, transfer
 
@@ -89,6 +90,14 @@ class ToxiproxyLinks:
     def hold(self, source: str, destination: str, timeout: float) -> Held | None:
         proxy = self._layout.link(source, destination)
         return hold(partial(self._connect, proxy), proxy.listen.port, timeout)
+
+    def taken(self, source: str, destination: str) -> Mapping[str, int]:
+        ends = {proxy.listen for proxy in self._layout.proxies(source, destination)}
+        return {str(each.remote): each.bytes for each in received() if each.local in ends}
+
+    def passed_on(self, source: str, destination: str) -> int:
+        proxies = self._layout.proxies(source, destination)
+        return sum(self._server(proxy).sent(proxy.name) for proxy in proxies)
 
     def _refuse_if_paused(self, what: str, source: str, destination: str) -> None:
         for end in (source, destination):

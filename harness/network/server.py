@@ -35,7 +35,7 @@ def find_toxiproxy() -> Path:
 
 
 def server_command(api: Endpoint) -> Command:
-    return Command([str(find_toxiproxy()), "-host", api.host, "-port", str(api.port)])
+    return Command([str(find_toxiproxy()), "-host", api.host, "-port", str(api.port), "-proxy-metrics"])
 
 
 def await_version(toxiproxy: Toxiproxy) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -192,9 +192,10 @@ class FakeCluster:
     def taken(self, source: str, destination: str) -> Mapping[str, int]:
         """What a process sent while its link was harmed, and it lived, stays there until the link is mended."""
         status, held = self.status(source), bool(self.state(source, destination).toxics)
+        taken = self.sent[source, destination]
         if held and status.running is Running.RUNNING:
             self.sent[source, destination] += 100
-        return {"its": self.sent[source, destination]} if held else {}
+        return {"its": taken} if held else {}
 
     def passed_on(self, source: str, destination: str) -> int:
         return 0 if self.state(source, destination).toxics else self.sent[source, destination]

@@ -75,6 +75,25 @@ class InjectRestored(InjectStep):
     how: How = "kill"
 
 
+class InjectLateBytes(InjectStep):
+    """Links from `node` to `to` hold its requests for `queued_ms`, then kill -9. Healed by a restart, and then by
+    letting go what the dead process had sent."""
+
+    fault: Literal["late-bytes"] = "late-bytes"
+    node: NodeRef
+    to: NodeRefs
+    queued_ms: Milliseconds = 1000
+    back: Literal["running", "ready"] = "running"
+    """What the bytes wait for: that the new process runs, or that it answers requests."""
+
+
 InjectProcesses = (
-    InjectKill | InjectTerminate | InjectPause | InjectCrashLoop | InjectRollingRestart | InjectEmptied | InjectRestored
+    InjectKill
+    | InjectTerminate
+    | InjectPause
+    | InjectCrashLoop
+    | InjectRollingRestart
+    | InjectEmptied
+    | InjectRestored
+    | InjectLateBytes
 )

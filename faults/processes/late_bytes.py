@@ -1,0 +1,138 @@
+"""What a process had sent arrives when it is dead, and its successor runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal
+
+from faults.capabilities import Capability, Cluster, Evidence, Running
+from faults.links.stall import LinkStall
+from faults.processes.kill import Kill
+from faults.processes.process_fault import READY_PATIENCE, await_ready
+
+Pair = tuple[str, str]
+Bytes = Mapping[Pair, Mapping[str, int]]
+"""Of each link what it has taken, by the address that it comes from."""
+
+LOOK_EVERY = 0.02
+DRAINED_WITHIN = 20.0
+"""Seconds from the release of the links until what they held has been delivered, or refused."""
+
+
+class LateBytes(LinkStall):
+    """Links from `node` to `to` hold its requests back for `queued_ms`; then SIGKILL. Healed by a start, and then by
+    letting the links go: what the dead process had sent arrives beside what its successor sends.
+
+    Models a network that is slower than a supervisor: segments on their way in switches and tunnels, or in the receive
+    buffers of a host that is stopped. Does not model bytes that arrive out of order, nor twice: TCP allows neither.
+    `back`: the links are released once the successor runs, or once it answers; it cannot ask anybody in `to` before.
+
+    Proven when nothing passed the links any more, and they had taken bytes since from the process that is now dead: the
+    kernel counts what the proxy received on each connection. Healed when these connections are over at the proxy, and
+    the destinations were given bytes on connections that ended since; the rest was for connections that their
+    other end had closed meanwhile.
+    Source: Toxiproxy, `bandwidth` at rate 0; `tcpi_bytes_received` of the proxy's side; its counter of bytes sent.
+    """
+
+    name: ClassVar[str] = "late-bytes"
+    capability: ClassVar[Capability] = Capability.HELD_BYTES
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        *,
+        node: str,
+        to: Sequence[str],
+        queued_ms: int = 1000,
+        back: Literal["running", "ready"] = "running",
+    ) -> None:
+        super().__init__(cluster, from_=[node], to=to, streams="requests")
+        self.node = node
+        self.queued_ms = queued_ms
+        self.back = back
+        self.kill = Kill(cluster, nodes=[node], back=back)
+        self.stalled: Evidence | None = None
+        self.late: dict[Pair, dict[str, int]] = {}
+        """Bytes that are held from the dead process, by the address that they came from."""
+        self.given: dict[Pair, int] = {}
+
+    def targets(self) -> Mapping[str, object]:
+        return {**super().targets(), **self.kill.targets()}
+
+    def nodes(self) -> frozenset[str]:
+        return self.kill.nodes()
+
+    def set_up(self) -> None:
+        self.kill.set_up()
+        super().set_up()
+        self._taken()
+
+    def inject(self) -> None:
+        """Counted from when the links are seen to hold everything, to the death of the process."""
+        super().inject()
+        self.stalled = super().verify()
+        before = self._taken()
+        time.sleep(self.queued_ms / 1000)
+        self.kill.inject()
+        after = self._taken()
+        for pair, connections in after.items():
+            more = {address: count - before[pair].get(address, 0) for address, count in connections.items()}
+            self.late[pair] = {address: count for address, count in more.items() if count > 0}
+
+    def verify(self) -> Evidence:
+        killed = self.kill.verify()
+        stalled = self.stalled is not None and self.stalled.proven
+        held = self._held()
+        data = {"held bytes": _told(self.late), **killed.measured}
+        how = f"{held} bytes that the dead process had sent are in {len(self.effects)} links that pass nothing"
+        return Evidence(stalled and killed.proven and held > 0, how, data)
+
+    def recover(self) -> None:
+        self.kill.recover()
+        if self.back == "ready" and self.cluster.processes.status(self.node).running is Running.RUNNING:
+            self.cluster.processes.await_ready(self.node, READY_PATIENCE)
+        if not self.given:
+            self.given = {pair: self.cluster.links.passed_on(*pair) for pair in self.links()}
+        super().recover()
+
+    def verify_healed(self) -> Evidence:
+        links = super().verify_healed()
+        if not links.proven:
+            return links
+        deadline = time.monotonic() + DRAINED_WITHIN
+        while (left := self._left()) and time.monotonic() < deadline:
+            time.sleep(LOOK_EVERY)
+        given = {pair: self.cluster.links.passed_on(*pair) - count for pair, count in self.given.items()}
+        ready = await_ready(self.cluster, [self.node])
+        arrived = not self._held() or sum(given.values()) > 0
+        data = {**ready.measured, "given since": _named(given), "still held": _told(left)}
+        if not arrived:
+            return Evidence(False, f"nothing of {self._held()} held bytes was passed on", data)
+        if left:
+            return Evidence(False, f"the links still hold what a dead process sent after {DRAINED_WITHIN:g} s", data)
+        how = "the connections of the dead process ended at the proxy, and their bytes were passed on"
+        return Evidence(ready.proven, how if ready.proven else ready.how, data)
+
+    def _taken(self) -> Bytes:
+        return {pair: self.cluster.links.taken(*pair) for pair in self.links()}
+
+    def _held(self) -> int:
+        return sum(sum(connections.values()) for connections in self.late.values())
+
+    def _left(self) -> Bytes:
+        """Of what was held the connections that the proxy has not closed."""
+        now = self._taken()
+        left = {
+            pair: {address: count for address, count in connections.items() if address in now[pair]}
+            for pair, connections in self.late.items()
+        }
+        return {pair: connections for pair, connections in left.items() if connections}
+
+
+def _told(held: Bytes) -> dict[str, object]:
+    return {f"{source} to {destination}": dict(each) for (source, destination), each in sorted(held.items())}
+
+
+def _named(counts: Mapping[Pair, int]) -> dict[str, int]:
+    return {f"{source} to {destination}": count for (source, destination), count in sorted(counts.items())}
