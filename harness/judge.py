@@ -12,7 +12,7 @@ What may be held against the target when something else went wrong:
 - What is withdrawn becomes inconclusive and is still shown.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -29,6 +29,7 @@ from harness.checkers.leadership import (
     one_leader,
 )
 from harness.checkers.log_files import check_log_files
+from harness.checkers.mechanisms import Reach, reaches, without
 from harness.checkers.record_table import RecordTable
 from harness.checkers.replica_logs import read_replicas
 from harness.checkers.replicas import check_replicas
@@ -82,6 +83,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     coverage = [*check_coverage(plan, journal), *_produced(plan, history)]
     claims += _out_of_date(plan, claims, coverage)
     doubts = list(_doubts(journal, [*troubles, *(each for each in claims if each.verdict is Verdict.INFRASTRUCTURE)]))
+    claims = _explained(plan, journal, history, nodes, claims)
     claims = [_held_back(_as_listed(plan, finding), doubts) for finding in claims]
     findings = (*troubles, *claims, *_unproven(journal), *coverage)
     verdict = Verdict.worst(finding.verdict for finding in findings)
@@ -192,11 +194,42 @@ def _held_back(finding: Finding, doubts: list[Doubt]) -> Finding:
     return finding
 
 
+def _explained(
+    plan: Plan, journal: Journal, history: History, nodes: Path | None, claims: list[Finding]
+) -> list[Finding]:
+    """What a listed difference can have done by its mechanism is put down to it; whatever is wrong besides stands."""
+    for mechanism in dict.fromkeys(each.mechanism for each in plan.deviations if each.mechanism is not None):
+        listed = {each.requirement: each.difference for each in plan.deviations if each.mechanism == mechanism}
+        if nodes is None or not any(
+            each.verdict is Verdict.VIOLATION and each.requirement in listed for each in claims
+        ):
+            continue
+        taken = reaches(mechanism, plan, journal, history, nodes.parent / "logs")
+        rest = (
+            {each.check: each for each in _data_plane(plan, journal, without(history, taken), nodes)} if taken else {}
+        )
+        claims = [_put_down(each, listed, rest.get(each.check), taken) for each in claims]
+    return claims
+
+
+def _put_down(finding: Finding, listed: Mapping[str, str], rest: Finding | None, taken: Sequence[Reach]) -> Finding:
+    """`rest`: what the same check finds without the records that the mechanism can have taken."""
+    if finding.verdict is not Verdict.VIOLATION or finding.requirement not in listed or rest is None:
+        return finding
+    if rest.verdict is Verdict.VIOLATION:
+        return replace(rest, sentence=f"{rest.sentence} Known differences do not explain these.")
+    difference = listed[finding.requirement]
+    how = "; ".join(dict.fromkeys(reach.how for reach in taken))
+    sentence = f"{finding.sentence} Known as {difference}: {how}."
+    return replace(finding, verdict=Verdict.PASS, difference=difference, sentence=sentence)
+
+
 def _as_listed(plan: Plan, finding: Finding) -> Finding:
     """A violation that the plan's target is listed for is what was expected, and stays visible as that."""
     for deviation in plan.deviations:
         if (
             finding.verdict is Verdict.VIOLATION
+            and deviation.mechanism is None
             and finding.requirement == deviation.requirement
             and finding.difference is None
         ):

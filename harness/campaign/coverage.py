@@ -34,6 +34,7 @@ class _Node:
     answer: str = "unknown"
     mode: str = ""
     """Of a ZooKeeper server."""
+    ended: bool = False
     returned: bool = False
     """It was started again, or went on, since it was last seen in every ISR that it belongs to."""
 
@@ -55,7 +56,8 @@ class _Sight:
         if event.type == "node" and node is not None:
             node.process = event.phase
             node.answer = "unknown" if event.phase in ("started", "killed", "exited") else node.answer
-            node.returned |= event.phase in ("started", "resumed")
+            node.ended |= event.phase in ("killed", "exited", "stopped", "paused")
+            node.returned |= node.ended and event.phase in ("started", "resumed")
         elif event.type == "state":
             self._state(event, node)
 
@@ -105,7 +107,7 @@ class _Sight:
             roles.add("active controller")
         catching_up = "replica not in ISR" in roles and node.returned
         if not catching_up:
-            node.returned = False
+            node.ended = node.returned = False
         state = self._process(node) or self._serving(node, catching_up)
         for role in sorted(roles) or ["broker without replicas"]:
             yield role, state

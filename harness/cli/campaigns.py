@@ -53,8 +53,9 @@ def run_campaign(order: Order, runs: Path, console: Console, *, as_json: bool = 
         highlight=False,
     )
     missing = tuple(left_out(target.file, order.backend))
-    for each in missing:
-        said.print(Text(f"{'left out':<{MARGIN}}{each.kind}: {each.reason}", "dim"))
+    for reason in dict.fromkeys(each.reason for each in missing):
+        kinds = ", ".join(each.kind for each in missing if each.reason == reason)
+        said.print(Text(f"{'left out':<{MARGIN}}{kinds}: {reason}", "dim"))
     board = Board(campaign.began)
     met: list[Meeting] = []
     interrupted = False

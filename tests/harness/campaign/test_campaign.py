@@ -1,0 +1,112 @@
+"""A campaign runs plans, goes on after a failure, and ends with a summary."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from harness.campaign.campaign import Campaign, Order
+from harness.campaign.coverage import Meeting
+from harness.campaign.planner import LeftOut
+from harness.campaign.summary import Outcome, Summary
+from harness.cli.campaigns import run_campaign, show_plans, shown
+from harness.plan import load_plan
+from results.records.folder import RunFolder
+from results.records.verdict import RunVerdict, Verdict
+
+ORDER = Order("quorum:1", "process", 7, 60, 1)
+
+
+def outcome(number: int, verdict: Verdict, *differences: str) -> Outcome:
+    run = f"runs/run-{number}"
+    return Outcome(number, 7_000_000 + number, f"plan {number}", verdict, 10.0, "what was found", run, differences)
+
+
+def summary(*outcomes: Outcome, met: tuple[Meeting, ...] = (), interrupted: int = 0) -> Summary:
+    return Summary(ORDER, 100.0, outcomes, interrupted, met, (LeftOut("memory", "no container"),))
+
+
+def text(told: Summary) -> str:
+    console = Console(width=120, record=True, quiet=True)
+    with console.capture() as captured:
+        wide = Console(width=120, file=console.file)
+        for rendered in shown(told):
+            wide.print(rendered)
+    return captured.get()
+
+
+def test_the_worst_verdict_is_the_campaigns() -> None:
+    told = summary(outcome(1, Verdict.PASS), outcome(2, Verdict.INCONCLUSIVE), outcome(3, Verdict.VIOLATION))
+    assert told.verdict is Verdict.VIOLATION
+    assert [each.number for each in told.failures] == [3, 2]
+    assert summary().verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_summary_is_a_file_that_machines_read() -> None:
+    told = summary(
+        outcome(1, Verdict.PASS, "LF-01"), outcome(2, Verdict.VIOLATION), met=(Meeting("kill", "leader", "serving"),)
+    )
+    data = json.loads(json.dumps(told.to_json()))
+    assert data["exit_code"] == 1
+    assert data["counts"] == {"pass": 1, "violation": 1, "infrastructure": 0, "inconclusive": 0}
+    assert data["failures"][0]["replay"] == "fencepost replay runs/run-2"
+    assert data["differences"] == {"LF-01": [7_000_001]}
+    assert data["coverage"] == [{"fault": "kill", "role": "leader", "state": "serving", "times": 1}]
+    assert data["left_out"] == [{"kind": "memory", "reason": "no container"}]
+
+
+def test_each_failure_is_shown_with_the_command_that_replays_it(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(width=120)
+    told = summary(outcome(1, Verdict.PASS, "LF-01"), outcome(2, Verdict.INCONCLUSIVE), interrupted=1)
+    for rendered in shown(told):
+        console.print(rendered)
+    said = capsys.readouterr().out
+    assert "fencepost replay runs/run-2" in said
+    assert "1 interrupted" in said
+    assert "LF-01" in said
+
+
+def test_plans_of_a_campaign_come_from_its_seed_and_their_number() -> None:
+    other = Order("quorum:1", "process", 8, 60, 1)
+    assert ORDER.plan(3) == ORDER.plan(3)
+    assert len({ORDER.plan_seed(1), ORDER.plan_seed(2), other.plan_seed(1)}) == 3
+
+
+def test_a_dry_run_names_plans_and_starts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    show_plans(Order("quorum", "process", 7, 60, 1, plans=2), Console(width=200))
+    said = capsys.readouterr().out
+    assert "7000001" in said and "7000002" in said
+    assert ORDER.plan(1).title[:40] in said
+
+
+def test_a_run_that_dies_without_a_verdict_is_no_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    console = Console(quiet=True)
+    code = run_campaign(Order("quorum", "process", 7, 60, 2, plans=2), tmp_path, console)
+    (folder,) = tmp_path.iterdir()
+    told = json.loads((folder / "summary.json").read_text())
+    assert code == Verdict.INFRASTRUCTURE.exit_code
+    assert told["counts"]["infrastructure"] == 2
+
+
+def test_no_plan_is_begun_when_the_time_is_up(tmp_path: Path) -> None:
+    with Campaign.create(Order("quorum:1", "process", 7, 0.0, 2), tmp_path) as campaign:
+        assert campaign.over
+        assert list(campaign.step()) == []
+        assert campaign.attempts == []
+
+
+@pytest.mark.integration
+def test_two_random_plans_are_run_judged_and_summed_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run_campaign(Order("quorum", "process", 5, 10, 1, plans=2), tmp_path, Console(width=120), as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["outcomes"]) == 2
+    assert code == told["exit_code"]
+    for each in told["outcomes"]:
+        folder = RunFolder.open(Path(each["run"]))
+        assert load_plan(folder.plan).seed == each["seed"]
+        assert RunVerdict.load(folder.verdict).verdict.value == each["verdict"] == "pass", each["headline"]
+    assert {row["fault"] for row in told["coverage"]}
