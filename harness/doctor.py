@@ -206,6 +206,25 @@ def fuse() -> str:
     return "mounted and read a file through it"
 
 
+def wall_clock() -> str:
+    """Compiles the library that stands in front of a wall clock, unless it was before, and reads a clock through it."""
+    from harness.clock.library import lacking, library
+
+    if reason := lacking():
+        raise Unavailable(reason)
+    built = library()
+    done = subprocess.run(
+        [sys.executable, "-c", "import time; print(time.time())"],
+        env={**os.environ, "LD_PRELOAD": str(built)},
+        capture_output=True,
+        text=True,
+        timeout=PROBE_SECONDS,
+    )
+    if done.returncode != 0 or abs(float(done.stdout) - time.time()) > PROBE_SECONDS:
+        raise Unavailable(f"a clock read through {built} was wrong: {(done.stderr or done.stdout).strip()[-120:]}")
+    return f"read a clock through {built.name}"
+
+
 def pause() -> str:
     """Stops a process of its own and sees state T in the process table."""
     child = subprocess.Popen(["sleep", "60"])
@@ -272,8 +291,24 @@ MECHANISMS = (
         "the targets zk-controller and leader-driven",
         "apt-get install maven, or pip install 'fencepost[mining]', or set ZOOKEEPER_HOME",
     ),
-    Mechanism("docker", docker_engine, "the docker backend", "apt-get install docker.io, then start dockerd"),
-    Mechanism("fuse", fuse, "disk faults", "apt-get install fuse3; a container needs --device /dev/fuse"),
+    Mechanism(
+        "docker",
+        docker_engine,
+        "--backend docker, and the faults disconnect, memory and cpu",
+        "apt-get install docker.io, then start dockerd",
+    ),
+    Mechanism(
+        "fuse",
+        fuse,
+        "the faults of disks: disk-error, disk-slow, disk-full, disk-read-only, torn-write, power-loss, bit-flip",
+        "apt-get install fuse3; a container needs --device /dev/fuse --cap-add SYS_ADMIN",
+    ),
+    Mechanism(
+        "compiler",
+        wall_clock,
+        "the faults of clocks: clock-jump, clock-skew",
+        "apt-get install gcc libc6-dev, or name a compiler in CC",
+    ),
     Mechanism("sigstop", pause, "the fault pause", "run where processes may be signalled"),
     Mechanism(
         "loopback",
@@ -309,17 +344,24 @@ def main(as_json: bool = False) -> int:
 
 
 def _print_table(rows: list[Diagnosis]) -> None:
+    from rich.padding import Padding
     from rich.table import Table
+    from rich.text import Text
 
     from harness.terminal import terminal
 
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 3, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for row in rows:
         if row.available:
-            table.add_row(row.name, "[green]yes[/]", row.how)
+            version = re.match(r"(\d[\d.]*), ", row.how)
+            how = row.how[version.end() :] if version else row.how
+            table.add_row(row.name, Text(version[1] if version else "yes", "green"), Text(how))
         else:
-            table.add_row(row.name, "[red]no[/]", f"{row.how}\n[dim]lost:[/] {row.lost}\n[dim]get it:[/] {row.remedy}")
-    terminal().print(table)
+            text = Text(row.how)
+            text.append("\nlost     ", "dim").append(row.lost)
+            text.append("\nget it   ", "dim").append(row.remedy)
+            table.add_row(row.name, Text("no", "red"), text)
+    terminal().print(Padding(table, (0, 2)))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness import doctor
-from harness.doctor import Mechanism, Unavailable, diagnose
+from harness.doctor import Diagnosis, Mechanism, Unavailable, diagnose
 
 
 def test_a_probe_that_raises_means_not_available_and_says_why() -> None:
@@ -45,6 +45,16 @@ def test_an_engine_that_does_not_answer_is_not_an_engine(monkeypatch: pytest.Mon
     row = diagnose(Mechanism("docker", doctor.docker_engine, "lost", "remedy"))
     assert not row.available
     assert f"no engine answered at unix://{tmp_path}/absent.sock" in row.how
+
+
+def test_the_table_tells_versions_reasons_and_what_to_install_to_the_letter(capsys: pytest.CaptureFixture[str]) -> None:
+    there = Diagnosis("java", True, "17.0.15, /usr/bin/java", "", "")
+    absent = Diagnosis("spark", False, "no pyspark", "fencepost trends", "pip install 'fencepost[mining]'")
+    doctor._print_table([there, absent])
+    said = capsys.readouterr().out
+    assert "  java    17.0.15   /usr/bin/java" in said
+    assert "get it   pip install 'fencepost[mining]'" in said
+    assert "\x1b" not in said, "colours only on a terminal"
 
 
 @pytest.mark.integration
