@@ -1,14 +1,24 @@
 """A cluster that one terminal holds and another breaks."""
 
+import math
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from harness.cli.byhand import ByHand
 from harness.cli.control import ControlServer, ask, find_run
+from harness.cli.tables import status_tables
+from harness.clients.observer import Observer
+from harness.clients.workload import Workload
 from harness.cluster import Cluster
+from harness.engine.context import Context
+from harness.engine.keeper import FaultKeeper
+from harness.engine.node_logs import NodeLogs
 from harness.errors import UsageError
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter, read_journal
@@ -27,14 +37,24 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         Cluster(sample_plan(), folder, journal, SampleTarget()) as cluster,
     ):
         cluster.start(FIRST)
-        with closing(ControlServer(folder.path, ByHand(cluster).operations())):
+        with closing(ControlServer(folder.path, ByHand(_context(cluster)).operations())):
             yield folder.path
+
+
+def _context(cluster: Cluster) -> Context:
+    """Nobody watches: stand-ins for nodes have nothing to say."""
+    observer = Observer((), cluster.target.file.dialect, cluster.journal)
+    workload = Workload(cluster.plan, cluster.journal, cluster.bootstrap)
+    logs = NodeLogs(cluster.folder.logs, FIRST)
+    keeper = FaultKeeper(cluster.journal)
+    return Context(cluster.plan, cluster, cluster.journal, observer, workload, keeper, logs, math.inf)
 
 
 def test_a_fault_is_injected_proven_shown_healed_and_journalled(run: Path) -> None:
     assert find_run(None) == run
-    done = ask(run, "inject", fault="cut", params={"from": ["node-2"], "to": ["controllers"]}, name=None)
+    done = ask(run, "inject", fault="cut", params={"from": "node-2", "to": "controllers"}, name=None)
     assert done["name"] == "cut-1"
+    assert "round trip" in done["how"]
     (fault,) = ask(run, "status")["faults"]
     assert fault["targets"]["links"] == [{"from": "node-2", "to": "node-1", "held": "cut"}]
     assert ask(run, "heal", name=None) == ["cut-1"]
@@ -54,8 +74,9 @@ def test_a_paused_node_shows_in_the_status_and_is_resumed_by_name(run: Path) -> 
     ("fault", "params", "sentence"),
     [
         ("cutt", {}, "did you mean `cut`"),
-        ("cut", {"from": ["node-9"], "to": ["node-1"]}, "there is no node 'node-9'"),
-        ("cut", {"from": ["node-1"]}, "lacks a parameter"),
+        ("cut", {"from": ["node-9"], "to": ["node-1"]}, "unknown node `node-9`"),
+        ("cut", {"from": ["node-1"]}, "--to is missing"),
+        ("pause", {"nodes": "leader:t-0"}, "t-0"),
         ("kill", {"nodes": ["node-3b"]}, "node-3b"),
     ],
 )
@@ -81,3 +102,23 @@ def test_when_nothing_is_up_the_error_says_how_to_start(tmp_path: Path, monkeypa
         find_run(None)
     with pytest.raises(UsageError, match="is not up any more"):
         ask(tmp_path, "status")
+
+
+def test_the_state_can_be_asked_for_while_a_fault_waits_for_its_moment(run: Path) -> None:
+    when = {"says": "a line that never comes", "within_ms": 3000}
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(ask, run, "inject", fault="kill", params={"nodes": "node-2", "when": when}, name=None)
+        assert ask(run, "status")["faults"] == []
+        assert not waiting.done()
+        with pytest.raises(UsageError, match="a line that never comes"):
+            waiting.result()
+
+
+def test_what_is_shown_of_a_cluster_names_nodes_faults_and_where_it_is(run: Path) -> None:
+    ask(run, "inject", fault="pause", params={"nodes": "node-3"}, name="nap")
+    status = ask(run, "status")
+    status["partitions"] = [{"name": "t-0", "leader": -1, "epoch": 4, "isr": [2], "replicas": [2, 3]}]
+    console = Console(width=150, record=True, file=StringIO())
+    console.print(status_tables(status))
+    said = console.export_text()
+    assert [word for word in ("paused", "nap", "node-3b", str(run)[-20:], "none", "2 (3)") if word not in said] == []

@@ -13,7 +13,7 @@ from harness.cli.main import run_command
 
 COMMANDS = (
     *("conformance", "stories", "plan", "run", "replay", "report", "recheck", "trends"),
-    *("up", "inject", "heal", "status", "clean", "doctor"),
+    *("up", "inject", "faults", "heal", "status", "clean", "doctor"),
 )
 
 

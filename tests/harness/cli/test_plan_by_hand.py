@@ -25,3 +25,13 @@ def test_where_zookeeper_holds_the_state_its_servers_stand_in_for_controllers() 
 def test_a_node_has_a_second_log_directory_where_one_can_fail() -> None:
     assert {node.log_dirs for node in plan_by_hand("zk-controller").topology.nodes if "broker" in node.roles} == {2}
     assert {node.log_dirs for node in plan_by_hand("quorum").topology.nodes} == {1}
+
+
+def test_there_is_a_topic_to_play_with_that_every_broker_leads_a_part_of() -> None:
+    [topic] = plan_by_hand("quorum").topics
+    assert sorted(assigned[0] for assigned in topic.assignments) == [4, 5, 6]
+
+
+def test_a_plain_cluster_has_the_disks_and_the_clock_of_the_machine() -> None:
+    nodes = plan_by_hand("quorum", plain=True).topology.nodes
+    assert {(node.disk, node.clock) for node in nodes} == {("plain", "machine")}
