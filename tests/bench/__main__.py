@@ -2,7 +2,8 @@
 
 Cells are medians; in brackets stands the ratio to the Kafka of the same kind: today's for the design that keeps its
 metadata itself, the last one with ZooKeeper for the designs around it. A second table is about many partitions, for
-those with ZooKeeper.
+those with ZooKeeper. `--only faults` measures the faults, the way through the links, the start on each backend, and
+with `--suite RUNS` what a suite took beside its protocol waits; `--write` puts that into `faults/README.md`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from rich.table import Table
 from harness.terminal import terminal
 from tests.bench import many_partitions, measures
 from tests.bench.clusters import started
+from tests.bench.faults_page import measure_page
 from tests.bench.many_partitions import Scale
 
 Figures = dict[str, float]
@@ -27,6 +29,7 @@ Runs = dict[str, list[Figures]]
 KAFKA, KAFKA_ZK = "apache-kafka:4.3.1", "apache-kafka-zk:3.9.1"
 BESIDE = {"leader-driven": KAFKA_ZK, "zk-controller": KAFKA_ZK, "quorum": KAFKA}
 """Which Kafka each design is held beside."""
+FAULTS = "faults"
 WITH_ZOOKEEPER = ("leader-driven", "zk-controller", KAFKA_ZK)
 SCALES = (Scale(1000, 3, 3),)
 
@@ -95,7 +98,22 @@ def options() -> argparse.Namespace:
     arguments.add_argument(
         "--many", type=int, default=1, help="clusters with many partitions, of each target with ZooKeeper (default 1)"
     )
-    arguments.add_argument("--only", choices=BESIDE, action="append", help="this design and its Kafka; may be repeated")
+    arguments.add_argument(
+        "--only",
+        choices=[*BESIDE, FAULTS],
+        action="append",
+        help="this design and its Kafka, or the faults; may be repeated",
+    )
+    arguments.add_argument("--times", type=int, default=50, help="how often each fault is tried (default 50)")
+    arguments.add_argument(
+        "--seconds",
+        type=float,
+        default=120.0,
+        help="of one fault on one backend, at most; twice in any case (default 120)",
+    )
+    arguments.add_argument("--fault", action="append", default=[], help="this fault alone; may be repeated")
+    arguments.add_argument("--suite", type=Path, metavar="RUNS", help="the folder with the runs of one suite")
+    arguments.add_argument("--write", action="store_true", help="the figures of faults also go into faults/README.md")
     arguments.add_argument("--without-kafka", action="store_true", help="measure the designs alone")
     arguments.add_argument(
         "--scale",
@@ -111,7 +129,8 @@ def options() -> argparse.Namespace:
 def main() -> None:
     chosen = options()
     console = terminal()
-    targets = targets_of(chosen.only or [*BESIDE])
+    only = chosen.only or [*BESIDE, FAULTS]
+    targets = targets_of([name for name in only if name in BESIDE])
     if chosen.without_kafka:
         targets = [target for target in targets if target in BESIDE]
     scales = chosen.scale or SCALES
@@ -126,6 +145,13 @@ def main() -> None:
             console.print(table(found[what], f"{what}: medians of {times}, links through Toxiproxy, in turn"))
             if chosen.json:
                 chosen.json.write_text(json.dumps(found, indent=2))
+    if FAULTS in only:
+        page = measure_page(console, chosen.times, chosen.seconds, chosen.fault, chosen.repeat, chosen.suite)
+        page.show(console)
+        if chosen.write:
+            page.write()
+        if chosen.json:
+            chosen.json.write_text(json.dumps({**found, FAULTS: page.figures()}, indent=2))
 
 
 if __name__ == "__main__":

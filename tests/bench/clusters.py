@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # its stubs do not export NewTopic
 
+from harness.backends import PROCESS
 from harness.cluster import Cluster
 from harness.plan.model import NodeSpec, Plan, Timing, Topology
 from harness.targets.target import load
@@ -64,12 +65,12 @@ def plan(target: str, timing: Timing) -> Plan:
 
 
 @contextmanager
-def started(target: str, timing: Timing = TIMING) -> Iterator[Started]:
+def started(target: str, timing: Timing = TIMING, backend: str = PROCESS) -> Iterator[Started]:
     """A fresh cluster with one topic of three partitions and three replicas; broker 4 leads partition 0."""
     with TemporaryDirectory(prefix="fencepost-bench-") as scratch:
         what = plan(target, timing)
         folder = RunFolder.create_at(Path(scratch, "run"))
-        with JournalWriter(folder.journal) as journal, Cluster(what, folder, journal, load(target)) as cluster:
+        with JournalWriter(folder.journal) as journal, Cluster(what, folder, journal, load(target), backend) as cluster:
             begun = time.monotonic()
             cluster.start([node.name for node in what.topology.nodes])
             bootstrap = cluster.bootstrap()

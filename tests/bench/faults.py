@@ -1,0 +1,200 @@
+"""How long faults take to show and to be gone, and what the way through the links costs.
+
+All of it is measured side by side in one run; nothing here passes or fails. A fault is timed from the order to the
+evidence that it works, and from the order to heal to the evidence of that, on the small cluster on which every fault is
+tried (`tests/faults/real.py`); the time until evidence is there is mostly the time that a measurement takes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+from rich.console import Console
+from rich.table import Table
+
+from faults.capabilities import CapabilityError
+from faults.registry import FAULTS, build
+from harness.backends import BACKENDS, check_backend, lacking
+from harness.cluster import Cluster
+from harness.errors import UsageError
+from harness.network.addresses import CLIENT_PORT
+from harness.network.layout import Layout, Node
+from harness.targets import listeners
+from tests.bench import measures
+from tests.bench.clusters import started
+from tests.faults.readme import markdown
+from tests.faults.real import CASES, capability, make_whole, small_cluster
+
+TARGET = "quorum"
+DIRECT, LINKED = "direct", "through the links"
+
+
+@dataclass(frozen=True)
+class Lasted:
+    """Seconds of each time that a fault was tried. `why_not`: what ended it before its time."""
+
+    shown: Sequence[float] = ()
+    healed: Sequence[float] = ()
+    why_not: str | None = None
+
+    def cells(self) -> tuple[str, ...]:
+        if len(self.shown) < 2:
+            return ("-", "-", "-", "-", self.why_not or "0")
+        figures = (*_percentiles(self.shown), *_percentiles(self.healed))
+        return (*map(milliseconds, figures), str(len(self.shown)))
+
+
+Figures = dict[str, dict[str, Lasted]]
+"""By fault, by backend."""
+
+
+def backends() -> Mapping[str, str | None]:
+    """Each with the reason why it cannot be measured here, if there is one."""
+    found: dict[str, str | None] = {}
+    for name in BACKENDS:
+        try:
+            check_backend(name)
+            found[name] = None
+        except UsageError as error:
+            found[name] = str(error)
+    return found
+
+
+def measure_faults(
+    console: Console, backend: str, times: int, seconds: float, only: Sequence[str]
+) -> dict[str, Lasted]:
+    """Each fault so often, or for so many seconds if that is less; never less than twice."""
+    names = [name for name in FAULTS if backend in CASES[name].backends and (not only or name in only)]
+    found: dict[str, Lasted] = {}
+    with (
+        TemporaryDirectory(prefix="fencepost-bench-") as scratch,
+        small_cluster(Path(scratch, "run"), backend) as cluster,
+    ):
+        for name in names:
+            reason = lacking(backend, capability(name))
+            found[name] = Lasted(why_not=reason) if reason else _lasted(name, cluster, times, seconds)
+            console.print(f"  {backend}: {name}", " ".join(found[name].cells()), highlight=False)
+    return found
+
+
+def _lasted(name: str, cluster: Cluster, times: int, seconds: float) -> Lasted:
+    shown: list[float] = []
+    healed: list[float] = []
+    begun = time.monotonic()
+    while len(shown) < times and (len(shown) < 2 or time.monotonic() - begun < seconds):
+        make_whole(cluster)
+        fault = build(name, cluster, CASES[name].params)
+        try:
+            fault.set_up()
+            ordered = time.monotonic()
+            fault.inject()
+            evidence = fault.verify()
+            proven = time.monotonic()
+            if evidence.proven:
+                recovering = time.monotonic()
+                fault.recover()
+                evidence = fault.verify_healed()
+            else:
+                fault.recover()
+        except CapabilityError as error:
+            return Lasted(shown, healed, why_not=str(error))
+        if not evidence.proven:
+            return Lasted(shown, healed, why_not=evidence.how)
+        shown.append(proven - ordered)
+        healed.append(time.monotonic() - recovering)
+    return Lasted(shown, healed)
+
+
+def measure_links(times: int) -> dict[str, dict[str, float]]:
+    """The same cluster with and without a proxy on each connection, in turn: medians."""
+    runs: dict[str, list[dict[str, float]]] = {DIRECT: [], LINKED: []}
+    for _ in range(times):
+        for how, found in runs.items():
+            with _past_the_links() if how == DIRECT else _as_ever(), started(TARGET) as cluster:
+                p50, p99 = measures.single_latencies(cluster)
+                found.append(
+                    {
+                        "one record acknowledged, p50, ms": p50,
+                        "one record acknowledged, p99, ms": p99,
+                        "produce 1 KB, acks=all, 3 replicas, MB/s": measures.bulk_throughput(cluster),
+                    }
+                )
+    return {how: {name: median(run[name] for run in found) for name in found[0]} for how, found in runs.items()}
+
+
+@contextmanager
+def _as_ever() -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def _past_the_links() -> Iterator[None]:
+    """Names lead to the nodes themselves, and so does what brokers advertise; nobody dials the proxies."""
+
+    def hosts_of(layout: Layout, node: Node) -> dict[str, str]:
+        return {**linked(layout, node), **{peer.name: peer.address for peer in layout.nodes}}
+
+    def advertised(node: Node, layout: Layout) -> str:
+        return listeners.listeners(node)
+
+    def bootstrap(layout: Layout, site: str = "") -> str:
+        return ",".join(f"{node.address}:{CLIENT_PORT}" for node in layout.brokers)
+
+    linked = Layout.hosts_of
+    with (
+        patch.object(Layout, "hosts_of", hosts_of),
+        patch.object(Layout, "bootstrap", bootstrap),
+        patch.object(listeners, "advertised_listeners", advertised),
+    ):
+        yield
+
+
+def measure_starts(times: int, names: Sequence[str]) -> dict[str, float]:
+    """Seconds from the first process until the cluster of six nodes serves and has a topic, in turn: medians."""
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(times):
+        for name, seconds in found.items():
+            with started(TARGET, backend=name) as cluster:
+                seconds.append(cluster.seconds)
+    return {name: median(seconds) for name, seconds in found.items()}
+
+
+def faults_table(found: Figures) -> str:
+    """For people, and for the page in `faults/`."""
+    heads = ("fault", "backend", "shown, p50", "p99", "healed, p50", "p99", "times")
+    rows = [(f"`{name}`", backend, *lasted.cells()) for name, each in found.items() for backend, lasted in each.items()]
+    return markdown(heads, rows)
+
+
+def links_table(found: Mapping[str, Mapping[str, float]]) -> str:
+    rows = [
+        (name, f"{direct:.3g}", f"{found[LINKED][name]:.3g}", f"{found[LINKED][name] / direct:.2f}")
+        for name, direct in found[DIRECT].items()
+    ]
+    return markdown(("", DIRECT, LINKED, "ratio"), rows)
+
+
+def shown(found: Figures) -> Table:
+    table = Table(title="faults: from the order to the evidence, milliseconds", title_justify="left")
+    for heading in ("fault", "backend", "shown, p50", "p99", "healed, p50", "p99", "times"):
+        table.add_column(heading, justify="left" if heading in ("fault", "backend") else "right")
+    for name, each in found.items():
+        for backend, lasted in each.items():
+            table.add_row(name, backend, *lasted.cells())
+    return table
+
+
+def milliseconds(seconds: float) -> str:
+    ms = 1000 * seconds
+    return f"{ms:,.0f} ms" if ms >= 10 else f"{ms:.2g} ms"
+
+
+def _percentiles(seconds: Sequence[float]) -> tuple[float, float]:
+    return median(seconds), quantiles(seconds, n=100, method="inclusive")[98]

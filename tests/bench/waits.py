@@ -1,0 +1,62 @@
+"""How long a suite takes, beside the longest chain of protocol waits in one of its stories.
+
+No suite can be quicker than that chain: a lease has to run out, and what follows from it has to be seen. What is above
+it is the start of clusters, faults, verdicts, and stories that waited for a processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from results.records.events import Event
+from results.records.folder import RunFolder
+from results.records.journal import read_journal
+
+WAITS = ("await", "hold", "probe")
+"""Steps in which a story does nothing but wait for the cluster to do, or not to do, something."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """`wall`: seconds from the begin of the first run to the end of the last; `chain`: of the story that waits most."""
+
+    stories: int
+    wall: float
+    chain: float
+    slowest: str
+
+    @property
+    def ratio(self) -> float:
+        return self.wall / self.chain
+
+
+def suite_of(runs: Path) -> Suite:
+    """Of all runs in a folder, which are those of one suite. ValueError if there is none that came to its end."""
+    chains: dict[str, float] = {}
+    begun: list[float] = []
+    ended: list[float] = []
+    for path in sorted(runs.glob("*/journal.jsonl")):
+        journal = read_journal(RunFolder(path.parent).journal)
+        if not journal.finished or not journal.events:
+            continue
+        begun.append(journal.events[0].wall)
+        ended.append(journal.events[-1].wall)
+        story = str(journal.events[0].data.get("story", path.parent.name))
+        chains[story] = max(chains.get(story, 0.0), waited(journal.of("step")))
+    if not chains:
+        raise ValueError(f"no run in {runs} came to its end")
+    slowest = max(chains, key=chains.__getitem__)
+    return Suite(len(chains), max(ended) - min(begun), chains[slowest], slowest)
+
+
+def waited(steps: Iterable[Event]) -> float:
+    """Seconds in all steps that only wait, one after the other."""
+    seconds, begun = 0.0, dict[str, float]()
+    for step in steps:
+        if step.phase == "begin" and step.data.get("do") in WAITS:
+            begun[step.id] = step.t
+        elif step.phase == "end" and step.id in begun:
+            seconds += step.t - begun.pop(step.id)
+    return seconds
