@@ -71,6 +71,8 @@ def _read(body: bytes) -> Received:
         if kind == INFO:
             (count,) = struct.unpack_from("=Q", body, offset + ATTRIBUTE.size + BYTES_RECEIVED)
         offset += _aligned(length)
+    if body[1] == CLOSE_WAIT:
+        count -= 1  # The kernel counts the end of a stream as a byte of it.
     return Received(Endpoint(own, own_port), Endpoint(other, other_port), count)
 
 
