@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from harness.network.layout import MAIN_SITE, PROBE_SITE, SITE_PREFIX
 from harness.plan.base import PlanModel, Said
 from harness.plan.conditions import NodeExited, Znode
-from harness.plan.injects import InjectDuplicate, InjectRestored, InjectStep, InjectSwapped
+from harness.plan.injects import (
+    InjectClockJump,
+    InjectClockSkew,
+    InjectDuplicate,
+    InjectRestored,
+    InjectStep,
+    InjectSwapped,
+)
 from harness.plan.model import ConsumerSpec, NodeSpec, Plan, ProducerSpec
 from harness.plan.probes import ReplicaStateEventProbe
 from harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Shutdown, Start, Workload
@@ -136,6 +143,8 @@ def _steps(plan: Plan) -> Iterator[Problem]:
             yield Problem((*at, "nodes"), f"two nodes exchange their directories, and {len(step.nodes)} are named")
         if isinstance(step, InjectRestored) and step.backup is not None and step.backup not in copies:
             yield Problem((*at, "backup"), _not_yet("backup", step.backup, copies))
+        if isinstance(step, InjectClockJump | InjectClockSkew):
+            yield from _clock((*at, "nodes"), step.nodes, plan)
         if isinstance(step, InjectDuplicate):
             yield from _duplicate((*at, "node"), step.node, plan)
         if isinstance(step, Start):
@@ -284,6 +293,14 @@ def _duplicate(at: tuple[str | int, ...], ref: str, plan: Plan) -> Iterator[Prob
         yield Problem(
             at, f"{ref} is no duplicate that waits; its topology entry needs `duplicate_of` and `start: later`"
         )
+
+
+def _clock(at: tuple[str | int, ...], refs: str | tuple[str, ...], plan: Plan) -> Iterator[Problem]:
+    """Of a role it shows when the step comes to it."""
+    named = (refs,) if isinstance(refs, str) else refs
+    for spec in plan.topology.nodes:
+        if spec.name in named and spec.clock != "own":
+            yield Problem(at, f"{spec.name} reads the machine's wall clock; its topology entry needs `clock: own`")
 
 
 def _later(at: tuple[str | int, ...], step: Start, plan: Plan, ended: set[str]) -> Iterator[Problem]:
