@@ -29,6 +29,7 @@ from harness.plan.file import PlanError, dump_plan
 from harness.plan.hash import plan_hash
 from harness.plan.model import Plan
 from harness.processes.waiting import WaitingNodes
+from harness.room import check_room, room
 from harness.targets import target as targets
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
@@ -66,6 +67,12 @@ def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = 
     target = targets.load(plan.target)
     target.file.check_levels(plan)
     target.file.check_design(plan)
+    check_room(runs)
+    with room(runs):
+        return _run(plan, runs, target, backend, watch or Unwatched())
+
+
+def _run(plan: Plan, runs: Path, target: targets.Target, backend: str, watch: Watch) -> tuple[RunFolder, RunVerdict]:
     folder = RunFolder.create(runs, plan_hash(plan), date.today())
     folder.plan.write_text(dump_plan(plan), encoding="utf-8")
     describe(plan, folder, target.version, backend).save(folder.manifest)
@@ -73,7 +80,7 @@ def run(plan: Plan, runs: Path, backend: str = "process", watch: Watch | None = 
         journal.write("run", folder.name, "begin", {"story": plan.story, "target": plan.target, "seed": plan.seed})
         interrupted = False
         try:
-            _live(plan, folder, journal, target, backend, watch or Unwatched())
+            _live(plan, folder, journal, target, backend, watch)
         except (KeyboardInterrupt, SystemExit):
             interrupted = True
             journal.trouble("the run was interrupted")

@@ -25,6 +25,7 @@ from harness.errors import UsageError
 from harness.plan import dump_plan, plan_hash
 from harness.plan.check import problems
 from harness.plan.model import NodeSpec, Plan, TopicSpec, Topology
+from harness.room import check_room
 from harness.run import started
 from harness.targets.target import load
 from results.records.folder import RunFolder
@@ -83,6 +84,7 @@ def cluster_by_hand(plan: Plan, runs: Path, backend: str = PROCESS) -> Iterator[
     """A running cluster, with a run folder and a journal like any other; it ends with the block."""
     check_backend(backend)
     target = load(plan.target)
+    check_room(runs)
     folder = RunFolder.create(runs, plan_hash(plan), date.today())
     folder.plan.write_text(dump_plan(plan))
     with JournalWriter(folder.journal) as journal:

@@ -25,6 +25,7 @@ from harness.cli.signals import at_once
 from harness.cli.summary import summary
 from harness.conformance.progress import VARIABLE
 from harness.errors import InfrastructureError, UsageError
+from harness.room import check_room
 from harness.targets.target import TargetFile, load
 
 POLL = 0.1
@@ -55,6 +56,7 @@ def run_suites(request: Request, suites: Path, console: Console) -> int:
     failed.
     """
     check_backend(request.backend)
+    check_room(request.runs)
     target = load(request.target)
     prepare(request.backend, target)
     workers = request.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))

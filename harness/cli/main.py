@@ -37,7 +37,6 @@ app = typer.Typer(
     epilog=EXIT_CODES,
     rich_markup_mode="rich",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -72,8 +71,9 @@ def _foreseen(error: Exception) -> bool:
     from harness.plan import PlanError
     from results.records.folder import FolderError
     from results.records.journal import JournalError
+    from suites.requirements import CatalogueError
 
-    sentences = HarnessError | CapabilityError | PlanError | FolderError | JournalError
+    sentences = HarnessError | CapabilityError | PlanError | FolderError | JournalError | CatalogueError
     # The system's own refusals (no such file, no permission, no space) name the place themselves.
     return isinstance(error, sentences) or (isinstance(error, OSError) and error.filename is not None)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from harness.cli import completion
 
 if TYPE_CHECKING:
     from harness.plan import Plan
@@ -14,12 +17,17 @@ PANEL = "Stories"
 Target = Annotated[
     str,
     typer.Option(
-        help="quorum, zk-controller, leader-driven, apache-kafka, apache-kafka-zk; with a version: apache-kafka:3.9.1."
+        help="quorum, zk-controller, leader-driven, apache-kafka, apache-kafka-zk; with a version: apache-kafka:3.9.1.",
+        autocompletion=completion.targets,
     ),
 ]
 Seed = Annotated[int, typer.Option(help="What plans draw from; the same seed gives the same plan.")]
 Runs = Annotated[Path, typer.Option(help="Where run folders go.")]
-Backend = Annotated[str, typer.Option(help="How nodes are run: process.")]
+Backend = Annotated[str, typer.Option(help="How nodes are run: process or docker.", autocompletion=completion.backends)]
+Json = Annotated[bool, typer.Option("--json", help="For programs: JSON on standard output.")]
+StoryArgument = Annotated[
+    str, typer.Argument(help="A name that `fencepost stories` lists.", autocompletion=completion.stories)
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -46,16 +54,20 @@ def conformance(
     import suites
     from harness.cli.conformance import Request, run_suites
     from harness.terminal import terminal
+    from suites.requirements import load as load_catalogue
 
+    load_catalogue()  # a mistake in it is a sentence here, and a traceback of each test later
     folder = Path(next(iter(suites.__path__)))
     raise typer.Exit(run_suites(Request(target, seed, runs, backend, only, workers), folder, terminal()))
 
 
-def stories(target: Target = "quorum") -> None:
+def stories(target: Target = "quorum", backend: Backend = "process", as_json: Json = False) -> None:
     """List the stories for a target, and the requirements that each can prove.
 
-    [bold]Example[/bold]
-      fencepost stories --target apache-kafka
+    [bold]Examples[/bold]
+      fencepost stories
+      fencepost stories --target apache-kafka --backend docker
+      fencepost stories --json
     """
     from rich import box
     from rich.table import Table
@@ -65,20 +77,29 @@ def stories(target: Target = "quorum") -> None:
     from suites.story import ALWAYS, TargetFacts
 
     facts = TargetFacts.of(target)
+    rows = []
+    for story in sorted(told_to(facts), key=lambda story: story.slug):
+        proven = [each for each in story.plan(facts, 0).requirements if each not in ALWAYS]
+        rows.append((story, story.lacking(facts, backend), proven))
+    if as_json:
+        said = [
+            {"story": story.slug, "title": story.title, "requirements": proven, "lacking": lacking}
+            for story, lacking, proven in rows
+        ]
+        typer.echo(json.dumps(said, indent=2))
+        return
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("story", no_wrap=True)
     table.add_column("what it shows", ratio=3)
     table.add_column("requirements", ratio=2)
-    for story in sorted(told_to(facts), key=lambda story: story.slug):
-        lacking = story.lacking(facts)
+    for story, lacking, proven in rows:
         title = f"[dim]{story.title} (skipped: {lacking})[/dim]" if lacking else story.title
-        proven = (each for each in story.plan(facts, 0).requirements if each not in ALWAYS)
         table.add_row(story.slug, title, " ".join(proven))
     terminal().print(table)
 
 
 def plan(
-    story: Annotated[str, typer.Argument(help="A name that `fencepost stories` lists.")],
+    story: StoryArgument,
     target: Target = "quorum",
     seed: Seed = 1,
 ) -> None:
