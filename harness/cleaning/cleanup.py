@@ -8,12 +8,13 @@ they tell what happened.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cleaning import addresses, containers, mounts, processes
 from harness.cleaning.leftover import Leftover, Remove, Unremovable
-from harness.cleaning.records import RESOURCES
+from harness.cleaning.records import RESOURCES, ResourceRecords, read_resources
 from harness.errors import UsageError
 from harness.network.lease import is_held, leases
 from harness.processes.records import RECORDS
@@ -80,7 +81,16 @@ def clean(run: Path, *, dry_run: bool = False) -> Cleaned:
             continue
         found += of_kind
         problems += [] if dry_run else removed(of_kind, remove)
+    if not (dry_run or problems):
+        _settle(run)
     return Cleaned(run, tuple(found), tuple(problems))
+
+
+def _settle(run: Path) -> None:
+    """What was meant and never came to be, or is not there any more, is looked for no longer."""
+    with suppress(OSError):
+        for resource in read_resources(run):
+            ResourceRecords(run).gone(resource.kind, resource.id)
 
 
 def removed(found: Sequence[Leftover], remove: Remove) -> list[str]:

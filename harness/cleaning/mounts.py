@@ -40,16 +40,15 @@ def mounts() -> list[Mount]:
 
 
 def of_run(run: Path) -> list[Leftover]:
-    """Its mounts that are still there. What somebody else mounted at the same place, or over it, is not among them."""
+    """Its mounts that are still there. What somebody else mounted at the same place is not among them."""
     recorded = [each for each in read_resources(run) if each.kind == "mount" and each.boot == table.boot_id()]
     if not recorded:
         return []
-    on_top = {mount.point: mount for mount in mounts()}
+    there = {(mount.point, mount.source): mount for mount in mounts() if mount.kind.partition(".")[0] == "fuse"}
     found = []
     for resource in recorded:
-        mount = on_top.get(_resolved(resource.id))
         marker = Stamp(resource.token, run).fsname
-        if mount is not None and mount.kind.partition(".")[0] == "fuse" and mount.source == marker:
+        if mount := there.get((_resolved(resource.id), marker)):
             found.append(
                 Leftover("mount", str(resource.details.get("node", "")), mount.point, (run, resource.id, mount))
             )
@@ -57,10 +56,14 @@ def of_run(run: Path) -> list[Leftover]:
 
 
 def remove(found: Sequence[Leftover]) -> None:
-    """Its server was ended before: whoever waits in it gets an error. Lazy, so that an open file is no obstacle."""
+    """Its server was ended before: whoever waits in it gets an error. Lazy, so that an open file is no obstacle. What
+    somebody else mounted over one of them is left alone, and with it what it hides."""
     wrong = []
     for each in reversed(found):
         run, id, mount = each.handle
+        if next(other for other in reversed(mounts()) if other.point == mount.point) != mount:
+            wrong.append(f"{each} is hidden under something that is mounted over it: unmount that, and clean again")
+            continue
         _abort(mount)
         if error := _unmount(mount):
             wrong.append(f"{each} could not be unmounted: {error}")
