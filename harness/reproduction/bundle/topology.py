@@ -60,6 +60,7 @@ class Topology:
     installation: Installation
     """As the nodes see it."""
     subnet: str
+    """The first three numbers of its addresses."""
     services: tuple[Service, ...]
     entries: tuple[Entry, ...]
 
@@ -103,7 +104,7 @@ def topology(plan: Plan, target: Target) -> Topology:
         command = target.command(node, installation)
         hosts = {name: at for name, at in _hosts(layout, node).items() if name != "localhost"}
         services.append(Service(node, contained(command), dict(command.environment), hosts, node.name in later))
-    return Topology(installation, f"{addresses.range}.0/24", tuple(services), tuple(_entries(layout)))
+    return Topology(installation, addresses.range, tuple(services), tuple(_entries(layout)))
 
 
 def write_nodes(target: Target, found: Topology, into: Path) -> None:

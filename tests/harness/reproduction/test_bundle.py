@@ -1,0 +1,165 @@
+"""A bundle is whole: its plan loads, its compose file is one, and its script does what the run did."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from harness.errors import HarnessError
+from harness.plan import dump_plan, load_plan
+from harness.plan.file import parse_plan
+from harness.reproduction.bundle.pack import bundle
+from harness.reproduction.bundle.schedule import schedule
+from results.records.folder import FolderError, Manifest, RunFolder
+from results.records.journal import JournalWriter
+from results.records.verdict import RunVerdict, Verdict
+from tests.harness.checkers.story import Story
+
+PLAN = """\
+format: fencepost-plan/1
+story: lost
+title: Records are lost
+document: KIP-631
+seed: 1
+target: TARGET
+topology:
+  nodes:
+  - NODE
+  - {name: node-4, id: 4, index: 4, roles: [broker]}
+  - {name: node-5, id: 5, index: 5, roles: [broker]}
+  - {name: node-4b, id: 4, index: 14, roles: [broker], duplicate_of: node-4, start: later}
+topics:
+- {name: t, assignments: [[4, 5]]}
+"""
+NODES = {
+    "quorum": "{name: node-1, id: 1, index: 1, roles: [controller]}",
+    "leader-driven": "{name: zk-1, id: 1, index: 1, roles: [zookeeper]}",
+}
+
+
+def told() -> Story:
+    """A cut link is harmed again, a node is killed and started, a disk fails."""
+    links = [{"from": "node-4", "to": "node-5", "effect": "cut"}]
+    stalls = [{"from": "node-5", "to": "node-4", "effect": "latency 100 of replies, stall of requests"}]
+    story = Story().event("run", "r", "begin").event("node", "node-4", "started", node="node-4")
+    story.at(2).event("step", "work", "begin", {"do": "workload"})
+    story.at(3).event("fault", "cut", "intent", {"fault": "cut", "links": links}).event("fault", "cut", "injected")
+    story.at(4).event("fault", "cut", "recovering")
+    story.at(5).event("fault", "hush", "intent", {"fault": "stall", "links": stalls}).event("fault", "hush", "injected")
+    story.at(6).event("fault", "gone", "intent", {"fault": "kill", "nodes": ["node-5"]})
+    story.event("node", "node-5", "killed", node="node-5").at(7).event("node", "node-5", "started", node="node-5")
+    story.event("fault", "bad", "intent", {"fault": "disk-error", "nodes": ["node-5"]}).event(
+        "fault", "bad", "injected"
+    )
+    return story
+
+
+def test_the_script_does_what_the_journal_says_at_its_times() -> None:
+    links = {("node-4", "node-5"): ("link-4-5",), ("node-5", "node-4"): ("link-5-4",)}
+    found = schedule(told().journal(), links)
+    assert [(round(action.at, 1), action.verb, action.words[:2]) for action in found.actions] == [
+        (1.1, "cut", ("node-4", "link-4-5")),
+        (2.0, "restore", ("node-4", "link-4-5")),
+        (3.1, "harm", ("node-5", "link-5-4")),
+        (3.1, "harm", ("node-5", "link-5-4")),
+        (4.1, "kill", ("node-5",)),
+        (5.0, "start", ("node-5",)),
+    ]
+    assert [json.loads(action.words[2])["type"] for action in found.actions if action.verb == "harm"] == [
+        "latency",
+        "bandwidth",
+    ]
+    assert [re.split(r"[ :]", sentence)[0] for sentence in found.missing] == ["bad"]
+
+
+def sample(path: Path, target: str = "quorum") -> RunFolder:
+    folder = RunFolder.create_at(path / "2026-11-21-7f3c9a21")
+    plan = parse_plan(PLAN.replace("TARGET", target).replace("NODE\n", f"{NODES[target]}\n"), "plan.yaml")
+    folder.plan.write_text(dump_plan(plan))
+    with JournalWriter(folder.journal) as journal:
+        for event in told().events:
+            journal.write(event.type, event.id, event.phase, event.data, node=event.node)
+    RunVerdict(Verdict.VIOLATION, "3 records are lost", "lost", target, "7f3c", 9.0, 9, 0, ()).save(folder.verdict)
+    Manifest(folder.name, "lost", target, "1", "process", 1, "7f3c", 0.0).save(folder.manifest)
+    (folder.logs / "node-4.log").write_text("started\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("bundle")
+    try:
+        archive = bundle(sample(path), path / "lost.tar.gz")
+    except HarnessError as error:
+        pytest.skip(f"nothing can be packed here: {error}")
+    with tarfile.open(archive) as found:
+        found.extractall(path / "elsewhere", filter="data")
+    assert not list(path.glob(".bundle-*"))
+    return path / "elsewhere" / "lost"
+
+
+def test_a_bundle_holds_the_run_and_a_plan_that_loads(unpacked: Path) -> None:
+    assert load_plan(unpacked / "plan.yaml").story == "lost"
+    run = RunFolder.open(unpacked / "run")
+    assert (run.logs / "node-4.log").read_text() == "started\n"
+    assert all(path.is_file() for path in (run.manifest, run.journal, run.verdict, run.report))
+    said = (unpacked / "README.md").read_text()
+    assert "fencepost replay run --backend docker" in said
+    assert "bad (disk-error): only fencepost can do that" in said
+
+
+def test_its_compose_file_has_a_pod_for_each_node_and_opens_nothing_to_others(unpacked: Path) -> None:
+    services: dict[str, Any] = YAML(typ="safe").load(unpacked / "compose.yaml")["services"]
+    nodes = {"node-1", "node-4", "node-5", "node-4b"}
+    assert set(services) == nodes | {f"pod-{node}" for node in nodes} | {"sites"}
+    assert services["node-4b"]["profiles"] == ["later"]
+    for name in nodes:
+        assert services[name]["network_mode"] == f"service:pod-{name}"
+        config = unpacked / "images" / "reference" / "nodes" / name / "node.properties"
+        assert config.is_file()
+        assert str(unpacked) not in config.read_text()
+        links = json.loads((unpacked / "images" / "pod" / "links" / f"{name}.json").read_text())
+        assert {link["name"] for link in links} == {f"link-{name}-{peer}" for peer in nodes - {name}}
+    ports = [port for service in services.values() for port in service.get("ports", ())]
+    assert ports
+    assert all(port.startswith("127.") for port in ports)
+
+
+def test_what_it_builds_from_is_packed(unpacked: Path) -> None:
+    for kind in ("pod", "reference"):
+        context = unpacked / "images" / kind
+        copied = re.findall(r"^COPY (?:--chown=\S+ )?(\S+) ", (context / "Dockerfile").read_text(), re.MULTILINE)
+        assert [each for each in copied if not (context / each).exists()] == []
+
+
+def test_its_script_is_one(unpacked: Path) -> None:
+    script = unpacked / "faults.sh"
+    assert script.stat().st_mode & 0o111
+    subprocess.run(["bash", "-n", script], check=True)
+
+
+@pytest.mark.parametrize("program", [("docker-compose",), ("docker", "compose")])
+def test_compose_takes_its_file(unpacked: Path, program: tuple[str, ...]) -> None:
+    if shutil.which(program[0]) is None or subprocess.run([*program, "version"], capture_output=True).returncode:
+        pytest.skip(f"there is no {' '.join(program)} here")
+    done = subprocess.run(
+        [*program, "-f", "compose.yaml", "config"], cwd=unpacked, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "pod-node-4" in done.stdout
+
+
+def test_a_folder_without_a_journal_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    folder = sample(tmp_path)
+    folder.journal.unlink()
+    with pytest.raises(FolderError, match=r"has no journal\.jsonl: there is no run to pack"):
+        bundle(folder, tmp_path / "out" / "b.tar.gz")
+    assert not (tmp_path / "out").exists()
