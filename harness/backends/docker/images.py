@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from harness.errors import InfrastructureError
+from harness.errors import InfrastructureError, UsageError
 from harness.network.server import find_toxiproxy
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCKERFILES = ROOT / "docker"
 JARS, LOGGING, ARCHIVE = "/opt/jars", "/opt/fencepost", "/opt/archive/classes.jsa"
 AGENT = "harness.backends.docker.agent"
+SOURCES = "FENCEPOST_SOURCES"
+"""Names the folder with the `cluster_impl` that containers run, where it is not that of this source tree: a bundle's."""
 LARGE = 1 << 20
 """Bytes. Of larger files name and size stand for the content: jars carry their version in their name."""
 
@@ -65,15 +68,26 @@ def reference_image(module: str) -> Image:
     """Of a node of the reference cluster. `module` may be a program that wraps it, and its package comes along."""
     from harness.backends.docker.wheels import wheels
 
-    folder = ROOT.joinpath(*module.split("."))
+    root = _root_of_sources()
+    folder = root.joinpath(*module.split("."))
     if not folder.is_dir():  # a module in a package: the package is what is copied
         folder = folder.parent
     if not (folder / "__init__.py").is_file():
         raise InfrastructureError(f"there is no package {folder} to make an image of")
-    sources = {*_sources(ROOT / "cluster_impl"), *_sources(folder), *_packages_above(folder)}
+    sources = {*_sources(root / "cluster_impl"), *_sources(folder), *_packages_above(folder, root)}
     context = {f"wheels/{path.name}": path for path in wheels()}
-    context |= {f"code/{path.relative_to(ROOT)}": path for path in sources}
+    context |= {f"code/{path.relative_to(root)}": path for path in sources}
     return Image("reference", "the reference cluster", context)
+
+
+def _root_of_sources() -> Path:
+    named = os.environ.get(SOURCES)
+    if named is None:
+        return ROOT
+    root = Path(named).resolve()
+    if not (root / "cluster_impl" / "__init__.py").is_file():
+        raise UsageError(f"{SOURCES} is {named}, where there is no cluster_impl: name a bundle's images/reference/code")
+    return root
 
 
 @cache
@@ -134,8 +148,8 @@ def _sources(package: Path) -> list[Path]:
     return [path for path in files if "__pycache__" not in path.parts and path.suffix != ".pyc"]
 
 
-def _packages_above(folder: Path) -> Iterator[Path]:
-    while (folder := folder.parent) != ROOT:
+def _packages_above(folder: Path, root: Path) -> Iterator[Path]:
+    while (folder := folder.parent) != root:
         yield folder / "__init__.py"
 
 
