@@ -30,7 +30,11 @@ class PlanError(ValueError):
 
 def load_plan(path: Path) -> Plan:
     """Read and check a plan file. PlanError with the lines; OSError if it cannot be read."""
-    return parse_plan(path.read_text(encoding="utf-8"), path.name)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise PlanError([f"{path} is no text (byte {error.start}): a plan is YAML in UTF-8"]) from None
+    return parse_plan(text, path.name)
 
 
 def parse_plan(text: str, file: str) -> Plan:
