@@ -25,6 +25,7 @@ class CutAfterBytes(LinkFault):
     """
 
     name: ClassVar[str] = "cut-after-bytes"
+    measure: ClassVar[str] = "bytes counted"
     holds: ClassVar[bool] = False
 
     def __init__(

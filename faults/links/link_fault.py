@@ -103,6 +103,8 @@ class LinkFault:
 
     name: ClassVar[str]
     capability: ClassVar[Capability] = Capability.LINKS
+    measure: ClassVar[str] = "one round trip"
+    """What proves it, for the journal."""
     holds: ClassVar[bool] = True
     """Whether connections are held open from before, to see what becomes of them."""
 
@@ -228,7 +230,7 @@ class LinkFault:
 
     def _how(self, wrong: list[Effect], what: str, patience: float) -> str:
         if not wrong:
-            return f"one round trip through each of {len(self.effects)} links"
+            return f"{self.measure} through each of {len(self.effects)} links"
         names = ", ".join(f"{effect.source} to {effect.destination}" for effect in wrong)
         return f"{len(wrong)} of {len(self.effects)} links {what} after {patience:g} s: {names}"
 

@@ -32,6 +32,7 @@ class LinkSlow(LinkFault):
     """
 
     name: ClassVar[str] = "slow"
+    measure: ClassVar[str] = "a round trip and, of a rate, bytes by the clock"
 
     def __init__(
         self,

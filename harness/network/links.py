@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from faults.capabilities import CapabilityError, Held, LinkState, Reach, RoundTrip, Stream, Toxic, Transfer
+from faults.capabilities import CapabilityError, Harm, Held, LinkState, Reach, RoundTrip, Stream, Toxic, Transfer
 from harness.network.layout import SITE_PREFIX, Layout, Proxy
 from harness.network.roundtrip import round_trip
 from harness.network.tcp_info import received
@@ -19,6 +19,11 @@ Connect = Callable[[Proxy, float], socket.socket]
 
 def dial(proxy: Proxy, timeout: float) -> socket.socket:
     return socket.create_connection(proxy.listen, timeout)
+
+
+def _place(toxic: Toxic) -> tuple[int, int]:
+    """In which order toxics stand in a link. It counts: a latency behind a bandwidth takes its time for its own."""
+    return list(Harm).index(toxic.harm), list(Stream).index(toxic.stream)
 
 
 class ToxiproxyLinks:
@@ -45,7 +50,7 @@ class ToxiproxyLinks:
     def harm(self, source: str, destination: str, toxics: frozenset[Toxic]) -> None:
         for proxy in self._layout.proxies(source, destination):
             server = self._server(proxy)
-            for toxic in toxics - server.state(proxy.name).toxics:
+            for toxic in sorted(toxics - server.state(proxy.name).toxics, key=_place):
                 self._refuse_if_paused("harm", source, destination)
                 server.add(proxy.name, toxic)
 

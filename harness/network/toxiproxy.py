@@ -23,6 +23,8 @@ from harness.network.layout import Proxy
 
 _STREAMS = {Stream.REQUESTS: "upstream", Stream.REPLIES: "downstream"}
 SENT = "toxiproxy_proxy_sent_bytes_total"
+DIRECT = {"http": ""}
+"""Past any proxy that the environment names; `no_proxy` would be set in the environment for a while by each thread."""
 IMPATIENT = 2.0
 """Seconds for an answer from a server that did not give the last one."""
 _KINDS = {
@@ -96,7 +98,7 @@ class Toxiproxy:
         asked = f"{method.upper()} {path}"
         timeout = min(self._timeout, IMPATIENT) if self._hangs else self._timeout
         try:
-            response = getattr(self._consumer, method)(path, **content, timeout=timeout, proxies={"no_proxy": "*"})
+            response = getattr(self._consumer, method)(path, **content, timeout=timeout, proxies=DIRECT)
             self._hangs = False
         except requests.ConnectionError as error:
             raise LinksLost(f"Toxiproxy at {self.api} could not be asked to {asked}: it is gone ({error})") from error

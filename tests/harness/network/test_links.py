@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -170,3 +171,35 @@ def test_a_toxiproxy_that_hung_is_given_less_time(addresses: Addresses, monkeypa
         for seconds in ("0.2", "0.05", "0.05"):
             with pytest.raises(LinksLost, match=rf"did not answer GET /version within {seconds} s"):
                 client.version()
+
+
+@pytest.mark.parametrize("harmed", [True, False])
+def test_a_receiver_that_does_not_read_holds_up_toxics_and_no_cut(
+    harmed: bool, layout: Layout, toxiproxy: Toxiproxy
+) -> None:
+    """As a stopped process under load does: adding a toxic hangs, and is given up; closing the link works."""
+    toxiproxy.populate(layout.links())
+    name, impatient = layout.link(A, B).name, Toxiproxy(toxiproxy.api, timeout=0.5)
+    with (
+        socket.create_server((layout.nodes[1].address, PEER_PORT)) as server,
+        socket.create_connection(layout.link(A, B).listen, SOON),
+    ):
+        sender, _ = server.accept()
+        with sender:
+            sender.settimeout(0.3)
+            with pytest.raises(TimeoutError):
+                while sender.send(bytes(1 << 16)):
+                    pass
+            if harmed:
+                with pytest.raises(LinksLost, match="a stopped receiver holds it up"):
+                    impatient.add(name, Toxic(Harm.STALL, Stream.REPLIES))
+            else:
+                toxiproxy.enable(name, False)
+                assert not toxiproxy.state(name).enabled
+
+
+def test_many_threads_may_ask_at_a_time(layout: Layout, toxiproxy: Toxiproxy) -> None:
+    toxiproxy.populate(layout.links())
+    name = layout.link(A, B).name
+    with ThreadPoolExecutor(16) as pool:
+        assert set(pool.map(lambda _: toxiproxy.state(name), range(300))) == {HEALTHY}

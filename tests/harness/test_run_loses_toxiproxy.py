@@ -1,0 +1,80 @@
+"""A run whose Toxiproxy dies or hangs says nothing about the cluster, says why, ends soon, and leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.backends.local import TOXIPROXY
+from harness.conformance.progress import Phase
+from harness.plan.conditions import LeaderIs, WorkloadAcks
+from harness.plan.injects import InjectCut, InjectStall
+from harness.plan.steps import Heal, Step, Workload
+from harness.processes.records import living, read_records
+from harness.run import run
+from results.records.journal import read_journal
+from results.records.verdict import Verdict
+from tests.harness.test_run import of, plan_of
+
+pytestmark = pytest.mark.integration
+
+AT_WORK = (Workload(action="start"), WorkloadAcks(more=20, within_ms=20_000))
+CUT = InjectCut(as_="cut", from_="node-5", to="controllers")
+FOR_EVER = LeaderIs(as_="then", partition="t-0", is_="none", within_ms=600_000)
+SOON = 90.0
+"""Seconds, on a machine that many share; the deadline of the step that is broken off is 600."""
+
+
+class Saboteur:
+    """Sends a signal to the Toxiproxy of the run, by its pid in the run's records, once the step `then` begins."""
+
+    def __init__(self, runs: Path, number: signal.Signals) -> None:
+        self.runs = runs
+        self.number = number
+        self.hit: float | None = None
+
+    @property
+    def folder(self) -> Path:
+        (folder,) = (path for path in self.runs.iterdir() if (path / "processes.jsonl").exists())
+        return folder
+
+    def tell(self, phase: Phase, *, step: str | None = None) -> None:
+        if step == "then" and self.hit is None:
+            (toxiproxy,) = (each for each in read_records(self.folder / "processes.jsonl") if each.node == TOXIPROXY)
+            assert toxiproxy.identity is not None
+            os.kill(toxiproxy.identity.pid, self.number)
+            self.hit = time.monotonic()
+
+
+def _told(steps: tuple[Step, ...], number: signal.Signals, runs: Path) -> tuple[str, set[str], float]:
+    """What made it worthless, the steps that ended well, and the seconds until all was over."""
+    saboteur = Saboteur(runs, number)
+    folder, verdict = run(plan_of(*AT_WORK, *steps, deadline_ms=700_000), runs, watch=saboteur)
+    assert saboteur.hit is not None
+    took = time.monotonic() - saboteur.hit
+    assert verdict.verdict is Verdict.INFRASTRUCTURE
+    assert living(read_records(folder.processes)) == []
+    ended = read_journal(folder.journal).of("step", "end")
+    return of(verdict, Verdict.INFRASTRUCTURE), {each.id for each in ended if each.data["outcome"] == "done"}, took
+
+
+@pytest.mark.parametrize(
+    ("steps", "number", "sentence"),
+    [
+        ((CUT, FOR_EVER), signal.SIGKILL, "toxiproxy ended with signal SIGKILL"),
+        ((CUT, Heal(as_="then", fault="cut")), signal.SIGKILL, "it is gone"),
+        ((InjectStall(as_="then", from_="node-5", to="node-4"),), signal.SIGSTOP, "or it hangs"),
+    ],
+    ids=["dies while something is awaited", "dies before it heals", "hangs when it is told to stall"],
+)
+def test_it_is_infrastructure_at_once_and_nothing_is_left(
+    steps: tuple[Step, ...], number: signal.Signals, sentence: str, tmp_path: Path
+) -> None:
+    said, done, took = _told(steps, number, tmp_path)
+    assert sentence in said
+    assert "then" not in done
+    assert took < SOON
