@@ -69,7 +69,7 @@ def describe(name: str, intent: Mapping[str, Any]) -> str:
     what = str(intent.get("fault", name))
     params = intent.get("params", {})
     if "to" in params:
-        return f"{what} {_names(params['from'])} → {_names(params['to'])}"
+        return f"{what} {_names(params.get('from') or params['node'])} → {_names(params['to'])}"
     nodes = params.get("nodes") or params.get("node") or intent.get("nodes") or ()
     if "from" in params:
         inside = {nodes} if isinstance(nodes, str) else set(nodes)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
+
 from faults.capabilities import Capability
-from harness.plan.conditions import BrokerEpochAbove, LeaderIs, NodeExited
+from harness.plan.conditions import ActiveController, BrokerEpochAbove, LeaderIs, NodeExited, WorkloadAcks
 from harness.plan.injects import InjectChangedId, InjectDuplicate, InjectForeignCluster, InjectSwapped
 from harness.plan.model import Acknowledged, FaultProven, NodeSpec, Plan
 from harness.plan.steps import Bind, Step
 from suites.building import (
+    CONTROLLER_IDS,
+    DUPLICATE_INDEX,
     LIVELY_MS,
     cast,
     closing,
@@ -17,13 +21,14 @@ from suites.building import (
     losses,
     must,
     never,
+    node,
     opening,
     pace,
     topic,
     work_despite_losses,
 )
 from suites.faults.story import everywhere
-from suites.story import Story, TargetFacts
+from suites.story import WITHOUT_ZOOKEEPER, Story, TargetFacts
 
 
 def swapped(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -73,6 +78,32 @@ def shared_directory(story: Story, target: TargetFacts, seed: int) -> Plan:
         InjectDuplicate(as_="second", node=newcomer.name),
         _refused("refused", newcomer.name, "DIR-03"),
         *_undisturbed(target, leader),
+        *closing(),
+    ]
+    return _told(story, target, seed, [leader, follower, other], steps, "second", newcomer)
+
+
+def duplicate_controller(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """A second process for the id of a controller, on an empty disk, follows the quorum beside the first.
+
+    Nobody asks it for its vote, since the voters are known by their addresses; and as long as the leader lives it
+    stands for nothing.
+    """
+    leader, follower, other = cast(story, seed)
+    elder = node(random.Random(f"{seed}/{story.slug}/controller").choice(CONTROLLER_IDS))
+    newcomer = NodeSpec(
+        name=f"{elder}b",
+        id=int(elder.removeprefix("node-")),
+        index=DUPLICATE_INDEX + int(elder.removeprefix("node-")),
+        roles=("controller",),
+        start="later",
+        duplicate_of=elder,
+    )
+    steps = [
+        *opening(leader),
+        InjectDuplicate(as_="second", node=newcomer.name),
+        WorkloadAcks(as_="goes-on", more=100, within_ms=LIVELY_MS, expect=must("LIVE-03")),
+        ActiveController(as_="led", within_ms=LIVELY_MS, expect=must("LIVE-02")),
         *closing(),
     ]
     return _told(story, target, seed, [leader, follower, other], steps, "second", newcomer)
@@ -146,5 +177,14 @@ STORIES = (
         10,
         "DIR-03",
         needs={Capability.DUPLICATE},
+    ),
+    everywhere(
+        "duplicate-controller",
+        "A second process for the id of a controller does no harm while the quorum has its leader",
+        duplicate_controller,
+        10,
+        "LIVE-02",
+        needs={Capability.DUPLICATE},
+        dialects=WITHOUT_ZOOKEEPER,
     ),
 )
