@@ -23,7 +23,7 @@ DOCKERFILES = ROOT / "docker"
 JARS, LOGGING, ARCHIVE = "/opt/jars", "/opt/fencepost", "/opt/archive/classes.jsa"
 AGENT = "harness.backends.docker.agent"
 SOURCES = "FENCEPOST_SOURCES"
-"""Names the folder with the `cluster_impl` that containers run, where it is not that of this source tree: a bundle's."""
+"""Names the folder with the `cluster_impl` that containers run, if that is not this source tree's: a bundle's."""
 LARGE = 1 << 20
 """Bytes. Of larger files name and size stand for the content: jars carry their version in their name."""
 
