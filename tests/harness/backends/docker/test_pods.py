@@ -1,0 +1,136 @@
+"""Clusters in containers, for real: served to clients of this machine, broken, proven broken, and gone afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from faults.capabilities import Reach, Running
+from faults.registry import build
+from harness.backends import DOCKER
+from harness.backends.docker.containers import NODE_LABEL
+from harness.backends.waiting import within
+from harness.cleaning.records import RUN_LABEL, read_resources
+from harness.cluster import Cluster
+from harness.errors import InfrastructureError
+from harness.plan.model import NodeSpec, Plan, Topology
+from harness.targets.target import load, load_file
+from results.records.folder import RunFolder
+from results.records.journal import JournalWriter
+
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("an_engine")]
+
+BROKERS = ("node-4", "node-5")
+RECORDS = 50
+START_WITHIN = 120.0
+QUIET = {"log_level": 0}
+
+
+def _small(target: str) -> Plan:
+    """One controller or ZooKeeper server, and two brokers."""
+    around_zookeeper = load_file(target.partition(":")[0]).dialect.around_zookeeper
+    head = NodeSpec(name="head", id=1, index=1, roles=("zookeeper" if around_zookeeper else "controller",))
+    brokers = (NodeSpec(name=name, id=int(name[-1]), index=int(name[-1]), roles=("broker",)) for name in BROKERS)
+    return Plan(story="s", title="s", document="d", seed=1, target=target, topology=Topology(nodes=(head, *brokers)))
+
+
+@contextmanager
+def _up(target: str, folder: Path) -> Iterator[Cluster]:
+    run, plan = RunFolder.create_at(folder), _small(target)
+    with (
+        closing(JournalWriter(run.journal)) as journal,
+        Cluster(plan, run, journal, load(target), DOCKER) as cluster,
+    ):
+        cluster.start([node.name for node in plan.topology.nodes], START_WITHIN)
+        yield cluster
+    assert _left_of(run) == []
+
+
+def _left_of(run: RunFolder) -> list[str]:
+    """What the engine still has of a run, and what its records say is there."""
+    from harness.backends.docker.engine import engine
+
+    mine = {"label": f"{RUN_LABEL}={run.path.resolve()}"}
+    containers = [each["Id"] for each in engine().api.containers(all=True, filters=mine)]
+    networks = [each["Id"] for each in engine().api.networks(filters=mine)]
+    return [*containers, *networks, *(each.id for each in read_resources(run.path))]
+
+
+def _break(cluster: Cluster, name: str, params: Mapping[str, Any]) -> None:
+    """There and back, both proven."""
+    fault = build(name, cluster, params)
+    fault.set_up()
+    fault.inject()
+    try:
+        proof = fault.verify()
+    finally:
+        fault.recover()
+    assert proof.proven, (name, proof)
+    healed = fault.verify_healed()
+    assert healed.proven, (name, healed)
+
+
+def _carries_records(cluster: Cluster) -> bool:
+    """Whether all that a client of this machine produces is acknowledged, and read back."""
+    at = {"bootstrap.servers": cluster.bootstrap(), **QUIET}
+    admin = AdminClient(at)
+    (made,) = admin.create_topics([NewTopic("t", 1, 2)]).values()
+    made.result(30)
+    producer, errors = Producer({**at, "acks": "all"}), []
+    for number in range(RECORDS):
+        producer.produce("t", str(number), on_delivery=lambda error, record: errors.append(error))
+    producer.flush(30)
+    consumer = Consumer({**at, "group.id": "g", "auto.offset.reset": "earliest"})
+    consumer.assign([TopicPartition("t", 0, 0)])
+    read = [str(message.value(), "ascii") for message in consumer.consume(RECORDS, 30)]
+    consumer.close()
+    return errors == [None] * RECORDS and read == [str(number) for number in range(RECORDS)]
+
+
+def test_a_cluster_in_pods_is_like_one_of_processes_and_its_faults_are_proven(tmp_path: Path) -> None:
+    with _up("quorum", tmp_path / "run") as cluster:
+        assert _carries_records(cluster)
+        assert within(30, lambda: "head" in cluster.processes.peers("node-4"))
+        assert cluster.links.reach("node-4", "node-5", 5) is Reach.ANSWERED
+        link = {"from": ["node-4"], "to": ["head"]}
+        one, small, little = {"nodes": ["node-5"]}, {"cpus": 0.2}, {"mb": 512}
+        for name, params in (
+            ("cut", link),
+            ("stall", link),
+            ("pause", one),
+            ("disconnect", one),
+            ("cpu", one | small),
+            ("memory", one | little),
+            ("kill", one),
+            ("terminate", one),
+        ):
+            _break(cluster, name, params)
+        assert cluster.processes.status("node-5").running is Running.RUNNING
+        assert cluster.problems() == []
+
+
+def test_a_pod_that_ends_makes_the_run_worthless(tmp_path: Path) -> None:
+    from harness.backends.docker.engine import engine
+
+    with _up("quorum", tmp_path / "run") as cluster:
+        labels = [f"{RUN_LABEL}={cluster.folder.path.resolve()}", f"{NODE_LABEL}=node-4"]
+        (pod,) = engine().api.containers(filters={"label": labels, "name": "-pod-"})
+        engine().api.kill(pod["Id"], "SIGKILL")
+        assert within(30, lambda: any("the pod of node-4 ended" in sentence for sentence in cluster.problems()))
+
+
+def test_apache_kafka_and_its_zookeeper_run_in_images_of_their_own(tmp_path: Path) -> None:
+    try:
+        load("apache-kafka-zk").prepare()
+    except InfrastructureError as error:
+        pytest.skip(str(error))
+    with _up("apache-kafka-zk", tmp_path / "run") as cluster:
+        assert _carries_records(cluster)
+        _break(cluster, "kill", {"nodes": ["node-5"]})
+        assert cluster.problems() == []
