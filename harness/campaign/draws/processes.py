@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 from faults.capabilities import Capability
 from harness.campaign.draws.base import Drawn, Kind, Undo, Who, a_broker, a_replica, anybody, one_of_the_quorum
+from harness.campaign.draws.links import TO_QUORUM
 from harness.campaign.ground import Ground
 from harness.plan.injects import (
     InjectCrashLoop,
     InjectEmptied,
     InjectKill,
+    InjectLateBytes,
     InjectPause,
     InjectRestored,
     InjectRollingRestart,
@@ -77,6 +80,15 @@ def restored(rng: random.Random, ground: Ground) -> Drawn:
     return _of(InjectRestored, who, params, title, ends=True, fragile=True)
 
 
+def late_bytes(rng: random.Random, ground: Ground) -> Drawn:
+    """What a dead broker had sent to the quorum arrives beside what its successor sends."""
+    who = a_broker(rng, ground)
+    params = {"node": who.refs, "to": ground.quorum_role, "queued_ms": rng.choice((1000, 2000))}
+    title = f"requests of {who.text} to {ground.quorum_role} arrive after its death"
+    drawn = _of(InjectLateBytes, who, params, title, ends=True, alone=True, stalls=True)
+    return replace(drawn, parts=(*drawn.parts, TO_QUORUM))
+
+
 def _of(
     inject: type[InjectStep],
     who: Who,
@@ -105,6 +117,7 @@ KINDS = (
     Kind("terminate", 3, Capability.TERMINATE, terminate),
     Kind("crash-loop", 2, Capability.KILL, crash_loop),
     Kind("rolling-restart", 1, Capability.TERMINATE, rolling_restart),
+    Kind("late-bytes", 2, Capability.HELD_BYTES, late_bytes),
     Kind("emptied", 2, Capability.DIRECTORIES, emptied, {"leader-driven": KEEPS_ITS_PLACE}),
     Kind("restored", 2, Capability.DIRECTORIES, restored, {"leader-driven": KEEPS_ITS_PLACE}),
 )

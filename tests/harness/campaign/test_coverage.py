@@ -32,8 +32,8 @@ def journal(*lines: Line) -> Journal:
     )
 
 
-def state(node: str | None, **data: Any) -> Line:
-    return "state", node or "log", "seen", node, data
+def state(by: str | None, **data: Any) -> Line:
+    return "state", by or "log", "seen", by, data
 
 
 def process(node: str, phase: str) -> Line:

@@ -1,0 +1,200 @@
+"""A listed difference explains what its mechanism can have taken, and not a record more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from harness.checkers.history import read_history
+from harness.checkers.lost_write import lost_write
+from harness.checkers.mechanisms import Reach, reaches, without
+from harness.judge import judge
+from harness.plan.model import Deviation, NodeSpec, Plan, Timing, TopicSpec, Topology
+from results.records.events import Event
+from results.records.journal import Journal
+from results.records.verdict import Finding, Verdict
+
+WALL = 1_700_000_000.0
+AT = ("t", 0)
+BROKERS = tuple(NodeSpec(name=f"node-{each}", id=each, index=each, roles=("broker",)) for each in (4, 5, 6))
+DUPLICATE = NodeSpec(
+    name="node-4b", id=4, index=14, roles=("broker",), start="later", duplicate_of="node-4", directory="cloned"
+)
+
+Line = tuple[float, str, str, str, str | None, Mapping[str, Any]]
+
+
+def plan(*more: NodeSpec, mechanism: str = "cut-to-high-watermark") -> Plan:
+    deviation = {"difference": "LF-01", "requirement": "ACK-01", "level": "may", "mechanism": mechanism}
+    return Plan(
+        story="s",
+        title="S",
+        document="D",
+        seed=1,
+        target="leader-driven:1",
+        timing=Timing(lag_ms=1500, session_ms=1500),
+        topology=Topology(nodes=(*BROKERS, *more)),
+        topics=(TopicSpec(name="t", assignments=((4, 5, 6),)),),
+        deviations=(Deviation.model_validate(deviation),),
+    )
+
+
+def journal(lines: Iterable[Line]) -> Journal:
+    return Journal(
+        tuple(
+            Event(seq, t, WALL + t, kind, id, phase, node, data)
+            for seq, (t, kind, id, phase, node, data) in enumerate(sorted(lines, key=lambda line: line[0]))
+        )
+    )
+
+
+def sent(offset: int, t: float) -> list[Line]:
+    data = {"f": "send", "process": "p", "topic": "t", "value": f"v{offset}", "acks": "all", "idempotent": False}
+    ok = {"f": "send", "partition": 0, "offset": offset}
+    return [(t - 0.01, "op", f"s{offset}", "invoke", None, data), (t, "op", f"s{offset}", "ok", None, ok)]
+
+
+def leads(broker: int, epoch: int, t: float) -> Line:
+    data = {"what": "partition", "topic": "t", "partition": 0, "leader": broker, "leader_epoch": epoch, "isr": [broker]}
+    return t, "state", "log", "seen", None, {**data, "replicas": [4, 5, 6]}
+
+
+def read(t: float, *offsets: int) -> Line:
+    return (
+        t,
+        "op",
+        "poll",
+        "ok",
+        None,
+        {"f": "poll", "process": "c", "records": [["t", 0, o, f"v{o}"] for o in offsets]},
+    )
+
+
+def process(node: str, phase: str, t: float) -> Line:
+    return t, "node", node, phase, node, {}
+
+
+FULL: tuple[Line, ...] = (
+    (0.0, "run", "r", "begin", None, {}),
+    *(process(node.name, "started", 0.0) for node in BROKERS),
+    leads(4, 1, 1.0),
+    *(line for offset in range(10) for line in sent(offset, 10.0 + offset)),
+    process("node-5", "killed", 20.0),
+    process("node-5", "started", 21.0),
+    leads(5, 2, 23.0),
+    *sent(20, 24.0),
+    (60.0, "run", "r", "end", None, {}),
+)
+"""Ten records, one a second from 10 s on; node-5 is killed at 20 s, starts again and leads."""
+
+
+def log(folder: Path, node: str, t: float, before: int, after: int, *, zone: float = 0.0) -> Path:
+    logs = folder / "logs"
+    logs.mkdir(exist_ok=True)
+
+    def line(at: float, text: str) -> str:
+        stamp = datetime.fromtimestamp(WALL + at + zone, UTC)
+        return f"{stamp:%Y-%m-%d %H:%M:%S},{stamp.microsecond // 1000:03} INFO [broker 5] {text}\n"
+
+    cut = line(t, f"t-0 is cut from {before} to {after}")
+    (logs / f"{node}.log").write_text(line(0.2, "the node has started") + cut)
+    return logs
+
+
+def found(folder: Path, lines: Iterable[Line] = FULL, told: Plan | None = None) -> list[Reach]:
+    told = told or plan()
+    (mechanism,) = {each.mechanism for each in told.deviations if each.mechanism}
+    made = journal(lines)
+    return reaches(mechanism, told, made, read_history(made), folder / "logs")
+
+
+def test_a_cut_replica_that_led_later_can_have_taken_what_it_cut(tmp_path: Path) -> None:
+    log(tmp_path, "node-5", 21.5, 10, 7)
+    (reach,) = found(tmp_path)
+    assert (reach.at, reach.begin, reach.end) == (AT, 7, 10)
+    assert "cut t-0 from 10 to 7" in reach.how
+
+
+def test_a_replica_that_never_led_took_nothing(tmp_path: Path) -> None:
+    log(tmp_path, "node-6", 21.5, 10, 7)
+    assert found(tmp_path) == []
+
+
+def test_without_a_cut_nothing_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    assert found(tmp_path) == []
+
+
+def test_logs_in_another_time_zone_mean_the_same_moment(tmp_path: Path) -> None:
+    log(tmp_path, "node-5", 21.5, 10, 7)
+    here = found(tmp_path)
+    log(tmp_path, "node-5", 21.5, 10, 7, zone=5.5 * 3600)
+    assert found(tmp_path) == here
+
+
+def test_what_was_acknowledged_long_before_is_not_explained(tmp_path: Path) -> None:
+    """All that it knew to be committed: a replica that drops it does more than the document says."""
+    log(tmp_path, "node-5", 21.5, 10, 0)
+    (reach,) = found(tmp_path)
+    assert reach.covers(AT, 9, 19.0)
+    assert not reach.covers(AT, 0, 10.0)
+    assert not reach.covers(AT, 10, 19.0)
+    assert not reach.covers(("u", 0), 9, 19.0)
+
+
+def test_the_history_without_them_has_neither_their_sends_nor_their_reads() -> None:
+    history = read_history(journal([*FULL, read(15.0, 0, 1, 2, 8), read(30.0, 0, 1, 2)]))
+    rest = without(history, [Reach(AT, 7, 10, 0.0, "")])
+    assert {send.offset for send in rest.sends} == {0, 1, 2, 3, 4, 5, 6, 20}
+    assert [read.offset for poll in rest.polls for read in poll.records] == [0, 1, 2, 0, 1, 2]
+
+
+def lost(folder: Path, *, cut_to: int) -> list[Finding]:
+    """What the judge says of a run whose final read lacks the offsets from 7 to 9."""
+    log(folder, "node-5", 21.5, 10, cut_to)
+    (folder / "nodes").mkdir()
+    verdict = judge(plan(), journal([*FULL, read(50.0, *range(7), 20)]), folder / "nodes")
+    return [each for each in verdict.findings if each.check == lost_write(read_history(journal(FULL))).check]
+
+
+def test_the_judge_puts_down_what_is_explained_and_says_how(tmp_path: Path) -> None:
+    (finding,) = lost(tmp_path, cut_to=7)
+    assert finding.verdict is Verdict.PASS
+    assert finding.difference == "LF-01"
+    assert "node-5 cut t-0 from 10 to 7" in finding.sentence
+    assert finding.counterexample is not None
+
+
+def test_the_judge_holds_the_rest_against_the_target(tmp_path: Path) -> None:
+    """Offset 7 is gone, too, and nobody cut so deep."""
+    (finding,) = lost(tmp_path, cut_to=8)
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.difference is None
+    assert "do not explain" in finding.sentence
+    assert finding.counterexample is not None
+    assert finding.counterexample.total == 1
+
+
+def fault(name: str, begun: float, over: float, **aim: Any) -> list[Line]:
+    return [
+        (begun, "fault", name, "intent", None, {"fault": "x", **aim}),
+        (begun, "fault", name, "injected", None, {}),
+        (over, "fault", name, "healed", None, {}),
+    ]
+
+
+AWAY: tuple[Line, ...] = (leads(6, 2, 13.0), leads(4, 3, 25.0))
+
+
+def test_a_refused_duplicate_explains_what_was_acknowledged_while_its_elder_was_away(tmp_path: Path) -> None:
+    told = plan(DUPLICATE, mechanism="refused-duplicate")
+    twice = fault("twice", 12.0, 30.0, nodes=["node-4b"])
+    apart = fault("apart", 13.0, 20.0, links=[{"from": "node-4", "to": "node-6"}])
+    base = [line for line in FULL if line[1] != "state"]
+    (reach,) = found(tmp_path, [*base, leads(4, 1, 1.0), *AWAY, *twice, *apart], told)
+    assert (reach.begin, reach.end, reach.since) == (2, 21, 12.0)
+    assert found(tmp_path, [*base, leads(4, 1, 1.0), *AWAY, *twice], told) == []
+    assert found(tmp_path, [*base, leads(4, 1, 1.0), *AWAY, *apart], told) == []
+    assert found(tmp_path, [*base, leads(4, 1, 1.0), leads(6, 2, 13.0), *twice, *apart], told) == []
