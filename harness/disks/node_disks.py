@@ -100,7 +100,8 @@ class NodeDisks:
         return found
 
     def durable(self, node: str) -> Collection[tuple[int, int]]:
-        return [(FSYNCED, (self._servers.probes(path) / DURABLE).stat().st_size) for path in self._paths(node)]
+        files = (self._servers.probes(path) / DURABLE for path in self._paths(node))
+        return [(FSYNCED, file.stat().st_size if file.exists() else 0) for file in files]
 
     def flip(self, node: str, file: str, at: int | Literal["last-batch"], byte: int, bit: int) -> Flip:
         path, inside = self._newest(node, file)
@@ -193,11 +194,11 @@ def _tried(file: Path, operation: Operation, size: int) -> Probed:
     """What is measured is the one operation: a fault tries it before it breaks anything, so the file is there."""
     began = time.monotonic()
     try:
+        if operation in (Operation.READ, Operation.OPEN, Operation.NAME) and not file.exists():
+            file.write_bytes(bytes(size))
         if operation is Operation.NAME:
             os.utime(file)
             return Probed(None, time.monotonic() - began)
-        if operation in (Operation.READ, Operation.OPEN) and not file.exists():
-            file.write_bytes(bytes(size))
         if operation is Operation.CREATE:
             file.unlink(missing_ok=True)
             began = time.monotonic()

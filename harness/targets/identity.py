@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,4 +35,7 @@ def change_property(path: Path, key: str, value: str) -> None:
     """Give another value to one key, and leave every other line as it is."""
     lines = path.read_text().splitlines()
     changed = [f"{key}={value}" if line.partition("=")[0].strip() == key else line for line in lines]
-    path.write_text("".join(f"{line}\n" for line in changed))
+    with path.open("w") as file:
+        file.write("".join(f"{line}\n" for line in changed))
+        file.flush()
+        os.fsync(file.fileno())  # whose power is taken later keeps it
