@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli import completion
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -24,7 +26,10 @@ Json = Annotated[bool, typer.Option("--json", help="For programs: JSON on standa
 WhatBackend = Annotated[
     str | None, typer.Option("--backend", help="How nodes are run; by default as they were: process or docker.")
 ]
-RunOrPlan = Annotated[Path, typer.Argument(metavar="RUN|PLAN.yaml", help="A run folder, or a plan file.")]
+RunOrPlan = Annotated[
+    Path,
+    typer.Argument(metavar="RUN|PLAN.yaml", help="A run folder, or a plan file.", autocompletion=completion.runs),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -149,13 +154,14 @@ def bundle(
 
 
 def _replay(replays: Replays, runs: Path, console: Console) -> None:
+    from harness.cli.pace import RunPace
     from harness.cli.series import Pace, Series
     from harness.cli.verdicts import Watcher, show_verdict
     from harness.reproduction.replaying import replay as run_again
     from harness.run import run
 
     if replays.wanted == 1:
-        with Watcher(console) as watcher:
+        with Watcher(console, RunPace.of(replays.original.plan, runs)) as watcher:
             made = list(run_again(replays, lambda plan: run(plan, runs, replays.backend, watch=watcher)))
         for one in made:
             show_verdict(console, one.folder, one.verdict)

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli import again
-from harness.cli.suite import Backend, Runs, Seed, Target, plan_of
+from harness.cli import again, completion
+from harness.cli.suite import Backend, Runs, Seed, Target, plan_of, usual_seconds
 
 if TYPE_CHECKING:
     from harness.plan import Plan
     from results.records.verdict import Verdict
 
 PANEL = "Runs"
-RunFolderArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder: runs/2026-11-21-7f3c9a21")]
+RunFolderArgument = Annotated[
+    Path, typer.Argument(metavar="RUN", help="A run folder: runs/2026-11-21-7f3c9a21", autocompletion=completion.runs)
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +29,14 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    what: Annotated[str, typer.Argument(metavar="STORY|PLAN.yaml", help="A story's name, or a plan file.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="STORY|PLAN.yaml",
+            help="A story's name, or a plan file.",
+            autocompletion=completion.stories_and_plans,
+        ),
+    ],
     target: Target = "quorum",
     seed: Seed = 1,
     runs: Runs = Path("runs"),
@@ -88,12 +97,16 @@ def trends(
 
 
 def _run_and_show(plan: Plan, runs: Path, backend: str, as_json: bool) -> Verdict:
+    from harness.cli.pace import RunPace
     from harness.cli.verdicts import Watcher, as_data, show_verdict
-    from harness.run import run
+    from harness.run import Interrupted, run
 
     console = again.console_beside(as_json)
-    with Watcher(console) as watcher:
-        folder, verdict = run(plan, runs, backend, watch=watcher)
+    try:
+        with Watcher(console, RunPace.of(plan, runs, usual_seconds(plan.story))) as watcher:
+            folder, verdict = run(plan, runs, backend, watch=watcher)
+    except Interrupted as interrupted:
+        folder, verdict = interrupted.folder, interrupted.verdict
     if as_json:
         typer.echo(json.dumps(as_data(folder, verdict), indent=2))
     else:

@@ -134,3 +134,10 @@ def plan_of(story: str, target: str, seed: int) -> Plan:
     if lacking := known[story].lacking(facts):
         raise UsageError(f"the story {story} cannot be told: {lacking}")
     return known[story].plan(facts, seed)
+
+
+def usual_seconds(story: str) -> float | None:
+    """About how long a story runs on the reference cluster; None if it is none of the suites'."""
+    from suites.stories import STORIES
+
+    return next((float(each.seconds) for each in STORIES if each.slug == story), None)

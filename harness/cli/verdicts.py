@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.status import Status
 
+from harness.cli.pace import RunPace
 from harness.cli.summary import coloured
 from harness.conformance.progress import Phase
 from harness.report.text import summarise
@@ -19,17 +20,15 @@ from results.records.verdict import RunVerdict
 class Watcher:
     """Implements `harness.engine.execute.Watch`: one line that changes on a terminal, a line a step elsewhere."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, pace: RunPace | None = None) -> None:
         self._console = console
-        self._began = time.monotonic()
-        self._status = Status("starting the cluster", console=console)
+        self._pace = pace or RunPace(())
+        self._status = Status(self._pace, console=console)
 
     def tell(self, phase: Phase, *, step: str | None = None) -> None:
-        said = step or phase.value
-        if self._console.is_terminal:
-            self._status.update(said)
-        else:
-            self._console.print(f"{time.monotonic() - self._began:6.1f} s  {said}")
+        self._pace.enter(step or phase.value)
+        if not self._console.is_terminal:
+            self._console.print(f"{time.monotonic() - self._pace.began:6.1f} s  {step or phase.value}")
 
     def __enter__(self) -> Watcher:
         if self._console.is_terminal:

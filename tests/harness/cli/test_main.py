@@ -3,42 +3,16 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from harness.cli.main import run_command
+from tests.harness.cli.conftest import Fencepost
 
 COMMANDS = (
     *("conformance", "stories", "plan", "run", "replay", "report", "recheck", "trends"),
     *("up", "inject", "faults", "heal", "status", "clean", "doctor"),
 )
-
-
-@dataclass
-class Done:
-    code: int
-    out: str
-    err: str
-
-
-Fencepost = Callable[..., Done]
-
-
-@pytest.fixture
-def fencepost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Fencepost:
-    """The command, in this process, with a state folder of its own."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
-    monkeypatch.setenv("COLUMNS", "110")
-
-    def run(*arguments: str) -> Done:
-        with pytest.raises(SystemExit) as ended:
-            run_command(arguments)
-        return Done(int(ended.value.code or 0), *capsys.readouterr())
-
-    return run
 
 
 def test_help_names_every_command_and_the_exit_codes(fencepost: Fencepost) -> None:
