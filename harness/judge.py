@@ -214,11 +214,11 @@ def _explained(
 
 def _put_down(finding: Finding, listed: Mapping[str, str], rest: Finding | None, taken: Sequence[Reach]) -> Finding:
     """`rest`: what the same check finds without the records that the mechanism can have taken."""
-    if finding.verdict is not Verdict.VIOLATION or finding.requirement not in listed or rest is None:
+    difference = None if finding.requirement is None else listed.get(finding.requirement)
+    if finding.verdict is not Verdict.VIOLATION or difference is None or rest is None:
         return finding
     if rest.verdict is Verdict.VIOLATION:
         return replace(rest, sentence=f"{rest.sentence} Known differences do not explain these.")
-    difference = listed[finding.requirement]
     how = "; ".join(dict.fromkeys(reach.how for reach in taken))
     sentence = f"{finding.sentence} Known as {difference}: {how}."
     return replace(finding, verdict=Verdict.PASS, difference=difference, sentence=sentence)
