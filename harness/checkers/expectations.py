@@ -6,18 +6,22 @@
   that no longer had the role the plan names: there is nothing to judge in either.
 - A claim that stands for a listed difference of the target is judged as any other; that it does not show is told as
   what it is: the list is out of date.
-- A node that ends by itself is infrastructure, whatever else is found, unless a step waits for it or it is a duplicate
-  (which may be refused for good): no rule says that nodes must not crash, but nothing is proven by one that did.
+- A node that ends by itself is infrastructure, whatever else is found, unless a step waits for it, or its disk is
+  broken, or it is a duplicate (which may be refused for good): no rule says that nodes must not crash, but nothing is
+  proven by one that did.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
+from faults import disks
 from harness.checkers.coverage import matches
 from harness.checkers.instants import read_instants
+from harness.checkers.misled import misled
 from harness.plan.base import After, Expect, ExpectOutcome, Level
 from harness.plan.conditions import AwaitStep, NodeExited
 from harness.plan.model import Plan
@@ -27,6 +31,7 @@ from results.records.events import Event
 from results.records.journal import Journal
 from results.records.verdict import Counterexample, Finding, Verdict
 
+_OF_DISKS = frozenset(fault.name for fault in disks.FAULTS)
 _TIMED_OUT = 7
 NOT_JUDGED = ("absent", "misdirected")
 COLUMNS = ("sent at s", "node", "outcome", "error", "answer")
@@ -202,7 +207,7 @@ def _exits(plan: Plan, journal: Journal, ends: Mapping[str, Event]) -> Iterator[
             bound = ends.get(step.node.removeprefix("$"))
             expected.add(bound.data.get("bound", "") if bound and step.node.startswith("$") else step.node)
     for event in journal.of("node", "exited"):
-        if event.id not in expected:
+        if event.id not in expected and not (_over_its_disk(event, journal) or misled(event, journal)):
             yield Finding(
                 Verdict.INFRASTRUCTURE,
                 check="nodes",
@@ -211,6 +216,22 @@ def _exits(plan: Plan, journal: Journal, ends: Mapping[str, Event]) -> Iterator[
                 or f"{event.id} ended with exit code {event.data.get('exit_code')}.",
                 at=event.t,
             )
+
+
+def _over_its_disk(exited: Event, journal: Journal) -> bool:
+    """Whether its disk was broken, or had been until after its start: a node may end over that."""
+    broken: set[str] = set()
+    started = -inf
+    for event in journal.of("node", "started"):
+        if event.id == exited.id and event.t <= exited.t:
+            started = event.t
+    for event in journal.of("fault", "intent", "healed"):
+        hit = event.data.get("params", {}).get("node") if event.data.get("fault") in _OF_DISKS else None
+        if event.t <= exited.t and hit == exited.id:
+            broken.add(event.id)
+        elif event.phase == "healed" and event.t <= started:
+            broken.discard(event.id)
+    return bool(broken)
 
 
 def _broken(

@@ -200,6 +200,30 @@ def test_a_node_may_end_by_itself_if_a_step_waits_for_it_or_it_is_a_duplicate() 
     assert check(plan_of(*steps), awaited.add(2, "node", "node-4", "exited", exit_code=1).journal) == []
 
 
+def test_a_node_may_end_by_itself_over_its_disk_until_it_is_started_on_a_whole_one() -> None:
+    broken = (
+        Events()
+        .add(1, "node", "node-4", "started")
+        .add(2, "fault", "broken", "intent", fault="disk-error", params={"node": "node-4"})
+    )
+    assert check(plan_of(), broken.add(3, "node", "node-4", "exited", exit_code=1).journal) == []
+    healed = broken.add(4, "fault", "broken", "healed").add(5, "node", "node-4", "started")
+    again = healed.add(6, "node", "node-4", "exited", exit_code=1)
+    assert only(check(plan_of(), again.journal)).verdict is Verdict.INFRASTRUCTURE
+    other = Events().add(1, "fault", "broken", "intent", fault="disk-error", params={"node": "node-5"})
+    assert check(plan_of(), other.add(2, "node", "node-4", "exited", exit_code=1).journal) != []
+
+
+def test_a_node_may_end_by_itself_while_it_is_misled_about_who_it_is() -> None:
+    swapped = Events().add(1, "fault", "swap", "intent", fault="swapped", nodes=["node-4", "node-5"])
+    refused = swapped.add(2, "node", "node-4", "exited", exit_code=1)
+    assert check(plan_of(), refused.journal) == []
+    again = refused.add(3, "fault", "swap", "recovering").add(4, "node", "node-5", "exited", exit_code=1)
+    assert only(check(plan_of(), again.journal)).verdict is Verdict.INFRASTRUCTURE
+    killed = Events().add(1, "fault", "kill", "intent", fault="kill", nodes=["node-4"])
+    assert check(plan_of(), killed.add(2, "node", "node-4", "exited", exit_code=1).journal) != []
+
+
 def test_a_plan_without_claims_has_no_findings() -> None:
     plan = plan_of(InjectCut(as_="cut", from_="node-4", to="node-4b"), MetadataProbe(node="node-4"))
     assert check(plan, Events().probe(1.0, "step-02", "served").journal) == []
