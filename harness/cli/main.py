@@ -15,8 +15,17 @@ from typer.core import TyperGroup
 
 from harness.cli import campaign, hand, machine, runs, signals, suite
 
+HELP = """Start real Kafka-like clusters, break them on purpose, and say which rules held.
+
+[bold]Begin here[/bold]
+  fencepost doctor                      what works on this machine
+  fencepost stories                     what there is to try
+  fencepost run refused-duplicate       one story: a cluster, its faults, a verdict
+  fencepost up                          a cluster to break by hand
+  fencepost COMMAND --help              with examples
+"""
 EXIT_CODES = """
-[bold]Exit codes[/bold]  0 pass · 1 violation · 2 infrastructure, or wrong usage · 3 inconclusive
+[bold]Exit codes[/bold]  0 pass · 1 violation · 2 infrastructure, or wrong usage · 3 inconclusive · 4 recheck differs
 """
 
 
@@ -33,7 +42,7 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="fencepost",
     cls=Commands,
-    help="Start real Kafka-like clusters, break them on purpose, and say which rules held.",
+    help=HELP,
     epilog=EXIT_CODES,
     rich_markup_mode="rich",
     no_args_is_help=True,

@@ -186,7 +186,7 @@ def _trial(number: int, moment: float, begin: Begin, runs: Path, backend: str, f
         for watcher in _with(WATCHED, run):
             table.end(watcher)
         clean(run) if (run / RECORDS).exists() else None
-    gone = _within(GONE_WITHIN, lambda: not left(run, backend))
+    gone = within(GONE_WITHIN, lambda: not left(run, backend))
     journal = read_journal(RunFolder(run).journal) if RunFolder(run).journal.exists() else None
     last = journal.events[-1] if journal and journal.events else None
     trial = Kill(
@@ -237,7 +237,7 @@ def _lines(path: Path, phase: str) -> int:
     return path.read_text().count(f'"phase": "{phase}"') if path.exists() else 0
 
 
-def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+def within(seconds: float, condition: Callable[[], bool]) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
