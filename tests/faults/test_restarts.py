@@ -1,0 +1,155 @@
+"""What faults of processes and identity claim of ends and starts is what was measured of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import faults.identity.duplicate
+import faults.links.link_fault
+import faults.processes.late_bytes
+from faults.capabilities import CapabilityError, Claim, ProcessStatus, Running
+from faults.fault import Fault
+from faults.processes.crash_loop import CrashLoop
+from faults.registry import build
+from tests.faults.fake import FakeCluster, cluster_of
+
+
+@pytest.fixture(autouse=True)
+def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(faults.links.link_fault, "PATIENCE", 0.0)
+    monkeypatch.setattr(faults.identity.duplicate, "READY_PATIENCE", 0.0)
+    monkeypatch.setattr(faults.processes.late_bytes, "DRAINED_WITHIN", 0.0)
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    return cluster_of("node-1", "node-4", "node-5")
+
+
+def _injected(cluster: FakeCluster, name: str, **params: Any) -> Fault:
+    fault = build(name, cluster, params)
+    fault.set_up()
+    fault.inject()
+    return fault
+
+
+def test_every_crash_of_a_loop_is_one_of_another_process(cluster: FakeCluster) -> None:
+    fault = _injected(cluster, "crash-loop", node="node-4", lives_ms=[0, 0, 5])
+    assert isinstance(fault, CrashLoop)
+    assert len({crash.status.pid for crash in fault.crashes}) == 4
+    assert fault.crashes[-1].lived_ms >= 5
+    assert cluster.calls == ["kill node-4", *["start node-4", "kill node-4"] * 3]
+
+
+def test_a_loop_in_which_a_process_ended_by_itself_is_not_proven(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(node: str) -> None:
+        cluster.running[node] = ProcessStatus(Running.EXITED, pid=9, exit_code=1)
+
+    fault = build("crash-loop", cluster, {"node": "node-4", "lives_ms": [0]})
+    fault.set_up()
+    monkeypatch.setattr(cluster, "start", start)
+    fault.inject()
+    evidence = fault.verify()
+    assert not evidence.proven
+    assert "'exit_code': 1" in str(evidence.measured)
+
+
+def test_a_life_may_be_counted_from_what_the_node_logs(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _injected(cluster, "crash-loop", node="node-4", lives_ms=[0], says="^it runs$").verify().proven
+    monkeypatch.setattr("faults.processes.crash_loop.READY_PATIENCE", 0.0)
+    with pytest.raises(CapabilityError, match="node-5 logged nothing with 'it flies'"):
+        _injected(cluster, "crash-loop", node="node-5", lives_ms=[0], says="it flies")
+
+
+@pytest.mark.parametrize(("exit_code", "orderly"), [(0, True), (143, True), (-15, True), (1, False), (-9, False)])
+def test_how_a_node_ended_tells_whether_it_answered_sigterm(
+    exit_code: int, orderly: bool, cluster: FakeCluster
+) -> None:
+    fault = _injected(cluster, "terminate", nodes=["node-4"])
+    cluster.running["node-4"] = ProcessStatus(Running.EXITED, pid=1, exit_code=exit_code)
+    assert fault.verify().proven is orderly
+
+
+@pytest.mark.parametrize(("how", "verb"), [("kill", "kill"), ("shutdown", "shut down")])
+def test_nodes_are_rolled_one_after_the_other(how: str, verb: str, cluster: FakeCluster) -> None:
+    _injected(cluster, "rolling-restart", nodes=["node-4", "node-5"], how=how)
+    assert cluster.calls == [f"{verb} node-4", "start node-4", f"{verb} node-5", "start node-5"]
+
+
+def test_a_node_that_has_nothing_has_nothing_to_lose(cluster: FakeCluster) -> None:
+    cluster.kill("node-5")
+    cluster.written["node-5"] = -10
+    cluster.start("node-5")
+    with pytest.raises(CapabilityError, match="cannot empty node-5: its directories hold no partition"):
+        build("emptied", cluster, {"nodes": ["node-4", "node-5"]}).set_up()
+
+
+def test_a_copy_with_nothing_newer_after_it_proves_nothing(cluster: FakeCluster) -> None:
+    fault = build("restored", cluster, {"node": "node-4", "backup": "monday"})
+    cluster.copies["node-4", "monday"] = 100
+    fault.set_up()
+    fault.inject()
+    assert not fault.verify().proven
+
+
+def test_a_copy_that_nobody_made_is_refused_before_anything_is_broken(cluster: FakeCluster) -> None:
+    with pytest.raises(CapabilityError, match="node-4 has no copy 'tuesday'"):
+        build("restored", cluster, {"node": "node-4", "backup": "tuesday"}).set_up()
+    assert cluster.calls == []
+
+
+def test_a_copy_is_made_while_the_process_is_stopped(cluster: FakeCluster) -> None:
+    _injected(cluster, "restored", node="node-4", age_ms=0)
+    assert cluster.calls == ["pause node-4", "resume node-4", "kill node-4"]
+
+
+@pytest.mark.parametrize("nodes", [["node-4"], ["node-1", "node-4", "node-5"]])
+def test_only_two_nodes_exchange_their_directories(nodes: list[str], cluster: FakeCluster) -> None:
+    with pytest.raises(CapabilityError, match="two nodes exchange their directories"):
+        build("swapped", cluster, {"nodes": nodes}).set_up()
+
+
+def test_who_is_put_right_already_is_not_killed_once_more(cluster: FakeCluster) -> None:
+    fault = _injected(cluster, "foreign-cluster", node="node-4")
+    assert cluster.claims["node-4"] == Claim(4, 4, "f0reignClusterId0000AA")
+    fault.recover()
+    cluster.calls.clear()
+    fault.recover()
+    assert cluster.calls == []
+    assert cluster.claims["node-4"] == Claim(4, 4, "own")
+
+
+def test_an_id_that_nobody_has_is_taken_unless_one_is_named(cluster: FakeCluster) -> None:
+    _injected(cluster, "changed-id", node="node-4")
+    _injected(cluster, "changed-id", node="node-5", id=4)
+    assert (cluster.claims["node-4"].configured_id, cluster.claims["node-5"].configured_id) == (7, 4)
+
+
+@pytest.mark.parametrize(
+    ("words", "proven"), [("data is in use by another process", True), ("no space left on device", False)]
+)
+def test_a_second_process_on_one_directory_has_to_end_over_that(words: str, proven: bool, cluster: FakeCluster) -> None:
+    cluster.last_words["node-4b"] = (words,)
+    assert _injected(cluster, "duplicate", node="node-4b").verify().proven is proven
+
+
+def test_late_bytes_are_let_go_when_the_successor_runs(cluster: FakeCluster) -> None:
+    fault = _injected(cluster, "late-bytes", node="node-4", to=["node-1"], queued_ms=0)
+    assert fault.nodes() == {"node-4"}
+    assert fault.links() == {("node-4", "node-1")}
+    assert fault.verify().proven
+    fault.recover()
+    assert fault.verify_healed().proven
+
+
+def test_bytes_that_nobody_was_given_did_not_arrive(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = _injected(cluster, "late-bytes", node="node-4", to=["node-1"], queued_ms=0)
+    monkeypatch.setattr(cluster, "passed_on", lambda source, destination: 0)
+    fault.recover()
+    evidence = fault.verify_healed()
+    assert not evidence.proven
+    assert "nothing of 100 held bytes was passed on" in evidence.how
