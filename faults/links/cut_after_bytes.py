@@ -72,9 +72,9 @@ class CutAfterBytes(LinkFault):
             return False
         if self.stream is Stream.REPLIES:
             return bool(look.more["bytes"] == self.after_bytes)
-        return look.more.get("less", Reach.ANSWERED.value) == Reach.ANSWERED.value
+        return bool(look.more.get("less", Reach.ANSWERED.value) == Reach.ANSWERED.value)
 
     def _healed(self, effect: Effect, look: Look) -> bool:
         if not super()._healed(effect, look):
             return False
-        return look.reach is not Reach.ANSWERED or look.more.get("more") == Reach.ANSWERED.value
+        return look.reach is not Reach.ANSWERED or bool(look.more.get("more") == Reach.ANSWERED.value)

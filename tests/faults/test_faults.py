@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ import pytest
 import faults.clock.clock_fault
 import faults.links.link_fault
 import faults.processes.process_fault
+from faults import links
 from faults.capabilities import HEALTHY, Broken, CapabilityError, Harm, LinkState, Running, Stream
+from faults.fault import Fault
 from faults.links.holding import harmed
 from faults.registry import FAULTS, UnknownFault, build
 from tests.faults.fake import FakeCluster, cluster_of
@@ -251,3 +254,51 @@ def test_a_link_whose_proxies_differ_is_neither_broken_nor_healed(cluster: FakeC
     cluster.states["node-4", "node-1"] = LinkState(enabled=False, alike=False)
     assert not fault.verify().proven
     assert not fault.verify_healed().proven
+
+
+@pytest.mark.parametrize("fault", links.FAULTS, ids=lambda fault: fault.name)
+def test_a_link_that_only_says_that_it_is_broken_is_not_proven(fault: type[Fault], cluster: FakeCluster) -> None:
+    """Its proxy reports what was ordered, and a round trip goes through all the same."""
+    cluster.numb = True
+    it = build(fault.name, cluster, PARAMS[fault.name])
+    it.set_up()
+    it.inject()
+    assert not it.verify().proven
+
+
+def test_a_bridge_spares_the_node_that_both_halves_share(cluster: FakeCluster) -> None:
+    fault = build("bridge", cluster, {"nodes": ["node-4", "node-5"], "from": ["node-1", "node-2"], "over": "node-5"})
+    assert fault.links() == {(a, b) for a, b in permutations(["node-4", "node-1", "node-2"], 2) if "node-4" in (a, b)}
+
+
+def test_in_a_ring_each_node_keeps_its_two_neighbours(cluster: FakeCluster) -> None:
+    ring = ["node-4", "node-1", "node-5", "node-2", "node-3"]
+    cut = build("ring", cluster, {"nodes": ring}).links()
+    for place, node in enumerate(ring):
+        reached = {other for other in ring if other != node and (node, other) not in cut}
+        assert reached == {ring[place - 1], ring[(place + 1) % len(ring)]}
+
+
+def test_a_ring_of_three_is_refused(cluster: FakeCluster) -> None:
+    with pytest.raises(CapabilityError, match="a ring of node-4, node-1, node-5 cuts nothing"):
+        build("ring", cluster, {"nodes": ["node-4", "node-1", "node-5"]}).set_up()
+
+
+def test_a_link_that_flaps_tells_of_a_change_that_did_not_show(cluster: FakeCluster) -> None:
+    fault = build("flapping", cluster, {"nodes": ["node-4"], "from": ["node-1"], "on_ms": 1, "off_ms": 1, "count": 1})
+    fault.set_up()
+    cluster.deaf = True
+    fault.inject()
+    evidence = fault.verify()
+    assert (evidence.proven, evidence.how.partition(":")[0]) == (False, "change 1 of 2, to broken")
+
+
+def test_a_slow_link_is_as_fast_as_before_once_healed(cluster: FakeCluster) -> None:
+    fault = build("slow", cluster, {"from": ["node-4"], "to": ["node-1"], "latency_ms": 50})
+    fault.set_up()
+    fault.inject()
+    now = fault.verify().measured["node-4 to node-1"]
+    assert isinstance(now, dict)
+    assert now["now"]["ms"] - now["before"]["ms"] == 100
+    fault.recover()
+    assert fault.verify_healed().proven
