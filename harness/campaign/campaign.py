@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from itertools import count
@@ -132,6 +133,12 @@ class Campaign:
             except subprocess.TimeoutExpired:
                 os.killpg(attempt.process.pid, signal.SIGKILL)
                 attempt.process.wait()
+
+    def kill(self) -> None:
+        """End all that runs at once; the watchers of the runs clean up after them."""
+        for attempt in self.running:
+            with suppress(ProcessLookupError):
+                os.killpg(attempt.process.pid, signal.SIGKILL)
 
     def __enter__(self) -> Campaign:
         self._reading = self.progress.open()

@@ -30,6 +30,8 @@ CALM = 0.6
 """The part of plans that never break more at a time than a design tolerates, so that progress is claimed of them."""
 DEADLINE_MS = 240_000
 
+OF_CONTAINERS = frozenset({Capability.NETWORK, Capability.RESOURCES})
+
 DOCUMENT = "Campaign"
 JUDGED = (
     *(f"ACK-0{number}" for number in range(1, 8)),
@@ -53,7 +55,7 @@ def draw(target: str, backend: str, seed: int) -> Plan:
     check_backend(backend)
     name, _, version = target.partition(":")
     file = load_file(name)
-    possible = frozenset(each for each in file.capabilities if lacking(backend, each) is None)
+    possible = frozenset(each for each in _asked(file) if lacking(backend, each) is None)
     return draw_for(file, f"{name}:{version or file.version}", seed, possible)
 
 
@@ -93,10 +95,15 @@ def draw_for(file: TargetFile, reference: str, seed: int, possible: frozenset[Ca
 
 def left_out(target: TargetFile, backend: str) -> list[LeftOut]:
     """What no plan for this target has on this backend and machine, each with its reason."""
-    reasons = {each: lacking(backend, each) for each in target.capabilities}
+    reasons = {each: lacking(backend, each) for each in _asked(target)}
     possible = frozenset(each for each, reason in reasons.items() if reason is None)
     found = ((kind.name, reasons.get(kind.capability) or usable(kind, target, possible)) for kind in KINDS)
     return [LeftOut(name, reason) for name, reason in found if reason is not None]
+
+
+def _asked(target: TargetFile) -> frozenset[Capability]:
+    """What a target can have done to it; containers take what they take, whatever runs in them."""
+    return target.capabilities | OF_CONTAINERS
 
 
 def usable(kind: Kind, target: TargetFile, possible: frozenset[Capability]) -> str | None:

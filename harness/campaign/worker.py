@@ -13,14 +13,17 @@ from types import FrameType
 
 from harness.conformance.progress import Phase, Progress
 from harness.plan import load_plan
-from harness.run import run
+from harness.run import Interrupted, run
 
 
 def main(plan_file: str, runs: str, backend: str) -> int:
     plan = load_plan(Path(plan_file))
     progress = Progress.from_environment(plan.story, plan.title, ())
     progress.tell(Phase.STARTING)
-    folder, verdict = run(plan, Path(runs), backend, watch=progress)
+    try:
+        folder, verdict = run(plan, Path(runs), backend, watch=progress)
+    except Interrupted as over:
+        folder, verdict = over.folder, over.verdict
     progress.tell(Phase.DONE, verdict=verdict.verdict.value, run=str(folder.path), headline=verdict.headline)
     return verdict.verdict.exit_code
 

@@ -24,6 +24,7 @@ from harness.campaign.summary import Outcome, Summary, grid
 from harness.cli.board import Board, Row
 from harness.cli.conformance import side_by_side
 from harness.cli.display import COLOURS, duration, finished_line
+from harness.cli.signals import at_once
 from harness.conformance.progress import Phase
 from harness.plan import load_plan
 from harness.targets.target import load
@@ -59,7 +60,7 @@ def run_campaign(order: Order, runs: Path, console: Console, *, as_json: bool = 
     board = Board(campaign.began)
     met: list[Meeting] = []
     interrupted = False
-    with campaign:
+    with campaign, at_once(campaign.kill):
         try:
             _drive(campaign, board, met, said)
         except KeyboardInterrupt:

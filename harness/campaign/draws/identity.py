@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from faults.capabilities import Capability
-from harness.campaign.draws.base import EVERYWHERE, Drawn, Kind, Part, Undo, Who, undrawn
+from harness.campaign.draws.base import Drawn, Kind, Part, Undo, Who, a_broker
 from harness.campaign.ground import Ground
-from harness.plan.injects import InjectDuplicate
+from harness.plan.injects import InjectChangedId, InjectDuplicate, InjectForeignCluster, InjectStep, InjectSwapped
 
 ENDS_AT_ONCE = "a second process with the id ends at once (AZ-02), so nothing could be measured of it"
-ENDS_OR_NOT = "a node that is misled ends by itself or goes on, as its design has it; a random plan cannot tell which"
 
 
 def duplicate(rng: random.Random, ground: Ground) -> Drawn | None:
@@ -32,9 +32,40 @@ def duplicate(rng: random.Random, ground: Ground) -> Drawn | None:
     )
 
 
+def swapped(rng: random.Random, ground: Ground) -> Drawn:
+    names = tuple(sorted(rng.sample(ground.brokers, 2)))
+    who = Who(names, 2, "brokers", names)
+    return _misled(InjectSwapped, who, {"nodes": names}, f"{who.text} have each other's directory")
+
+
+def foreign_cluster(rng: random.Random, ground: Ground) -> Drawn:
+    who = a_broker(rng, ground)
+    return _misled(InjectForeignCluster, who, {"node": who.refs}, f"{who.text} belongs to another cluster")
+
+
+def changed_id(rng: random.Random, ground: Ground) -> Drawn:
+    who = a_broker(rng, ground)
+    return _misled(InjectChangedId, who, {"node": who.refs}, f"{who.text} has an id that nobody has")
+
+
+def _misled(inject: type[InjectStep], who: Who, params: dict[str, Any], title: str) -> Drawn:
+    """Whether it ends or goes on, it is killed, misled and started again, and so when it is healed: alone."""
+    return Drawn(
+        inject=inject,
+        params=params,
+        who=who,
+        undo=Undo.PROCESSES,
+        parts=who.processes(),
+        brokers=who.most,
+        ends=True,
+        alone=True,
+        title=title,
+    )
+
+
 KINDS = (
     Kind("duplicate", 6, Capability.DUPLICATE, duplicate, {"apache-kafka-zk": ENDS_AT_ONCE}),
-    Kind("swapped", 0, Capability.IDENTITY, undrawn, {EVERYWHERE: ENDS_OR_NOT}),
-    Kind("foreign-cluster", 0, Capability.IDENTITY, undrawn, {EVERYWHERE: ENDS_OR_NOT}),
-    Kind("changed-id", 0, Capability.IDENTITY, undrawn, {EVERYWHERE: ENDS_OR_NOT}),
+    Kind("swapped", 1, Capability.IDENTITY, swapped),
+    Kind("foreign-cluster", 1, Capability.IDENTITY, foreign_cluster),
+    Kind("changed-id", 1, Capability.IDENTITY, changed_id),
 )
