@@ -82,7 +82,7 @@ CASES: Mapping[str, Case] = {
     "clock-skew": Case({"nodes": [BROKEN], "ppm": 100_000}),
     "disconnect": Case({"nodes": [BROKEN]}, backends=(DOCKER,)),
     "memory": Case({"nodes": [BROKEN], "mb": 256}, backends=(DOCKER,)),
-    "cpu": Case({"nodes": [BROKEN], "cpus": 0.2}, backends=(DOCKER,)),
+    "cpu": Case({"nodes": [BROKEN], "cpus": 0.05}, backends=(DOCKER,)),
 }
 
 
