@@ -16,6 +16,8 @@ Bytes = Mapping[Pair, Mapping[str, int]]
 """Of each link what it has taken, by the address that it comes from."""
 
 LOOK_EVERY = 0.02
+QUEUED_WITHIN = 10.0
+"""Seconds for the process to send anything, whatever `queued_ms` says."""
 DRAINED_WITHIN = 20.0
 """Seconds from the release of the links until what they held has been delivered, or refused."""
 
@@ -69,16 +71,17 @@ class LateBytes(LinkStall):
         self._taken()
 
     def inject(self) -> None:
-        """Counted from when the links are seen to hold everything, to the death of the process."""
+        """Counted from when the links hold everything to the death of the process, which is to have sent something: a
+        connection on which an answer is awaited may be silent for a while."""
         super().inject()
-        self.stalled = super().verify()
         before = self._taken()
-        time.sleep(self.queued_ms / 1000)
+        began = time.monotonic()
+        self.stalled = super().verify()
+        time.sleep(max(0.0, began + self.queued_ms / 1000 - time.monotonic()))
+        while not self._count(before) and time.monotonic() < began + QUEUED_WITHIN:
+            time.sleep(LOOK_EVERY)
         self.kill.inject()
-        after = self._taken()
-        for pair, connections in after.items():
-            more = {address: count - before[pair].get(address, 0) for address, count in connections.items()}
-            self.late[pair] = {address: count for address, count in more.items() if count > 0}
+        self._count(before)
 
     def verify(self) -> Evidence:
         killed = self.kill.verify()
@@ -116,6 +119,13 @@ class LateBytes(LinkStall):
 
     def _taken(self) -> Bytes:
         return {pair: self.cluster.links.taken(*pair) for pair in self.links()}
+
+    def _count(self, before: Bytes) -> bool:
+        """Whether anything was taken since then that is still in the links."""
+        for pair, connections in self._taken().items():
+            more = {address: count - before[pair].get(address, 0) for address, count in connections.items()}
+            self.late[pair] = {address: count for address, count in more.items() if count > 0}
+        return self._held() > 0
 
     def _held(self) -> int:
         return sum(sum(connections.values()) for connections in self.late.values())

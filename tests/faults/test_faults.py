@@ -64,6 +64,7 @@ def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (faults.links.link_fault, faults.processes.process_fault, faults.clock.clock_fault):
         monkeypatch.setattr(module, "PATIENCE", 0.0)
     monkeypatch.setattr("faults.identity.duplicate.READY_PATIENCE", 0.0)
+    monkeypatch.setattr("faults.processes.late_bytes.QUEUED_WITHIN", 0.0)
     monkeypatch.setattr("faults.containers.disconnect.PATIENCE", 0.0)
 
 

@@ -21,6 +21,7 @@ def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faults.links.link_fault, "PATIENCE", 0.0)
     monkeypatch.setattr(faults.identity.duplicate, "READY_PATIENCE", 0.0)
     monkeypatch.setattr(faults.processes.late_bytes, "DRAINED_WITHIN", 0.0)
+    monkeypatch.setattr(faults.processes.late_bytes, "QUEUED_WITHIN", 0.0)
 
 
 @pytest.fixture
