@@ -252,11 +252,11 @@ def loopback() -> str:
 
 def socket_tables() -> str:
     """Finds a connection of its own in the kernel's table, as the audit of links does."""
-    import psutil
+    from harness.network.socket_table import sockets_of
 
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
         mine = client.getsockname()
-        if not any(c.laddr and tuple(c.laddr) == mine for c in psutil.Process().net_connections("tcp")):
+        if not any(each.local == mine for each in sockets_of(os.getpid())):
             raise Unavailable("an open connection was not found in the socket table")
     return "found a connection of its own by process id"
 

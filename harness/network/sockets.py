@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import psutil
-
 from harness.network.addresses import Endpoint
 from harness.network.layout import Layout, Node
-
-MAPPED = "::ffff:"
-"""How an IPv4 address looks on an IPv6 socket, which a JVM may open."""
+from harness.network.socket_table import State, sockets_of
 
 
 @dataclass(frozen=True)
@@ -38,15 +34,13 @@ def outgoing(pid: int, own: frozenset[Endpoint], *, established: bool = False) -
     What it accepted is known by where it listens, and by its `own` endpoints: a node that ends no longer listens, while
     what it accepted is still open.
     """
-    try:
-        sockets = psutil.Process(pid).net_connections(kind="tcp")
-    except psutil.Error:
-        return
-    listening = own | {_endpoint(each.laddr) for each in sockets if each.status == psutil.CONN_LISTEN}
+    sockets = sockets_of(pid)
+    listening = own | {each.local for each in sockets if each.state is State.LISTEN}
     for each in sockets:
-        opened = each.raddr and _endpoint(each.laddr) not in listening
-        if opened and (each.status == psutil.CONN_ESTABLISHED or not established):
-            yield _endpoint(each.raddr)
+        if each.remote is None or each.local in listening:
+            continue
+        if each.state is State.ESTABLISHED or not established:
+            yield each.remote
 
 
 def bypasses(layout: Layout, pids: Mapping[str, int]) -> list[Bypass]:
@@ -77,7 +71,3 @@ def _links_of(layout: Layout, node: Node) -> dict[Endpoint, str]:
 
 def _owner(layout: Layout, remote: Endpoint) -> str | None:
     return next((node.name for node in layout.nodes if node.address == remote.host), None)
-
-
-def _endpoint(address: tuple[str, int]) -> Endpoint:
-    return Endpoint(address[0].removeprefix(MAPPED), address[1])
