@@ -118,7 +118,7 @@ class ByHand:
             name = name or f"{kind}-{next(self._numbers)}"
             if name in self._context.keeper.active:
                 raise UsageError(f"a fault is called {name} already: heal it, or choose another name with --as")
-            step = catalogue.step_of(fault, params, name)
+            step: Any = catalogue.step_of(fault, params, name)
             self._check(step)
             with _as_usage_error():
                 done = inject(step, name, self._context)

@@ -42,7 +42,7 @@ def _node(node: Node, context: Context, now: Observation, active: str | None) ->
         "state": status.running.value,
         "pid": status.pid,
         "peers": sorted(_peers(node.name, context)) if running else [],
-        "says": _says(node, now, active),
+        "says": _says(node, now, active) if running else "",
         **_registered(node, context, now),
     }
 
@@ -75,6 +75,8 @@ def _registered(node: Node, context: Context, now: Observation) -> dict[str, Any
     holder = entry.process(ids)
     if holder is not None and holder != node.name:
         return {"registered": f"its id is {holder}'s"}
+    if holder is None and node.duplicate_of is not None:
+        return {}  # nobody says which of the two it is
     return {"registered": entry.state, "epoch": entry.epoch}
 
 

@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from harness.cleaning.cleanup import clean
 from harness.cleaning.mounts import mounts
@@ -65,7 +65,7 @@ class Kill:
     wrong: list[str] = field(default_factory=list)
 
 
-def plan(disk: str = "plain") -> Plan:
+def plan(disk: Literal["plain", "breakable"] = "plain") -> Plan:
     """Small, and with something of each kind: processes that end, stop, start and impersonate; links; a workload."""
     broker = NodeSpec(name="node-4", id=4, index=4, roles=("broker",), disk=disk)
     nodes = (
