@@ -15,7 +15,6 @@ from harness.plan.injects import (
     InjectDiskSlow,
     InjectKill,
     InjectPowerLoss,
-    InjectStep,
     InjectTornWrite,
 )
 from harness.plan.model import Acknowledged, Coverage, FaultMet, FaultProven, Plan, StepDone, Topology
@@ -48,7 +47,9 @@ SLOW_MS = 150
 def leader_cannot_write(torn: bool, story: Story, target: TargetFacts, seed: int) -> Plan:
     """Each write of the leader's segment fails, with nothing of it done, or with its begin."""
     leader, *others = cast(story, seed)
-    fault: InjectStep = InjectDiskError(as_="broken", node=leader, operations=("write",), files=SEGMENTS)
+    fault: InjectDiskError | InjectTornWrite = InjectDiskError(
+        as_="broken", node=leader, operations=("write",), files=SEGMENTS
+    )
     if torn:
         first = random.Random(f"{seed}/{story.slug}/bytes").randrange(1, 100)
         fault = InjectTornWrite(as_="broken", node=leader, bytes=first, files=SEGMENTS)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,10 +33,10 @@ pytestmark = [
 ]
 
 ADDRESSES = Addresses(20)
-NODES = tuple(
-    Node(f"node-{number}", number, number, frozenset({Role.BROKER}), ADDRESSES.node(number), disk=disk)
-    for number, disk in ((4, "breakable"), (5, "breakable"), (6, "plain"))
+PLAIN = tuple(
+    Node(f"node-{number}", number, number, frozenset({Role.BROKER}), ADDRESSES.node(number)) for number in (4, 5, 6)
 )
+NODES = (*(replace(node, disk="breakable") for node in PLAIN[:2]), PLAIN[2])
 WRITER = """
 import os, sys
 fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
@@ -118,7 +119,7 @@ def rule(*operations: Operation, error: str | None = "EIO", **more: object) -> D
         (rule(Operation.GROW, Operation.CREATE, error="ENOSPC"), [Operation.GROW, Operation.CREATE]),
         (rule(*CHANGES, error="EROFS"), [Operation.NAME, Operation.CREATE, Operation.WRITE]),
     ],
-    ids=lambda value: value.error + str(value.files or "") if isinstance(value, DiskRule) else value[0].value,
+    ids=lambda value: f"{value.error} {value.files or ''}" if isinstance(value, DiskRule) else value[0].value,
 )
 def test_a_rule_is_met_while_it_lasts(bench: Bench, data: Path, broken: DiskRule, tried: list[Operation]) -> None:
     def errors() -> list[str | None]:

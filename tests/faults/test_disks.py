@@ -1,0 +1,124 @@
+"""Faults of disks say what they broke, and whether anybody met it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faults.capabilities import CHANGES, CapabilityError, DiskRule, Operation
+from faults.disks import FAULTS
+from faults.disks.rule_fault import RuleFault
+from faults.registry import build
+from harness.disks import mounts
+from harness.plan.injects import InjectDiskError, InjectTornWrite
+from tests.faults.fake import FakeCluster, cluster_of
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    return cluster_of("node-4", "node-5")
+
+
+def rule_of(name: str, **params: Any) -> DiskRule:
+    fault = build(name, cluster_of("node-4"), {"node": "node-4", **params})
+    assert isinstance(fault, RuleFault)
+    return fault.rule
+
+
+def test_how_often_a_node_met_the_rule_is_told_when_it_is_healed(cluster: FakeCluster) -> None:
+    cluster.broken_disks.hits = {"write": 3, "fsync": 1}
+    fault = build("disk-error", cluster, {"node": "node-4", "operations": ["write", "fsync"]})
+    fault.set_up()
+    fault.inject()
+    fault.recover()
+    fault.recover()
+    healed = fault.verify_healed()
+    assert healed.measured["hits"] == {"write": 3, "fsync": 1}
+    assert healed.measured["met"] is True
+    assert "met by node-4 meanwhile: 1 x fsync and 3 x write" in healed.how
+
+
+def test_a_rule_that_nobody_met_is_healed_and_said_to_have_broken_nothing(cluster: FakeCluster) -> None:
+    fault = build("disk-full", cluster, {"node": "node-4"})
+    fault.set_up()
+    fault.inject()
+    fault.recover()
+    healed = fault.verify_healed()
+    assert healed.proven
+    assert healed.measured["met"] is False
+    assert "met by node-4 meanwhile: never" in healed.how
+
+
+def test_a_disk_that_is_broken_already_is_not_broken_again(cluster: FakeCluster) -> None:
+    build("disk-error", cluster, {"node": "node-4"}).inject()
+    with pytest.raises(CapabilityError, match="the disk of node-4 is broken already: write EIO"):
+        build("torn-write", cluster, {"node": "node-4", "bytes": 7}).set_up()
+    build("torn-write", cluster, {"node": "node-5", "bytes": 7}).set_up()
+
+
+def test_a_torn_write_is_proven_by_the_bytes_that_are_there(cluster: FakeCluster) -> None:
+    fault = build("torn-write", cluster, {"node": "node-4", "bytes": 7})
+    fault.set_up()
+    fault.inject()
+    assert fault.verify().measured["probes"] == [{"operation": "write", "error": "EIO", "ms": 0.0, "kept": 7}]
+    cluster.broken_disks.rules = {("node-4", "other"): DiskRule(frozenset({Operation.WRITE}), error="EIO")}
+    assert not fault.verify().proven
+
+
+def test_what_each_fault_refuses() -> None:
+    assert rule_of("disk-full").operations == {Operation.GROW, Operation.CREATE}
+    assert rule_of("disk-read-only").operations == CHANGES | {Operation.OPEN}
+    assert rule_of("disk-slow", ms=5, operations=["read"]).operations == {Operation.READ}
+    assert rule_of("disk-error", files="t-0/*.log").files == "t-0/*.log"
+
+
+def test_power_is_lost_by_all_nodes_before_anything_is_undone(cluster: FakeCluster) -> None:
+    fault = build("power-loss", cluster, {"nodes": ["node-4", "node-5"]})
+    fault.set_up()
+    fault.inject()
+    assert sorted(cluster.calls) == ["kill node-4", "kill node-5"]
+    lost = fault.verify().measured["lost"]
+    assert isinstance(lost, dict)
+    assert lost["node-5"] == {
+        "bytes": 1000,
+        "files": {"t-0/00.log": {"was": 2000, "is": 1000}},
+        "names": ["a was not made"],
+    }
+
+
+def test_a_bit_in_a_file_that_was_written_anew_has_healed_by_itself(cluster: FakeCluster) -> None:
+    fault = build("bit-flip", cluster, {"node": "node-4", "file": "t-0/*.log", "bit": 3})
+    fault.set_up()
+    fault.inject()
+    assert fault.verify().proven
+    cluster.broken_disks.same = False
+    fault.recover()
+    healed = fault.verify_healed()
+    assert healed.proven
+    assert healed.how == "t-0/*.log was cut or written anew at byte 61"
+
+
+def test_each_fault_says_what_it_models_and_what_not() -> None:
+    for fault in FAULTS:
+        text = fault.__doc__ or ""
+        assert "Models " in text, fault.name
+        assert "not model" in text or "Not modelled" in text, fault.name
+
+
+def test_steps_are_refused_that_break_nothing() -> None:
+    with pytest.raises(ValueError, match="operations"):
+        InjectDiskError(as_="broken", node="node-4", operations=())
+    with pytest.raises(ValueError, match="bytes"):
+        InjectTornWrite(as_="torn", node="node-4", bytes=-1)
+
+
+def test_without_the_kernels_device_disks_are_not_broken_and_it_says_why(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(mounts, "DEVICE", tmp_path / "fuse")
+    assert "load the kernel's module `fuse`" in str(mounts.lacking.__wrapped__())
+    (tmp_path / "fuse").touch()
+    monkeypatch.setattr(mounts, "FUSERMOUNT", "no-such-program")
+    assert "apt-get install fuse3" in str(mounts.lacking.__wrapped__())
