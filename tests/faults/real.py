@@ -18,7 +18,7 @@ from faults.registry import FAULTS
 from harness.backends import DOCKER, PROCESS, lacking
 from harness.clients.workload import Workload
 from harness.cluster import Cluster
-from harness.plan.model import NodeSpec, Plan, TopicSpec, Topology
+from harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
 from harness.targets.target import load
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
@@ -60,12 +60,12 @@ CASES: Mapping[str, Case] = {
     "flapping": Case({"nodes": [BROKEN], "from": [OTHER], "on_ms": 500, "off_ms": 500, "count": 2}),
     "kill": Case({"nodes": [BROKEN]}),
     "pause": Case({"nodes": [BROKEN]}),
-    "terminate": Case({"nodes": [BROKEN], "within_ms": 20_000}, idle={"within_ms": 200}),
+    "terminate": Case({"nodes": [BROKEN], "within_ms": 60_000}, idle={"within_ms": 200}),
     "late-bytes": Case({"node": BROKEN, "to": [CONTROLLER], "queued_ms": 1000}, backends=(PROCESS,)),
     "crash-loop": Case({"node": BROKEN, "lives_ms": [100, 100]}),
     "rolling-restart": Case({"nodes": [BROKEN]}),
     "emptied": Case({"nodes": [BROKEN]}),
-    "restored": Case({"node": BROKEN, "age_ms": 300}),
+    "restored": Case({"node": BROKEN, "age_ms": 1000}),
     "swapped": Case({"nodes": [BROKEN, OTHER]}),
     "foreign-cluster": Case({"node": BROKEN}),
     "changed-id": Case({"node": BROKEN}),
@@ -108,6 +108,7 @@ def plan(*, breakable: bool = True, clock: bool = True) -> Plan:
         target="quorum",
         topology=Topology(nodes=nodes),
         topics=(TopicSpec(name="t", assignments=((4, 5, 6),)),),
+        workload=WorkloadSpec(producers=(ProducerSpec(name="trickle", topic="t", acks=1, idempotent=False, rate=20),)),
     )
 
 
@@ -127,9 +128,10 @@ def small_cluster(folder: Path, backend: str = PROCESS) -> Iterator[Cluster]:
         try:
             workload.create_topics(HERE_WITHIN)
             workload.burst("filling", "t", 0, RECORDS, "all", True, HERE_WITHIN)
+            workload.start()  # some faults show only where something changes
+            yield cluster
         finally:
             workload.stop()
-        yield cluster
 
 
 def make_whole(cluster: Cluster) -> None:
