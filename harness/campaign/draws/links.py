@@ -30,6 +30,7 @@ from harness.targets.target import Dialect
 AMONG_BROKERS = Part("links among brokers")
 TO_QUORUM = Part("links between brokers and quorum")
 AMONG_QUORUM = Part("links among the quorum")
+OF_CLIENTS = Part("links of clients")
 
 STREAMS = ("both", "both", "requests", "replies")
 HOW = ("cut", "cut", "stall", "blackhole")
@@ -39,40 +40,41 @@ RING = 4
 
 
 def cut(rng: random.Random, ground: Ground) -> Drawn:
-    who, other, part = _ends(rng, ground)
-    source, destination = (who.refs, other) if rng.random() < 0.8 else (other, who.refs)
+    who, other, part = _opened(rng, ground)
+    turned = rng.random() < 0.2 and part != OF_CLIENTS
+    source, destination = (other, who.refs) if turned else (who.refs, other)
     title = f"cut {_text(source)} to {_text(destination)}"
     return _link(InjectCut, ground, who, part, {"from_": source, "to": destination}, title, stalls=False)
 
 
 def stall(rng: random.Random, ground: Ground) -> Drawn:
-    who, other, part = _ends(rng, ground)
+    who, other, part = _opened(rng, ground)
     params = {"from_": who.refs, "to": other, "streams": rng.choice(STREAMS)}
     return _link(InjectStall, ground, who, part, params, f"stall {who.text} to {_text(other)}")
 
 
 def blackhole(rng: random.Random, ground: Ground) -> Drawn:
-    who, other, part = _ends(rng, ground)
+    who, other, part = _opened(rng, ground)
     params = {"from_": who.refs, "to": other, "streams": rng.choice(STREAMS)}
     return _link(InjectBlackhole, ground, who, part, params, f"lose what {who.text} sends to {_text(other)}")
 
 
 def reset(rng: random.Random, ground: Ground) -> Drawn:
-    who, other, part = _ends(rng, ground)
+    who, other, part = _opened(rng, ground)
     params = {"from_": who.refs, "to": other}
     return _link(InjectReset, ground, who, part, params, f"reset {who.text} to {_text(other)}")
 
 
 def slow(rng: random.Random, ground: Ground) -> Drawn:
     """A delay of the stream that a lease outlives, or not."""
-    who, other, part = _ends(rng, ground)
+    who, other, part = _opened(rng, ground)
     latency = rng.choice((20, 50, 100, 200, 400))
     params = {"from_": who.refs, "to": other, "latency_ms": latency, "streams": rng.choice(STREAMS)}
     return _link(InjectSlow, ground, who, part, params, f"{latency} ms from {who.text} to {_text(other)}")
 
 
 def cut_after_bytes(rng: random.Random, ground: Ground) -> Drawn:
-    who, other, part = _ends(rng, ground)
+    who, other, part = _opened(rng, ground)
     after = rng.choice((20, 100, 400, 2000))
     params = {"from_": who.refs, "to": other, "after_bytes": after}
     title = f"cut {who.text} to {_text(other)} after {after} bytes"
@@ -138,6 +140,14 @@ def ring(rng: random.Random, ground: Ground) -> Drawn | None:
     who = Who(names, len(names), "brokers", names)
     title = f"a ring of {', '.join(names)} ({how})"
     return _link(InjectRing, ground, who, AMONG_BROKERS, {"nodes": names, "how": how}, title, stalls=how != "cut")
+
+
+def _opened(rng: random.Random, ground: Ground) -> tuple[Who, NodeRefs, Part]:
+    """As `_ends`, for faults of the links that one side opens: now and then these are the clients'."""
+    if rng.random() < 0.1:
+        refs = rng.choice((f"leader:{rng.choice(ground.partitions)}", "brokers"))
+        return Who("site:main", 1, "clients"), refs, OF_CLIENTS
+    return _ends(rng, ground)
 
 
 def _ends(rng: random.Random, ground: Ground) -> tuple[Who, NodeRefs, Part]:

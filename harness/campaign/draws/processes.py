@@ -55,8 +55,8 @@ def crash_loop(rng: random.Random, ground: Ground) -> Drawn:
 
 
 def rolling_restart(rng: random.Random, ground: Ground) -> Drawn:
-    """One after the other; nothing is held when it is proven, and a replica may not have caught up when the next goes:
-    so it counts as all that could be away."""
+    """One after the other, and nothing is held when it is proven. A replica may not have caught up when the next one
+    goes; all come back, so it costs time and nothing else."""
     side = "brokers" if rng.random() < 0.7 or len(ground.quorum) < 2 else "quorum"
     names = ground.brokers if side == "brokers" else ground.quorum
     order = tuple(rng.sample(names, len(names)))
