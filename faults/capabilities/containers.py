@@ -39,4 +39,4 @@ class Containers(Protocol):
     def limits(self, node: str) -> Limits: ...
 
     def spin(self, node: str, seconds: float) -> None:
-        """Use as much of a processor as the node's container is given, for so long."""
+        """Use as much of the processors as the node's container is given, for so long."""

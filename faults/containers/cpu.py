@@ -19,7 +19,7 @@ class Cpu(ContainerFault):
     Models an overloaded host and a container with a small quota. The kernel hands time out in periods of 0.1 s: who has
     used up its share stands still until the next one begins, all threads together, and its protocol with it.
 
-    Proven by the kernel's limit of the node's group, and by what a busy loop in that group met: it was throttled.
+    Proven by the kernel's limit of the node's group, and by what busy loops in that group met: they were throttled.
     """
 
     name: ClassVar[str] = "cpu"
@@ -42,7 +42,7 @@ class Cpu(ContainerFault):
     def verify(self) -> Evidence:
         met = {name: self._spun(name) for name in self.names}
         proven = all(each.get("cpus") == self.cpus and each["throttled"] for each in met.values())
-        return Evidence(proven, "the kernel's limits, and a busy loop in each group: it was throttled", met)
+        return Evidence(proven, "the kernel's limits, and busy loops in each group: they were throttled", met)
 
     def recover(self) -> None:
         for name in self._running():

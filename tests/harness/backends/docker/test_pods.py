@@ -99,7 +99,7 @@ def test_a_cluster_in_pods_is_like_one_of_processes_and_its_faults_are_proven(tm
         assert within(30, lambda: "head" in cluster.processes.peers("node-4"))
         assert cluster.links.reach("node-4", "node-5", 5) is Reach.ANSWERED
         link = {"from": ["node-4"], "to": ["head"]}
-        one, small, little = {"nodes": ["node-5"]}, {"cpus": 0.2}, {"mb": 512}
+        one, small, little = {"nodes": ["node-5"]}, {"cpus": 0.1}, {"mb": 512}
         for name, params in (
             ("cut", link),
             ("stall", link),
