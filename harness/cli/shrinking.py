@@ -149,7 +149,7 @@ def _not_failing(order: Order, trials: Trials) -> str:
 
 
 def _told(found: Shrunk, order: Order, seconds: float) -> list[str]:
-    end = "nothing more can be dropped" if found.complete else "the time was up: there may be smaller ones"
+    end = "nothing more can be dropped" if found.complete else "ended before all was tried: there may be smaller ones"
     lines = [f"{'dropped':<15}{line}" for line in found.dropped] or [f"{'dropped':<15}nothing"]
     left = ", ".join(f"{step.as_} ({step.fault})" for step in found.plan.steps if isinstance(step, InjectStep))
     return [
