@@ -47,6 +47,7 @@ class Flapping(LinkFault):
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._failure: CapabilityError | None = None
+        self._over = False
         self._thread = threading.Thread(target=self._guard, name="flapping", daemon=True)
 
     def targets(self) -> dict[str, object]:
@@ -56,7 +57,7 @@ class Flapping(LinkFault):
     @property
     def running(self) -> bool:
         """Whether changes are still to come."""
-        return self._thread.is_alive()
+        return not self._over
 
     def inject(self) -> None:
         self._begun = time.monotonic()
@@ -65,7 +66,7 @@ class Flapping(LinkFault):
     def verify(self) -> Evidence:
         """Once the links were broken and whole again, as measured each time."""
         with self._changed:
-            self._changed.wait_for(lambda: len(self._changes) > 1 or not self._thread.is_alive())
+            self._changed.wait_for(lambda: len(self._changes) > 1 or self._over)
             return self._evidence(self._changes[:2], of=2)
 
     def recover(self) -> None:
@@ -89,6 +90,7 @@ class Flapping(LinkFault):
             self._failure = error
         finally:
             with self._changed:
+                self._over = True
                 self._changed.notify_all()
 
     def _run(self) -> None:

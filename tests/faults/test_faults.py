@@ -303,3 +303,18 @@ def test_a_slow_link_is_as_fast_as_before_once_healed(cluster: FakeCluster) -> N
     assert now["now"]["ms"] - now["before"]["ms"] == 100
     fault.recover()
     assert fault.verify_healed().proven
+
+
+def test_a_link_that_cannot_be_made_to_flap_is_told_at_once(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise CapabilityError("the link is stuck")
+
+    monkeypatch.setattr(cluster, "cut", refuse)
+    fault = build("flapping", cluster, {"nodes": ["node-4"], "from": ["node-1"], "on_ms": 1, "off_ms": 1, "count": 9})
+    fault.set_up()
+    fault.inject()
+    with pytest.raises(CapabilityError, match="the link is stuck"):
+        fault.verify()
+    fault.recover()
