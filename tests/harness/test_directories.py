@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -100,11 +101,12 @@ def test_directories_of_a_node_that_runs_are_left_alone(
     directories: NodeDirectories, running: dict[str, Running]
 ) -> None:
     running["node-4"] = Running.RUNNING
-    for change in (
+    changes: tuple[Callable[[], None], ...] = (
         lambda: directories.empty("node-4"),
         lambda: directories.swap("node-5", "node-4"),
         lambda: directories.set_stored_cluster("node-4", "another"),
-    ):
+    )
+    for change in changes:
         with pytest.raises(CapabilityError, match="its directories change only while it is down"):
             change()
     with pytest.raises(CapabilityError, match="pause it first"):
