@@ -6,7 +6,6 @@ no index files that could be wrong.
 
 from __future__ import annotations
 
-import mmap
 import os
 from array import array
 from bisect import bisect_left, bisect_right
@@ -18,6 +17,8 @@ from cluster_impl.wire.batches import HEADER_BYTES, Batch, batch_size
 from cluster_impl.wire.codec import Buffer, Malformed
 
 _INDEX_INTERVAL_BYTES = 4096
+_SCAN_BYTES = 8 * 1024 * 1024
+"""At least a header."""
 _NO_TIMESTAMP = -1
 
 
@@ -118,15 +119,23 @@ class Segment:
         self.path.unlink()
 
     def _scan(self, size: int, visit: Callable[[Batch], object]) -> int:
-        """How many bytes at the beginning are whole batches, unharmed and in order."""
-        if not size:
-            return 0
-        view = memoryview(mmap.mmap(self._fd, size, prot=mmap.PROT_READ))
-        position = 0
-        while (batch := _valid_batch(view, position, self.next_offset)) is not None:
-            visit(batch)
-            self._note(batch, position)
-            position += batch.size
+        """How many bytes at the beginning are whole batches, unharmed and in order.
+
+        Read piece by piece. A mapping would be as quick, but a disk that cannot be read would end the process (SIGBUS).
+        """
+        position, length = 0, _SCAN_BYTES
+        while position < size:
+            begin, piece = position, self._read(min(length, size - position), position)
+            while (batch := _valid_batch(piece, position - begin, self.next_offset)) is not None:
+                visit(batch)
+                self._note(batch, position)
+                position += batch.size
+            if position > begin:
+                length = _SCAN_BYTES
+            elif max(len(piece), length) < (announced := _announced(piece)) <= size - position:
+                length = announced
+            else:
+                break
         return position
 
     def _note(self, batch: Batch, position: int) -> None:
@@ -155,7 +164,18 @@ class Segment:
             position += batch.size
 
     def _pread(self, size: int, position: int) -> memoryview:
-        return memoryview(os.pread(self._fd, min(size, self._file.size - position), position))
+        return self._read(min(size, self._file.size - position), position)
+
+    def _read(self, size: int, position: int) -> memoryview:
+        return memoryview(os.pread(self._fd, size, position))
+
+
+def _announced(piece: memoryview) -> int:
+    """How long the batch at the beginning says that it is; 0 if it is not one."""
+    try:
+        return batch_size(piece, 0) or 0
+    except Malformed:
+        return 0
 
 
 def _valid_batch(view: memoryview, position: int, offset: int) -> Batch | None:

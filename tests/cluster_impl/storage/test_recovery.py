@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -11,7 +12,9 @@ from random import Random
 
 import pytest
 
+from cluster_impl.storage import segment
 from cluster_impl.storage.log import Log
+from cluster_impl.wire.batches import HEADER_BYTES
 from tests.cluster_impl.storage.records import batch
 from tests.cluster_impl.storage.test_log import content, files, filled
 
@@ -150,3 +153,29 @@ log = Log.open(Path(sys.argv[1]), segment_bytes=100_000)
 while True:
     print(log.append_as_leader(build([(None, bytes(500), 1)] * 3), 0).last_offset, flush=True)
 """
+
+
+@pytest.mark.parametrize("piece", [HEADER_BYTES, 70, 500])
+def test_a_log_is_recovered_the_same_in_pieces_of_any_size(
+    tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, everything = filled(tmp_path, seed=1, segment_bytes=10**6)
+    original.close()
+    monkeypatch.setattr(segment, "_SCAN_BYTES", piece)
+    recovered = Log.open(tmp_path)
+    assert content(recovered) == everything == files(tmp_path)
+    assert recovered.recovered_bytes_cut == 0
+    recovered.close()
+
+
+def test_a_log_that_cannot_be_read_is_an_error_and_not_the_end_of_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path, seed=1)[0].close()
+
+    def refused(fd: int, size: int, position: int) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "pread", refused)
+    with pytest.raises(OSError, match="Input/output error"):
+        Log.open(tmp_path)
