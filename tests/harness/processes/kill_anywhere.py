@@ -43,7 +43,7 @@ from harness.processes.table import Identity
 from results.records.folder import RunFolder
 from results.records.journal import read_journal
 
-GONE_WITHIN = 120.0
+GONE_WITHIN = 300.0
 FOREIGN = "the foreign process"
 
 
