@@ -6,7 +6,7 @@ from collections.abc import Collection
 from functools import partial
 
 from faults.capabilities import Capability
-from harness.plan.base import After
+from harness.plan.base import After, Level
 from harness.plan.conditions import BrokerActive, IsrIs, LeaderIs, WorkloadAcks
 from harness.plan.injects import InjectClockJump, InjectClockSkew, InjectCut
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Topology
@@ -35,6 +35,8 @@ HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 LEASE_MS = 4000
 """Long enough for the clock to be set, and that proven, while the lease that the cut left still runs."""
+AWAY_MS = 6000
+"""So long a healed link is watched where nobody is expected to come back by it."""
 
 
 def cut_off(ms: int, story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -63,9 +65,7 @@ def cut_off(ms: int, story: Story, target: TargetFacts, seed: int) -> Plan:
             expect=never_serves("HW-02"),
         ),
         Heal(as_="mend", fault="cut"),
-        BrokerActive(as_="returned", node=leader, within_ms=LIVELY_MS, expect=must("CLK-02")),
-        IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=LIVELY_MS, expect=must("ISR-06")),
-        Heal(as_="right", fault="jump"),
+        *_returns(target, leader, back=ms < 0),
         *closing(),
     ]
     return compose(
@@ -84,6 +84,18 @@ def cut_off(ms: int, story: Story, target: TargetFacts, seed: int) -> Plan:
             Acknowledged(by="p1", acks="all", after="moved.ended"),
         ],
     )
+
+
+def _returns(target: TargetFacts, leader: str, *, back: bool) -> list[Step]:
+    """With its clock still wrong; a target that needs it to be right first is left alone with it for a while."""
+    right = Heal(as_="right", fault="jump")
+    rejoined = IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=LIVELY_MS, expect=must("ISR-06"))
+    expect = must("CLK-02")
+    if back:
+        expect = target.unless("AK-09", expect, never("CLK-02"))
+    if expect.level is Level.MUST:
+        return [BrokerActive(as_="returned", node=leader, within_ms=LIVELY_MS, expect=expect), rejoined, right]
+    return [BrokerActive(as_="stays-away", node=leader, within_ms=AWAY_MS, expect=expect), right, rejoined]
 
 
 def _silent(target: TargetFacts, leader: str, silent_ms: int) -> list[Step]:
