@@ -115,8 +115,11 @@ def _take(path: Path, run: Path, listeners: Iterable[Endpoint]) -> int | None:
     if descriptor is None:
         return None
     earlier = _read(path)
-    if (earlier is not None and _left_something(earlier)) or not all(map(_is_free, listeners)):
+    if earlier is not None and _left_something(earlier):
         os.close(descriptor)
+        return None
+    if not all(map(_is_free, listeners)):
+        os.close(descriptor) if earlier is not None else _give_back(path, descriptor)
         return None
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, json.dumps({"run": str(run.resolve()), "pid": os.getpid()}).encode(), 0)

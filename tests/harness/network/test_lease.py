@@ -58,6 +58,7 @@ def test_addresses_that_something_else_listens_on_are_passed_over(
     monkeypatch.setattr(leasing, "LAST_K", 61)
     with socket.create_server(Addresses(60).toxiproxy), _acquire(tmp_path) as lease:
         assert lease.addresses == Addresses(61)
+        assert [path.name for path in leasing.state_folder().iterdir()] == ["61.lease"]
 
 
 def test_when_all_addresses_are_taken_the_error_names_the_remedy(
