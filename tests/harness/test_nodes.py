@@ -84,3 +84,11 @@ def test_a_node_finds_what_was_prepared_in_its_environment(nodes: Nodes, folder:
     nodes.start("node-4")
     assert nodes.await_end("node-4", 10)
     assert (folder.logs / "node-4.log").read_text() == "own shim of node-4\n"
+
+
+def test_what_a_node_said_is_what_its_last_process_did(nodes: Nodes, folder: RunFolder) -> None:
+    for _ in range(2):
+        nodes.start("node-4")
+        assert nodes.await_end("node-4", 10)
+    assert nodes.said("node-4") == ["own shim of node-4"]
+    assert (folder.logs / "node-4.log").read_text() == 2 * "own shim of node-4\n"
