@@ -11,15 +11,15 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from faults.capabilities import Reach, Running
+from faults.capabilities import Capability, Reach, Running
 from faults.registry import build
-from harness.backends import DOCKER
+from harness.backends import DOCKER, lacking
 from harness.backends.docker.containers import NODE_LABEL
 from harness.backends.waiting import within
 from harness.cleaning.records import RUN_LABEL, read_resources
 from harness.cluster import Cluster
 from harness.errors import InfrastructureError
-from harness.plan.model import NodeSpec, Plan, Topology
+from harness.plan.model import NodeSpec, Plan, Timing, Topology
 from harness.targets.target import load, load_file
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
@@ -29,6 +29,8 @@ pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("an_engine")]
 BROKERS = ("node-4", "node-5")
 RECORDS = 50
 START_WITHIN = 120.0
+PATIENT = Timing(lease_ms=6000, session_ms=6000, fence_ms=8000, election_ms=2000, request_ms=2000)
+"""Nothing here is about protocol timeouts: a busy machine is not to get in the way."""
 QUIET = {"log_level": 0}
 
 
@@ -36,8 +38,11 @@ def _small(target: str) -> Plan:
     """One controller or ZooKeeper server, and two brokers."""
     around_zookeeper = load_file(target.partition(":")[0]).dialect.around_zookeeper
     head = NodeSpec(name="head", id=1, index=1, roles=("zookeeper" if around_zookeeper else "controller",))
-    brokers = (NodeSpec(name=name, id=int(name[-1]), index=int(name[-1]), roles=("broker",)) for name in BROKERS)
-    return Plan(story="s", title="s", document="d", seed=1, target=target, topology=Topology(nodes=(head, *brokers)))
+    brokers = [NodeSpec(name=name, id=int(name[-1]), index=int(name[-1]), roles=("broker",)) for name in BROKERS]
+    if not lacking(DOCKER, Capability.DISKS) and not lacking(DOCKER, Capability.CLOCK):
+        brokers[1] = brokers[1].model_copy(update={"disk": "breakable", "clock": "own"})
+    topology = Topology(nodes=(head, *brokers))
+    return Plan(story="s", title="s", document="d", seed=1, target=target, topology=topology, timing=PATIENT)
 
 
 @contextmanager
@@ -111,6 +116,9 @@ def test_a_cluster_in_pods_is_like_one_of_processes_and_its_faults_are_proven(tm
             ("terminate", one),
         ):
             _break(cluster, name, params)
+        if cluster.node("node-5").clock == "own":
+            _break(cluster, "clock-jump", one | {"ms": -3_600_000})
+            _break(cluster, "disk-error", {"node": "node-5", "operations": ["write"], "files": "t-*/*"})
         assert cluster.processes.status("node-5").running is Running.RUNNING
         assert cluster.problems() == []
 
