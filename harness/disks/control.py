@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from faults.capabilities import CapabilityError
+from harness.errors import InfrastructureError
 
 ANSWERS_WITHIN = 10.0
 """Seconds."""
@@ -28,7 +29,7 @@ Answer = Callable[[Mapping[str, Any]], Any]
 
 
 def ask(path: Path, do: str, /, **what: Any) -> Any:
-    """CapabilityError if it does not answer, or says that it could not be done."""
+    """InfrastructureError if it does not answer, CapabilityError if it says that it could not be done."""
     try:
         with _named(path) as name, socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(ANSWERS_WITHIN)
@@ -38,7 +39,7 @@ def ask(path: Path, do: str, /, **what: Any) -> Any:
                 stream.flush()
                 answer = json.loads(stream.readline() or '{"error": "it hung up"}')
     except (OSError, ValueError) as error:
-        raise CapabilityError(f"the file system behind {path} does not answer `{do}`: {error}") from error
+        raise InfrastructureError(f"the file system behind {path} does not answer `{do}`: {error}") from error
     if "error" in answer:
         raise CapabilityError(f"the file system behind {path} could not {do}: {answer['error']}")
     return answer["ok"]

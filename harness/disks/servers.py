@@ -88,7 +88,10 @@ class DiskServers:
             served = self._served.setdefault(point, _Served(name, point, self._folder / f"{name}.sock"))
             if self._lives(served):
                 return
-            self._take_down(served)
+            try:
+                self._take_down(served)
+            except OSError as error:
+                raise InfrastructureError(f"{point} cannot be mounted anew: {error}") from error
             stamp = self._records.intend("mount", str(point), node=name)
             self._backend.start(served.name, self._command(served, stamp.fsname))
             if not mounts.await_mounted(point, stamp.fsname, MOUNTED_WITHIN):
@@ -128,7 +131,7 @@ class DiskServers:
         return self._found(point).probes
 
     def unmount(self, point: Path) -> None:
-        """The directory is itself again, until it is mounted anew, with the same rules."""
+        """The directory is itself again, until it is mounted anew, with the same rules. Raises OSError."""
         with self._lock:
             served = self._found(point)
             if self._lives(served):

@@ -1,0 +1,45 @@
+"""Places in segment files: where the records of the last batch are, and whether a place is still the same."""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+
+from faults.capabilities import CapabilityError
+
+_FRAME = struct.Struct(">qi")
+"""A batch begins with its base offset and the number of bytes behind these two."""
+_HEADER = 61
+"""Bytes of a batch before its records."""
+_BEFORE = 32
+"""Bytes by which, with the one behind them, a place in a file is known again."""
+
+
+def in_last_batch(content: bytes, byte: int, file: str) -> int:
+    """Where a byte of the records of the last whole batch is, counted round."""
+    begin = position = 0
+    end = 0
+    while position + _FRAME.size <= len(content):
+        _, length = _FRAME.unpack_from(content, position)
+        following = position + _FRAME.size + length
+        if length <= _HEADER - _FRAME.size or following > len(content):
+            break
+        begin, end, position = position, following, following
+    if end == 0:
+        raise CapabilityError(f"{file} holds no whole batch")
+    return begin + _HEADER + byte % (end - begin - _HEADER)
+
+
+def around(file: Path, offset: int) -> bytes:
+    """The byte there, and those before it."""
+    begin = max(0, offset - _BEFORE)
+    with file.open("rb") as opened:
+        opened.seek(begin)
+        return opened.read(offset + 1 - begin)
+
+
+def forget(file: Path) -> None:
+    """What the kernel has of it in its cache."""
+    with file.open("rb") as opened:
+        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
