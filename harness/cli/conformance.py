@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.table import Table
 
 from harness.backends import check_backend
 from harness.backends.premises import prepare
@@ -60,7 +61,7 @@ def run_suites(request: Request, suites: Path, console: Console) -> int:
     target = load(request.target)
     prepare(request.backend, target)
     workers = request.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
-    console.print(_header(request, f"{target.file.name} {target.version}", workers), highlight=False)
+    console.print(_header(request, f"{target.file.name} {target.version}", workers))
     with tempfile.TemporaryDirectory(prefix="fencepost-") as scratch:
         progress, log = Path(scratch) / "progress.jsonl", Path(scratch) / "pytest.log"
         progress.touch()
@@ -91,8 +92,17 @@ def side_by_side(target: TargetFile, cores: int) -> int:
     return max(1, round(target.clusters_per_core * cores))
 
 
-def _header(request: Request, target: str, workers: int) -> str:
-    return f"[bold]fencepost[/bold] · {target} · {request.backend} · seed {request.seed} · {workers} side by side"
+def _header(request: Request, target: str, workers: int) -> RenderableType:
+    nodes_run_as = {"process": "processes", "docker": "containers"}.get(request.backend, request.backend)
+    cores = len(os.sched_getaffinity(0))
+    header = Table.grid(expand=True)
+    header.add_column(ratio=1)
+    header.add_column(justify="right")
+    header.add_row(
+        f"[bold]fencepost[/bold] · {target} · {nodes_run_as} · seed {request.seed}",
+        f"{cores} core{'s' * (cores > 1)}, {workers} cluster{'s side by side' if workers > 1 else ' at a time'}",
+    )
+    return header
 
 
 def _start(request: Request, suites: Path, workers: int, progress: Path, log: Path) -> subprocess.Popen[bytes]:

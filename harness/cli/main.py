@@ -65,7 +65,7 @@ def main() -> None:
 def run_command(arguments: Sequence[str]) -> NoReturn:
     """Raises SystemExit. What is foreseen ends in one sentence and exit code 2."""
     try:
-        app(list(arguments))
+        app(list(arguments), prog_name="fencepost")
     except Exception as error:
         if not _foreseen(error):
             raise

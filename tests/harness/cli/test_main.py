@@ -1,12 +1,16 @@
 """The command as a user meets it."""
 
+import json
+import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from harness.cli import completion
 from tests.harness.cli.conftest import Fencepost
 
 COMMANDS = (
@@ -75,3 +79,61 @@ def test_a_story_s_plan_can_be_printed_and_listed(fencepost: Fencepost) -> None:
 
 def test_clean_says_when_there_is_nothing_to_clean(fencepost: Fencepost) -> None:
     assert fencepost("clean").out == "nothing was left behind\n"
+
+
+def test_clean_speaks_to_programs(fencepost: Fencepost) -> None:
+    assert json.loads(fencepost("clean", "--json").out) == []
+
+
+def test_faults_are_listed_with_what_is_missing_here(fencepost: Fencepost) -> None:
+    listed = {each["fault"]: each for each in json.loads(fencepost("faults", "--json").out)}
+    assert "slow" in listed
+    assert listed["disconnect"]["lacking"], "the process backend has no containers"
+    assert "slow" in fencepost("faults").out
+
+
+def test_the_help_of_a_fault_is_about_that_fault(fencepost: Fencepost) -> None:
+    said = fencepost("inject", "slow", "--help").out
+    assert "fencepost inject slow --from NODE --to NODE" in said
+    assert "--latency-ms" in said
+    assert "Does not model jitter" in said
+
+
+def test_the_words_of_a_fault_are_checked_before_a_cluster_is_looked_for(fencepost: Fencepost) -> None:
+    assert "--to is missing" in fencepost("inject", "cut", "--from", "node-4").err
+    assert "no cluster is up" in fencepost("inject", "cut", "--from", "node-4", "--to", "node-5").err
+
+
+@pytest.mark.parametrize(
+    ("complete", "incomplete", "found"),
+    [
+        (completion.targets, "apache", ["apache-kafka", "apache-kafka-zk"]),
+        (completion.faults, "sl", ["slow"]),
+        (completion.stories, "refused-d", ["refused-duplicate"]),
+        (completion.backends, "d", ["docker"]),
+        (completion.runs, "runs/2026-11-21-7", ["runs/2026-11-21-7f3c9a21"]),
+        (completion.runs, "", ["runs/2026-11-21-7f3c9a21"]),
+    ],
+)
+def test_the_shell_completes_names(
+    complete: Callable[[str], list[str]],
+    incomplete: str,
+    found: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "runs" / "2026-11-21-7f3c9a21").mkdir(parents=True)
+    (tmp_path / "runs" / "2026-11-21-7f3c9a21" / "plan.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    assert complete(incomplete) == found
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_can_be_shown_for_each_shell(shell: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "harness.cli"],
+        env={**os.environ, "_FENCEPOST_COMPLETE": f"source_{shell}"},
+        capture_output=True,
+        text=True,
+    )
+    assert f"_FENCEPOST_COMPLETE=complete_{shell}" in done.stdout
