@@ -20,7 +20,7 @@ import mfusepy
 
 from faults.capabilities import Lost, Operation
 from harness.disks.rules import Rules, refusal
-from harness.disks.undo import UndoLog
+from harness.disks.undo import UndoLog, moved
 
 PROBE = ".fencepost-probe"
 STAT = (
@@ -83,6 +83,8 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         self._changes(Operation.NAME, old)
         self._undo.renames(_inside(old), self._place(old), _inside(new), self._place(new))
         self._place(old).rename(self._place(new))
+        for fd, path in list(self._paths.items()):
+            self._paths[fd] = moved(path, _inside(old), _inside(new))
         return 0
 
     def symlink(self, target: str, source: str) -> int:

@@ -136,6 +136,9 @@ class UndoLog:
                 replaced.rename(new_place)
 
         self._named(f"{old} was not renamed to {new}", undo, replaced)
+        with self._lock:
+            for unsynced in self._files.values():
+                unsynced.path = moved(unsynced.path, old, new)
 
     def lose(self) -> Lost:
         """Undo all of it, the latest first."""
@@ -187,6 +190,11 @@ class UndoLog:
         for key, unsynced in list(self._files.items()):
             if not os.fstat(unsynced.fd).st_nlink:
                 os.close(self._files.pop(key).fd)
+
+
+def moved(path: str, old: str, new: str) -> str:
+    """What a path is called once `old`, which may be a folder above it, is called `new`."""
+    return new + path.removeprefix(old) if path == old or path.startswith(f"{old}/") else path
 
 
 def _key(fd: int) -> tuple[int, int]:

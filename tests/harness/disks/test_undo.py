@@ -116,6 +116,15 @@ def test_a_file_that_replaced_another_gives_its_place_back(disk: Disk) -> None:
     assert disk.content() == {"checkpoint": b"old"}
 
 
+def test_a_file_is_told_by_its_newest_name(disk: Disk) -> None:
+    disk.write("t-0.tmp", b"x")
+    disk.rename("t-0.tmp", "t-0")
+    disk.write("other", b"y")
+    disk.sync("other")
+    assert disk.undo.lose().files == {"t-0": (1, 0)}
+    assert undo.moved("t-0/00.log", "t-0", "t-0.5-delete") == "t-0.5-delete/00.log"
+
+
 def test_a_removed_file_comes_back_with_what_was_durable(disk: Disk) -> None:
     disk.write("log", b"x")
     disk.sync("log")
