@@ -20,6 +20,8 @@ def cut_and_burst() -> Story:
         .event("fault", "cut", "healed")
         .event("step", "cut", "end", {"outcome": "done"})
         .send("p-3", 3)
+        .event("fault", "full", "healed", {"measured": {"hits": {"write": 3, "create": 2}}})
+        .event("fault", "slow", "healed", {"measured": {"hits": {}}})
         .event("op", "probe-1", "fail", {"f": "probe", "step": "ask", "outcome": "refused", "error": 77})
     )
 
@@ -29,6 +31,9 @@ def cut_and_burst() -> Story:
     [
         ({"that": "proven", "fault": "cut"}, 1, True),
         ({"that": "proven", "fault": "kill"}, 0, False),
+        ({"that": "met", "fault": "full"}, 5, True),
+        ({"that": "met", "fault": "slow"}, 0, False),
+        ({"that": "met", "fault": "cut"}, 0, False),
         ({"that": "acknowledged", "at_least": 4}, 4, True),
         ({"that": "acknowledged", "acks": 1}, 1, True),
         ({"that": "acknowledged", "acks": "all", "at_least": 4}, 3, False),
