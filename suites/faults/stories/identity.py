@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 
 from faults.capabilities import Capability
-from harness.plan.conditions import ActiveController, BrokerEpochAbove, LeaderIs, NodeExited, WorkloadAcks
+from harness.plan.base import After, Expect, Level
+from harness.plan.conditions import ActiveController, BrokerEpochAbove, LeaderIs, Logged, NodeExited, WorkloadAcks
 from harness.plan.injects import InjectChangedId, InjectDuplicate, InjectForeignCluster, InjectSwapped
 from harness.plan.model import Acknowledged, FaultProven, NodeSpec, Plan
-from harness.plan.steps import Bind, Step
+from harness.plan.steps import Bind, Start, Step
 from suites.building import (
     CONTROLLER_IDS,
     DUPLICATE_INDEX,
@@ -30,6 +31,9 @@ from suites.building import (
 from suites.faults.story import everywhere
 from suites.story import WITHOUT_ZOOKEEPER, Story, TargetFacts
 
+ENDS_WITHIN_MS = 15_000
+"""For a process to meet what another wrote into its files."""
+
 
 def swapped(story: Story, target: TargetFacts, seed: int) -> Plan:
     """Leader and follower find each other's disks, and both end before anybody takes one for the other."""
@@ -47,11 +51,36 @@ def foreign_cluster(story: Story, target: TargetFacts, seed: int) -> Plan:
     leader, follower, other = cast(story, seed)
     steps = [
         *opening(leader),
+        Bind(as_="epoch", value=f"broker-epoch:{follower}"),
         InjectForeignCluster(as_="mount", node=follower),
-        _refused("refused", follower, "DIR-01"),
+        *_not_let_in(target, follower),
         *closing(),
     ]
     return _told(story, target, seed, [leader, follower, other], steps, "mount")
+
+
+def _not_let_in(target: TargetFacts, broker: str) -> list[Step]:
+    """It ends; or, where it is known to go on (AK-10), it is refused and stays outside."""
+    if not target.differs("AK-10"):
+        return [_refused("refused", broker, "DIR-01")]
+    refused = must("DIR-01").model_copy(update={"difference": "AK-10"})
+    return [
+        Logged(
+            as_="refused",
+            node=broker,
+            says="INCONSISTENT_CLUSTER_ID",
+            after=After(event="mount.injected"),
+            within_ms=LIVELY_MS,
+            expect=refused,
+        ),
+        BrokerEpochAbove(
+            as_="let-in",
+            node=broker,
+            value="$epoch",
+            within_ms=2 * pace(target).lease_ms,
+            expect=never("DIR-01"),
+        ),
+    ]
 
 
 def changed_id(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -77,7 +106,7 @@ def shared_directory(story: Story, target: TargetFacts, seed: int) -> Plan:
         Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         InjectDuplicate(as_="second", node=newcomer.name),
         _refused("refused", newcomer.name, "DIR-03"),
-        *_undisturbed(target, leader),
+        *(_ended(leader) if target.differs("AK-11") else _undisturbed(target, leader)),
         *closing(),
     ]
     return _told(story, target, seed, [leader, follower, other], steps, "second", newcomer)
@@ -111,6 +140,15 @@ def duplicate_controller(story: Story, target: TargetFacts, seed: int) -> Plan:
 
 def _refused(name: str, node: str, requirement: str) -> Step:
     return NodeExited(as_=name, node=node, within_ms=LIVELY_MS, expect=must(requirement))
+
+
+def _ended(leader: str) -> list[Step]:
+    """What the second process did to the files of the first may end it; it runs again when it is started again."""
+    may = Expect(level=Level.MAY, requirement="DIR-03", difference="AK-11")
+    return [
+        NodeExited(as_="ended", node=leader, within_ms=ENDS_WITHIN_MS, expect=may),
+        Start(as_="again", nodes=leader),
+    ]
 
 
 def _undisturbed(target: TargetFacts, leader: str) -> list[Step]:
