@@ -29,7 +29,7 @@ from harness.checkers.leadership import (
     one_leader,
 )
 from harness.checkers.log_files import check_log_files
-from harness.checkers.mechanisms import Reach, reaches, without
+from harness.checkers.mechanisms import Reach, copies_without, reaches, without
 from harness.checkers.record_table import RecordTable
 from harness.checkers.replica_logs import read_replicas
 from harness.checkers.replicas import check_replicas
@@ -100,12 +100,18 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     )
 
 
-def _data_plane(plan: Plan, journal: Journal, history: History, nodes: Path | None) -> list[Finding]:
-    """What clients saw, and what the nodes' files say of it. Every record in doubt is shown on every replica."""
+def _data_plane(
+    plan: Plan, journal: Journal, history: History, nodes: Path | None, taken: Sequence[Reach] = ()
+) -> list[Finding]:
+    """What clients saw, and what the nodes' files say of it. Every record in doubt is shown on every replica. Records
+    that are `taken` are left out."""
+    replicas = read_replicas(plan, nodes) if nodes is not None and nodes.is_dir() else None
+    if taken:
+        replicas = replicas and copies_without(replicas, history, taken)
+        history = without(history, taken)
     seen = [checker(history) for checker in DATA_CHECKERS]
-    if nodes is None or not nodes.is_dir():
+    if replicas is None:
         return seen
-    replicas = read_replicas(plan, nodes)
     table = RecordTable(history, replicas)
     return [
         *(table.show(finding) for finding in seen),
@@ -205,9 +211,7 @@ def _explained(
         ):
             continue
         taken = reaches(mechanism, plan, journal, history, nodes.parent / "logs")
-        rest = (
-            {each.check: each for each in _data_plane(plan, journal, without(history, taken), nodes)} if taken else {}
-        )
+        rest = {each.check: each for each in _data_plane(plan, journal, history, nodes, taken)} if taken else {}
         claims = [_put_down(each, listed, rest.get(each.check), taken) for each in claims]
     return claims
 

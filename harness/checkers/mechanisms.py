@@ -25,6 +25,7 @@ from pathlib import Path
 
 from harness.checkers.control import TopicPartition
 from harness.checkers.history import History, Read, Send
+from harness.checkers.replica_logs import Entry, ReplicaLog, Replicas
 from harness.plan.model import Plan
 from results.records.events import Event
 from results.records.journal import Journal
@@ -85,6 +86,32 @@ def without(history: History, taken: Iterable[Reach]) -> History:
             replace(poll, records=tuple(read for read in poll.records if not of_read(read))) for poll in history.polls
         ),
     )
+
+
+def copies_without(replicas: Replicas, history: History, taken: Iterable[Reach]) -> Replicas:
+    """The replicas' logs as if these records had never been written. Of a batch the others stay."""
+    taken = list(taken)
+    acknowledged = {send.value: send.completed for send in history.sends}
+
+    def left(at: TopicPartition, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+        return tuple(
+            (offset, value)
+            for offset, value in entries
+            if not any(reach.covers(at, offset, acknowledged.get(value)) for reach in taken)
+        )
+
+    def copy(log: ReplicaLog) -> ReplicaLog:
+        touched = [
+            batch
+            for batch in log.batches
+            if any(log.partition == each.at and batch.base < each.end and batch.last >= each.begin for each in taken)
+        ]
+        if not touched or log.unreadable:
+            return log
+        unpacked = {(*batch.content, batch.leader_epoch): left(log.partition, log.read(batch)) for batch in touched}
+        return replace(log, unpacked={**log.unpacked, **unpacked})
+
+    return replace(replicas, logs={at: tuple(map(copy, logs)) for at, logs in replicas.logs.items()})
 
 
 def _cuts(plan: Plan, journal: Journal, history: History, logs: Path) -> Iterator[Reach]:
