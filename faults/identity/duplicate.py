@@ -10,8 +10,8 @@ from typing import ClassVar
 from faults.capabilities import Capability, CapabilityError, Cluster, Evidence, Running
 from faults.processes.process_fault import READY_PATIENCE, ProcessFault, measured
 
-IN_USE = re.compile(r"(?i)in use|lock|using this directory")
-"""How a server says that another process has its directory."""
+IN_USE = re.compile(r"(?i)in use|lock|using this directory|claimed by another process")
+"""How a server says that another process has its directory; or its id, where that is asked for first."""
 
 
 class Duplicate(ProcessFault):
