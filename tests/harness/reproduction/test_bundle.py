@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from harness.errors import HarnessError
+from harness.backends.docker.images import SOURCES, reference_image
+from harness.errors import HarnessError, UsageError
 from harness.plan import dump_plan, load_plan
 from harness.plan.file import parse_plan
 from harness.reproduction.bundle.pack import bundle
@@ -155,6 +156,16 @@ def test_compose_takes_its_file(unpacked: Path, program: tuple[str, ...]) -> Non
     )
     assert done.returncode == 0, done.stderr
     assert "pod-node-4" in done.stdout
+
+
+def test_containers_run_what_a_bundle_brought(unpacked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = unpacked / "images" / "reference" / "code"
+    monkeypatch.setenv(SOURCES, str(code))
+    context = reference_image.__wrapped__("cluster_impl").context
+    assert context["code/cluster_impl/__main__.py"] == code / "cluster_impl" / "__main__.py"
+    monkeypatch.setenv(SOURCES, str(unpacked))
+    with pytest.raises(UsageError, match="where there is no cluster_impl: name a bundle's images/reference/code"):
+        reference_image.__wrapped__("cluster_impl")
 
 
 def test_a_folder_without_a_journal_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
