@@ -30,7 +30,7 @@ from harness.targets import listeners
 from tests.bench import measures
 from tests.bench.clusters import started
 from tests.faults.readme import markdown
-from tests.faults.real import CASES, capability, make_whole, small_cluster
+from tests.faults.real import CASES, capability, make_whole, small_cluster, tidy
 
 TARGET = "quorum"
 DIRECT, LINKED = "direct", "through the links"
@@ -109,6 +109,7 @@ def _lasted(name: str, cluster: Cluster, times: int, seconds: float) -> Lasted:
             return Lasted(shown, healed, why_not=evidence.how)
         shown.append(proven - ordered)
         healed.append(time.monotonic() - recovering)
+        tidy(name, cluster)
     return Lasted(shown, healed)
 
 

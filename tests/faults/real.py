@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from faults.capabilities import Capability, Running
+from faults.capabilities import Capability, CapabilityError, Running
 from faults.registry import FAULTS
 from harness.backends import DOCKER, PROCESS, lacking
 from harness.clients.workload import Workload
@@ -33,11 +33,15 @@ RECORDS = 20
 
 @dataclass(frozen=True)
 class Case:
-    """`params` as a plan writes them. `idle`: those that shorten the wait for what will not happen."""
+    """`params` as a plan writes them. `idle`: those that shorten the wait for what will not happen.
+
+    `ends`: the node may notice a moment later, and end by itself.
+    """
 
     params: Mapping[str, Any]
     idle: Mapping[str, Any] = field(default_factory=dict)
     backends: tuple[str, ...] = (PROCESS, DOCKER)
+    ends: bool = False
 
     @property
     def idly(self) -> Mapping[str, Any]:
@@ -70,11 +74,11 @@ CASES: Mapping[str, Case] = {
     "foreign-cluster": Case({"node": BROKEN}),
     "changed-id": Case({"node": BROKEN}),
     "duplicate": Case({"node": DUPLICATE}),
-    "log-dir": Case({"node": BROKEN, "dir": 0}),
+    "log-dir": Case({"node": BROKEN, "dir": 0}, ends=True),
     "disk-error": Case({"node": BROKEN, "operations": ["fsync"], "files": "elsewhere/*"}),
     "disk-slow": Case({"node": BROKEN, "ms": 100, "files": "elsewhere/*"}),
     "disk-full": Case({"node": BROKEN, "files": "elsewhere/*"}),
-    "disk-read-only": Case({"node": BROKEN}),
+    "disk-read-only": Case({"node": BROKEN}, ends=True),
     "torn-write": Case({"node": BROKEN, "bytes": 10, "files": "elsewhere/*"}),
     "bit-flip": Case({"node": BROKEN, "file": "t-0/*.log"}),
     "power-loss": Case({"nodes": [BROKEN]}),
@@ -137,11 +141,29 @@ def small_cluster(folder: Path, backend: str = PROCESS) -> Iterator[Cluster]:
 def make_whole(cluster: Cluster) -> None:
     """Every node of the beginning runs and answers, whatever the last fault has left of it."""
     for name in BASE:
-        running = cluster.processes.status(name).running
-        if running is Running.PAUSED:
-            cluster.processes.resume(name)
-        elif running is not Running.RUNNING:
-            cluster.processes.start(name)
+        _let_run(cluster, name)
     deadline = time.monotonic() + HERE_WITHIN
     for name in BASE:
-        cluster.processes.await_ready(name, max(0.1, deadline - time.monotonic()))
+        while True:
+            try:
+                cluster.processes.await_ready(name, max(0.1, deadline - time.monotonic()))
+                break
+            except CapabilityError:
+                if cluster.processes.status(name).running is not Running.EXITED or time.monotonic() > deadline:
+                    raise
+                _let_run(cluster, name)
+
+
+def tidy(name: str, cluster: Cluster) -> None:
+    """After a fault that was healed: a node that may still end of it is ended now, not in the midst of the next."""
+    if CASES[name].ends and cluster.processes.status(BROKEN).running is Running.RUNNING:
+        with suppress(CapabilityError):  # it was quicker
+            cluster.processes.kill(BROKEN)
+
+
+def _let_run(cluster: Cluster, name: str) -> None:
+    running = cluster.processes.status(name).running
+    if running is Running.PAUSED:
+        cluster.processes.resume(name)
+    elif running is not Running.RUNNING:
+        cluster.processes.start(name)

@@ -26,7 +26,7 @@ from harness.plan.model import FaultProven, Plan
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter, read_journal
 from results.records.verdict import RunVerdict, Verdict
-from tests.faults.real import CASES, capability, make_whole, small_cluster
+from tests.faults.real import CASES, capability, make_whole, small_cluster, tidy
 
 pytestmark = pytest.mark.integration
 
@@ -149,6 +149,7 @@ def _phases(name: str, cluster: Cluster, folder: Path) -> list[str]:
         finally:
             with suppress(CapabilityError):
                 fault.recover()
+            tidy(name, cluster)
     return [event.phase for event in read_journal(run.journal).of("fault")]
 
 
