@@ -60,7 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--seed", type=int, default=1, help="what plans draw from")
     group.addoption("--runs", type=Path, default=Path("runs"), help="where run folders go")
-    group.addoption("--backend", default="process", help="how nodes are run: process")
+    group.addoption("--backend", default="process", help="how nodes are run: process or docker")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -83,10 +83,13 @@ class Containers:
     def __init__(self, run: Path) -> None:
         self._records = ResourceRecords(run)
         self._api = engine().api
+        self._there: set[str] = set()
+        """The names of all that may be there."""
 
     def start(self, wanted: Wanted, on_exit: Callable[[int], None]) -> Container:
         """Raises InfrastructureError with the engine's own words if it cannot be started."""
         stamp = self._records.intend("container", wanted.name)
+        self._there.add(wanted.name)
         try:
             made = self._api.create_container(
                 wanted.image,
@@ -112,13 +115,22 @@ class Containers:
     def remove(self, container: Container) -> None:
         """End it if it lives, and take it away with all that it wrote outside of what it shared."""
         container.asked_to_end = True
+        self._remove(container.name)
+
+    def sweep(self) -> None:
+        """Remove what is left: of a start that failed or was interrupted nobody has the container."""
+        for name in sorted(self._there):
+            self._remove(name)
+
+    def _remove(self, name: str) -> None:
         try:
-            self._api.remove_container(container.id, force=True, v=True)
+            self._api.remove_container(name, force=True, v=True)
         except NotFound:
             pass
         except (DockerException, OSError) as error:
-            raise InfrastructureError(f"the container {container.name} could not be removed: {error}") from error
-        self._records.gone("container", container.name)
+            raise InfrastructureError(f"the container {name} could not be removed: {error}") from error
+        self._records.gone("container", name)
+        self._there.discard(name)
 
     def _host(self, wanted: Wanted) -> Any:
         log = {wanted.log: str(wanted.log)}

@@ -80,6 +80,7 @@ class Pods:
             self._sites = Toxiproxy(self.layout.addresses.toxiproxy)
             machine.start(SITES, server_command(self._sites.api))
             containers = Containers(folder.path)
+            stack.callback(containers.sweep)
             stack.callback(self._remove_pods, containers)
             self._start_pods(containers, tag)
             self.backend = DockerBackend(folder, containers, tag, self._pod_id, self._ordered.on_exit)
