@@ -21,7 +21,7 @@ class Duplicate(ProcessFault):
     controller. Its directory is empty, a clone of the elder's (a copied volume), or the elder's own (a volume that two
     hosts mount). Proven when it runs and has a connection to another node: whether it is let in is what the story asks.
     On the elder's directory it never gets so far; there the proof is that it ended by itself, and what it said of the
-    directory. Healed by ending it.
+    directory, or of the id. Healed by ending it.
 
     Does not model two machines on one directory: there a lock of the kernel's may not be seen (some network file
     systems), and both would write.
