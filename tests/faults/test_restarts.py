@@ -147,6 +147,18 @@ def test_late_bytes_are_let_go_when_the_successor_runs(cluster: FakeCluster) -> 
     assert fault.verify_healed().proven
 
 
+def test_bytes_whose_destination_closed_the_connection_need_not_arrive(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = _injected(cluster, "late-bytes", node="node-4", to=["node-1"], queued_ms=0)
+    monkeypatch.setattr(cluster, "passed_on", lambda source, destination: 0)
+    monkeypatch.setattr(cluster, "taken", lambda source, destination: {})
+    fault.recover()
+    evidence = fault.verify_healed()
+    assert evidence.proven
+    assert "their destinations had closed them before" in evidence.how
+
+
 def test_bytes_that_nobody_was_given_did_not_arrive(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     fault = _injected(cluster, "late-bytes", node="node-4", to=["node-1"], queued_ms=0)
     monkeypatch.setattr(cluster, "passed_on", lambda source, destination: 0)
