@@ -2,7 +2,8 @@
 
     python -m tests.harness.processes.kill_anywhere --times 100 [--seed 631] [--backend docker] [--light]
 
-The moments are drawn from the seed, as shares of the time that the plan takes undisturbed here. After every other kill
+The moments are drawn from the seed, as shares of what an undisturbed run writes down, and milliseconds on top: so they
+are spread over all of a run, however busy the machine is. After every other kill
 the watcher is ended too, and `clean` does its work. A foreign process runs beside it all; before each kill its pid gets
 into the run's records with another start time, as if it had been recycled.
 
@@ -44,6 +45,8 @@ from results.records.folder import RunFolder
 from results.records.journal import read_journal
 
 GONE_WITHIN = 300.0
+VERDICTS = (0, 1, 3)
+"""Exit codes of runs that came to their end."""
 FOREIGN = "the foreign process"
 
 
@@ -52,8 +55,8 @@ class Kill:
     """One trial. `wrong` has a sentence for each thing that should not be."""
 
     number: int
-    moment: float
-    """Seconds after the start of the command."""
+    share: float
+    """How much of what a whole run writes down was written when it was killed, at least."""
     by: str
     """Who cleaned up: `watcher`, `clean`, or `nobody` where there was nothing yet, or nothing any more."""
     during: str
@@ -154,33 +157,36 @@ class Forked:
 
 def killed(times: int, seed: int, backend: str, scratch: Path, begin: Begin) -> Iterator[Kill]:
     """One trial after the other; the first run is not disturbed and gives no trial."""
-    began = time.monotonic()
-    begin(scratch / "undisturbed").wait()
-    usual = time.monotonic() - began
+    if (code := begin(scratch / "undisturbed").wait()) not in VERDICTS:
+        raise RuntimeError(f"the undisturbed run failed with exit code {code}; it is in {scratch}")
+    whole = _written(scratch / "undisturbed")
     with subprocess.Popen(["sleep", "infinity"]) as foreign:
         identity = table.identify_child(foreign.pid)
         try:
             for number in range(1, times + 1):
-                moment = usual * random.Random(f"{seed}/{number}").random()
-                yield _trial(number, moment, begin, scratch / f"runs-{number}", backend, identity)
+                moment = random.Random(f"{seed}/{number}")
+                yield _trial(number, moment, whole, begin, scratch / f"runs-{number}", backend, identity)
         finally:
             foreign.kill()
 
 
-def _trial(number: int, moment: float, begin: Begin, runs: Path, backend: str, foreign: Identity) -> Kill:
-    began = time.monotonic()
+def _trial(
+    number: int, moment: random.Random, whole: int, begin: Begin, runs: Path, backend: str, foreign: Identity
+) -> Kill:
+    share, more = moment.random(), moment.uniform(0.0, 0.05)
     harness, run = begin(runs), None
-    while harness.poll() is None and time.monotonic() - began < moment:
+    while harness.poll() is None and _written(runs) < share * whole:
         if run is None and (run := next(runs.glob("*"), None)) is not None:
             _add_decoy(run, foreign)
         time.sleep(0.002)
+    time.sleep(more)
     over = harness.poll() is not None
     harness.kill()
     harness.wait()
     dead = time.monotonic()
     run = run or next(runs.glob("*"), None)
     if run is None:
-        return Kill(number, moment, "nobody", "before the run had a folder", 0, 0.0)
+        return Kill(number, share, "nobody", "before the run had a folder", 0, 0.0)
     by = "nobody" if over else ("watcher" if number % 2 else "clean")
     if by == "clean":
         for watcher in _with(WATCHED, run):
@@ -191,7 +197,7 @@ def _trial(number: int, moment: float, begin: Begin, runs: Path, backend: str, f
     last = journal.events[-1] if journal and journal.events else None
     trial = Kill(
         number,
-        moment,
+        round(share, 3),
         by,
         f"{last.type} {last.id} {last.phase}" if last else "before the journal",
         _lines(run / RECORDS, "intent") + _lines(run / "resources.jsonl", "intent") - 1,
@@ -224,6 +230,11 @@ def _labelled(run: Path) -> Iterator[str]:
 
 def _with(variable: str, run: Path) -> list[Identity]:
     return [each for each in table.all_processes() if table.environment(each.pid).get(variable) == str(run)]
+
+
+def _written(runs: Path) -> int:
+    """Bytes of the journal and the records."""
+    return sum(file.stat().st_size for file in runs.glob("*/*.jsonl"))
 
 
 def _add_decoy(run: Path, foreign: Identity) -> None:

@@ -1,0 +1,82 @@
+"""`clean --all` finds dead runs of which nothing but what they left tells, and takes nobody else for one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from harness.cleaning import everything, processes
+from harness.cleaning.everything import clean_all
+from harness.network.lease import Lease
+from harness.processes import table
+from harness.processes.records import HARNESS, RUN, TOKEN, ProcessRecords
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(autouse=True)
+def mine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leases of its own, and of all processes only those whose run was here: others test on this machine, too."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+
+    def here() -> Iterator[tuple[Path, processes.Leftover]]:
+        return (each for each in processes.without_records() if each[0].is_relative_to(tmp_path))
+
+    monkeypatch.setattr(everything, "STAMPED", ((here, processes.remove),))
+
+
+@pytest.fixture
+def dead() -> str:
+    """The signature of a harness that died."""
+    with subprocess.Popen(["true"]) as ended:
+        boot, namespace, _, _ = table.signature().split("/")
+    return f"{boot}/{namespace}/{ended.pid}/1"
+
+
+def test_processes_of_a_dead_run_are_ended_though_its_folder_is_gone(tmp_path: Path, dead: str) -> None:
+    with ExitStack() as stack:
+
+        def start(run: str, harness: str) -> subprocess.Popen[bytes]:
+            environment = {**os.environ, TOKEN: "t", RUN: str(tmp_path / run), HARNESS: harness}
+            process = stack.enter_context(subprocess.Popen(["sleep", "60"], env=environment))
+            stack.callback(process.kill)
+            return process
+
+        orphan = start("gone", dead)
+        of_the_living = start("lives", table.signature())
+        unsigned = start("unsigned", "")
+        of_another_boot = start("elsewhere", f"another/{dead.partition('/')[2]}")
+        [found] = clean_all()
+        assert (found.run, [each.id for each in found.found]) == (tmp_path / "gone", [f"pid {orphan.pid}"])
+        assert orphan.wait(10) == -9
+        for process in (of_the_living, unsigned, of_another_boot):
+            assert process.poll() is None
+
+
+def test_a_run_whose_lease_is_held_is_alive_whatever_a_process_says(tmp_path: Path, dead: str) -> None:
+    run = tmp_path / "run"
+    environment = {**os.environ, TOKEN: "t", RUN: str(run), HARNESS: dead}
+    with Lease.acquire(run, lambda addresses: []), subprocess.Popen(["sleep", "60"], env=environment) as process:
+        assert clean_all() == []
+        process.kill()
+
+
+def test_where_there_are_records_they_decide(tmp_path: Path, dead: str) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    stamp = ProcessRecords(run / "processes.jsonl").intend("node-4", ["sleep"]) | {HARNESS: dead}
+    with (
+        subprocess.Popen(["sleep", "60"], env={**os.environ, **stamp}) as recorded,
+        subprocess.Popen(["sleep", "60"], env={**os.environ, **stamp, TOKEN: "of nobody"}) as forged,
+    ):
+        [found] = clean_all(dry_run=True)
+        assert [each.id for each in found.found] == [f"pid {recorded.pid}"]
+        shutil.rmtree(run)
+        recorded.kill()
+        forged.kill()
