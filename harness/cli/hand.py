@@ -253,13 +253,14 @@ def status(
 def _redraw(run: Path, console: Console) -> None:
     """Until Ctrl-C, or until the cluster ends."""
     import time
+    from contextlib import suppress
 
     from rich.live import Live
 
     from harness.cli.control import ask
     from harness.cli.tables import status_tables
 
-    with Live(console=console, auto_refresh=False, screen=False) as live:
+    with suppress(KeyboardInterrupt), Live(console=console, auto_refresh=False) as live:
         while True:
             live.update(status_tables(ask(run, "status")), refresh=True)
             time.sleep(REDRAWN_EVERY)

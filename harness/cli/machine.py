@@ -64,9 +64,20 @@ def doctor(as_json: Json = False) -> None:
       fencepost doctor
       fencepost doctor --json
     """
+    from harness.cli.signals import at_once
     from harness.doctor import main
 
-    raise typer.Exit(main(as_json))
+    with at_once(_end_children):
+        code = main(as_json)
+    raise typer.Exit(code)
+
+
+def _end_children() -> None:
+    """What probes started; they end it themselves if they are given the time."""
+    import psutil
+
+    for child in psutil.Process().children(recursive=True):
+        child.kill()
 
 
 def _described(cleaned: Cleaned, dry_run: bool) -> str:
