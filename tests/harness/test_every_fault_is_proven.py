@@ -12,21 +12,24 @@ from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter
+from typer.testing import CliRunner
 
 from faults.capabilities import CapabilityError
 from faults.fault import Fault
 from faults.registry import FAULTS, build
 from harness.backends import DOCKER, PROCESS, lacking
+from harness.cli.main import app
 from harness.cluster import Cluster
 from harness.engine.keeper import FaultError, FaultKeeper
 from harness.errors import UsageError
 from harness.judge import judge
-from harness.plan.injects import Inject
-from harness.plan.model import FaultProven, Plan
+from harness.plan.file import dump_plan
+from harness.plan.injects import Inject, InjectPause
+from harness.plan.model import FaultProven, Plan, TopicSpec
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter, read_journal
 from results.records.verdict import RunVerdict, Verdict
-from tests.faults.real import CASES, capability, make_whole, small_cluster, tidy
+from tests.faults.real import CASES, CONTROLLER, ELDER, capability, make_whole, plan, small_cluster, tidy
 
 pytestmark = pytest.mark.integration
 
@@ -92,6 +95,27 @@ def test_a_fault_that_does_nothing_makes_the_run_inconclusive(name: str, cluster
     assert f"the fault {name} did not take effect" in verdict.headline
 
 
+@pytest.mark.usefixtures("impatient")
+def test_a_whole_run_of_a_fault_that_does_nothing_concludes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the command that people use; the others above are judged from the same journal and plan that it leaves."""
+    monkeypatch.setattr("faults.processes.pause.Pause.inject", lambda fault: None)
+    whole = plan(breakable=False, clock=False)
+    nodes = tuple(node for node in whole.topology.nodes if node.name in (CONTROLLER, ELDER))
+    small = {
+        "topology": whole.topology.model_copy(update={"nodes": nodes}),
+        "topics": (TopicSpec(name="t", assignments=((4,),)),),
+        "steps": (InjectPause(as_="sleep", nodes=ELDER),),
+        "coverage": (FaultProven(fault="sleep"),),
+    }
+    file = tmp_path / "plan.yaml"
+    file.write_text(dump_plan(whole.model_copy(update=small)))
+    told = CliRunner().invoke(app, ["run", str(file), "--runs", str(tmp_path / "runs")])
+    assert told.exit_code == 3, told.output
+    assert "the fault sleep did not take effect" in " ".join(told.output.split())
+
+
 @pytest.mark.parametrize("name", ON_PROCESSES)
 def test_a_fault_is_proven_and_so_is_its_healing(name: str, cluster: Cluster, tmp_path: Path) -> None:
     _skip_what_cannot_be_done(name, PROCESS)
@@ -153,8 +177,8 @@ def _phases(name: str, cluster: Cluster, folder: Path) -> list[str]:
     return [event.phase for event in read_journal(run.journal).of("fault")]
 
 
-def _plan(name: str, plan: Plan) -> Plan:
+def _plan(name: str, ran: Plan) -> Plan:
     """The step is one that a plan can have: its parameters are those of the fault."""
     written = {"do": "inject", "as": name, "fault": name, **CASES[name].params}
     step = TypeAdapter[Inject](Inject).validate_python(written)
-    return plan.model_copy(update={"steps": (step,), "coverage": (FaultProven(fault=name),)})
+    return ran.model_copy(update={"steps": (step,), "coverage": (FaultProven(fault=name),)})

@@ -1,0 +1,89 @@
+"""Faults of wall clocks: whose clock, which proof, and what a node that was not told anything counts for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import faults.clock.clock_fault
+from faults.capabilities import CapabilityError, ClockReading
+from faults.registry import build
+from tests.faults.fake import FakeClocks, FakeCluster, cluster_of
+
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture(autouse=True)
+def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(faults.clock.clock_fault, "PATIENCE", 0.0)
+    monkeypatch.setattr(faults.clock.clock_fault, "ASKED_WITHIN", 0.0)
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    return cluster_of("node-4", "node-5")
+
+
+def reads(monkeypatch: pytest.MonkeyPatch, **different: object) -> None:
+    """From now on each clock is measured with these differences."""
+    read = FakeClocks.read
+
+    def differently(clocks: FakeClocks, node: str) -> ClockReading:
+        return replace(read(clocks, node), **different)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FakeClocks, "read", differently)
+
+
+def test_a_process_that_was_told_another_time_than_the_probe_read_is_no_proof(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = build("clock-jump", cluster, {"nodes": ["node-4"], "ms": -HOUR_MS})
+    fault.set_up()
+    fault.inject()
+    assert fault.verify().proven
+    reads(monkeypatch, told_ms=(-1.0, 1.0))
+    assert not fault.verify().proven
+
+
+def test_a_process_that_never_asked_is_proven_by_its_memory_map(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads(monkeypatch, told_ms=None, asked=0)
+    fault = build("clock-jump", cluster, {"nodes": ["node-4"], "ms": HOUR_MS})
+    fault.set_up()
+    fault.inject()
+    assert fault.verify().proven
+    reads(monkeypatch, unfollowed="the process of node-4 has not loaded the library")
+    evidence = fault.verify()
+    assert (evidence.proven, evidence.how) == (False, "the process of node-4 has not loaded the library")
+
+
+def test_a_clock_that_is_wrong_already_is_left_alone(cluster: FakeCluster) -> None:
+    build("clock-skew", cluster, {"nodes": ["node-4"], "ppm": 100_000}).inject()
+    with pytest.raises(CapabilityError, match="off the machine's already: heal that first"):
+        build("clock-jump", cluster, {"nodes": ["node-4"], "ms": HOUR_MS}).set_up()
+
+
+def test_a_drift_at_another_speed_is_no_proof(cluster: FakeCluster) -> None:
+    fault = build("clock-skew", cluster, {"nodes": ["node-4"], "ppm": 100_000})
+    fault.set_up()
+    FakeClocks(cluster).set("node-4", 0, 70_000)
+    assert not fault.verify().proven
+    FakeClocks(cluster).set("node-4", 0, -100_000)
+    assert not fault.verify().proven
+
+
+def test_a_node_may_be_killed_while_its_clock_is_wrong_and_is_healed_all_the_same(cluster: FakeCluster) -> None:
+    fault = build("clock-jump", cluster, {"nodes": ["node-4"], "ms": HOUR_MS})
+    fault.set_up()
+    fault.inject()
+    assert fault.nodes() == frozenset()
+    cluster.kill("node-4")
+    fault.recover()
+    assert fault.verify_healed().proven
+
+
+def test_a_role_that_led_to_nobody_is_refused(cluster: FakeCluster) -> None:
+    with pytest.raises(CapabilityError, match="nobody's clock"):
+        build("clock-jump", cluster, {"nodes": [], "ms": 1}).set_up()
