@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from faults.capabilities import CapabilityError
-from faults.registry import FAULTS, build
+from faults.registry import build
 from harness.backends import BACKENDS, check_backend, lacking
 from harness.cluster import Cluster
 from harness.errors import UsageError
@@ -71,7 +71,7 @@ def measure_faults(
     console: Console, backend: str, times: int, seconds: float, only: Sequence[str]
 ) -> dict[str, Lasted]:
     """Each fault so often, or for so many seconds if that is less; never less than twice."""
-    names = [name for name in FAULTS if backend in CASES[name].backends and (not only or name in only)]
+    names = [name for name, case in CASES.items() if backend in case.backends and (not only or name in only)]
     found: dict[str, Lasted] = {}
     with (
         TemporaryDirectory(prefix="fencepost-bench-") as scratch,
