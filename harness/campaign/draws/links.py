@@ -56,7 +56,7 @@ def stall(rng: random.Random, ground: Ground) -> Drawn:
 def blackhole(rng: random.Random, ground: Ground) -> Drawn:
     who, other, part = _opened(rng, ground)
     params = {"from_": who.refs, "to": other, "streams": rng.choice(STREAMS)}
-    return _link(InjectBlackhole, ground, who, part, params, f"lose what {who.text} sends to {_text(other)}")
+    return _link(InjectBlackhole, ground, who, part, params, f"bytes from {who.text} to {_text(other)} are lost")
 
 
 def reset(rng: random.Random, ground: Ground) -> Drawn:
