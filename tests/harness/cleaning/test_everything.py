@@ -13,6 +13,7 @@ import pytest
 
 from harness.cleaning import everything, processes
 from harness.cleaning.everything import clean_all
+from harness.cleaning.leftover import Leftover
 from harness.network.lease import Lease
 from harness.processes import table
 from harness.processes.records import HARNESS, RUN, TOKEN, ProcessRecords
@@ -25,7 +26,7 @@ def mine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leases of its own, and of all processes only those whose run was here: others test on this machine, too."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
 
-    def here() -> Iterator[tuple[Path, processes.Leftover]]:
+    def here() -> Iterator[tuple[Path, Leftover]]:
         return (each for each in processes.without_records() if each[0].is_relative_to(tmp_path))
 
     monkeypatch.setattr(everything, "STAMPED", ((here, processes.remove),))
