@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,42 @@ def test_no_plan_is_begun_when_the_time_is_up(tmp_path: Path) -> None:
         assert campaign.over
         assert list(campaign.step()) == []
         assert campaign.attempts == []
+
+
+def patient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_interrupt: str) -> None:
+    """In place of a run: a process that waits until it is interrupted, and says that it is ready for that."""
+    script = tmp_path / "python"
+    script.write_text(f"#!/bin/sh\ntrap '{on_interrupt}' INT\ntouch {tmp_path}/ready\nwhile :; do sleep 0.05; done\n")
+    script.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(script))
+
+
+def begun(tmp_path: Path, campaign: Campaign) -> None:
+    assert list(campaign.step()) == []
+    deadline = time.monotonic() + 20
+    while not (tmp_path / "ready").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_interrupted_runs_end_in_order_and_are_no_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    patient(tmp_path, monkeypatch, "exit 0")
+    with Campaign.create(Order("quorum:1", "process", 7, 60, 1), tmp_path / "runs") as campaign:
+        begun(tmp_path, campaign)
+        campaign.interrupt()
+        assert list(campaign.step(begin=False)) == []
+        (attempt,) = campaign.attempts
+        assert attempt.interrupted and attempt.ended
+        assert attempt.process.returncode == 0
+
+
+def test_a_run_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.campaign.campaign.GRACE", 0.2)
+    patient(tmp_path, monkeypatch, "")
+    with Campaign.create(Order("quorum:1", "process", 7, 60, 1), tmp_path / "runs") as campaign:
+        begun(tmp_path, campaign)
+        campaign.interrupt()
+        assert campaign.attempts[0].process.returncode == -signal.SIGKILL
 
 
 @pytest.mark.integration
