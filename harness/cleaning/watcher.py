@@ -21,7 +21,8 @@ from harness.cleaning.cleanup import clean, has_records, is_alive
 from harness.cleaning.records import read_resources
 from harness.errors import UsageError
 from harness.network.lease import leases
-from harness.processes.records import RECORDS, living, read_records
+from harness.processes import table
+from harness.processes.records import RECORDS, read_records
 from results.records.folder import RunFolder
 
 CLEANED = "cleaned.jsonl"
@@ -57,9 +58,9 @@ class Watcher:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """After an error somebody has to look; what is left then is the watcher's, once this run is over."""
+        """What could not be ended, or came late to something given up, is the watcher's once the run is over."""
         assert self._process.stdin is not None
-        orderly = kind is None or not _left(self._run)
+        orderly = not _left(self._run)
         with suppress(OSError), self._process.stdin as pipe:  # the watcher was killed: nothing to tell
             if orderly:
                 pipe.write(b"ended\n")
@@ -98,8 +99,12 @@ def _judge(folder: RunFolder) -> None:
 
 
 def _left(run: Path) -> bool:
+    """Whether records or leases name something still: quick, for every run asks."""
+    started = (record.identity for record in read_records(run / RECORDS))
     return bool(
-        living(read_records(run / RECORDS)) or read_resources(run) or any(lease.run == run for lease in leases())
+        any(identity is not None and table.is_alive(identity) for identity in started)
+        or read_resources(run)
+        or any(lease.run == run for lease in leases())
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.cleaning.cleanup import left_behind
+from harness.cleaning.records import ResourceRecords, read_resources
 from harness.cleaning.watcher import CLEANED, WATCHED, Watcher
 from harness.processes import table
 from harness.processes.records import RECORDS, living, read_records
@@ -25,6 +26,7 @@ DYING_HARNESS = """
 import sys, time
 from pathlib import Path
 from harness.backends.process import Command, ProcessBackend
+from harness.cleaning.records import ResourceRecords, read_resources
 from harness.cleaning.watcher import Watcher
 from harness.network.lease import Lease
 from results.records.journal import JournalWriter
@@ -76,6 +78,13 @@ def test_a_run_that_ends_as_it_should_has_no_watcher_any_more_and_no_line_of_it(
     assert harness.returncode == 0
     assert _watchers(run) == []
     assert not (run / CLEANED).exists()
+
+
+def test_what_a_run_could_not_end_itself_is_its_watcher_s_once_it_is_over(run: Path) -> None:
+    with Watcher(run):
+        ResourceRecords(run).intend("mount", str(run / "given-up"))
+    _await(lambda: (run / CLEANED).exists() and not _watchers(run))
+    assert read_resources(run) == []
 
 
 def test_a_watcher_that_is_dead_is_no_trouble(run: Path) -> None:
