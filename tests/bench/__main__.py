@@ -112,6 +112,7 @@ def options() -> argparse.Namespace:
         help="of one fault on one backend, at most; twice in any case (default 120)",
     )
     arguments.add_argument("--fault", action="append", default=[], help="this fault alone; may be repeated")
+    arguments.add_argument("--backend", action="append", default=[], help="try them on this backend alone")
     arguments.add_argument("--suite", type=Path, metavar="RUNS", help="the folder with the runs of one suite")
     arguments.add_argument("--write", action="store_true", help="the figures of faults also go into faults/README.md")
     arguments.add_argument("--without-kafka", action="store_true", help="measure the designs alone")
@@ -146,7 +147,9 @@ def main() -> None:
             if chosen.json:
                 chosen.json.write_text(json.dumps(found, indent=2))
     if FAULTS in only:
-        page = measure_page(console, chosen.times, chosen.seconds, chosen.fault, chosen.repeat, chosen.suite)
+        page = measure_page(
+            console, chosen.times, chosen.seconds, (chosen.fault, chosen.backend), chosen.repeat, chosen.suite
+        )
         page.show(console)
         if chosen.write:
             page.write()

@@ -103,7 +103,7 @@ def _lasted(name: str, cluster: Cluster, times: int, seconds: float) -> Lasted:
                 evidence = fault.verify_healed()
             else:
                 fault.recover()
-        except CapabilityError as error:
+        except (CapabilityError, OSError) as error:  # an engine's refusal is an OSError
             return Lasted(shown, healed, why_not=str(error))
         if not evidence.proven:
             return Lasted(shown, healed, why_not=evidence.how)

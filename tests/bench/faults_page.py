@@ -78,20 +78,26 @@ class Page:
 
 
 def measure_page(
-    console: Console, times: int, seconds: float, only: Sequence[str], repeat: int, runs: Path | None
+    console: Console,
+    times: int,
+    seconds: float,
+    only: tuple[Sequence[str], Sequence[str]],
+    repeat: int,
+    runs: Path | None,
 ) -> Page:
-    """On every backend that works here; the links and starts only where all faults are asked for."""
-    asked = backends()
+    """`only` these faults and backends, or all that work here; links and starts where all faults are asked for."""
+    faults_only, backends_only = only
+    asked = {name: reason for name, reason in backends().items() if not backends_only or name in backends_only}
     names = [name for name, reason in asked.items() if reason is None]
-    by_backend = {name: measure_faults(console, name, times, seconds, only) for name in names}
+    by_backend = {name: measure_faults(console, name, times, seconds, faults_only) for name in names}
     faults: Figures = {}
     for backend, found in by_backend.items():
         for fault, lasted in found.items():
             faults.setdefault(fault, {})[backend] = lasted
     return Page(
         faults,
-        {} if only else measure_links(repeat),
-        {} if only else measure_starts(repeat, names),
+        {} if faults_only else measure_links(repeat),
+        {} if faults_only else measure_starts(repeat, names),
         {name: reason for name, reason in asked.items() if reason is not None},
         None if runs is None else suite_of(runs),
         os.getloadavg()[1],
