@@ -52,6 +52,8 @@ class Progress:
         self._story = (story, title, tuple(requirements))
         self._file = file
         self._begun = time.monotonic()
+        self.steps: tuple[str, ...] = ()
+        """Of its plan, once that is known: a step is told as `3/12  cut` then."""
 
     @classmethod
     def from_environment(cls, story: str, title: str, requirements: Sequence[str]) -> Progress:
@@ -69,6 +71,8 @@ class Progress:
     ) -> None:
         if self._file is None:
             return
+        if step in self.steps:
+            step = f"{self.steps.index(step) + 1}/{len(self.steps)}  {step}"
         seconds = round(time.monotonic() - self._begun, 2)
         line = Line(*self._story, phase, step, verdict, seconds, run, headline)
         data = (json.dumps(asdict(line)) + "\n").encode()

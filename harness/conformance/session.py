@@ -51,6 +51,7 @@ class Session:
     def prove(self, plan: Plan, section: str) -> RunVerdict:
         """Run the plan. Raises Violation, Infrastructure or Inconclusive unless it passed."""
         progress = Progress.from_environment(plan.story, plan.title, plan.requirements)
+        progress.steps = tuple(plan.step_name(place) for place in range(len(plan.steps)))
         self._properties.append((STORY_PROPERTY, plan.story))
         allure_report.label(plan, section)
         progress.tell(Phase.STARTING)

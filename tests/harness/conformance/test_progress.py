@@ -26,6 +26,15 @@ def test_each_call_appends_one_line_with_every_key(tmp_path: Path, monkeypatch: 
     assert lines[2]["seconds"] >= lines[0]["seconds"] >= 0
 
 
+def test_a_step_of_a_known_plan_is_told_with_its_place(tmp_path: Path) -> None:
+    progress = Progress("s", "A story", (), tmp_path / "progress.jsonl")
+    progress.steps = ("cut", "wait")
+    progress.tell(Phase.STEP, step="wait")
+    progress.tell(Phase.STEP, step="healing")
+    lines = [json.loads(line) for line in (tmp_path / "progress.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == ["2/2  wait", "healing"]
+
+
 def test_two_writers_do_not_tear_each_others_lines(tmp_path: Path) -> None:
     file = tmp_path / "progress.jsonl"
     writers = [Progress(name, "T" * 300, (), file) for name in ("a", "b")]
