@@ -150,6 +150,7 @@ def _watched(cluster: Cluster) -> tuple[Watched, ...]:
             cluster.probe_address(node.name, _asked_at(node)),
             node.is_controller,
             node.is_zookeeper,
+            node.duplicate_of is not None,
         )
         for node in cluster.layout.nodes
     )

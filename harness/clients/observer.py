@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from harness.clients.asking import SILENT_AFTER, Line, ask_metadata, ask_quorum
@@ -52,6 +52,13 @@ class Watched:
     endpoint: Endpoint
     is_controller: bool
     is_zookeeper: bool = False
+    is_duplicate: bool = False
+    """Of a node with the same id, which is the one that others reach."""
+
+
+def controllers_by_id(nodes: Iterable[Watched]) -> dict[int, str]:
+    """Whom the id of a leader names: never a duplicate."""
+    return {node.id: node.name for node in nodes if node.is_controller and not node.is_duplicate}
 
 
 class Observer:
@@ -276,7 +283,7 @@ class Observer:
 
     def _leader(self) -> tuple[Watched, int] | None:
         """The controller that says it leads, at the highest epoch anybody claims, and that epoch."""
-        node = active_controller(self._now, {node.id: node.name for node in self._nodes if node.is_controller})
+        node = active_controller(self._now, controllers_by_id(self._nodes))
         if node is None:
             return None
         return next(each for each in self._nodes if each.name == node), self._now.controllers[node].epoch

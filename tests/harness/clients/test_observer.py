@@ -24,7 +24,7 @@ from kio.schema.types import BrokerId, TopicName
 from kio.serial import entity_writer
 from kio.static.primitive import i32, i32Timedelta
 
-from harness.clients.observer import Observer, Watched
+from harness.clients.observer import Observer, Watched, controllers_by_id
 from harness.clients.views import Answer, BrokerView
 from harness.errors import InfrastructureError
 from harness.network.addresses import Endpoint
@@ -147,3 +147,14 @@ def test_nobody_waits_for_an_observer_that_failed(
     ):
         observer.wait(lambda: False, time.monotonic() + SOON)
     assert any(event.data["what"] == "infrastructure" for event in read_journal(journal.path).of("note"))
+
+
+def test_the_id_of_a_leader_never_names_a_second_process_for_it() -> None:
+    at = Endpoint("127.0.0.1", 1)
+    nodes = [
+        Watched("node-1b", 1, at, is_controller=True, is_duplicate=True),
+        Watched("node-1", 1, at, is_controller=True),
+        Watched("node-2b", 1, at, is_controller=True, is_duplicate=True),
+        Watched("node-4", 4, at, is_controller=False),
+    ]
+    assert controllers_by_id(nodes) == {1: "node-1"}
