@@ -1,6 +1,6 @@
 """Every story of the suite. One file a family of faults; each exports `STORIES`."""
 
-from suites.faults.stories import clock, disks, identity, late_bytes, links, processes
+from suites.faults.stories import clock, containers, disks, identity, late_bytes, links, processes
 from suites.story import Story
 
 STORIES: tuple[Story, ...] = (
@@ -10,4 +10,5 @@ STORIES: tuple[Story, ...] = (
     *late_bytes.STORIES,
     *disks.STORIES,
     *clock.STORIES,
+    *containers.STORIES,
 )
