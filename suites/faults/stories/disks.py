@@ -18,10 +18,12 @@ from harness.plan.injects import (
     InjectTornWrite,
 )
 from harness.plan.model import Acknowledged, Coverage, FaultMet, FaultProven, Plan, StepDone, Topology
+from harness.plan.probes import ProduceProbe
 from harness.plan.steps import Bind, Heal, Shutdown, Start, Step
 from suites.building import (
     CONTROLLER_IDS,
     LIVELY_MS,
+    answers,
     cast,
     closing,
     cluster,
@@ -35,7 +37,7 @@ from suites.building import (
     work_despite_losses,
 )
 from suites.faults.story import everywhere
-from suites.story import WITHOUT_ZOOKEEPER, Story, TargetFacts
+from suites.story import AROUND_ZOOKEEPER, LEADER_DRIVEN, WITHOUT_ZOOKEEPER, Story, TargetFacts
 
 SEGMENTS = "t-0/*.log"
 CUT_OFF = "cut [0-9]+ torn bytes off|invalid messages|corrupt"
@@ -62,6 +64,30 @@ def leader_cannot_write(torn: bool, story: Story, target: TargetFacts, seed: int
         *closing(),
     ]
     return _told(story, target, seed, [leader, *others], (leader,), steps, [FaultMet(fault="broken")])
+
+
+def one_of_two_fails(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """The leader has a replica in each of two log directories, and one of them answers writes with errors."""
+    leader, *others = cast(story, seed)
+    steps = [
+        *opening(leader),
+        InjectDiskError(as_="broken", node=leader, operations=("write",), files=SEGMENTS),
+        LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("DISK-01")),
+        ProduceProbe(
+            as_="other", node=leader, topic="u", acks=1, timeout_ms=3000, repeat=2, expect=answers("DISK-07", "served")
+        ),
+        WorkloadAcks(as_="goes-on", more=20, within_ms=LIVELY_MS, expect=must("LIVE-03")),
+        *_repaired(leader, "broken"),
+        *closing(),
+    ]
+    plan = _told(story, target, seed, [leader, *others], (leader,), steps, [FaultMet(fault="broken")])
+    two = tuple(
+        node if "zookeeper" in node.roles else node.model_copy(update={"log_dirs": 2}) for node in plan.topology.nodes
+    )
+    beside = topic([leader, *others[:1]], name="u", min_isr=1)
+    return plan.model_copy(
+        update={"topology": plan.topology.model_copy(update={"nodes": two}), "topics": (*plan.topics, beside)}
+    )
 
 
 def follower_is_full(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -210,6 +236,16 @@ STORIES: tuple[Story, ...] = (
         12,
         "DISK-01",
         needs=_NEEDS,
+    ),
+    everywhere(
+        "one-of-two-disks-fails",
+        "A leader with two disks, one of which answers writes with errors, serves on what is on the other",
+        one_of_two_fails,
+        14,
+        "DISK-01",
+        "DISK-07",
+        needs=(*_NEEDS, Capability.LOG_DIRS),
+        dialects=AROUND_ZOOKEEPER | LEADER_DRIVEN,
     ),
     everywhere(
         "follower-disk-full",
