@@ -5,6 +5,8 @@ The rules, each of which keeps a plan from claiming or asking for what no design
 - Two faults that may meet in one process, or on one link, never hold at a time: whoever comes second waits for the
   first one's healing.
 - No link is stalled while a process is paused, and pauses end before stalls.
+- A fault that is aimed at a role waits until somebody has it, and nothing is broken meanwhile that could keep it
+  vacant.
 - A *fragile* fault finds the cluster whole, leaves an undisturbed replica of every partition, and nothing is broken
   after it before the cluster is whole again: what its process stored may be gone for good.
 - That work goes on *while* a fault holds is claimed of a fault that hits a whole cluster, alone, within what may be
@@ -22,7 +24,7 @@ from typing import Any
 from harness.campaign.draws import Drawn
 from harness.campaign.ground import Ground
 from harness.plan.base import Expect, Level
-from harness.plan.conditions import Converged, IsrIs, LeaderIs, WorkloadAcks
+from harness.plan.conditions import ActiveController, AwaitStep, Converged, IsrIs, LeaderIs, WorkloadAcks
 from harness.plan.injects import InjectKill
 from harness.plan.steps import Bind, Heal, HealAll, Hold, Step, Workload
 
@@ -30,17 +32,21 @@ LIVELY_MS = 30_000
 """For what must happen sooner or later: far above what any machine needs, so a missed bound is no matter of speed."""
 AT_ONCE = 3
 """So many faults hold at a time, at most."""
+OFFSETS_MS = (0, 0, 50, 200, 500)
+"""So long after a state was observed a fault hits that waits for it."""
 PROGRESS = 20
 """Records that show that work goes on."""
 
 
 @dataclass
 class _Held:
-    """A fault that was injected and is not healed. `aim` is the bound name of the node it hit, if it was bound."""
+    """A fault that was injected and is not healed. `aim` is the bound name of the node it hit, if it was bound; `sure`:
+    every design of the target promises that this node leads no more, and that another one does."""
 
     name: str
     drawn: Drawn
     aim: str | None
+    sure: bool = False
 
 
 @dataclass
@@ -69,7 +75,8 @@ class Script:
         """One more fault: whatever is in its way is healed before."""
         for other in self._in_the_way(drawn):
             self._heal(other)
-        if self.fragile or (drawn.fragile and (self.held or not self.whole)):
+        unsure = drawn.fragile or "zookeeper-leader" in drawn.roles
+        if self.fragile or (unsure and not self.whole) or (drawn.fragile and self.held):
             self._heal_all()
             self._await_whole()
         self._inject(drawn)
@@ -96,13 +103,14 @@ class Script:
             if each.drawn.alone
             or drawn.alone
             or (each.drawn.pauses and drawn.stalls)
-            or any(mine.clashes(other) for mine in drawn.parts for other in each.drawn.parts)
+            or (_clash(drawn, each.drawn) and not _follows(drawn, each))
         ]
         rest = [each for each in self.held if each not in wrong]
         fragile = drawn.fragile or any(each.drawn.fragile for each in rest)
         while rest and (
             len(rest) >= AT_ONCE
             or (fragile and not self._leaves_one(drawn, rest))
+            or (drawn.roles and not self._tolerated(each.drawn for each in rest))
             or (self.calm and not self._tolerated([drawn, *(each.drawn for each in rest)]))
         ):
             wrong.append(rest.pop(0))
@@ -113,47 +121,78 @@ class Script:
         return away < self.ground.fewest_replicas
 
     def _inject(self, drawn: Drawn) -> None:
-        name = f"fault-{len(self.faults) + 1}"
-        alone = not self.held and self.whole
+        number = len(self.faults) + 1
+        name, alone = f"fault-{number}", not self.held and self.whole
         params: dict[str, Any] = dict(drawn.params)
         aim = None
-        if drawn.who.leads and self.rng.random() < 0.5:
-            aim = f"hit-{len(self.faults) + 1}"
+        if (ripe := self._ripe(drawn)) is not None:
+            params |= {"when": ripe, "plus_ms": self.rng.choice(OFFSETS_MS)}
+        elif drawn.who.leads and not drawn.fragile and self.rng.random() < (0.8 if drawn.goes_on else 0.4):
+            aim = f"hit-{number}"
+            if self.faults:
+                self.steps.append(LeaderIs(partition=str(drawn.who.partition), within_ms=self._lively))
             self.steps.append(Bind(as_=aim, node=str(drawn.who.refs)))
             params = {key: f"${aim}" if value == drawn.who.refs else value for key, value in params.items()}
-        if drawn.fragile:
-            params["when"] = Converged(within_ms=self._lively)
+        elif (there := self._there(drawn)) is not None:
+            params["when"] = there
         step: Any = drawn.inject.model_validate({"as_": name, **params})  # one of the union, known by its class only
         self.steps.append(step)
         self.held.append(_Held(name, drawn, aim))
         self.faults.append(name)
         self._account()
-        self._meanwhile(self.held[-1], alone)
+        promised = alone and drawn.goes_on and self._tolerated([drawn])
+        self.held[-1].sure = promised and aim is not None and drawn.brokers > 0
+        self._meanwhile(self.held[-1], promised)
         if drawn.brokers or drawn.quorum:
             self.whole = False
 
-    def _meanwhile(self, held: _Held, alone: bool) -> None:
-        """How long it holds, or what it brings about, before anything else happens."""
-        drawn, name = held.drawn, held.name
-        if alone and drawn.goes_on and self.within:
-            if held.aim is not None and drawn.brokers and self.rng.random() < 0.6:
-                self.steps.append(self._brought_about(held))
-            elif self.rng.random() < 0.4:
-                goes_on = Expect(level=Level.MUST, requirement="LIVE-03")
-                self.steps.append(self._acks(f"goes-on-{name.removeprefix('fault-')}", goes_on))
-                return
+    def _ripe(self, drawn: Drawn) -> AwaitStep | None:
+        """What an earlier fault is sure to bring about, if this one is to wait for that."""
+        for each in self.held:
+            if not each.sure or drawn.fragile:
+                continue
+            if _clash(drawn, each.drawn):
+                return self._moved(each)
+            if self.rng.random() < 0.6:
+                return self.rng.choice((self._moved, self._left))(each)
+        return None
+
+    def _there(self, drawn: Drawn) -> AwaitStep | None:
+        """That the cluster is whole, for what may cost a copy; that those roles are taken which it is aimed at, if
+        something was broken before."""
+        if drawn.fragile:
+            return Converged(within_ms=self._lively)
+        for role in drawn.roles if self.faults else ():
+            _, _, partition = role.partition(":")
+            if partition:
+                return LeaderIs(partition=partition, within_ms=self._lively)
+            if role == "active-controller":
+                return ActiveController(within_ms=self._lively)
+        return None
+
+    def _meanwhile(self, held: _Held, promised: bool) -> None:
+        """How long it holds before anything else happens, or until work has gone on."""
+        number = held.name.removeprefix("fault-")
+        if promised and self.rng.random() < 0.4:
+            goes_on = Expect(level=Level.MUST, requirement="LIVE-03")
+            self.steps.append(self._acks(f"goes-on-{number}", goes_on))
+            return
+        if held.sure and self.rng.random() < 0.4:
+            return  # whatever comes next is anchored at what this brings about, or finds it fresh
         lease = self.ground.timing.lease_ms
         how = self.rng.choices(("short", "about a lease", "long"), weights=(3, 3, 4))[0]
         low, high = {"short": (0.1, 0.7), "about a lease": (0.8, 1.3), "long": (1.4, 2.5)}[how]
         ms = round(self.rng.uniform(low, high) * lease, -1)
-        self.steps.append(Hold(as_=f"held-{name.removeprefix('fault-')}", after=f"{name}.proven", ms=int(ms)))
+        self.steps.append(Hold(as_=f"held-{number}", after=f"{held.name}.proven", ms=int(ms)))
 
-    def _brought_about(self, held: _Held) -> Step:
-        """The leader that it hit leads no more, or is out of the ISR."""
-        number, partition = held.name.removeprefix("fault-"), str(held.drawn.who.partition)
-        if self.rng.random() < 0.5:
-            return LeaderIs(as_=f"moved-{number}", partition=partition, is_not=f"${held.aim}", within_ms=self._lively)
-        return IsrIs(as_=f"left-{number}", partition=partition, lacks=f"${held.aim}", within_ms=self._lively)
+    def _moved(self, held: _Held) -> AwaitStep:
+        """Another leads than the leader that it hit."""
+        partition = str(held.drawn.who.partition)
+        return LeaderIs(partition=partition, is_not=f"${held.aim}", within_ms=self._lively)
+
+    def _left(self, held: _Held) -> AwaitStep:
+        """The leader that it hit is out of the ISR."""
+        return IsrIs(partition=str(held.drawn.who.partition), lacks=f"${held.aim}", within_ms=self._lively)
 
     def heal_some(self) -> None:
         """After a fault: heal what holds, one of them, or nothing yet."""
@@ -225,6 +264,15 @@ def tolerated(ground: Ground, faults: Iterable[Drawn]) -> bool:
         sum(each.brokers for each in faults) <= ground.spare_brokers
         and sum(each.quorum for each in faults) <= ground.spare_quorum
     )
+
+
+def _clash(one: Drawn, other: Drawn) -> bool:
+    return any(mine.clashes(theirs) for mine in one.parts for theirs in other.parts)
+
+
+def _follows(drawn: Drawn, held: _Held) -> bool:
+    """Whoever leads a partition next can be hit while the one that led it is still down: they are not the same."""
+    return held.sure and held.drawn.ends and drawn.who.leads and drawn.who.refs == held.drawn.who.refs
 
 
 def _in_order(wanted: Sequence[_Held], held: Sequence[_Held]) -> list[_Held]:

@@ -12,6 +12,10 @@ from faults.capabilities import Capability
 from harness.campaign.ground import Ground
 from harness.plan.base import NodeRefs
 from harness.plan.injects import InjectStep
+from harness.plan.injects.base import MOVING
+
+AIMS = ("node", "nodes", "from_", "to")
+"""The parameters that refer to nodes."""
 
 
 class Undo(IntEnum):
@@ -94,6 +98,13 @@ class Drawn:
     stalls: bool = False
     """Something is held back or told that a paused process does not take: not to be ordered while one is."""
     title: str = ""
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What of its aims leads to other nodes at other times."""
+        aims = [self.params[key] for key in AIMS if key in self.params]
+        refs = (ref for aim in aims for ref in ((aim,) if isinstance(aim, str) else aim))
+        return tuple(ref for ref in refs if ref.startswith(MOVING))
 
     @property
     def pauses(self) -> bool:

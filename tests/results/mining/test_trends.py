@@ -72,6 +72,8 @@ def test_an_empty_a_killed_a_running_and_a_judged_folder_are_told_apart(tmp_path
     (tmp_path / "empty").mkdir()
     (tmp_path / ".hidden").mkdir()
     (tmp_path / "file").touch()
+    (tmp_path / "campaign").mkdir()
+    (tmp_path / "campaign" / "campaign.json").touch()
     (tmp_path / "running").mkdir()
     with JournalWriter(tmp_path / "running" / "journal.jsonl"):
         found = survey(tmp_path)
