@@ -10,6 +10,8 @@ from typing import ClassVar
 from faults.capabilities import Capability, CapabilityError, Cluster, Evidence, Running
 from faults.processes.process_fault import READY_PATIENCE, ProcessFault, measured
 
+REFUSED_WITHIN = 30.0
+"""Seconds for a process to find out that its directory is in use: a JVM on a busy machine takes ten."""
 IN_USE = re.compile(r"(?i)in use|lock|using this directory|claimed by another process")
 """How a server says that another process has its directory; or its id, where that is asked for first."""
 
@@ -20,8 +22,8 @@ class Duplicate(ProcessFault):
     Models a copied configuration, or an orchestrator that starts a replacement too early: of a broker, or of a
     controller. Its directory is empty, a clone of the elder's (a copied volume), or the elder's own (a volume that two
     hosts mount). Proven when it runs and has a connection to another node: whether it is let in is what the story asks.
-    On the elder's directory it never gets so far; there the proof is that it ended by itself, and what it said of the
-    directory, or of the id. Healed by ending it.
+    On the elder's directory it should never get so far; there the proof is that it ended by itself, and what it said of
+    the directory, or of the id. Healed by ending it.
 
     Does not model two machines on one directory: there a lock of the kernel's may not be seen (some network file
     systems), and both would write.
@@ -59,12 +61,16 @@ class Duplicate(ProcessFault):
             time.sleep(0.02)
 
     def _verify_refused(self) -> Evidence:
-        self.cluster.processes.await_end(self.node, READY_PATIENCE)
+        """That it runs on, connected, is proof as well, though of more than was asked for: nobody kept it from it."""
+        self.cluster.processes.await_end(self.node, REFUSED_WITHIN)
         status = self.cluster.processes.status(self.node)
+        peers = self.cluster.processes.peers(self.node) if status.running is Running.RUNNING else frozenset()
         said = [line for line in self.cluster.processes.said(self.node) if IN_USE.search(line)]
-        proven = status.running is Running.EXITED and (status.exit_code or 0) > 0 and bool(said)
-        found = {**measured({self.node: status}), "said": said[:5]}
-        return Evidence(proven, "the process table, and what it logged of the directory before it ended", found)
+        refused = status.running is Running.EXITED and (status.exit_code or 0) > 0 and bool(said)
+        found = {**measured({self.node: status}), "said": said[:5], "peers": sorted(peers)}
+        if peers:
+            return Evidence(True, "the process table and its open connections: it was not refused", found)
+        return Evidence(refused, "the process table, and what it logged of the directory before it ended", found)
 
     def recover(self) -> None:
         if self.cluster.processes.status(self.node).running in (Running.RUNNING, Running.PAUSED):

@@ -9,7 +9,7 @@ from harness.plan.base import After, Expect, Level
 from harness.plan.conditions import ActiveController, BrokerEpochAbove, LeaderIs, Logged, NodeExited, WorkloadAcks
 from harness.plan.injects import InjectChangedId, InjectDuplicate, InjectForeignCluster, InjectSwapped
 from harness.plan.model import Acknowledged, FaultProven, NodeSpec, Plan
-from harness.plan.steps import Bind, Start, Step
+from harness.plan.steps import Bind, Heal, Start, Step
 from suites.building import (
     CONTROLLER_IDS,
     DUPLICATE_INDEX,
@@ -105,8 +105,7 @@ def shared_directory(story: Story, target: TargetFacts, seed: int) -> Plan:
         *opening(leader),
         Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         InjectDuplicate(as_="second", node=newcomer.name),
-        _refused("refused", newcomer.name, "DIR-03"),
-        *(_ended(leader) if target.differs("AK-11") else _undisturbed(target, leader)),
+        *_one_of_two(target, leader, newcomer.name),
         *closing(),
     ]
     return _told(story, target, seed, [leader, follower, other], steps, "second", newcomer)
@@ -142,11 +141,15 @@ def _refused(name: str, node: str, requirement: str) -> Step:
     return NodeExited(as_=name, node=node, within_ms=LIVELY_MS, expect=must(requirement))
 
 
-def _ended(leader: str) -> list[Step]:
-    """What the second process did to the files of the first may end it; it runs again when it is started again."""
+def _one_of_two(target: TargetFacts, leader: str, newcomer: str) -> list[Step]:
+    """The second ends and the first goes on; but what the second does to the files of the first may end that (AK-11),
+    and if it does so soon enough, nothing keeps the second from running on."""
+    if not target.differs("AK-11"):
+        return [_refused("refused", newcomer, "DIR-03"), *_undisturbed(target, leader)]
     may = Expect(level=Level.MAY, requirement="DIR-03", difference="AK-11")
     return [
         NodeExited(as_="ended", node=leader, within_ms=ENDS_WITHIN_MS, expect=may),
+        Heal(as_="alone", fault="second"),
         Start(as_="again", nodes=leader),
     ]
 
