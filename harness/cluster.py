@@ -65,7 +65,8 @@ class Cluster:
         self, plan: Plan, folder: RunFolder, journal: JournalWriter, target: Target, backend: str = PROCESS
     ) -> None:
         self.plan = plan
-        self.folder = folder
+        # What containers see is named by its whole path.
+        self.folder = folder if backend == PROCESS else RunFolder(folder.path.resolve())
         self.journal = journal
         self.target = target
         self.backend = backend

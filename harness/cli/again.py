@@ -159,6 +159,7 @@ def _replay(replays: Replays, runs: Path, console: Console) -> None:
     from harness.cli.verdicts import Watcher, show_verdict
     from harness.reproduction.replaying import replay as run_again
     from harness.run import run
+    from results.records.verdict import Verdict
 
     if replays.wanted == 1:
         with Watcher(console, RunPace.of(replays.original.plan, runs)) as watcher:
@@ -175,7 +176,9 @@ def _replay(replays: Replays, runs: Path, console: Console) -> None:
 
         for one in run_again(replays, run_next):
             pace.step()
-            series.done(one.verdict.verdict, f"{' '.join(sorted(one.signature.broken))}  {one.folder.path}".strip())
+            broken = " ".join(sorted(one.signature.broken))
+            said = one.verdict.headline if one.verdict.verdict is Verdict.INFRASTRUCTURE else broken
+            series.done(one.verdict.verdict, f"{said}  {one.folder.path}".strip())
 
 
 def _show_count(replays: Replays, console: Console) -> None:

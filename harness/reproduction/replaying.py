@@ -132,11 +132,13 @@ class Replays:
         return Verdict.worst([*verdicts, Verdict.INFRASTRUCTURE] if self.interrupted else verdicts)
 
     def sentence(self) -> str:
+        others = [f"{count} {verdict.value}" for verdict in Verdict if (count := self.verdicts[verdict])]
+        if not self.counting:
+            return f"nothing can be said of the target: {', '.join(others) or 'no run came to its end'}"
         low, high = self.interval
         what = "failed as before" if self.original.failure else "failed"
         said = f"{self.hits} of {len(self.counting)} {what} (95 % interval {low:.0%} to {high:.0%})"
-        others = [f"{count} {verdict.value}" for verdict in Verdict if (count := self.verdicts[verdict])]
-        return f"{said}: {', '.join(others)}" if others else said
+        return f"{said}: {', '.join(others)}"
 
     def to_json(self) -> dict[str, Any]:
         low, high = self.interval

@@ -103,7 +103,11 @@ def test_of_a_plan_that_nobody_ran_before_violations_are_counted() -> None:
 def test_an_interrupt_leaves_what_there_is() -> None:
     played = play(replays(LOST, 20), [LOST, LOST])
     assert (len(played.done), played.hits, played.interrupted) == (2, 2, True)
-    assert play(replays(LOST, 20), []).worst is Verdict.INFRASTRUCTURE
+    none = play(replays(LOST, 20), [])
+    assert (none.worst, none.sentence()) == (
+        Verdict.INFRASTRUCTURE,
+        "nothing can be said of the target: no run came to its end",
+    )
 
 
 def test_infrastructure_that_comes_again_is_counted() -> None:
