@@ -12,7 +12,7 @@ from harness.conformance.progress import Phase
 from harness.errors import UsageError
 from harness.judge import judge_folder
 from harness.plan.base import Expect, ExpectOutcome, Level
-from harness.plan.conditions import IsrIs, LeaderIs, WorkloadAcks
+from harness.plan.conditions import BrokerActive, IsrIs, LeaderIs, WorkloadAcks
 from harness.plan.file import PlanError, load_plan
 from harness.plan.injects import InjectCut, InjectKill
 from harness.plan.model import (
@@ -85,7 +85,7 @@ def test_a_story_is_told_judged_and_kept(tmp_path: Path) -> None:
         ),
         Heal(fault="cut"),
         IsrIs(as_="back", partition="t-0", is_="brokers", within_ms=8000),
-        InjectKill(as_="dead", nodes="$old"),
+        InjectKill(as_="dead", nodes="leader:t-0", when=BrokerActive(node="$old", within_ms=8000), plus_ms=50),
         coverage=(Acknowledged(at_least=20),),
     )
     told: list[tuple[Phase, str | None]] = []
@@ -105,6 +105,8 @@ def test_a_story_is_told_judged_and_kept(tmp_path: Path) -> None:
     assert folder.report.is_file()
     phases = [event.phase for event in read_journal(folder.journal).of("fault") if event.id == "dead"]
     assert phases == ["intent", "injected", "proven", "recovering", "healed"]
+    (seen,) = [event for event in read_journal(folder.journal).of("note") if event.id == "when-dead"]
+    assert seen.data["condition"] == "broker-active"
 
 
 def test_a_story_that_breaks_off_is_inconclusive_and_still_read_to_the_end(tmp_path: Path) -> None:
