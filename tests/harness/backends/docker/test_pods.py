@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from faults.capabilities import Capability, Reach, Running
 from faults.registry import build
@@ -31,7 +32,6 @@ RECORDS = 50
 START_WITHIN = 120.0
 PATIENT = Timing(lease_ms=6000, session_ms=6000, fence_ms=8000, election_ms=2000, request_ms=2000)
 """Nothing here is about protocol timeouts: a busy machine is not to get in the way."""
-QUIET = {"log_level": 0}
 
 
 def _small(target: str) -> Plan:
@@ -83,7 +83,7 @@ def _break(cluster: Cluster, name: str, params: Mapping[str, Any]) -> None:
 
 def _carries_records(cluster: Cluster) -> bool:
     """Whether all that a client of this machine produces is acknowledged, and read back."""
-    at = {"bootstrap.servers": cluster.bootstrap(), **QUIET}
+    at: dict[str, str | int | float | bool] = {"bootstrap.servers": cluster.bootstrap(), "log_level": 0}
     admin = AdminClient(at)
     (made,) = admin.create_topics([NewTopic("t", 1, 2)]).values()
     made.result(30)
@@ -93,7 +93,7 @@ def _carries_records(cluster: Cluster) -> bool:
     producer.flush(30)
     consumer = Consumer({**at, "group.id": "g", "auto.offset.reset": "earliest"})
     consumer.assign([TopicPartition("t", 0, 0)])
-    read = [str(message.value(), "ascii") for message in consumer.consume(RECORDS, 30)]
+    read = [(message.value() or b"").decode() for message in consumer.consume(RECORDS, 30)]
     consumer.close()
     return errors == [None] * RECORDS and read == [str(number) for number in range(RECORDS)]
 
