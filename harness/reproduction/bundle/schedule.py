@@ -21,6 +21,8 @@ _OF_NODES = {"killed": "kill", "paused": "pause", "resumed": "unpause", "stoppin
 _TOXIC = re.compile(r"([a-z]+)(?: (\d+))? of (requests|replies)")
 FAULTS_OF_NODES = ("kill", "pause", "duplicate", "crash-loop", "terminate", "rolling-restart")
 """Nothing but what the journal says of processes."""
+COMING_AND_GOING = "flapping"
+"""A fault whose effects on links come and go, while the journal has its begin and its end."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,9 @@ def _toxics(effect: str) -> list[Toxic]:
 
 def _left_out(name: str, events: Mapping[str, Event], links: Mapping[tuple[str, str], tuple[str, ...]]) -> str | None:
     kind = events["intent"].data.get("fault", name) if "intent" in events else name
-    effects = list(_effects(events))
+    effects = _effects(events)
+    if kind == COMING_AND_GOING:
+        return f"{name} ({kind}): the script breaks these links once, for as long as they came and went in the run."
     if effects:
         unknown = [each for each in effects if each["effect"] != "cut" and not _toxics(each["effect"])]
         unknown += [each for each in effects if (each["from"], each["to"]) not in links]
