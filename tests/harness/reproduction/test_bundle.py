@@ -57,9 +57,9 @@ def told() -> Story:
     story.at(5).event("fault", "hush", "intent", {"fault": "stall", "links": stalls}).event("fault", "hush", "injected")
     story.at(6).event("fault", "gone", "intent", {"fault": "kill", "nodes": ["node-5"]})
     story.event("node", "node-5", "killed", node="node-5").at(7).event("node", "node-5", "started", node="node-5")
-    story.event("fault", "bad", "intent", {"fault": "disk-error", "nodes": ["node-5"]}).event(
-        "fault", "bad", "injected"
-    )
+    story.event("fault", "on-off", "intent", {"fault": "flapping", "links": links})
+    story.event("fault", "bad", "intent", {"fault": "disk-error", "nodes": ["node-5"]})
+    story.event("fault", "bad", "injected")
     return story
 
 
