@@ -66,7 +66,7 @@ class Flapping(LinkFault):
     def verify(self) -> Evidence:
         """Once the links were broken and whole again, as measured each time."""
         with self._changed:
-            self._changed.wait_for(lambda: len(self._changes) > 1 or self._over)
+            self._changed.wait_for(lambda: len(self._changes) > 1 or self._over or not self._begun)
             return self._evidence(self._changes[:2], of=2)
 
     def recover(self) -> None:
