@@ -29,11 +29,13 @@ class Terminate(ProcessFault):
     def __init__(self, cluster: Cluster, *, nodes: Sequence[str], within_ms: int = 60_000) -> None:
         super().__init__(cluster, tuple(nodes))
         self.within_ms = within_ms
+        self._asked: dict[str, int | None] = {}
 
     def set_up(self) -> None:
         self.require_running("terminate")
 
     def inject(self) -> None:
+        self._asked = {name: self.cluster.processes.status(name).pid for name in self.names}
         self.at_once(self.cluster.processes.shut_down)
 
     def verify(self) -> Evidence:
@@ -45,7 +47,7 @@ class Terminate(ProcessFault):
         return Evidence(proven, "the process table: each ended by itself, as who is asked to", data)
 
     def recover(self) -> None:
-        """Who is still ending is waited for: it would be down again soon after its restart."""
+        """Who is still ending is waited for: it would be down again soon after its restart. Its successor is not."""
         self._await_ends()
         self.at_once(self.restart)
 
@@ -54,6 +56,7 @@ class Terminate(ProcessFault):
 
     def _await_ends(self) -> None:
         deadline = time.monotonic() + self.within_ms / 1000
-        for name in self.names:
-            if self.cluster.processes.status(name).running is not Running.EXITED:
+        for name, pid in self._asked.items():
+            status = self.cluster.processes.status(name)
+            if status.pid == pid and status.running is not Running.EXITED:
                 self.cluster.processes.await_end(name, max(0.0, deadline - time.monotonic()))
