@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from docker.errors import APIError, DockerException
+from docker.errors import DockerException
 
 from faults.capabilities import ProcessStatus, Running
 from harness.backends.backend import SETTLE, Command, OnExit
@@ -75,7 +75,7 @@ class DockerBackend:
     def kill(self, name: str) -> None:
         container = self._living(name)
         container.asked_to_end = True
-        with suppress(APIError):  # it ended meanwhile, which the next lines find out
+        with suppress(InfrastructureError):  # it ended meanwhile, or it did not: the next lines find out
             self._call(f"kill {name}", lambda: engine().api.kill(container.id, "SIGKILL"))
         gone = within(SETTLE, lambda: container.identity is None or not table.is_alive(container.identity))
         if not gone or not container.exited.wait(GONE_WITHIN):
@@ -83,7 +83,7 @@ class DockerBackend:
 
     def terminate(self, name: str) -> None:
         container = self._living(name)
-        with suppress(APIError):
+        with suppress(InfrastructureError):
             self._call(f"end {name}", lambda: engine().api.kill(container.id, "SIGTERM"))
 
     def await_end(self, name: str, timeout: float) -> bool:
@@ -94,7 +94,7 @@ class DockerBackend:
         """By the freezer, which no process can see or refuse; returns when the kernel says that all are frozen."""
         container = self._living(name)
         if not container.paused:
-            self._call(f"pause {name}", lambda: engine().api.pause(container.id))
+            self._patiently(f"pause {name}", lambda: engine().api.pause(container.id))
             container.paused = True
         if not within(SETTLE, lambda: self.status(name).running is Running.PAUSED):
             raise InfrastructureError(f"{name} (container {container.name}) is not frozen {SETTLE:g} s after a pause")
@@ -102,7 +102,7 @@ class DockerBackend:
     def resume(self, name: str) -> None:
         container = self._living(name)
         if container.paused:
-            self._call(f"continue {name}", lambda: engine().api.unpause(container.id))
+            self._patiently(f"continue {name}", lambda: engine().api.unpause(container.id))
             container.paused = False
         if not within(SETTLE, lambda: cgroups.is_frozen(container.pid) is not True):
             raise InfrastructureError(f"{name} (container {container.name}) is still frozen {SETTLE:g} s later")
@@ -147,10 +147,23 @@ class DockerBackend:
     def _call(self, what: str, call: Callable[[], object]) -> None:
         try:
             call()
-        except APIError:
-            raise
         except (DockerException, OSError) as error:
             raise InfrastructureError(f"the engine could not {what}: {error}") from error
+
+    def _patiently(self, what: str, call: Callable[[], object]) -> None:
+        """Under load the engine gives up freezing at times ("unable to freeze"), and succeeds when asked again."""
+        refused: list[InfrastructureError] = []
+
+        def done() -> bool:
+            try:
+                self._call(what, call)
+            except InfrastructureError as error:
+                refused.append(error)
+                return False
+            return True
+
+        if not within(SETTLE, done):
+            raise refused[-1]
 
 
 def _own_variables() -> dict[str, str]:
