@@ -40,7 +40,7 @@ unit: .venv/.all ## the fast tests
 	@$(BIN)/pytest -q -n 2 -m "not integration"
 
 integration: .venv/.all ## the tests that start real processes
-	@$(BIN)/pytest -q -m integration
+	@$(BIN)/pytest -q -n 2 --dist loadfile -m integration
 
 suite: .venv/.all ## the suites on the three designs of the reference cluster
 	@$(FENCEPOST) conformance --target quorum --seed $(SEED) --runs $(RUNS)
