@@ -10,6 +10,7 @@ from harness.plan.base import ExpectOutcome, Level, Said
 from harness.plan.conditions import (
     AssignmentIs,
     Backlog,
+    BrokerActive,
     Checkpoint,
     Converged,
     LeaderIs,
@@ -64,6 +65,7 @@ def test_a_leader_is_killed_at_a_step_of_a_move_and_the_move_is_done_all_the_sam
             Heal(fault="kill"),
             Logged(as_="done", node="node-5", says=f"{STEP}leader-deleted", within_ms=SOON),
             AssignmentIs(partition="t-0", is_=("node-6", "node-5"), within_ms=SOON),
+            BrokerActive(node="node-4", within_ms=SOON),  # it answers, and refuses, before it is registered
             CreatePartitionsProbe(
                 as_="add", node="node-4", topic="t", count=2, timeout_ms=5000, expect=served("LD-57")
             ),
