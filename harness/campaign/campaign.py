@@ -6,7 +6,6 @@ mines it as any folder of runs.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.campaign.planner import VERSION, draw
-from harness.conformance.progress import VARIABLE
+from harness.conformance.progress import VARIABLE, new_lines
 from harness.plan import Plan, dump_plan
 from results.records.folder import write_json
 
@@ -117,7 +116,8 @@ class Campaign:
         while begin and len(self.running) < self.order.workers and self._may_begin():
             self._begin(len(self.attempts) + 1)
         gone = [attempt for attempt in self.running if attempt.process.poll() is not None]
-        yield from self._lines()
+        if self._reading is not None:
+            yield from new_lines(self._reading)
         for attempt in gone:
             attempt.ended = True
 
@@ -170,16 +170,6 @@ class Campaign:
                 preexec_fn=_heed_interrupts,
             )
         self.attempts.append(Attempt(number, plan, file, process, time.monotonic(), log))
-
-    def _lines(self) -> Iterator[dict[str, Any]]:
-        """The whole lines that were added; half a line waits for its rest."""
-        while self._reading is not None:
-            at = self._reading.tell()
-            line = self._reading.readline()
-            if not line.endswith("\n"):
-                self._reading.seek(at)
-                return
-            yield json.loads(line)
 
 
 def _heed_interrupts() -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -24,7 +21,7 @@ from harness.cli.board import Board
 from harness.cli.display import Display
 from harness.cli.signals import at_once
 from harness.cli.summary import summary
-from harness.conformance.progress import VARIABLE
+from harness.conformance.progress import VARIABLE, new_lines
 from harness.errors import InfrastructureError, UsageError
 from harness.room import check_room
 from harness.targets.target import TargetFile, load
@@ -133,22 +130,11 @@ def _watch(process: subprocess.Popen[bytes], progress: Path, board: Board, conso
         over = False
         while not over:
             over = process.poll() is not None  # read once more after the end
-            for line in _new_lines(file):
+            for line in new_lines(file):
                 display.update(board.apply(line), time.monotonic())
             display.refresh(time.monotonic())
             if not over:
                 time.sleep(POLL)
-
-
-def _new_lines(file: Any) -> Iterator[dict[str, Any]]:
-    """The whole lines that were added; half a line waits for its rest."""
-    while True:
-        at = file.tell()
-        line = file.readline()
-        if not line.endswith("\n"):
-            file.seek(at)
-            return
-        yield json.loads(line)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import IO, Any
 
 VARIABLE = "FENCEPOST_PROGRESS"
 
@@ -78,3 +79,14 @@ class Progress:
         data = (json.dumps(asdict(line)) + "\n").encode()
         with self._file.open("ab", buffering=0) as file:
             file.write(data)
+
+
+def new_lines(file: IO[str]) -> Iterator[dict[str, Any]]:
+    """The whole lines that were added since the last call; half a line waits for its rest."""
+    while True:
+        at = file.tell()
+        line = file.readline()
+        if not line.endswith("\n"):
+            file.seek(at)
+            return
+        yield json.loads(line)

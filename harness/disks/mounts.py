@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from harness.cleaning.mounts import mounts
+
 DEVICE = Path("/dev/fuse")
 FUSERMOUNT = "fusermount3"
 CONFIGURATION = Path("/etc/fuse.conf")
@@ -61,12 +63,9 @@ def lacking(*, others: bool = False) -> str | None:
 def at(point: Path) -> Mount | None:
     """The FUSE mount that lies over a directory, the uppermost."""
     found = None
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
-        before, _, after = line.partition(" - ")
-        kind, source, *_ = after.split()
-        device, place = before.split()[2], before.split()[4]
-        if kind.startswith("fuse") and _unescaped(place) == str(point):
-            found = Mount(point, _unescaped(source), int(device.partition(":")[2]))
+    for each in mounts():
+        if each.kind.startswith("fuse") and each.point == str(point):
+            found = Mount(point, each.source, int(each.device.partition(":")[2]))
     return found
 
 
@@ -130,7 +129,3 @@ def _may_show_others() -> bool:
         return "user_allow_other" in CONFIGURATION.read_text().split()
     except OSError:
         return False
-
-
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
