@@ -125,7 +125,8 @@ class Campaign:
         """Interrupt all that runs as Ctrl-C would, and wait until it is gone; kill it only if it does not go."""
         for attempt in self.running:
             attempt.interrupted = True
-            os.killpg(attempt.process.pid, signal.SIGINT)
+            with suppress(ProcessLookupError):  # it ended at this very moment
+                os.killpg(attempt.process.pid, signal.SIGINT)
         deadline = time.monotonic() + GRACE
         for attempt in self.running:
             try:
