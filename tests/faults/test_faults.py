@@ -13,7 +13,7 @@ import faults.clock.clock_fault
 import faults.links.link_fault
 import faults.processes.process_fault
 from faults import links
-from faults.capabilities import HEALTHY, Broken, CapabilityError, Harm, LinkState, Running, Stream
+from faults.capabilities import BOTH, HEALTHY, Broken, CapabilityError, Harm, LinkState, Running, Stream
 from faults.fault import Fault
 from faults.links.holding import harmed
 from faults.registry import FAULTS, UnknownFault, build
@@ -114,6 +114,14 @@ def test_one_way_holds_requests_there_and_replies_back(cluster: FakeCluster) -> 
         ("node-4", "node-1"): harmed(Harm.STALL, {Stream.REQUESTS}),
         ("node-1", "node-4"): harmed(Harm.STALL, {Stream.REPLIES}),
     }
+
+
+def test_one_way_among_nodes_of_both_groups_holds_both_streams_of_each_link(cluster: FakeCluster) -> None:
+    fault = build("one-way", cluster, {"from": ["node-4", "node-1"], "to": ["node-4", "node-1"]})
+    fault.set_up()
+    fault.inject()
+    assert cluster.states == {pair: harmed(Harm.STALL, BOTH) for pair in (("node-4", "node-1"), ("node-1", "node-4"))}
+    assert fault.verify().proven
 
 
 def test_a_stall_of_replies_leaves_the_requests_alone(cluster: FakeCluster) -> None:

@@ -98,7 +98,7 @@ def isolate(rng: random.Random, ground: Ground) -> Drawn:
         title = f"{who.text} apart from everybody ({how})"
         drawn = _link(InjectIsolate, ground, who, AMONG_BROKERS, params, title, stalls=how != "cut")
         return replace(drawn, parts=(AMONG_BROKERS, TO_QUORUM), goes_on=_gives_up(ground))
-    who, other, part = _ends(rng, ground)
+    who, other, part = _two_sides(rng, ground)
     params = {"nodes": who.refs, "from_": other, "how": how}
     title = f"{who.text} apart from {_text(other)} ({how})"
     drawn = _link(InjectIsolate, ground, who, part, params, title, stalls=how != "cut")
@@ -106,7 +106,7 @@ def isolate(rng: random.Random, ground: Ground) -> Drawn:
 
 
 def flapping(rng: random.Random, ground: Ground) -> Drawn:
-    who, other, part = _ends(rng, ground)
+    who, other, part = _two_sides(rng, ground)
     how = rng.choice(("cut", "cut", "stall"))
     shortest = 200 if how == "cut" else 1000
     on, off, times = rng.choice((1, 2, 4)) * shortest, rng.choice((1, 2, 4)) * shortest, rng.choice((2, 3, 5))
@@ -165,6 +165,14 @@ def _ends(rng: random.Random, ground: Ground) -> tuple[Who, NodeRefs, Part]:
     if len(who.named) == 1 and rng.random() < 0.5:
         return who, rng.choice([each for each in ground.brokers if each not in who.named]), AMONG_BROKERS
     return who, "brokers", AMONG_BROKERS
+
+
+def _two_sides(rng: random.Random, ground: Ground) -> tuple[Who, NodeRefs, Part]:
+    """As `_ends`, for faults that part two groups: of a group from itself they are aimed at no link."""
+    while True:
+        who, other, part = _ends(rng, ground)
+        if who.refs != other:
+            return who, other, part
 
 
 def _link(

@@ -24,6 +24,8 @@ from harness.plan.conditions import Converged
 from harness.plan.injects import (
     InjectDuplicate,
     InjectEmptied,
+    InjectFlapping,
+    InjectIsolate,
     InjectPause,
     InjectPowerLoss,
     InjectRestored,
@@ -150,6 +152,13 @@ def test_no_bytes_are_held_back_while_somebody_is_paused(target: str, seed: int)
             paused.discard(step.fault)
         elif isinstance(step, HealAll):
             paused.clear()
+
+
+@settings(max_examples=40, deadline=None)
+@of_any_target
+def test_no_group_is_parted_from_itself(target: str, seed: int) -> None:
+    parted = [step for step in injects(plan_of(target, seed)) if isinstance(step, InjectIsolate | InjectFlapping)]
+    assert all(step.nodes != step.from_ for step in parted)
 
 
 def test_every_fault_that_there_is_is_drawn_or_left_out_with_a_reason() -> None:
