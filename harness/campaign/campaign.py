@@ -22,6 +22,7 @@ from typing import IO, Any
 from harness.campaign.planner import VERSION, draw
 from harness.conformance.progress import VARIABLE, new_lines
 from harness.plan import Plan, dump_plan
+from harness.processes.interrupts import heed_interrupts
 from results.records.folder import write_json
 
 GRACE = 60.0
@@ -168,11 +169,6 @@ class Campaign:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 process_group=0,
-                preexec_fn=_heed_interrupts,
+                preexec_fn=heed_interrupts,
             )
         self.attempts.append(Attempt(number, plan, file, process, time.monotonic(), log))
-
-
-def _heed_interrupts() -> None:
-    """A shell without job control lets what it starts in the background ignore SIGINT, and all below inherit that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)

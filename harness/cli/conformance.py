@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -23,14 +22,13 @@ from harness.cli.signals import at_once
 from harness.cli.summary import summary
 from harness.conformance.progress import VARIABLE, new_lines
 from harness.errors import InfrastructureError, UsageError
+from harness.processes.interrupts import heed_interrupts
 from harness.room import check_room
 from harness.targets.target import TargetFile, load
 
 POLL = 0.1
 GRACE = 30.0
 """Seconds that the test processes have to end their clusters after an interrupt."""
-_LIBC = ctypes.CDLL(None)
-_PR_SET_PDEATHSIG = 1
 NO_TESTS = 5
 """pytest's exit code when nothing was selected."""
 
@@ -116,13 +114,6 @@ def _start(request: Request, suites: Path, workers: int, progress: Path, log: Pa
             process_group=0,
             preexec_fn=heed_interrupts,
         )
-
-
-def heed_interrupts() -> None:
-    """A shell without job control lets what it starts in the background ignore SIGINT, and all below inherit that. The
-    tests end their clusters on it. The kernel sends it, too, when this process is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
 
 
 def _watch(process: subprocess.Popen[bytes], progress: Path, board: Board, console: Console) -> None:

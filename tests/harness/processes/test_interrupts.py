@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.cli.conformance import heed_interrupts
+from harness.processes.interrupts import heed_interrupts
 
 SAYS_HOW_IT_ENDS = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
 
