@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from faults.capabilities import Capability, CapabilityError, ClockReading, Cluster, Evidence
+from faults.lives_on import LivesOn
 
 PATIENCE = 10.0
 """Seconds until a clock has to be measured as wanted: a probe is a new process each time."""
@@ -20,7 +21,7 @@ Judge = Callable[[ClockReading], bool]
 
 
 @dataclass
-class ClockFault:
+class ClockFault(LivesOn):
     """A fault of the wall clock of some nodes.
 
     The process lives on, so it is none of the fault's `nodes()`: it may be killed, paused and started meanwhile, and
@@ -33,12 +34,6 @@ class ClockFault:
 
     def targets(self) -> Mapping[str, object]:
         return {"nodes": list(self.names)}
-
-    def nodes(self) -> frozenset[str]:
-        return frozenset()
-
-    def links(self) -> frozenset[tuple[str, str]]:
-        return frozenset()
 
     def set_up(self) -> None:
         """CapabilityError unless each runs with a wall clock of its own that shows the machine's time."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from faults.capabilities import CapabilityError, Cluster, Running
+from faults.lives_on import LivesOn
 
 
-class ContainerFault:
+class ContainerFault(LivesOn):
     """Aimed at nodes by name."""
 
     def __init__(self, cluster: Cluster, nodes: Sequence[str]) -> None:
@@ -16,13 +17,6 @@ class ContainerFault:
 
     def targets(self) -> Mapping[str, object]:
         return {"nodes": list(self.names)}
-
-    def nodes(self) -> frozenset[str]:
-        """None: its process runs on, and may be broken besides."""
-        return frozenset()
-
-    def links(self) -> frozenset[tuple[str, str]]:
-        return frozenset()
 
     def require_running(self, verb: str) -> None:
         for name in self.names:

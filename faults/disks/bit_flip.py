@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from faults.capabilities import Capability, Cluster, Evidence, Flip
+from faults.lives_on import LivesOn
 
 
-class BitFlip:
+class BitFlip(LivesOn):
     """One bit of the newest file that matches `file` turns over on the disk, and nobody is told.
 
     The place is `at` + `byte`, from the beginning of the file; with `last-batch`, among the bytes of records in the
@@ -44,13 +45,6 @@ class BitFlip:
 
     def targets(self) -> Mapping[str, object]:
         return {"node": self.node, "file": self.file}
-
-    def nodes(self) -> frozenset[str]:
-        """None: it lives on, and may be killed and started."""
-        return frozenset()
-
-    def links(self) -> frozenset[tuple[str, str]]:
-        return frozenset()
 
     def set_up(self) -> None:
         self.cluster.disks.check(self.node)

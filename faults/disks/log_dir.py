@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from faults.capabilities import Broken, Capability, CapabilityError, Cluster, Evidence
+from faults.lives_on import LivesOn
 
 ERRORS = {Broken.REPLACED: "ENOTDIR", Broken.REMOVED: "ENOENT"}
 
 
-class LogDir:
+class LogDir(LivesOn):
     """One log directory cannot be opened any more: the next roll, checkpoint or open in it fails for real.
 
     `partition` names the directory by what it holds, `dir` by its place. Models a disk that is gone or was remounted
@@ -39,13 +40,6 @@ class LogDir:
     def targets(self) -> Mapping[str, object]:
         named = {"node": self.node, "partition": self.partition, "dir": self.number, "how": self.how.value}
         return {key: value for key, value in named.items() if value is not None}
-
-    def nodes(self) -> frozenset[str]:
-        """None: the process lives on, and may be killed and started while its directory is gone."""
-        return frozenset()
-
-    def links(self) -> frozenset[tuple[str, str]]:
-        return frozenset()
 
     def set_up(self) -> None:
         if self.partition is not None:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from faults.capabilities import CapabilityError, Cluster, DiskRule, Evidence, Operation, Probed
+from faults.lives_on import LivesOn
 
 
 @dataclass
-class RuleFault:
+class RuleFault(LivesOn):
     """A rule for operations on a node's log directories, or one of them (`dir`), as long as the fault lasts.
 
     Proven and healed by operations that are tried through the mount, on a file that the rule is matched against like
@@ -28,13 +29,6 @@ class RuleFault:
     def targets(self) -> Mapping[str, object]:
         named = {"node": self.node, "dir": self.dir, "files": self.rule.files}
         return {key: value for key, value in named.items() if value is not None}
-
-    def nodes(self) -> frozenset[str]:
-        """None: the process lives on, or ends by itself, and may be killed and started while its disk is broken."""
-        return frozenset()
-
-    def links(self) -> frozenset[tuple[str, str]]:
-        return frozenset()
 
     def set_up(self) -> None:
         """Each operation that will be tried works now."""

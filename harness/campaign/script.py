@@ -25,8 +25,7 @@ from harness.campaign.draws import Drawn
 from harness.campaign.ground import Ground
 from harness.plan.base import Expect, Level
 from harness.plan.conditions import ActiveController, AwaitStep, Converged, IsrIs, LeaderIs, WorkloadAcks
-from harness.plan.injects import InjectKill
-from harness.plan.steps import Bind, Heal, HealAll, Hold, Step, Workload
+from harness.plan.steps import Bind, Heal, HealAll, Hold, Shutdown, Start, Step, Workload
 
 LIVELY_MS = 30_000
 """For what must happen sooner or later: far above what any machine needs, so a missed bound is no matter of speed."""
@@ -229,8 +228,8 @@ class Script:
         self.held.remove(held)
         if held.drawn.again:
             self.steps += [
-                InjectKill(as_=f"again-{number}", nodes=held.drawn.who.refs),
-                Heal(as_=f"back-{number}", fault=f"again-{number}"),
+                Shutdown(as_=f"end-{number}", nodes=held.drawn.who.refs, within_ms=self._lively),
+                Start(as_=f"again-{number}", nodes=held.drawn.who.refs),
             ]
 
     def _await_whole(self) -> None:

@@ -3,35 +3,74 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
+from typing import Any
 
 from faults.capabilities import Capability
 from harness.campaign.draws.base import EVERYWHERE, Drawn, Kind, Part, Undo, Who, undrawn
 from harness.campaign.draws.processes import KEEPS_ITS_PLACE
 from harness.campaign.ground import Ground
-from harness.plan.injects import InjectDiskSlow, InjectLogDir, InjectPowerLoss
-
-GIVES_UP = (
-    "a node that meets the error gives its directory up or ends by itself, as its design has it; a random plan cannot "
-    "tell which"
+from harness.plan.injects import (
+    InjectDiskError,
+    InjectDiskFull,
+    InjectDiskReadOnly,
+    InjectDiskSlow,
+    InjectLogDir,
+    InjectPowerLoss,
+    InjectStep,
+    InjectTornWrite,
 )
+
 ONE_COPY = "a record that is wrong on one disk is found by the design that looks, and served by the one that does not"
 
 
 def log_dir(rng: random.Random, ground: Ground) -> Drawn | None:
-    """One of two fails; the node gives it up, and has to be restarted when it is back."""
+    """One of two."""
     if not ground.several_dirs:
         return None
+    params = {"dir": rng.choice((0, 1)), "how": rng.choice(("replaced", "removed"))}
+    return _given_up(rng, ground, InjectLogDir, params, "a log directory of {} fails")
+
+
+def disk_error(rng: random.Random, ground: Ground) -> Drawn | None:
+    if not ground.breakable:
+        return None
+    operations = rng.choice((("write",), ("write", "fsync"), ("fsync",), ("read",)))
+    title = f"each {' and '.join(operations)} of {{}} fails"
+    return _given_up(rng, ground, InjectDiskError, {"operations": operations}, title)
+
+
+def disk_full(rng: random.Random, ground: Ground) -> Drawn | None:
+    return _given_up(rng, ground, InjectDiskFull, {}, "the disk of {} is full") if ground.breakable else None
+
+
+def disk_read_only(rng: random.Random, ground: Ground) -> Drawn | None:
+    return _given_up(rng, ground, InjectDiskReadOnly, {}, "the disk of {} is read-only") if ground.breakable else None
+
+
+def torn_write(rng: random.Random, ground: Ground) -> Drawn | None:
+    if not ground.breakable:
+        return None
+    first = rng.choice((0, 1, 60, 100))
+    return _given_up(rng, ground, InjectTornWrite, {"bytes": first}, f"writes of {{}} end after {first} bytes")
+
+
+def _given_up(
+    rng: random.Random, ground: Ground, inject: type[InjectStep], params: Mapping[str, Any], title: str
+) -> Drawn:
+    """A node that meets the error gives its directory up or ends by itself, as its design has it: it has to be started
+    anew when the disk is mended."""
     name = rng.choice(ground.brokers)
     return Drawn(
-        inject=InjectLogDir,
-        params={"node": name, "dir": rng.choice((0, 1)), "how": rng.choice(("replaced", "removed"))},
+        inject=inject,
+        params={"node": name, **params},
         who=Who(name, 1, "brokers", (name,)),
         undo=Undo.MACHINES,
-        parts=(Part("processes of brokers", name),),
+        parts=(Part("processes of brokers", name), Part("disks", name)),
         brokers=1,
         alone=True,
         again=True,
-        title=f"a log directory of {name} fails",
+        title=title.format(name),
     )
 
 
@@ -72,9 +111,9 @@ KINDS = (
     Kind("log-dir", 3, Capability.LOG_DIRS, log_dir),
     Kind("disk-slow", 3, Capability.DISKS, disk_slow),
     Kind("power-loss", 3, Capability.DISKS, power_loss, {"leader-driven": KEEPS_ITS_PLACE}),
-    *(
-        Kind(name, 0, Capability.DISKS, undrawn, {EVERYWHERE: GIVES_UP})
-        for name in ("disk-error", "disk-full", "disk-read-only", "torn-write")
-    ),
+    Kind("disk-error", 3, Capability.DISKS, disk_error),
+    Kind("disk-full", 2, Capability.DISKS, disk_full),
+    Kind("disk-read-only", 2, Capability.DISKS, disk_read_only),
+    Kind("torn-write", 2, Capability.DISKS, torn_write),
     Kind("bit-flip", 0, Capability.DISKS, undrawn, {EVERYWHERE: ONE_COPY}),
 )
