@@ -27,11 +27,13 @@ from suites.building import (
     cast,
     closing,
     compose,
+    losses,
     must,
     never,
     opening,
     pace,
     topic,
+    work_despite_losses,
 )
 from suites.internals.stories.split_brain import refused_at_old_epoch
 from suites.internals.story import internals
@@ -135,6 +137,8 @@ def _controller(story: Story, target: TargetFacts, seed: int, fault: Step) -> Pl
 
 
 def in_turn(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """A replica that stays in the ISR while it is down may have dropped what it had, and lead at the next kill
+    (LF-01)."""
     leader, follower, controller = cast(story, seed)
     gone = must("LD-10" if target.leader_driven else "INT-43")
     steps = [*opening(leader)]
@@ -156,6 +160,8 @@ def in_turn(story: Story, target: TargetFacts, seed: int) -> Plan:
             *(FaultProven(fault=f"kill-{broker}") for broker in (follower, leader, controller)),
             Acknowledged(by="p1", acks="all", after=f"kill-{controller}.proven"),
         ],
+        workload=work_despite_losses(target),
+        deviations=losses(target, "may"),
     )
 
 
