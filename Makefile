@@ -73,6 +73,8 @@ install = $(BIN)/pip install --disable-pip-version-check --use-pep517 -c $(LOCK)
 	@echo "fencepost: installing the harness into .venv"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(call install,.[harness])
+	@# Also where Python is told to leave no bytecode: every node of every cluster would compile its program anew.
+	@$(BIN)/python -m compileall -q -j 0 cluster_impl faults harness results suites
 	@touch $@
 
 .venv/.all: .venv/.harness

@@ -258,12 +258,14 @@ LOSES, DIVERGES = "LF-01", "LF-02"
 
 def losses(target: TargetFacts, level: Literal["must", "may"]) -> list[Deviation]:
     """Acknowledged records are lost, on a target that lists it; and what comes of that: their offsets are given to
-    others, and consumers that saw them see them no more."""
+    others, and consumers that saw them see them no more. What only may be lost is lost by the mechanism that the
+    difference tells of: the judge puts nothing else down to it."""
     if not target.differs(LOSES):
         return []
+    how = "cut-to-high-watermark" if level == "may" else None
     return [
-        Deviation(difference=LOSES, requirement="ACK-01", level=level),
-        *(Deviation(difference=LOSES, requirement=each, level="may") for each in CONSEQUENCES),
+        Deviation(difference=LOSES, requirement="ACK-01", level=level, mechanism=how),
+        *(Deviation(difference=LOSES, requirement=each, level="may", mechanism=how) for each in CONSEQUENCES),
     ]
 
 
