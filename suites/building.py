@@ -262,7 +262,7 @@ def losses(target: TargetFacts, level: Literal["must", "may"]) -> list[Deviation
     difference tells of: the judge puts nothing else down to it."""
     if not target.differs(LOSES):
         return []
-    how = "cut-to-high-watermark" if level == "may" else None
+    how: Literal["cut-to-high-watermark"] | None = "cut-to-high-watermark" if level == "may" else None
     return [
         Deviation(difference=LOSES, requirement="ACK-01", level=level, mechanism=how),
         *(Deviation(difference=LOSES, requirement=each, level="may", mechanism=how) for each in CONSEQUENCES),

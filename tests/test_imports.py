@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,8 @@ def test_an_import_that_points_the_wrong_way_is_seen_wherever_it_hides() -> None
 def test_the_parts_of_the_house_are_all_held() -> None:
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
     assert packages <= {part.split(".")[0] for part in MAY_IMPORT} | {"tests"}
+
+
+def test_the_suites_are_read_on_a_machine_without_libfuse() -> None:
+    without = "import sys; sys.modules['mfusepy'] = None; import harness.cli.main, harness.run, suites"
+    subprocess.run([sys.executable, "-c", without], cwd=ROOT, check=True, capture_output=True)

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 from faults.capabilities import CapabilityError, DiskRule, Flip, Lost, Operation, Probed
-from harness.disks.passthrough import PROBE
-from harness.disks.places import around, forget, in_last_batch
+from harness.disks.places import PROBE, around, forget, in_last_batch
 from harness.disks.probing import tried
 from harness.disks.servers import DiskServers
 from harness.network.layout import Layout, Node

@@ -19,10 +19,10 @@ from urllib.parse import unquote
 import mfusepy
 
 from faults.capabilities import Lost, Operation
+from harness.disks.places import PROBE
 from harness.disks.rules import Rules, refusal
 from harness.disks.undo import UndoLog, moved
 
-PROBE = ".fencepost-probe"
 STAT = (
     *("st_mode", "st_ino", "st_nlink", "st_uid", "st_gid", "st_rdev", "st_size", "st_blksize", "st_blocks"),
     *("st_atime_ns", "st_mtime_ns", "st_ctime_ns"),

@@ -1,4 +1,5 @@
-"""Places in segment files: where the records of the last batch are, and whether a place is still the same."""
+"""Places on a disk: where the harness tries operations, where the records of the last batch are, and whether a place in
+a file is still the same."""
 
 from __future__ import annotations
 
@@ -7,6 +8,9 @@ import struct
 from pathlib import Path
 
 from faults.capabilities import CapabilityError
+
+PROBE = ".fencepost-probe"
+"""The folder beside a mounted directory whose files the harness tries operations on."""
 
 _FRAME = struct.Struct(">qi")
 """A batch begins with its base offset and the number of bytes behind these two."""

@@ -14,7 +14,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from faults.capabilities import CapabilityError, DiskRule, Operation, Probed
-from harness.disks.passthrough import PROBE
+from harness.disks.places import PROBE
 from harness.disks.rules import example
 
 PROBE_BYTES = 4096
