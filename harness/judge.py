@@ -85,7 +85,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     doubts = list(_doubts(journal, [*troubles, *(each for each in claims if each.verdict is Verdict.INFRASTRUCTURE)]))
     claims = _explained(plan, journal, history, nodes, claims)
     claims = [_held_back(_as_listed(plan, finding), doubts) for finding in claims]
-    findings = (*troubles, *_unproven(journal), *claims, *coverage)
+    findings = (*troubles, *claims, *_unproven(journal), *coverage)
     verdict = Verdict.worst(finding.verdict for finding in findings)
     return RunVerdict(
         verdict=verdict,

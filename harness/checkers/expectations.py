@@ -63,7 +63,7 @@ class Attempt:
 
 
 def check(plan: Plan, journal: Journal) -> list[Finding]:
-    """One finding for each claim, and for each thing that kept claims from being judged."""
+    """One finding for each thing that kept claims from being judged, and for each claim."""
     instants = read_instants(journal)
     ends = {event.id: event for event in journal.of("step", "end")}
     attempts = _attempts(journal)
@@ -78,7 +78,7 @@ def check(plan: Plan, journal: Journal) -> list[Finding]:
                 findings.append(_unchanged(name, step, judged))
         elif isinstance(step, AwaitStep) and step.expect is not None:
             findings.append(_condition(name, step.expect, step.within_ms, ends.get(name)))
-    return [*findings, *_broken_off(plan, ends), *_exits(plan, journal, ends)]
+    return [*_broken_off(plan, ends), *findings, *_exits(plan, journal, ends)]
 
 
 def _attempts(journal: Journal) -> Mapping[str, list[Attempt]]:
