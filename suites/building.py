@@ -37,9 +37,6 @@ PREFERRED_MS = 1000
 WITHOUT_OUTCOME_MS = 1500
 """After so long without a leader each replica looks again, where replicas elect by themselves."""
 
-STRETCH = {"apache-kafka": 2, "apache-kafka-zk": 2}
-"""A JVM that shares two cores with a dozen others pauses longer than a process of the reference cluster."""
-
 PRODUCER = ProducerSpec(name="p1", topic="t", rate=100)
 CONSUMER = ConsumerSpec(name="c1", topic="t")
 WORK = WorkloadSpec(producers=(PRODUCER,), consumers=(CONSUMER,))
@@ -80,8 +77,7 @@ def pace(
         preferred_ms=PREFERRED_MS if target.leader_driven else Timing().preferred_ms,
         election_ms=WITHOUT_OUTCOME_MS if target.leader_driven else Timing().election_ms,
     )
-    stretch = STRETCH.get(target.name, 1)
-    stretched = {name: stretch * value for name, value in times.model_dump().items() if name != "heartbeat_ms"}
+    stretched = {name: target.stretch * value for name, value in times.model_dump().items() if name != "heartbeat_ms"}
     return times.model_copy(update=stretched)
 
 

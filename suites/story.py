@@ -62,6 +62,8 @@ class TargetFacts:
     differences: frozenset[str]
     levels: tuple[str, ...] = ()
     """The protocol levels that its nodes can be started at, the lowest first."""
+    stretch: int = 1
+    """How many times as long its protocol timeouts are as those of the reference cluster."""
 
     @classmethod
     def of(cls, reference: str) -> TargetFacts:
@@ -74,6 +76,7 @@ class TargetFacts:
             capabilities=file.capabilities,
             differences=frozenset(difference.id for difference in file.differences),
             levels=tuple(file.levels),
+            stretch=file.stretch,
         )
 
     @property

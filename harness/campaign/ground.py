@@ -33,9 +33,6 @@ FIRST_BROKER = 4
 DUPLICATE_INDEX = 10
 """Added to the index of a broker for its duplicate's own addresses."""
 
-STRETCH = {"apache-kafka": 2, "apache-kafka-zk": 2}
-"""A JVM that shares two cores with a dozen others pauses longer than a process of the reference cluster."""
-
 CLOCKS, DISKS, LOG_DIRS = 0.2, 0.2, 0.3
 """The part of plans whose brokers have a clock of their own, disks that can be broken, several log directories."""
 
@@ -207,7 +204,7 @@ def _workload(rng: random.Random, topics: Sequence[TopicSpec], *, may_lose: bool
 
 def _timing(rng: random.Random, target: TargetFile) -> Timing:
     """Sessions follow the lease; a broker waits a second longer than the controller before it fences itself."""
-    stretch = STRETCH.get(target.name, 1)
+    stretch = target.stretch
     lease, lag = stretch * rng.choice((1500, 2000, 3000)), stretch * rng.choice((1500, 3000))
     usual = Timing()
     leader_driven = target.dialect is Dialect.LEADER_DRIVEN

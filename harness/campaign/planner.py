@@ -83,7 +83,7 @@ def draw_for(file: TargetFile, reference: str, seed: int, possible: frozenset[Ca
         requirements=_requirements(file, script),
         level=ground.level,
         timing=ground.timing,
-        deadline_ms=DEADLINE_MS * (2 if file.name.startswith("apache-") else 1),
+        deadline_ms=DEADLINE_MS * file.stretch,
         topology=ground.topology,
         topics=ground.topics,
         workload=ground.workload,

@@ -252,8 +252,7 @@ class Script:
 
     @property
     def _lively(self) -> int:
-        """Twice as long for what runs in a JVM."""
-        return LIVELY_MS * (2 if self.ground.target.name.startswith("apache-") else 1)
+        return LIVELY_MS * self.ground.target.stretch
 
 
 def tolerated(ground: Ground, faults: Iterable[Drawn]) -> bool:

@@ -24,7 +24,7 @@ from harness.engine.keeper import FaultError
 from harness.errors import UsageError
 from harness.plan import dump_plan, plan_hash
 from harness.plan.check import problems
-from harness.plan.model import NodeSpec, Plan, TopicSpec, Topology
+from harness.plan.model import NodeSpec, Plan, Timing, TopicSpec, Topology
 from harness.room import check_room
 from harness.run import started
 from harness.targets.target import load
@@ -36,11 +36,15 @@ STORY = "by-hand"
 TOPIC = "play"
 """What there is to produce to: three partitions, each led by another broker."""
 
+LEASE_MS = 3000
+"""Nobody waits for a story here: long enough for a machine that does something else besides."""
+
 
 def plan_by_hand(target: str, servers: int = 1, backend: str = PROCESS, *, plain: bool = False) -> Plan:
     """Three controllers, or where a target needs it ZooKeeper with so many servers; three brokers, and a duplicate of
     node-4 that waits to be started. Disks and clocks can be broken where this machine can do it, unless `plain`."""
     file = load(target).file
+    lease = file.stretch * LEASE_MS
 
     def possible(capability: Capability) -> bool:
         return capability in file.capabilities and lacking(backend, capability) is None
@@ -66,6 +70,7 @@ def plan_by_hand(target: str, servers: int = 1, backend: str = PROCESS, *, plain
         document="none",
         seed=0,
         target=target,
+        timing=Timing(lease_ms=lease, session_ms=lease, fence_ms=lease + 1000),
         topology=Topology(nodes=(*others, *brokers, duplicate)),
         topics=(TopicSpec(name=TOPIC, assignments=((4, 5, 6), (5, 6, 4), (6, 4, 5))),),
     )

@@ -90,6 +90,9 @@ class TargetFile(_Part):
     capabilities: frozenset[Capability]
     clusters_per_core: Annotated[float, Field(gt=0)]
     """How many of its clusters a core carries side by side without protocol timeouts suffering."""
+    stretch: Annotated[int, Field(ge=1)] = 1
+    """How many times as long its protocol timeouts have to be as those of the reference cluster: a JVM that shares two
+    cores with a dozen others pauses longer."""
     timing: dict[str, tuple[str, ...]]
     """Which configuration keys of a node each timeout of a plan sets."""
     settings: Settings = Settings()

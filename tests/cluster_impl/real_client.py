@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
 from tests.cluster_impl.processes import BROKERS, LIMIT, address, eventually
@@ -19,8 +19,20 @@ def create(name: str, at: str, partitions: int = 1) -> None:
 
 
 def delete(name: str, at: str) -> None:
+    """Asked again if who was asked lost its session on the way, as that answer says: the next attempt goes on."""
     admin = AdminClient({"bootstrap.servers": at})  # without a name of its own it ends before the answer comes
-    admin.delete_topics([name], request_timeout=LIMIT)[name].result(LIMIT)
+    in_doubt = False
+    while True:
+        try:
+            admin.delete_topics([name], request_timeout=LIMIT)[name].result(LIMIT)
+            return
+        except KafkaException as error:
+            code = error.args[0].code()
+            if code == KafkaError.UNKNOWN_TOPIC_OR_PART and in_doubt:
+                return
+            if code != KafkaError.REQUEST_TIMED_OUT or in_doubt:
+                raise
+            in_doubt = True
 
 
 class Producing:

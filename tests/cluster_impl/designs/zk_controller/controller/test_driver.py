@@ -171,7 +171,8 @@ def test_who_stood_still_reads_what_was_sent_meanwhile_before_it_looks_at_the_ti
         async with client(server.connect) as zookeeper:
             broker = Broker()
             await broker.start()
-            core = ToyCore(tick_at=time.monotonic() + 0.2, registered={5: registration(5, broker.port)})
+            due = time.monotonic() + 1
+            core = ToyCore(tick_at=due, registered={5: registration(5, broker.port)})
 
             def steps(event: events.Event) -> Steps[None]:
                 if isinstance(event, events.Elected):
@@ -185,7 +186,7 @@ def test_who_stood_still_reads_what_was_sent_meanwhile_before_it_looks_at_the_ti
             async with term(core, zookeeper):
                 await until(lambda: bool(broker.seen))
                 broker.held.set_result(m.UpdateMetadataResponse())
-                time.sleep(0.5)  # noqa: ASYNC251  # the whole process stands still
+                time.sleep(max(0.0, due - time.monotonic()) + 0.3)  # noqa: ASYNC251  # the whole process stands still
                 await until(lambda: "Tick" in core.kinds())
                 assert core.kinds() == ["Elected", "BrokerAnswered", "Tick"]
             await broker.server.close()
