@@ -24,6 +24,7 @@ from cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
 
+UNKNOWN_TOPIC = UUID(int=0)
 StorageListener = Callable[[LogDir, Sequence[Replica]], None]
 
 
@@ -158,8 +159,9 @@ class ReplicaStore:
                 except (OSError, LogDirError) as error:
                     self._failed(home, error)
                     raise Refused(Error.KAFKA_STORAGE_ERROR, str(error)) from error
-                if kept is not None and _is(kept, topic_id):
-                    self._delete(name, kept, home)
+                if topic_id is None or kept == topic_id:
+                    # One whose making was interrupted (`_begin`) does not say of which topic it is.
+                    self._delete(name, kept or UNKNOWN_TOPIC, home)
         return None
 
     def _delete(self, name: TopicPartition, topic_id: UUID, home: LogDir) -> None:

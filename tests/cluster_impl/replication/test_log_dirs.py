@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from cluster_impl.replication.config import ReplicationConfig
 from cluster_impl.replication.control_plane import PartitionRemoved, ReplicaStopped, TopicPartition
 from cluster_impl.replication.progress import Role
-from cluster_impl.storage.directory import LogDirError
+from cluster_impl.storage.directory import PARTITION_METADATA, LogDirError
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error
 from tests.cluster_impl.requests import batch, fetch, fetch_request, produce, produce_request
@@ -259,6 +260,18 @@ def test_a_replica_that_was_never_opened_is_deleted_from_its_disk(cluster: Stati
     assert (disk(tmp_path, 1) / "t-0").is_dir() and not hosts(cluster, 1, T)
     cluster.tell(1, PartitionRemoved(topic="t", topic_id=topic_id, partition=0))
     assert not (disk(tmp_path, 1) / "t-0").exists()
+
+
+def test_a_folder_whose_making_was_interrupted_is_deleted_by_its_name(cluster: StaticCluster, tmp_path: Path) -> None:
+    cluster.stop(1)
+    del cluster.world.partitions[T]
+    folder = disk(tmp_path, 1) / "t-0"
+    (folder / PARTITION_METADATA).unlink()
+    cluster.start(1)
+    cluster.tell(1, PartitionRemoved(topic="t", topic_id=uuid4(), partition=0))
+    assert folder.is_dir(), "it may be of another topic"
+    cluster.tell(1, PartitionRemoved(topic="t", topic_id=None, partition=0))
+    assert not folder.exists()
 
 
 @pytest.mark.requirement("DRSE-08")
