@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.errors import UsageError
+
 if TYPE_CHECKING:
     from harness.cleaning.cleanup import Cleaned
+    from harness.cleaning.images import Pruned
 
 PANEL = "This machine"
 Json = Annotated[bool, typer.Option("--json", help="For programs: JSON on standard output.")]
@@ -28,6 +32,9 @@ def clean(
     everything: Annotated[
         bool, typer.Option("--all", help="Every dead run that a process, a container or a lease names.")
     ] = False,
+    images: Annotated[
+        bool, typer.Option("--images", help="Instead: images that no container uses. They are built again when needed.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be ended, end nothing.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -42,7 +49,12 @@ def clean(
       fencepost clean
       fencepost clean runs/2026-11-21-7f3c9a21
       fencepost clean --all            (also runs whose folder is gone)
+      fencepost clean --images         (each change of the code leaves some)
     """
+    if images:
+        if runs or everything:
+            raise UsageError("--images is not about runs: leave RUN and --all out")
+        return _prune(dry_run, as_json)
     from harness.cleaning import cleanup
     from harness.cleaning import everything as all_runs
 
@@ -70,6 +82,28 @@ def doctor(as_json: Json = False) -> None:
     with at_once(_end_children):
         code = main(as_json)
     raise typer.Exit(code)
+
+
+def _prune(dry_run: bool, as_json: bool) -> None:
+    from harness.cleaning.images import prune
+
+    done = prune(dry_run=dry_run)
+    if as_json:
+        document = {"removed": not dry_run, "images": done.images, "freed": done.freed, "problems": done.problems}
+        typer.echo(json.dumps(document, indent=2))
+    else:
+        typer.echo("\n".join(_pruned(done, dry_run)))
+    raise typer.Exit(2 if done.problems else 0)
+
+
+def _pruned(done: Pruned, dry_run: bool) -> Iterator[str]:
+    if not done.images and not done.problems:
+        yield "there are no images that no container uses"
+    for name in done.images:
+        yield f"{'would remove' if dry_run else 'removed'} image {name}"
+    if done.freed:
+        yield f"{done.freed / 1e6:,.0f} MB are free again"
+    yield from (f"still there: {sentence}" for sentence in done.problems)
 
 
 def _end_children() -> None:

@@ -52,6 +52,7 @@ def test_help_loads_nothing_that_is_slow() -> None:
         (("replay", "/no/such/run"), "there is no run folder /no/such/run"),
         (("status",), "no cluster is up"),
         (("clean", "/"), "/ has no processes.jsonl"),
+        (("clean", "--images", "/"), "--images is not about runs"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_exit_code_2(
