@@ -1,4 +1,4 @@
-"""A run whose Toxiproxy dies or hangs says nothing about the cluster, says why, ends soon, and leaves nothing."""
+"""A run whose Toxiproxy dies, hangs or refuses is worth nothing, says why, ends soon, and leaves nothing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from harness.backends.local import TOXIPROXY
 from harness.conformance.progress import Phase
+from harness.network.server import find_toxiproxy
 from harness.plan.conditions import LeaderIs, WorkloadAcks
 from harness.plan.injects import InjectCut, InjectStall
 from harness.plan.steps import Step, Workload
@@ -18,6 +19,8 @@ from harness.processes.records import living, read_records
 from harness.run import run
 from results.records.journal import read_journal
 from results.records.verdict import Verdict
+from tests.harness.network import unavailable_toxiproxy
+from tests.harness.network.unavailable_toxiproxy import BEHIND
 from tests.harness.test_run import of, plan_of
 
 pytestmark = pytest.mark.integration
@@ -77,3 +80,21 @@ def test_it_is_infrastructure_at_once_and_nothing_is_left(
     assert all(sentence in said for sentence in sentences)
     assert "then" not in done
     assert took < SOON
+
+
+def test_a_toxiproxy_that_says_503_in_the_middle_of_a_run_is_infrastructure_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(BEHIND, str(find_toxiproxy()))
+    monkeypatch.setenv("FENCEPOST_TOXIPROXY", str(Path(unavailable_toxiproxy.__file__)))
+    cut, stall = (
+        InjectCut(as_="cut", from_="node-5", to="controllers"),
+        InjectStall(as_="stall", from_="node-5", to="node-4"),
+    )
+    folder, verdict = run(plan_of(*AT_WORK, cut, stall, FOR_EVER, deadline_ms=700_000), tmp_path)
+    assert "answered 503 to POST" in of(verdict, Verdict.INFRASTRUCTURE)
+    assert verdict.verdict is Verdict.INFRASTRUCTURE
+    ended = {each.id for each in read_journal(folder.journal).of("step", "end") if each.data["outcome"] == "done"}
+    assert "cut" in ended, "what it does not refuse is done"
+    assert "stall" not in ended
+    assert living(read_records(folder.processes)) == []
