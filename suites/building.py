@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from harness.plan.base import After, Expect, ExpectOutcome, Level
-from harness.plan.conditions import Converged, LeaderIs, WorkloadAcks
+from harness.plan.conditions import Converged, LeaderIs, Logged, WorkloadAcks
 from harness.plan.model import (
     ConsumerSpec,
     Coverage,
@@ -222,6 +222,17 @@ def ask(
         FetchProbe.model_validate({"as": f"{name}-fetch", **common}),
         ProduceProbe.model_validate({"as": f"{name}-produce", "acks": 1, **common}),
     ]
+
+
+def adopts(name: str, leader: str, partition: str, *, since: str) -> Logged:
+    """The leader itself knows that it is alone in its ISR, as its log says.
+
+    Whoever decides on ISRs knows it a moment earlier. What a leader takes in that moment waits for followers that are
+    gone, and since Apache Kafka 3.7 (KIP-966) ends by its own timeout instead of being refused.
+    """
+    alone = leader.removeprefix("node-")
+    says = rf"\b{partition}\b.*(?:ISR is |ISR updated to |, ISR )\[?{alone}\]?,? "
+    return Logged(as_=name, node=leader, says=says, after=After(event=since), within_ms=LIVELY_MS)
 
 
 def opening(leader: str, *, partition: str = "t-0", work: bool = True) -> list[Step]:

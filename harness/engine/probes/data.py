@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from kio.schema.api_versions.v0.request import ApiVersionsRequest
+from kio.schema.api_versions.v0.response import ApiVersionsResponse
 from kio.schema.errors import ErrorCode
 from kio.schema.fetch import v12 as fetch_by_name
 from kio.schema.fetch import v15 as fetch_by_id
@@ -52,7 +54,9 @@ def ask_replica_fetch(probe: ReplicaFetchProbe, connection: RawConnection, conte
     name = f"{probe.topic}-{probe.partition}"
     broker = context.node(probe.broker)
     topic_id = context.now.image.topic_id(probe.topic)
-    if topic_id is None and not context.in_zookeeper:
+    if context.in_zookeeper:
+        topic_id = topic_id if topic_id and _can_fetch_by_id(connection) else None
+    elif topic_id is None:
         raise StepError(f"{probe.topic} is not in the metadata log, so it has no id to fetch by")
     leader_epoch = context.number(
         probe.leader_epoch, f"the leader epoch of {name}", lambda: context.partition_entry(name).leader_epoch
@@ -88,6 +92,13 @@ def ask_replica_fetch(probe: ReplicaFetchProbe, connection: RawConnection, conte
         return answered(answer.error_code, sent=sent)
     found = answer.responses[0].partitions[0]
     return answered(found.error_code, high_watermark=found.high_watermark, bytes=len(found.records or b""), sent=sent)
+
+
+def _can_fetch_by_id(connection: RawConnection) -> bool:
+    """Some releases have ids of topics and no fetches by them yet, which say the broker epoch as well."""
+    wanted = fetch_by_id.FetchRequest
+    known = connection.call(ApiVersionsRequest(), ApiVersionsResponse).api_keys
+    return any(each.api_key == wanted.__api_key__ and each.max_version >= wanted.__version__ for each in known)
 
 
 def ask_metadata(probe: MetadataProbe, connection: RawConnection, context: Context) -> Answer:

@@ -23,6 +23,7 @@ from harness.plan.probes import ProduceProbe, ReplicaFetchProbe
 from harness.plan.steps import Bind, Heal, Hold, Produce, Step
 from suites.building import (
     LIVELY_MS,
+    adopts,
     answers,
     cast,
     closing,
@@ -150,13 +151,14 @@ def foreign_fetches(story: Story, target: TargetFacts, seed: int) -> Plan:
         *_fetches("stale", leader, follower, "stale", stale),
         Produce(as_="more", topic="u", node=leader, acks=1, expect=answers("LIVE-03", "served")),
         IsrIs(as_="alone", partition="u-0", is_=leader, within_ms=LIVELY_MS, expect=must("ISR-05")),
+        adopts("adopted", leader, "u-0", since="cut.injected"),
         ProduceProbe(
             as_="too-few",
             node=leader,
             topic="u",
             acks="all",
             repeat=2,
-            after=After(event="alone.ended"),
+            after=After(event="adopted.ended"),
             expect=answers("ISR-08", "error:[19, 20]"),
         ),
         Heal(as_="mend", fault="cut"),

@@ -9,7 +9,7 @@ from harness.plan.injects import InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import ProduceProbe
 from harness.plan.steps import Heal
-from suites.building import LIVELY_MS, answers, cast, closing, compose, must, opening, pace, topic
+from suites.building import LIVELY_MS, adopts, answers, cast, closing, compose, must, opening, pace, topic
 from suites.story import EVERYWHERE, Story, TargetFacts
 
 
@@ -22,13 +22,14 @@ def build(story: Story, target: TargetFacts, seed: int) -> Plan:
         WorkloadAcks(as_="two-are-enough", more=20, within_ms=LIVELY_MS, expect=must("ISR-05")),
         InjectStall(as_="stall-second", from_=second, to=leader),
         IsrIs(as_="second-leaves", partition="t-0", is_=leader, within_ms=LIVELY_MS, expect=must("ISR-05")),
+        adopts("adopted", leader, "t-0", since="stall-second.injected"),
         ProduceProbe(
             as_="too-few",
             node=leader,
             topic="t",
             acks="all",
             repeat=3,
-            after=After(event="second-leaves.ended"),
+            after=After(event="adopted.ended"),
             expect=answers("ISR-08", "error:[19, 20]"),
         ),
         Heal(as_="mend-second", fault="stall-second"),
