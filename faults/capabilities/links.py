@@ -67,6 +67,9 @@ class Reach(Enum):
 class RoundTrip:
     reach: Reach
     elapsed_ms: float
+    closes: bool = False
+    """Whether a server like this one ends the connection once it has answered: an end without an answer is then what
+    remains of an answer that was dropped on the way, or a server that is gone."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ from faults.capabilities import (
     LinkState,
     Reach,
     Running,
+    Stream,
+    Toxic,
 )
 
 Pair = tuple[str, str]
@@ -71,6 +73,8 @@ class Look:
     elapsed_ms: float
     open: Reach | None
     """What became of a connection that was open before the fault; None if none was."""
+    closes: bool
+    """Whether the destination ends connections once it has answered."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """Of single faults, for the journal."""
 
@@ -176,7 +180,7 @@ class LinkFault:
         trip = links.round_trip(*effect.pair, self._silent_after(effect))
         waited = trip.reach is Reach.SILENT
         opened = None if held is None else held.fate(0.0 if waited else self._silent_after(effect))
-        return Look(links.state(*effect.pair), trip.reach, trip.elapsed_ms, opened)
+        return Look(links.state(*effect.pair), trip.reach, trip.elapsed_ms, opened, trip.closes)
 
     def _silent_after(self, effect: Effect) -> float:
         return SILENT_AFTER
@@ -192,7 +196,17 @@ class LinkFault:
         """Whether a link that answered before shows the effect."""
         if effect.has(Harm.RESET):
             return look.reach is Reach.RESET and look.open in (None, *ENDED)
-        return look.reach is Reach.SILENT and look.open in (None, Reach.SILENT)
+        silent = look.reach is Reach.SILENT or self._lost_its_answer(effect, look)
+        return silent and look.open in (None, Reach.SILENT)
+
+    def _lost_its_answer(self, effect: Effect, look: Look) -> bool:
+        """Of an answer that vanished on the way, the end of the connection that followed it came through."""
+        only_replies = effect.wanted.toxics == {Toxic(Harm.BLACKHOLE, Stream.REPLIES)}
+        ended = look.closes and look.reach is Reach.CLOSED
+        return only_replies and ended and self._runs(effect.destination)
+
+    def _runs(self, node: str) -> bool:
+        return self.cluster.processes.status(node).running is Running.RUNNING
 
     def _healed(self, effect: Effect, look: Look) -> bool:
         if look.state != HEALTHY:

@@ -43,6 +43,8 @@ class _Question:
     enough: int
     """Bytes of an answer that can be judged."""
     answered: Callable[[bytes], bool]
+    closes: bool = False
+    """Whether who answered it ends the connection."""
 
 
 def round_trip(endpoint: Endpoint, timeout: float, connect: Connect | None = None) -> RoundTrip:
@@ -52,13 +54,14 @@ def round_trip(endpoint: Endpoint, timeout: float, connect: Connect | None = Non
     """
     began = time.monotonic()
     dial = connect or (lambda seconds: socket.create_connection(endpoint, seconds))
-    reach = _ask(dial, _question(endpoint.port), began + timeout)
-    return RoundTrip(reach, round((time.monotonic() - began) * 1000, 2))
+    question = _question(endpoint.port)
+    reach = _ask(dial, question, began + timeout)
+    return RoundTrip(reach, round((time.monotonic() - began) * 1000, 2), question.closes)
 
 
 def _question(port: int) -> _Question:
     if port == ZOOKEEPER_PORT:
-        return _Question(SRVR, 4, lambda answer: True)
+        return _Question(SRVR, 4, lambda answer: True, closes=True)
     if port == ELECTION_PORT:
         return _Question(vote_question(next(_askers)), 4, lambda answer: True)
     return _Question(API_VERSIONS, 8, lambda answer: struct.unpack_from(">ii", answer)[1] == CORRELATION_ID)

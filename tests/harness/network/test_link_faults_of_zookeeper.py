@@ -41,7 +41,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     [
         ("stall", {"from": [BROKER], "to": [ZK]}),
         ("blackhole", {"from": [ZK], "to": [OTHER]}),
+        ("blackhole", {"from": [BROKER], "to": [ZK], "streams": "replies"}),
+        ("blackhole", {"from": [BROKER], "to": [ZK], "streams": "requests"}),
         ("one-way", {"from": [ZK], "to": [OTHER]}),
+        ("one-way", {"from": [ZK], "to": [BROKER], "how": "blackhole"}),
+        ("one-way", {"from": [ZK], "to": [BROKER], "how": "stall"}),
         ("reset", {"from": [BROKER, OTHER], "to": [ZK]}),
         ("slow", {"from": [BROKER], "to": [ZK], "latency_ms": 50, "rate_kb": 10}),
         ("slow", {"from": [ZK], "to": [OTHER], "latency_ms": 50}),
