@@ -61,11 +61,11 @@ class RuleFault(LivesOn):
         return probed.error == self.rule.error
 
     def _probe(self) -> list[tuple[Operation, Probed]]:
-        return [
-            (operation, probed)
-            for operation in self.tried
-            for probed in self.cluster.disks.probe(self.node, operation, self.rule, self.dir)
-        ]
+        return [(operation, probed) for operation in self.tried for probed in self._try(operation)]
+
+    def _try(self, operation: Operation) -> list[Probed]:
+        """In each of the directories."""
+        return list(self.cluster.disks.probe(self.node, operation, self.rule, self.dir))
 
     @property
     def _name(self) -> str:

@@ -23,6 +23,8 @@ class FakeDisks:
     flipped: set[str] = field(default_factory=set)
     same: bool = True
     """Whether a file that a bit was turned over in is still the same file later."""
+    busy: int = 0
+    """So many of the next operations are 20 ms late without any rule."""
 
     def check(self, node: str) -> None:
         pass
@@ -40,7 +42,8 @@ class FakeDisks:
     def probe(self, node: str, operation: Operation, rule: DiskRule, dir: int | None = None) -> Collection[Probed]:
         met = [each for (of, _), each in self.rules.items() if of == node and operation in each.operations]
         if not met:
-            return [Probed(None, 0.0001, 4096)]
+            self.busy -= 1
+            return [Probed(None, 0.02 if self.busy >= 0 else 0.0001, 4096)]
         return [Probed(met[0].error, met[0].delay_ms / 1000, met[0].torn_after)]
 
     def lose(self, nodes: Collection[str]) -> Mapping[str, Lost]:

@@ -67,6 +67,20 @@ def test_a_torn_write_is_proven_by_the_bytes_that_are_there(cluster: FakeCluster
     assert not fault.verify().proven
 
 
+def test_a_machine_that_is_late_now_and_then_is_not_taken_for_a_slow_disk(cluster: FakeCluster) -> None:
+    fault = build("disk-slow", cluster, {"node": "node-4", "ms": 5, "operations": ["fsync"]})
+    fault.set_up()
+    cluster.broken_disks.busy = 3
+    assert not fault.verify().proven, "there is no rule yet"
+    fault.inject()
+    assert fault.verify().proven
+    cluster.broken_disks.busy = 3
+    assert not fault.verify_healed().proven, "the rule is still there"
+    fault.recover()
+    cluster.broken_disks.busy = 3
+    assert fault.verify_healed().proven
+
+
 def test_what_each_fault_refuses() -> None:
     assert rule_of("disk-full").operations == {Operation.GROW, Operation.CREATE}
     assert rule_of("disk-read-only").operations == CHANGES | {Operation.OPEN}
