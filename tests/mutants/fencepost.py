@@ -6,6 +6,8 @@
 
 Of the twelve faults that lose records, a kill of the leader alone is left: what it had acknowledged too early is lost
 with it. That took 17 runs and 18 minutes, on two cores that were busy with other things; so this is no test.
+
+A campaign runs each plan in a process of its own, with healthy nodes: to let one find a defect, make it in the source.
 """
 
 from __future__ import annotations
