@@ -45,18 +45,24 @@ def ask(path: Path, do: str, /, **what: Any) -> Any:
     return answer["ok"]
 
 
-def serve(path: Path, answer: Answer) -> None:
-    """For ever, one connection after another."""
+def listening(path: Path) -> socket.socket:
+    """Whoever asks from now on is heard, if not answered yet. Raises OSError."""
     path.unlink(missing_ok=True)
-    with _named(path) as name, socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(name)
-        listening.listen()
-        while True:
-            connection, _ = listening.accept()
-            with connection, connection.makefile("rw", encoding="utf-8") as stream:
-                for line in stream:
-                    stream.write(json.dumps(_answered(line, answer)) + "\n")
-                    stream.flush()
+    bound = socket.socket(socket.AF_UNIX)
+    with _named(path) as name:
+        bound.bind(name)
+    bound.listen()
+    return bound
+
+
+def serve(bound: socket.socket, answer: Answer) -> None:
+    """For ever, one connection after another."""
+    while True:
+        connection, _ = bound.accept()
+        with connection, connection.makefile("rw", encoding="utf-8") as stream:
+            for line in stream:
+                stream.write(json.dumps(_answered(line, answer)) + "\n")
+                stream.flush()
 
 
 def _answered(line: str, answer: Answer) -> dict[str, Any]:

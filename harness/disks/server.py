@@ -12,7 +12,7 @@ from typing import Any
 
 import mfusepy
 
-from harness.disks.control import serve
+from harness.disks.control import listening, serve
 from harness.disks.passthrough import Passthrough
 from harness.disks.rules import Rules, from_json
 from harness.disks.undo import UndoLog
@@ -31,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.probes.mkdir(exist_ok=True)
     rules = Rules(lambda: not _asks(options.harness), _dying)
     files = Passthrough(folder, options.probes, rules, UndoLog(options.aside))
-    threading.Thread(target=serve, args=(options.control, _Commands(files, folder, rules)), daemon=True).start()
+    # Before the mount: whoever sees that may ask at once.
+    control = listening(options.control)
+    threading.Thread(target=serve, args=(control, _Commands(files, folder, rules)), daemon=True).start()
     # Cached, not direct_io: that would refuse the shared mappings that JVM brokers make of their index files.
     mfusepy.FUSE(
         files,
