@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("mfusepy", exc_type=ImportError)
 
-from harness.disks import server  # noqa: E402  only where there is libfuse
+from harness.disks import server  # only where there is libfuse
 
 
 def test_the_socket_listens_before_anything_is_mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
