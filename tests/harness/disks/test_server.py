@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mfusepy", exc_type=ImportError)
+mfusepy = pytest.importorskip("mfusepy", exc_type=ImportError)
 
 from harness.disks import server  # only where there is libfuse
 
@@ -22,7 +22,7 @@ def test_the_socket_listens_before_anything_is_mounted(tmp_path: Path, monkeypat
         with socket.socket(socket.AF_UNIX) as asking:
             heard.append(asking.connect_ex(str(control)))
 
-    monkeypatch.setattr(server.mfusepy, "FUSE", mounted)
+    monkeypatch.setattr(mfusepy, "FUSE", mounted)
     monkeypatch.setattr(threading.Thread, "start", lambda _: None)  # no thread has come to run yet
     (tmp_path / "log").mkdir()
     paths = {"--mount": "log", "--probes": "probes", "--aside": "aside", "--control": "control.sock"}
