@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-mfusepy = pytest.importorskip("mfusepy", exc_type=ImportError)
+pytest.importorskip("mfusepy", exc_type=ImportError)
 
-from harness.disks import server  # only where there is libfuse
+import mfusepy  # only where there is libfuse
+
+from harness.disks import server
 
 
 def test_the_socket_listens_before_anything_is_mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
