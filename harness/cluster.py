@@ -94,7 +94,9 @@ class Cluster:
             self.duplicates = Duplicates(self.processes, self.layout)
             self.directories = NodeDirectories(self.layout, self.installation, self.target, self._backend.status)
             self.log_dirs = NodeLogDirs(self.layout, self.installation, self.disks)
-            self.links = ToxiproxyLinks(self.layout, self._premises.server, self._is_paused, self._premises.connect)
+            self.links = ToxiproxyLinks(
+                self.layout, self._premises.server, self._is_paused, self._premises.connect, self._premises.sock_diag
+            )
             self._stack = stack.pop_all()
         return self
 

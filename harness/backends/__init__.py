@@ -46,15 +46,8 @@ def _disks(backend: str) -> str | None:
     return lacking(others=backend != PROCESS)
 
 
-def _held_bytes(backend: str) -> str | None:
-    if backend == PROCESS:
-        return None
-    return "what links hold is counted in the socket tables of this machine, and containers have their own"
-
-
 _ASKED: Mapping[Capability, Lacking] = {
     Capability.DISKS: _disks,
-    Capability.HELD_BYTES: _held_bytes,
     Capability.NETWORK: _of_containers,
     Capability.RESOURCES: _of_containers,
     Capability.CLOCK: _of_clocks,

@@ -13,7 +13,7 @@ from harness.backends.process import ProcessBackend
 from harness.network.doors import doors_command
 from harness.network.layout import Layout, Proxy
 from harness.network.lease import Lease
-from harness.network.links import dial
+from harness.network.links import dial, sock_diag_here
 from harness.network.server import await_version, server_command
 from harness.network.toxiproxy import Toxiproxy
 
@@ -57,6 +57,9 @@ class Machine:
 
     def connect(self, proxy: Proxy, timeout: float) -> socket.socket:
         return dial(proxy, timeout)
+
+    def sock_diag(self, proxy: Proxy) -> socket.socket:
+        return sock_diag_here(proxy)
 
     def broken(self) -> list[str]:
         return self._broken

@@ -40,6 +40,9 @@ class Premises(Protocol):
     def connect(self, proxy: Proxy, timeout: float) -> socket.socket:
         """Dial a proxy as its source does."""
 
+    def sock_diag(self, proxy: Proxy) -> socket.socket:
+        """Where the kernel tells about the connections of a proxy."""
+
     def broken(self) -> list[str]:
         """Sentences about what ended of it that nobody ended: then the run says nothing."""
 

@@ -9,7 +9,7 @@ from functools import partial
 from faults.capabilities import CapabilityError, Harm, Held, LinkState, Reach, RoundTrip, Stream, Toxic, Transfer
 from harness.network.layout import SITE_PREFIX, Layout, Proxy
 from harness.network.roundtrip import round_trip
-from harness.network.tcp_info import received
+from harness.network.tcp_info import received, sock_diag
 from harness.network.toxiproxy import Toxiproxy
 from harness.network.transfer import hold, transfer
 
@@ -17,8 +17,16 @@ Connect = Callable[[Proxy, float], socket.socket]
 """Open a connection through a proxy, as its source does; seconds until TimeoutError."""
 
 
+SockDiag = Callable[[Proxy], socket.socket]
+"""Where the kernel tells about the connections of a proxy."""
+
+
 def dial(proxy: Proxy, timeout: float) -> socket.socket:
     return socket.create_connection(proxy.listen, timeout)
+
+
+def sock_diag_here(proxy: Proxy) -> socket.socket:
+    return sock_diag()
 
 
 def _place(toxic: Toxic) -> tuple[int, int]:
@@ -31,8 +39,8 @@ class ToxiproxyLinks:
 
     `server` tells in which Toxiproxy a proxy lives: one for a whole cluster, or one for each source. `is_paused` tells
     whether a node is stopped now. Toxiproxy cannot add or remove a toxic while a receiver does not read: it answers
-    after 25 s and acts later. So that is refused here; `cut` always works. `connect` is for clusters whose addresses
-    are not this machine's.
+    after 25 s and acts later. So that is refused here; `cut` always works. `connect` and `sock_diag` are for clusters
+    whose addresses are not this machine's.
     """
 
     def __init__(
@@ -41,11 +49,13 @@ class ToxiproxyLinks:
         server: Callable[[Proxy], Toxiproxy],
         is_paused: Callable[[str], bool],
         connect: Connect = dial,
+        sock_diag: SockDiag = sock_diag_here,
     ) -> None:
         self._layout = layout
         self._server = server
         self._is_paused = is_paused
         self._connect = connect
+        self._sock_diag = sock_diag
 
     def harm(self, source: str, destination: str, toxics: frozenset[Toxic]) -> None:
         for proxy in self._layout.proxies(source, destination):
@@ -98,7 +108,8 @@ class ToxiproxyLinks:
 
     def taken(self, source: str, destination: str) -> Mapping[str, int]:
         ends = {proxy.listen for proxy in self._layout.proxies(source, destination)}
-        return {str(each.remote): each.bytes for each in received() if each.local in ends}
+        with self._sock_diag(self._layout.link(source, destination)) as kernel:
+            return {str(each.remote): each.bytes for each in received(kernel) if each.local in ends}
 
     def passed_on(self, source: str, destination: str) -> int:
         proxies = self._layout.proxies(source, destination)

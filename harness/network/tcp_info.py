@@ -1,4 +1,4 @@
-"""How many bytes each TCP connection of this machine has received, from the kernel (sock_diag, as `ss -ti` asks it).
+"""How many bytes each TCP connection has received, from the kernel (sock_diag, as `ss -ti` asks it).
 
 The socket tables in /proc tell what waits to be read; what a process has read and not passed on shows in this alone.
 """
@@ -38,20 +38,27 @@ class Received:
     bytes: int
 
 
-def received() -> Iterator[Received]:
-    """Of every IPv4 connection that is open here, whether the other side has ended or not."""
+def sock_diag() -> socket.socket:
+    """Where the kernel tells about the connections of the network namespace in which this is called. Raises OSError."""
+    return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
+
+
+def received(kernel: socket.socket) -> Iterator[Received]:
+    """Of every IPv4 connection that is open there, whether the other side has ended or not.
+
+    `kernel` is a `sock_diag()`, from wherever the connections are. Raises OSError, or InfrastructureError.
+    """
     asked = struct.pack("=BBBBI", socket.AF_INET, socket.IPPROTO_TCP, 1 << (INFO - 1), 0, STATES) + bytes(48)
     message = HEADER.pack(HEADER.size + len(asked), SOCK_DIAG_BY_FAMILY, REQUEST_AND_DUMP, 1, 0) + asked
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as kernel:
-        kernel.settimeout(PATIENCE)
-        kernel.send(message)
-        while True:
-            for kind, body in _messages(kernel.recv(CHUNK)):
-                if kind == DONE:
-                    return
-                if kind == ERROR:
-                    raise InfrastructureError(f"the kernel does not tell about TCP connections: {body[:4].hex()}")
-                yield _read(body)
+    kernel.settimeout(PATIENCE)
+    kernel.send(message)
+    while True:
+        for kind, body in _messages(kernel.recv(CHUNK)):
+            if kind == DONE:
+                return
+            if kind == ERROR:
+                raise InfrastructureError(f"the kernel does not tell about TCP connections: {body[:4].hex()}")
+            yield _read(body)
 
 
 def _messages(answer: bytes) -> Iterator[tuple[int, bytes]]:

@@ -24,7 +24,7 @@ NEEDS = {
     Capability.IDENTITY: "",
     Capability.DUPLICATE: "a node with `duplicate_of`",
     Capability.LOG_DIRS: "",
-    Capability.HELD_BYTES: "Toxiproxy; the process backend",
+    Capability.HELD_BYTES: "Toxiproxy",
     Capability.DISKS: "/dev/fuse, fusermount3; a node with `disk: breakable`",
     Capability.CLOCK: "a C compiler, once; a node with `clock: own`",
     Capability.NETWORK: "Docker",

@@ -1,9 +1,11 @@
-"""What runs in the pod of a node: its Toxiproxy, its door, and somebody who dials from inside.
+"""What runs in the pod of a node: its Toxiproxy, its door, and somebody who opens sockets from inside.
 
 A link that begins in a pod listens on an address of the pod's own loopback, where nobody outside can dial. So the
-harness asks the agent, by a Unix socket that both see: it connects, and hands the open connection over as it is.
+harness asks the agent, by a Unix socket that both see: it connects, and hands the open connection over as it is. In
+the same way it hands over a socket on which the kernel tells about the connections of the pod (`tcp_info`).
 
     {"host": "127.60.101.2", "port": 9090, "timeout": 1.5}  ->  {}  and a descriptor, or  {"errno": 111}
+    {"sock_diag": true}                                     ->  {}  and a descriptor, or  {"errno": 1}
 """
 
 from __future__ import annotations
@@ -17,11 +19,14 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from harness.network.addresses import Endpoint
 from harness.network.doors import serve as stand
+from harness.network.tcp_info import sock_diag
 
 FOLDER = Path("/run/fencepost")
 """Where the pod sees the folder that it shares with the harness."""
@@ -30,14 +35,14 @@ TOXIPROXY = "toxiproxy-server"
 
 
 def answer(connection: socket.socket) -> None:
-    """One request: dial, and give away what was opened."""
+    """One request: open, and give away what was opened."""
     with connection, connection.makefile("r") as lines, suppress(OSError):
         line = lines.readline()
         if not line:  # somebody who only wanted to know whether anybody is here
             return
         asked = json.loads(line)
         try:
-            opened = socket.create_connection((asked["host"], asked["port"]), asked["timeout"])
+            opened = _opened(asked)
         except TimeoutError:
             connection.sendall(_said(errno.ETIMEDOUT))
         except OSError as error:
@@ -46,6 +51,12 @@ def answer(connection: socket.socket) -> None:
             with opened:
                 opened.settimeout(None)
                 socket.send_fds(connection, [_said(0)], [opened.fileno()])
+
+
+def _opened(asked: Mapping[str, Any]) -> socket.socket:
+    if "sock_diag" in asked:
+        return sock_diag()
+    return socket.create_connection((asked["host"], asked["port"]), asked["timeout"])
 
 
 def serve(path: Path) -> None:

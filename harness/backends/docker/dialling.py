@@ -1,4 +1,4 @@
-"""Connections that begin in a pod, opened by its agent and handed over."""
+"""Sockets of a pod, opened by its agent and handed over."""
 
 from __future__ import annotations
 
@@ -23,19 +23,27 @@ def dial_inside(folder: Path, endpoint: Endpoint, timeout: float) -> socket.sock
 
     Raises what `socket.create_connection` would (refused, timed out), and InfrastructureError if no agent answers.
     """
+    opened = _opened(folder, timeout, host=endpoint.host, port=endpoint.port, timeout=timeout)
+    opened.settimeout(timeout)
+    return opened
+
+
+def sock_diag_inside(folder: Path) -> socket.socket:
+    """Where the kernel tells about the connections of the pod that shares `folder`. Raises as `dial_inside` does."""
+    return _opened(folder, 0.0, sock_diag=True)
+
+
+def _opened(folder: Path, patience: float, /, **asked: object) -> socket.socket:
     with socket.socket(socket.AF_UNIX) as agent:
-        agent.settimeout(timeout + MARGIN)
+        agent.settimeout(patience + MARGIN)
         try:
             _connect(agent, folder)
-            asked = {"host": endpoint.host, "port": endpoint.port, "timeout": timeout}
             agent.sendall(json.dumps(asked).encode() + b"\n")
             said, descriptors, _, _ = socket.recv_fds(agent, 4096, 1)
         except OSError as error:
             raise InfrastructureError(f"the agent of the pod at {folder} does not answer: {error}") from error
     if descriptors:
-        opened = socket.socket(fileno=descriptors[0])
-        opened.settimeout(timeout)
-        return opened
+        return socket.socket(fileno=descriptors[0])
     if not said:
         raise InfrastructureError(f"the agent of the pod at {folder} ended before it answered")
     number = json.loads(said).get("errno", errno.EIO)

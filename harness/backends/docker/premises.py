@@ -22,7 +22,7 @@ from typing import Self
 
 from harness.backends.docker.backend import AT_ONCE, DockerBackend
 from harness.backends.docker.containers import Containers
-from harness.backends.docker.dialling import dial_inside
+from harness.backends.docker.dialling import dial_inside, sock_diag_inside
 from harness.backends.docker.networks import PodNetwork
 from harness.backends.docker.node_containers import NodeContainers
 from harness.backends.docker.pod import Pod, api_of
@@ -31,7 +31,7 @@ from harness.backends.process import ProcessBackend
 from harness.network.addresses import Addresses, Endpoint
 from harness.network.layout import Layout, Node, Proxy
 from harness.network.lease import Lease
-from harness.network.links import dial
+from harness.network.links import dial, sock_diag_here
 from harness.network.server import await_version, server_command
 from harness.network.toxiproxy import Toxiproxy
 
@@ -102,6 +102,10 @@ class Pods:
         if source is None:
             return dial(proxy, timeout)
         return dial_inside(self._pods[source].folder, proxy.listen, timeout)
+
+    def sock_diag(self, proxy: Proxy) -> socket.socket:
+        source = self._sources.get(proxy.name)
+        return sock_diag_here(proxy) if source is None else sock_diag_inside(self._pods[source].folder)
 
     def broken(self) -> list[str]:
         return self._broken

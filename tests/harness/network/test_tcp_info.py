@@ -7,11 +7,12 @@ import time
 from contextlib import closing
 
 from harness.network.addresses import Endpoint
-from harness.network.tcp_info import received
+from harness.network.tcp_info import received, sock_diag
 
 
 def _counted(local: Endpoint) -> list[int]:
-    return [each.bytes for each in received() if each.local == local]
+    with sock_diag() as kernel:
+        return [each.bytes for each in received(kernel) if each.local == local]
 
 
 def test_bytes_are_counted_on_the_side_that_took_them_until_it_closes() -> None:

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from harness.backends.docker.agent import SOCKET, serve
-from harness.backends.docker.dialling import dial_inside, reaches_agent
+from harness.backends.docker.dialling import dial_inside, reaches_agent, sock_diag_inside
 from harness.backends.docker.portal import Portal
 from harness.errors import InfrastructureError
 from harness.network.addresses import Endpoint
+from harness.network.tcp_info import received
 from harness.targets.archives import free_port
 
 
@@ -67,6 +68,13 @@ def test_who_meets_silence_inside_meets_it_here(shared: Path) -> None:
         with closing(socket.create_connection(full.getsockname())), pytest.raises(TimeoutError):
             for _ in range(3):  # what does not fit into the queue is not answered
                 dial_inside(shared, Endpoint(*full.getsockname()), 0.2)
+
+
+def test_the_kernel_tells_about_the_connections_inside(shared: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        at = Endpoint(*server.getsockname())
+        with closing(socket.create_connection(at)), closing(server.accept()[0]), sock_diag_inside(shared) as kernel:
+            assert [each.bytes for each in received(kernel) if each.local == at] == [0]
 
 
 def test_an_agent_that_is_gone_is_trouble_and_no_measurement(tmp_path: Path) -> None:
