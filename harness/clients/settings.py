@@ -3,11 +3,16 @@
 The timeouts follow the plan's own protocol timeouts, so that a story at another scale has clients at that scale.
 """
 
+import logging
 from typing import Any
 
 from harness.plan.model import Timing
 
 Settings = dict[str, Any]
+
+UNHEARD = logging.Logger("fencepost.clients")
+"""What goes wrong is told by errors and reports. The library's own lines would go over whatever a terminal shows."""
+UNHEARD.addHandler(logging.NullHandler())
 
 
 def common(bootstrap: str, timing: Timing, client_id: str) -> Settings:
@@ -16,6 +21,7 @@ def common(bootstrap: str, timing: Timing, client_id: str) -> Settings:
         "bootstrap.servers": bootstrap,
         "client.id": client_id,
         "log_level": 0,
+        "logger": UNHEARD,
         "log.connection.close": False,
         "broker.address.family": "v4",
         "socket.timeout.ms": patience,
