@@ -11,6 +11,7 @@ TOXIPROXY_VERSION := v2.12.0
 BIN  := .venv/bin
 LOCK := requirements.lock
 FENCEPOST := $(BIN)/fencepost
+SUITES := suite-quorum suite-zk-controller suite-leader-driven
 
 # Apache Kafka's jars come by KAFKA_HOME, by Maven, or by the Ivy that Spark carries.
 KAFKA_JARS := $(if $(filter apache-kafka%,$(TARGET)),$(if $(KAFKA_HOME)$(shell command -v mvn),,.venv/.all))
@@ -19,7 +20,7 @@ ZOOKEEPER := $(ZOOKEEPER_HOME)$(wildcard /usr/share/java/zookeeper.jar)$(shell c
 ZOOKEEPER_JARS := $(if $(filter zk-controller leader-driven,$(TARGET)),$(if $(ZOOKEEPER),,.venv/.all))
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance test lint types unit integration suite docker-suite bench doctor lock clean
+.PHONY: help conformance test lint types unit integration suite $(SUITES) docker-suite bench doctor lock clean
 
 help: ## print this
 	@echo "make conformance [TARGET=quorum|zk-controller|leader-driven|apache-kafka|apache-kafka-zk|apache-kafka-zk:2.8.2] [BACKEND=process|docker] [SEED=1] [ARGS='-k kill']"
@@ -42,10 +43,10 @@ unit: .venv/.all ## the fast tests
 integration: .venv/.all ## the tests that start real processes
 	@$(BIN)/pytest -q -n 2 --dist loadfile -m integration
 
-suite: .venv/.all ## the suites on the three designs of the reference cluster
-	@$(FENCEPOST) conformance --target quorum --seed $(SEED) --runs $(RUNS)
-	@$(FENCEPOST) conformance --target zk-controller --seed $(SEED) --runs $(RUNS)
-	@$(FENCEPOST) conformance --target leader-driven --seed $(SEED) --runs $(RUNS)
+suite: $(SUITES) ## the suites on the three designs of the reference cluster
+
+$(SUITES): suite-%: .venv/.all
+	@$(FENCEPOST) conformance --target $* --seed $(SEED) --runs $(RUNS)
 
 docker-suite: .venv/.all ## a selection of stories on every design and on Apache Kafka, in containers
 	@.ci/docker-suite $(SEED) $(RUNS)
