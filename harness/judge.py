@@ -5,7 +5,8 @@ What may be held against the target when something else went wrong:
 - A violation stands above everything: it is the verdict whatever else was infrastructure or inconclusive.
 - But it must deserve to stand. One that rests on a fault (its time, its effect) is withdrawn when faults are in doubt:
   after the harness or the machinery under it failed, and after a fault that was not proven or not proven healed.
-- One that rests on something missing is withdrawn when lines of the journal are missing.
+- One that rests on something missing is withdrawn when lines of the journal are missing, and when the run was broken
+  off while a fault was at work: a replica whose directory was emptied has not had the time to leave the ISR.
 - One made of events that contradict each other stands always. So does a lost record in a whole journal, whatever the
   links did: acks=all promises to keep it under any fault.
 - A deadline that was missed while a node had no processor is withdrawn (see `harness.checkers.starvation`).
@@ -40,7 +41,7 @@ from harness.plan.file import load_plan
 from harness.plan.hash import plan_hash
 from harness.plan.model import Plan
 from harness.targets.target import Dialect, load_file
-from results.records.events import TROUBLE
+from results.records.events import CONVERGE, TROUBLE
 from results.records.folder import RunFolder
 from results.records.journal import Journal, read_journal
 from results.records.verdict import Basis, Finding, RunVerdict, Verdict
@@ -191,6 +192,19 @@ def _doubts(journal: Journal, troubles: list[Finding]) -> Iterator[Doubt]:
         state = "working" if event.phase == "unproven" else "healed"
         reason = f"the fault {event.id} was not proven {state}."
         yield Doubt(reason, frozenset({Basis.FAULT}), since=max(starts, default=event.t))
+    yield from _broken_off(journal)
+
+
+def _broken_off(journal: Journal) -> Iterator[Doubt]:
+    """A run that comes to its end heals whatever is left, and only then converges."""
+    if any(event.id == CONVERGE for event in journal.of("step", "begin")):
+        return
+    last = {event.id: event for event in journal.of("fault")}
+    begun = {event.id: event.t for event in reversed(list(journal.of("fault", "intent")))}
+    for name, event in last.items():
+        if event.phase not in ("healed", "unhealed"):
+            reason = f"the run was broken off while the fault {name} was at work."
+            yield Doubt(reason, frozenset({Basis.FAULT, Basis.ABSENCE}), since=begun.get(name, event.t))
 
 
 def _held_back(finding: Finding, doubts: list[Doubt]) -> Finding:

@@ -91,8 +91,11 @@ def _run(plan: Plan, runs: Path, target: targets.Target, backend: str, watch: Wa
             details.write_text(traceback.format_exc(), encoding="utf-8")
             journal.trouble(f"the harness itself failed, and {details} says where: {error!r}")
         journal.write("run", folder.name, "end")
-    verdict = judge_folder(folder)
-    _report(folder)
+    try:
+        verdict = _judged(folder)
+    except (KeyboardInterrupt, SystemExit):  # what came to its end is judged all the same
+        interrupted = True
+        verdict = _judged(folder)
     if interrupted:
         raise Interrupted(folder, verdict)
     return folder, verdict
@@ -162,8 +165,10 @@ def _asked_at(node: Node) -> Listener:
     return Listener.CONTROLLER if node.is_controller else Listener.CLIENT
 
 
-def _report(folder: RunFolder) -> None:
-    """Loaded late: it brings a template engine, and a broken page must not cost a verdict."""
+def _judged(folder: RunFolder) -> RunVerdict:
+    """And reported; that is loaded late: it brings a template engine, and a broken page must not cost a verdict."""
+    verdict = judge_folder(folder)
     from harness.report import write_report
 
     write_report(folder)
+    return verdict

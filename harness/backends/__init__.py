@@ -14,10 +14,15 @@ Lacking = Callable[[str], str | None]
 """A sentence why something cannot be done on a backend here; None if it can."""
 
 
-def check_backend(name: str) -> None:
-    """Raises UsageError, with what to do, for a backend that there is not, or not on this machine."""
+def check_name(name: str) -> None:
+    """Raises UsageError for a backend that there is not. One that there is may be out of order on this machine."""
     if name not in BACKENDS:
         raise UsageError(f"there is no backend {name!r}: the backends are {', '.join(BACKENDS)}")
+
+
+def check_backend(name: str) -> None:
+    """Raises UsageError, with what to do, for a backend that there is not, or not on this machine."""
+    check_name(name)
     if name == DOCKER:
         from harness.backends.docker.engine import check_engine
 

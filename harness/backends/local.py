@@ -10,7 +10,7 @@ from typing import Self
 from harness.backends.no_containers import NoContainers
 from harness.backends.premises import Ordered
 from harness.backends.process import ProcessBackend
-from harness.network.doors import doors_command
+from harness.network.doors import await_doors, doors_command
 from harness.network.layout import Layout, Proxy
 from harness.network.lease import Lease
 from harness.network.links import dial, sock_diag_here
@@ -43,7 +43,7 @@ class Machine:
             self._toxiproxy = Toxiproxy(self.layout.addresses.toxiproxy)
             self.backend.start(TOXIPROXY, server_command(self._toxiproxy.api))
             if doors := self.layout.doors():
-                self.backend.start(DOORS, doors_command(doors))
+                await_doors(doors, self.backend.start(DOORS, doors_command(doors)).pid)
             await_version(self._toxiproxy)
             self._toxiproxy.populate(self.layout.links())
             self._stack = stack.pop_all()

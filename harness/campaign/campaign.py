@@ -76,6 +76,8 @@ class Campaign:
     folder: Path
     began: float = field(default_factory=time.monotonic)
     attempts: list[Attempt] = field(default_factory=list)
+    given_up: bool = False
+    """No further plan is begun."""
     _reading: IO[str] | None = None
 
     @classmethod
@@ -153,7 +155,9 @@ class Campaign:
 
     def _may_begin(self) -> bool:
         wanted = self.order.plans
-        return self.left(time.monotonic()) > 0 and (wanted is None or len(self.attempts) < wanted)
+        if self.given_up or self.left(time.monotonic()) <= 0:
+            return False
+        return wanted is None or len(self.attempts) < wanted
 
     def _begin(self, number: int) -> None:
         plan = self.order.plan(number)

@@ -3,6 +3,7 @@ have the recorded id where one was noted."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,7 @@ from harness.processes import table
 
 SECONDS = 30
 """How long the engine may take for one answer."""
+CONFLICT = 409
 
 
 class NoEngine(Exception):
@@ -64,8 +66,8 @@ def remove(found: Sequence[Leftover]) -> None:
             _remove(thing, each.kind)
         except docker.errors.NotFound:
             pass
-        except docker.errors.APIError as error:
-            wrong.append(f"{each} could not be removed: {error.explanation or error}")
+        except (docker.errors.DockerException, OSError) as error:
+            wrong.append(f"{each} could not be removed: {getattr(error, 'explanation', None) or error}")
             continue
         if resource is not None:
             _note_gone(run, resource)
@@ -73,10 +75,19 @@ def remove(found: Sequence[Leftover]) -> None:
 
 
 def _remove(thing: Any, kind: str) -> None:
-    if kind == "container":
-        thing.remove(force=True, v=True)
-    else:
-        thing.remove()
+    """Raises NotFound once it is gone at the latest: somebody who died meanwhile may have told the engine before."""
+    import docker
+
+    try:
+        thing.remove(**({"force": True, "v": True} if kind == "container" else {}))
+    except docker.errors.APIError as error:
+        if error.status_code != CONFLICT or kind != "container":
+            raise
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            thing.reload()
+            time.sleep(0.1)
+        raise
 
 
 def _note_gone(run: Path, resource: Resource) -> None:
@@ -96,9 +107,14 @@ def _engine(otherwise: str) -> Any:
 
 
 def _labelled(engine: Any, kind: str, label: str) -> list[Any]:
-    if kind == "container":
-        return list(engine.containers.list(all=True, filters={"label": label}, ignore_removed=True))
-    return list(engine.networks.list(filters={"label": label}))
+    import docker
+
+    try:
+        if kind == "container":
+            return list(engine.containers.list(all=True, filters={"label": label}, ignore_removed=True))
+        return list(engine.networks.list(filters={"label": label}))
+    except (docker.errors.DockerException, OSError) as error:
+        raise NoEngine(f"the container engine does not list its {kind}s: clean again ({error})") from None
 
 
 def _labels(thing: Any) -> dict[str, str]:

@@ -20,30 +20,34 @@ STAMPED: tuple[tuple[Callable[[], Iterator[tuple[Path, Leftover]]], Remove], ...
 )
 
 
-def clean_all(*, dry_run: bool = False) -> list[Cleaned]:
-    """Every run of which something was found, and one for each problem. Runs that go on are left alone."""
-    stamped, problems = _stamped()
+def clean_all(*, dry_run: bool = False) -> tuple[list[Cleaned], list[str]]:
+    """Every run of which something was found; and a sentence for each kind of thing that could not be looked for. Runs
+    that go on are left alone."""
+    stamped, unseen = _stamped()
     named = dict.fromkeys([*left_behind(), *stamped])
     done = [_clean(run, stamped.get(run, []), dry_run) for run in named if not is_alive(run)]
-    done += [Cleaned(Path(), (), (sentence,)) for sentence in problems]
-    return [each for each in done if each.found or each.problems]
+    return [each for each in done if each.found or each.problems], unseen
 
 
 def _clean(run: Path, stamped: list[tuple[Leftover, Remove]], dry_run: bool) -> Cleaned:
-    if has_records(run) or run in left_behind():
+    if has_records(run):
         return clean(run, dry_run=dry_run)
     problems = [] if dry_run else [sentence for each, remove in stamped for sentence in removed([each], remove)]
-    return Cleaned(run, tuple(each for each, _ in stamped), tuple(problems))
+    done = Cleaned(run, tuple(each for each, _ in stamped), tuple(problems))
+    if problems or run not in left_behind():
+        return done
+    addresses = clean(run, dry_run=dry_run)  # last: what was there may have used them
+    return Cleaned(run, (*done.found, *addresses.found), addresses.problems)
 
 
 def _stamped() -> tuple[dict[Path, list[tuple[Leftover, Remove]]], list[str]]:
     """By run; and what could not be looked for."""
     found: dict[Path, list[tuple[Leftover, Remove]]] = {}
-    problems = []
+    unseen = []
     for look, remove in STAMPED:
         try:
             for run, each in look():
                 found.setdefault(run, []).append((each, remove))
         except containers.NoEngine as error:
-            problems.append(str(error))
-    return found, problems
+            unseen.append(str(error))
+    return found, unseen

@@ -19,29 +19,33 @@ from rich.text import Text
 from harness.backends import check_backend
 from harness.campaign.campaign import Attempt, Campaign, Order
 from harness.campaign.coverage import Meeting, meetings
-from harness.campaign.planner import left_out
+from harness.campaign.planner import LeftOut, left_out
 from harness.campaign.summary import Outcome, Summary, grid
 from harness.cli.board import Board, Row
 from harness.cli.conformance import side_by_side
 from harness.cli.display import COLOURS, duration, finished_line
 from harness.cli.signals import at_once
 from harness.conformance.progress import Phase
-from harness.plan import load_plan
+from harness.plan import PlanError, load_plan
+from harness.room import check_room
 from harness.targets.target import load
-from results.records.folder import RunFolder, write_json
-from results.records.journal import read_journal
+from results.records.folder import FolderError, RunFolder, write_json
+from results.records.journal import JournalError, read_journal
 from results.records.verdict import RunVerdict, Verdict
 
 POLL = 0.2
 DRY = 10
 """So many plans are shown if nobody says how many."""
 MARGIN = 15
+STANDING = 5
+"""So many plans in a row without a run: what refuses them refuses all that would follow."""
 
 
 def run_campaign(order: Order, runs: Path, console: Console, *, as_json: bool = False) -> int:
     """Run plans until the time is up. The exit code is that of the worst verdict; KeyboardInterrupt is raised after
     everything has ended and the summary is written."""
     check_backend(order.backend)
+    check_room(runs)
     target = load(order.target)
     target.prepare()
     workers = order.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
@@ -57,28 +61,17 @@ def run_campaign(order: Order, runs: Path, console: Console, *, as_json: bool = 
     for reason in dict.fromkeys(each.reason for each in missing):
         kinds = ", ".join(each.kind for each in missing if each.reason == reason)
         said.print(Text(f"{'left out':<{MARGIN}}{kinds}: {reason}", "dim"))
-    board = Board(campaign.began)
-    met: list[Meeting] = []
+    tally = _Tally(campaign, missing, said)
     interrupted = False
     with campaign, at_once(campaign.kill):
         try:
-            _drive(campaign, board, met, said)
+            _drive(tally, said)
         except KeyboardInterrupt:
             interrupted = True
             said.print(f"interrupted: ending {len(campaign.running)} runs …")
             campaign.interrupt()
-            for line in campaign.step(begin=False):
-                board.apply(line)
-    outcomes = [_outcome(attempt, board) for attempt in campaign.attempts if not attempt.interrupted]
-    summary = Summary(
-        order=order,
-        seconds=time.monotonic() - campaign.began,
-        outcomes=tuple(outcomes),
-        interrupted=sum(attempt.interrupted for attempt in campaign.attempts),
-        met=tuple(met),
-        left_out=missing,
-    )
-    write_json(campaign.folder / "summary.json", summary.to_json())
+            tally.step(begin=False)
+    summary = tally.save()
     if as_json:
         print(json.dumps(summary.to_json(), indent=2))
     else:
@@ -123,23 +116,84 @@ def shown(summary: Summary) -> Iterator[RenderableType]:
         yield text
 
 
-def _drive(campaign: Campaign, board: Board, met: list[Meeting], console: Console) -> None:
+class _Tally:
+    """What a campaign came to so far: told as it comes, and on disk after each plan."""
+
+    def __init__(self, campaign: Campaign, missing: tuple[LeftOut, ...], console: Console) -> None:
+        self.campaign = campaign
+        self.board = Board(campaign.began)
+        self._missing = missing
+        self._console = console
+        self._outcomes: dict[str, Outcome] = {}
+        self._met: list[Meeting] = []
+        self._in_vain = 0
+        """How many plans in a row ended before they had a run folder."""
+
+    def step(self, *, begin: bool = True) -> None:
+        """Begin what can be begun, take in what has ended."""
+        for line in self.campaign.step(begin=begin):
+            self.board.apply(line)
+        ended = [each for each in self.campaign.attempts if each.ended and each.story not in self._outcomes]
+        for attempt in ended:
+            self._take(attempt)
+        if ended:
+            self.save()
+
+    def save(self) -> Summary:
+        """Where the disk is full, or the folder is gone, it is still shown."""
+        summary = Summary(
+            order=self.campaign.order,
+            seconds=time.monotonic() - self.campaign.began,
+            outcomes=tuple(sorted(self._counted(), key=lambda outcome: outcome.number)),
+            interrupted=len(self.campaign.attempts) - len(self._counted()),
+            met=tuple(self._met),
+            left_out=self._missing,
+        )
+        try:
+            write_json(self.campaign.folder / "summary.json", summary.to_json())
+        except OSError as error:
+            self._console.print(f"the summary could not be written: {error}", style="red")
+        return summary
+
+    def _counted(self) -> list[Outcome]:
+        """A run that was told to end is no failure; what it broke until then it broke."""
+        interrupted = {attempt.story for attempt in self.campaign.attempts if attempt.interrupted}
+        return [
+            outcome
+            for story, outcome in self._outcomes.items()
+            if story not in interrupted or outcome.verdict is Verdict.VIOLATION
+        ]
+
+    def _take(self, attempt: Attempt) -> None:
+        row = self.board.rows.get(attempt.story)
+        if row is None or not row.over:
+            row = _lost(attempt, self.board)
+        if not attempt.interrupted:
+            self._console.print(finished_line(row))
+        try:
+            self._met += _meetings(row)
+            differences = _differences(row)
+        except (OSError, ValueError, FolderError, JournalError, PlanError) as error:
+            self._console.print(f"{'':<{MARGIN}}{row.run} cannot be read, and is in no table: {error}")
+            differences = ()
+        self._outcomes[attempt.story] = _outcome(attempt, row, differences)
+        self._in_vain = 0 if row.run is not None or attempt.interrupted else self._in_vain + 1
+        if self._in_vain == STANDING and not self.campaign.given_up:
+            self.campaign.given_up = True
+            self._console.print(f"given up: {STANDING} plans in a row ended before their runs began", style="red")
+
+
+def _drive(tally: _Tally, console: Console) -> None:
     live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
     if live is not None:
         live.start()
     try:
-        while not campaign.over:
-            for line in campaign.step():
-                row = board.apply(line)
-                if row.over:
-                    console.print(finished_line(row))
-                    met += _meetings(row)
-            for attempt in campaign.attempts:
-                if attempt.ended and not board.rows.get(attempt.story, Row("", "")).over:
-                    console.print(finished_line(_lost(attempt, board)))
+        while not tally.campaign.over:
+            tally.step()
             if live is not None:
-                live.update(Group(*_below(campaign, board)), refresh=True)
+                live.update(Group(*_below(tally.campaign, tally.board)), refresh=True)
             time.sleep(POLL)
+        tally.step(begin=False)
     finally:
         if live is not None:
             live.stop()
@@ -167,8 +221,7 @@ def _lost(attempt: Attempt, board: Board) -> Row:
     return row
 
 
-def _outcome(attempt: Attempt, board: Board) -> Outcome:
-    row = board.rows.get(attempt.story) or _lost(attempt, board)
+def _outcome(attempt: Attempt, row: Row, differences: tuple[str, ...]) -> Outcome:
     return Outcome(
         number=attempt.number,
         seed=attempt.plan.seed,
@@ -177,7 +230,7 @@ def _outcome(attempt: Attempt, board: Board) -> Outcome:
         seconds=row.seconds or 0.0,
         headline=row.headline or "it left no verdict",
         run=row.run,
-        differences=_differences(row),
+        differences=differences,
     )
 
 

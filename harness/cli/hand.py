@@ -181,11 +181,12 @@ def faults(
     from rich.table import Table
     from rich.text import Text
 
-    from harness.backends import lacking
+    from harness.backends import check_name, lacking
     from harness.cli import catalogue
     from harness.targets.target import load_file
     from harness.terminal import terminal
 
+    check_name(backend)
     file = load_file(target.partition(":")[0])
     rows = []
     for known in catalogue.known().values():

@@ -58,14 +58,17 @@ def clean(
     from harness.cleaning import cleanup
     from harness.cleaning import everything as all_runs
 
+    unseen: list[str] = []
     if everything:
-        done = all_runs.clean_all(dry_run=dry_run)
+        done, unseen = all_runs.clean_all(dry_run=dry_run)
     else:
         done = [cleanup.clean(run, dry_run=dry_run) for run in runs or cleanup.left_behind()]
     if as_json:
         typer.echo(json.dumps([_as_json(each, dry_run) for each in done], indent=2))
     else:
         typer.echo("\n".join(_described(each, dry_run) for each in done) or "nothing was left behind")
+    for sentence in unseen:
+        typer.echo(f"not looked for: {sentence}", err=True)
     raise typer.Exit(2 if any(each.problems for each in done) else 0)
 
 

@@ -5,8 +5,10 @@ Commands import what they need when they are called, so that `fencepost --help` 
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -63,12 +65,13 @@ def main() -> None:
 
 
 def run_command(arguments: Sequence[str]) -> NoReturn:
-    """Raises SystemExit. What is foreseen ends in one sentence and exit code 2."""
+    """Raises SystemExit. What is foreseen ends in one sentence and exit code 2; so does a defect, and shows itself: 1
+    would say that the target broke a rule."""
     try:
         app(list(arguments), prog_name="fencepost")
     except Exception as error:
         if not _foreseen(error):
-            raise
+            traceback.print_exc()
         print(f"fencepost: {error}", file=sys.stderr)
         sys.exit(2)
     sys.exit(0)
@@ -83,8 +86,10 @@ def _foreseen(error: Exception) -> bool:
     from suites.requirements import CatalogueError
 
     sentences = HarnessError | CapabilityError | PlanError | FolderError | JournalError | CatalogueError
-    # The system's own refusals (no such file, no permission, no space) name the place themselves.
-    return isinstance(error, sentences) or (isinstance(error, OSError) and error.filename is not None)
+    if isinstance(error, OSError):
+        # The system's own refusals (no such file, no permission) name the place themselves, but for a full disk.
+        return error.filename is not None or error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return isinstance(error, sentences)
 
 
 def _interrupted(interrupt: KeyboardInterrupt) -> int:

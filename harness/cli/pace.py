@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.plan import plan_hash
 from harness.plan.model import Plan
+from results.records.events import CONVERGE
 from results.records.folder import RunFolder
 from results.records.journal import read_journal
 
@@ -70,8 +71,8 @@ def last_whole(runs: Path, plan_hash: str) -> Earlier | None:
         journal = read_journal(RunFolder(verdict.parent).journal)
         if journal.finished:
             begun = {event.id: event.t for event in journal.of("step", "begin")}
-            if "end:converge" in begun:
-                begun[HEALING] = begun["end:converge"]
+            if CONVERGE in begun:
+                begun[HEALING] = begun[CONVERGE]
             return Earlier(begun, journal.duration)
     return None
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from rich.console import Console
 
+from harness.backends import check_backend
 from harness.cli.display import duration
 from harness.cli.series import Series
-from harness.errors import UsageError
+from harness.errors import HarnessError, UsageError
 from harness.plan import PlanError, dump_plan
 from harness.plan.injects import InjectStep
 from harness.plan.model import Plan
@@ -23,7 +24,8 @@ from harness.reproduction.shrink.search import Shrunk
 from harness.reproduction.shrink.search import shrink as search
 from harness.reproduction.shrink.trials import Outcome, OutOfTime, Trials
 from harness.reproduction.signature import Signature
-from harness.run import Interrupted, run
+from harness.room import check_room
+from harness.run import run
 from results.records.verdict import Verdict
 
 NOT_FAILING = 3
@@ -58,6 +60,8 @@ class Order:
 def shrink(order: Order, console: Console, as_json: bool) -> int:
     """The exit code. UsageError if the run did not fail, or its failure broke none of the rules asked for."""
     began = time.monotonic()
+    check_backend(order.backend)
+    check_room(order.candidates)
     order.file.parent.mkdir(parents=True, exist_ok=True)
     with Series(console) as series:
         candidates = Candidates(order, series)
@@ -72,7 +76,8 @@ def shrink(order: Order, console: Console, as_json: bool) -> int:
         console.print(f"{'':<15}{_not_failing(order, trials)}")
         return NOT_FAILING
     order.file.write_text(dump_plan(found.plan), encoding="utf-8")
-    candidates.tidy()
+    if candidates.stopped is not None:
+        console.print(f"{'stopped':<15}{candidates.stopped}", soft_wrap=True, markup=False)
     if as_json:
         print(json.dumps(_as_data(found, order, failure, time.monotonic() - began), indent=2))
     else:
@@ -82,14 +87,16 @@ def shrink(order: Order, console: Console, as_json: bool) -> int:
 
 
 class Candidates:
-    """Runs plans on real clusters, each in a folder of its own; those that did not fail are removed in the end."""
+    """Runs plans on real clusters, each in a folder of its own; that of a plan which did not fail is removed."""
 
     def __init__(self, order: Order, series: Series) -> None:
         self._order = order
         self._series = series
         self._failure: Signature | None = None
         self._next = ""
-        self._useless: list[Path] = []
+        self._runs = 0
+        self.stopped: str | None = None
+        """Why no further candidate could be run."""
 
     def failure(self) -> Signature:
         """What counts as failing: as the original did; where nobody knows how that was, as it does now."""
@@ -115,27 +122,29 @@ class Candidates:
         self._next = f"{faults} faults, {len(best.steps)} steps, {len(best.topology.nodes)} nodes · trying {what}"
 
     def run(self, plan: Plan) -> Outcome:
-        """OutOfTime if somebody interrupts: what was found by then is the result."""
+        """OutOfTime if somebody interrupts, or if the disk gives out: what was found by then is the result."""
         self._series.begin(self._next)
         try:
             folder, verdict = run(plan, self._order.candidates, self._order.backend, watch=self._series)
-        except Interrupted:
+        except KeyboardInterrupt:
             raise OutOfTime from None
-        except (PlanError, UsageError):  # no plan for this target, or not for this backend
+        except PlanError:  # what is left of it is no plan for this target
             return Outcome.OTHER
+        except HarnessError as error:
+            if not self._runs:
+                raise
+            self.stopped = str(error)
+            raise OutOfTime from error
+        self._runs += 1
         assert self._failure is not None
         signature = Signature.of(verdict)
         failed = self._failure.shows_in(signature)
         if not failed:
-            self._useless.append(folder.path)
+            shutil.rmtree(folder.path, ignore_errors=True)
         self._series.done(verdict.verdict, f"{self._next}: {'fails' if failed else 'does not fail'}")
         if verdict.verdict is Verdict.INFRASTRUCTURE and not failed:
             return Outcome.NOTHING
         return Outcome.FAILED if failed else Outcome.OTHER
-
-    def tidy(self) -> None:
-        for folder in self._useless:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _not_failing(order: Order, trials: Trials) -> str:

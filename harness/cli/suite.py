@@ -72,10 +72,12 @@ def stories(target: Target = "quorum", backend: Backend = "process", as_json: Js
     from rich import box
     from rich.table import Table
 
+    from harness.backends import check_name
     from harness.terminal import terminal
     from suites.stories import told_to
     from suites.story import ALWAYS, TargetFacts
 
+    check_name(backend)
     facts = TargetFacts.of(target)
     rows = []
     for story in sorted(told_to(facts), key=lambda story: story.slug):

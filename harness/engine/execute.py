@@ -20,6 +20,7 @@ from harness.engine.steps import perform
 from harness.errors import InfrastructureError, LinksLost
 from harness.plan.conditions import Converged
 from harness.plan.model import TopicSpec
+from results.records.events import CONVERGE
 
 
 class Watch(Protocol):
@@ -96,8 +97,8 @@ def _end(context: Context, prober: Prober, auditor: Auditor, watch: Watch, patie
         auditor.tell(str(context.keeper.lost))
     for sentence in failures:
         context.journal.write("note", "healing", "seen", {"what": "unhealed", "sentence": sentence})
-    context.journal.write("step", "end:converge", "begin", {"do": "converge"})
-    context.journal.write("step", "end:converge", "end", _converge(context, patience))
+    context.journal.write("step", CONVERGE, "begin", {"do": "converge"})
+    context.journal.write("step", CONVERGE, "end", _converge(context, patience))
     watch.tell(Phase.STEP, step="reading everything")
     prober.finish()
     context.workload.stop()

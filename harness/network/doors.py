@@ -11,11 +11,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from harness.backends.backend import Command
+from harness.errors import InfrastructureError
 from harness.network.addresses import Endpoint
+from harness.network.socket_table import State, sockets_of
 
+READY_WITHIN = 10.0
 PATIENCE = 1.0
 """Seconds at the door: about as long as a follower tries again when it is refused."""
 KNOCK_EVERY = 0.01
@@ -25,6 +29,16 @@ CHUNK = 1 << 16
 def doors_command(doors: Mapping[Endpoint, Endpoint]) -> Command:
     """How to start the doors of one cluster: where each is, and where it leads."""
     return Command([sys.executable, "-m", __name__, *(f"{door}={behind}" for door, behind in doors.items())])
+
+
+def await_doors(doors: Collection[Endpoint], pid: int) -> None:
+    """Until the process listens at all of them. Nobody knocks for that: behind a door may be somebody who would take it
+    for a visitor. InfrastructureError after 10 s."""
+    deadline = time.monotonic() + READY_WITHIN
+    while missing := set(doors) - {each.local for each in sockets_of(pid) if each.state is State.LISTEN}:
+        if time.monotonic() > deadline:
+            raise InfrastructureError(f"nobody listens at {min(missing)}: the doors of ZooKeeper did not open")
+        time.sleep(KNOCK_EVERY)
 
 
 async def serve(doors: Mapping[Endpoint, Endpoint]) -> list[asyncio.Server]:

@@ -35,7 +35,12 @@ def find_toxiproxy() -> Path:
 
 
 def server_command(api: Endpoint) -> Command:
-    return Command([str(find_toxiproxy()), "-host", api.host, "-port", str(api.port), "-proxy-metrics"])
+    return Command([str(find_toxiproxy()), *server_options(api)])
+
+
+def server_options(api: Endpoint) -> list[str]:
+    """Where it listens; and it counts the bytes that it passes on."""
+    return ["-host", api.host, "-port", str(api.port), "-proxy-metrics"]
 
 
 def await_version(toxiproxy: Toxiproxy) -> str:

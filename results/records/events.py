@@ -21,6 +21,9 @@ PHASES: Final[Mapping[str, frozenset[str]]] = {
 TROUBLE: Final = "infrastructure"
 """`data.what` of a note by which the harness says that a run is worth nothing; `data.sentence` says why."""
 
+CONVERGE: Final = "end:converge"
+"""The step with which every run ends that comes to its end: all faults are healed by then."""
+
 
 class UnknownEvent(ValueError):
     """A type or phase that no reader of the journal would understand."""

@@ -26,6 +26,7 @@ from typing import Any
 
 from harness.network.addresses import Endpoint
 from harness.network.doors import serve as stand
+from harness.network.server import server_options
 from harness.network.tcp_info import sock_diag
 
 FOLDER = Path("/run/fencepost")
@@ -87,13 +88,13 @@ def main() -> int:
     api = _endpoint(given.api)
     pairs = [door.split("=") for door in given.door]
     doors = {_endpoint(door): _endpoint(behind) for door, behind in pairs}
-    toxiproxy = subprocess.Popen([TOXIPROXY, "-host", api.host, "-port", str(api.port)])
-    serve(FOLDER / SOCKET)
+    toxiproxy = subprocess.Popen([TOXIPROXY, *server_options(api)])
     return asyncio.run(_until_over(doors, toxiproxy))
 
 
 async def _until_over(doors: dict[Endpoint, Endpoint], toxiproxy: subprocess.Popen[bytes]) -> int:
     standing = await stand(doors)
+    serve(FOLDER / SOCKET)  # who is answered here may count on the doors
     code = await asyncio.to_thread(toxiproxy.wait)
     print(f"Toxiproxy ended with {code}", file=sys.stderr, flush=True)
     for door in standing:

@@ -125,9 +125,13 @@ class Pods:
                 node, self.layout, shared / node.name, self._ordered.folder, self._broken.append
             )
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            starts = [pool.submit(pod.start, containers, tag, self.network.name) for pod in self._pods.values()]
-        for each in starts:
-            each.result()
+            try:
+                starts = [pool.submit(pod.start, containers, tag, self.network.name) for pod in self._pods.values()]
+                for each in starts:
+                    each.result()
+            except BaseException:  # whoever is asked to remove all must know all: no start may be under way any more
+                pool.shutdown(cancel_futures=True)
+                raise
         for node in self.layout.nodes:
             self._sources |= {proxy.name: node.name for proxy in links_from(self.layout, node)}
 

@@ -23,7 +23,7 @@ from harness.reproduction.bundle.topology import API_PORTS, INSIDE, Topology, to
 from harness.reproduction.replaying import stored_verdict
 from harness.targets import target as targets
 from results.records.folder import FolderError, Manifest, RunFolder
-from results.records.journal import read_journal
+from results.records.journal import being_written, read_journal
 
 OWNER = 10001
 """Who nodes are in their images."""
@@ -38,6 +38,8 @@ def bundle(folder: RunFolder, out: Path) -> Path:
     """
     if not folder.journal.is_file():
         raise FolderError(f"{folder.path} has no {folder.journal.name}: there is no run to pack")
+    if being_written(folder.journal):
+        raise UsageError(f"{folder.path} is still running: pack it when it is over")
     plan = load_plan(folder.plan)
     target = targets.load(plan.target)
     target.prepare()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from harness.campaign.campaign import Campaign, Order
 from harness.campaign.coverage import Meeting
 from harness.campaign.planner import LeftOut
 from harness.campaign.summary import Outcome, Summary
-from harness.cli.campaigns import run_campaign, show_plans, shown
+from harness.cli.campaigns import STANDING, run_campaign, show_plans, shown
+from harness.conformance.progress import Line, Phase
 from harness.plan import load_plan
 from results.records.folder import RunFolder
 from results.records.verdict import RunVerdict, Verdict
@@ -94,6 +96,15 @@ def test_a_run_that_dies_without_a_verdict_is_no_pass(tmp_path: Path, monkeypatc
     assert told["counts"]["infrastructure"] == 2
 
 
+def test_what_refuses_every_plan_is_not_asked_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    code = run_campaign(Order("quorum", "process", 7, 60, 1), tmp_path, Console(quiet=True))
+    (folder,) = tmp_path.iterdir()
+    told = json.loads((folder / "summary.json").read_text())
+    assert code == Verdict.INFRASTRUCTURE.exit_code
+    assert told["counts"]["infrastructure"] == STANDING
+
+
 def test_no_plan_is_begun_when_the_time_is_up(tmp_path: Path) -> None:
     with Campaign.create(Order("quorum:1", "process", 7, 0.0, 2), tmp_path) as campaign:
         assert campaign.over
@@ -135,6 +146,30 @@ def test_a_run_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.M
         begun(tmp_path, campaign)
         campaign.interrupt()
         assert campaign.attempts[0].process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("verdict", "counted"), [("violation", 1), ("infrastructure", 0)])
+def test_a_rule_that_was_broken_before_an_interrupt_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verdict: str, counted: int
+) -> None:
+    line = Line("$(basename $3 .yaml)", "title", (), Phase.DONE, verdict=verdict, seconds=1.0)
+    said = json.dumps(asdict(line)).replace('"', '\\"')
+    patient(tmp_path, monkeypatch, f'echo "{said}" >> $FENCEPOST_PROGRESS; exit 1')
+
+    sleep = time.sleep
+
+    def interrupted(seconds: float) -> None:
+        if (tmp_path / "ready").exists():
+            monkeypatch.setattr("harness.cli.campaigns.time.sleep", sleep)
+            raise KeyboardInterrupt
+        sleep(seconds)
+
+    monkeypatch.setattr("harness.cli.campaigns.time.sleep", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_campaign(Order("quorum", "process", 7, 60, 1), tmp_path / "runs", Console(quiet=True))
+    (folder,) = (tmp_path / "runs").iterdir()
+    told = json.loads((folder / "summary.json").read_text())
+    assert (told["counts"][verdict], told["interrupted"]) == (counted, 1 - counted)
 
 
 @pytest.mark.integration

@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
+import docker
 from harness.backends.docker.engine import check_engine
+from harness.cleaning import containers
 from harness.cleaning.cleanup import clean
 from harness.cleaning.everything import clean_all
+from harness.cleaning.leftover import Leftover
 from harness.cleaning.records import HARNESS_LABEL, ResourceRecords, Stamp, read_resources
 from harness.errors import HarnessError
 from harness.processes import table
@@ -89,7 +93,7 @@ def test_all_finds_containers_of_runs_whose_folder_is_gone_if_their_harness_is_d
     orphan = _create(engine, gone.labels | {HARNESS_LABEL: dead})
     of_a_living_harness = _create(engine, gone.labels)
     of_another_boot = _create(engine, gone.labels | {HARNESS_LABEL: f"another-boot/{'/'.join(mine[1:])}"})
-    found = {each.run: each.of("container") for each in clean_all(dry_run=True)}
+    found = {each.run: each.of("container") for each in clean_all(dry_run=True)[0]}
     assert [each.handle[2].id for each in found[gone.run]] == [orphan.id]
     assert {orphan.id, of_a_living_harness.id, of_another_boot.id} <= _ids(engine)
 
@@ -101,3 +105,26 @@ def test_without_an_engine_the_sentence_names_what_may_be_left(run: Path, monkey
     assert "pod-4" in problem
     assert "start it and clean again" in problem
     assert [each.id for each in read_resources(run)] == ["pod-4"]
+
+
+class Going:
+    """A container that the engine is removing already: gone when it was looked at a few times."""
+
+    id = name = short_id = "going"
+    looks = 0
+
+    def remove(self, **_: bool) -> None:
+        response = requests.Response()
+        response.status_code = 409
+        raise docker.errors.APIError("removal of container going is already in progress", response)
+
+    def reload(self) -> None:
+        self.looks += 1
+        if self.looks == 3:
+            raise docker.errors.NotFound("no such container: going")
+
+
+def test_a_container_that_is_being_removed_already_is_waited_for() -> None:
+    going = Going()
+    containers.remove([Leftover("container", "pod-4", "going", (None, None, going))])
+    assert going.looks == 3

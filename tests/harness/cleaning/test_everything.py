@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from harness.cleaning import everything, processes
+from harness.cleaning import containers, everything, processes
 from harness.cleaning.everything import clean_all
 from harness.cleaning.leftover import Leftover
+from harness.cli.main import run_command
 from harness.network.lease import Lease
 from harness.processes import table
 from harness.processes.records import HARNESS, RUN, TOKEN, ProcessRecords
@@ -53,7 +55,7 @@ def test_processes_of_a_dead_run_are_ended_though_its_folder_is_gone(tmp_path: P
         of_the_living = start("lives", table.signature())
         unsigned = start("unsigned", "")
         of_another_boot = start("elsewhere", f"another/{dead.partition('/')[2]}")
-        [found] = clean_all()
+        [found], _ = clean_all()
         assert (found.run, [each.id for each in found.found]) == (tmp_path / "gone", [f"pid {orphan.pid}"])
         assert orphan.wait(10) == -9
         for process in (of_the_living, unsigned, of_another_boot):
@@ -64,7 +66,7 @@ def test_a_run_whose_lease_is_held_is_alive_whatever_a_process_says(tmp_path: Pa
     run = tmp_path / "run"
     environment = {**os.environ, TOKEN: "t", RUN: str(run), HARNESS: dead}
     with Lease.acquire(run, lambda addresses: []), subprocess.Popen(["sleep", "60"], env=environment) as process:
-        assert clean_all() == []
+        assert clean_all() == ([], [])
         process.kill()
 
 
@@ -76,8 +78,35 @@ def test_where_there_are_records_they_decide(tmp_path: Path, dead: str) -> None:
         subprocess.Popen(["sleep", "60"], env={**os.environ, **stamp}) as recorded,
         subprocess.Popen(["sleep", "60"], env={**os.environ, **stamp, TOKEN: "of nobody"}) as forged,
     ):
-        [found] = clean_all(dry_run=True)
+        [found], _ = clean_all(dry_run=True)
         assert [each.id for each in found.found] == [f"pid {recorded.pid}"]
         shutil.rmtree(run)
         recorded.kill()
         forged.kill()
+
+
+def test_what_runs_still_goes_before_the_addresses_of_a_run_whose_folder_is_gone(tmp_path: Path, dead: str) -> None:
+    run = tmp_path / "gone"
+    died = "import os, pathlib, sys; from harness.network.lease import Lease; "
+    died += "Lease.acquire(pathlib.Path(sys.argv[1]), lambda addresses: []); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", died, str(run)], check=False)
+    environment = {**os.environ, TOKEN: "t", RUN: str(run), HARNESS: dead}
+    with subprocess.Popen(["sleep", "60"], env=environment) as orphan:
+        [would], _ = clean_all(dry_run=True)
+        [found], _ = clean_all()
+        assert orphan.wait(10) == -9
+    assert [each.kind for each in would.found] == [each.kind for each in found.found] == ["process", "addresses"]
+    assert clean_all() == ([], [])
+
+
+def test_without_an_engine_the_rest_is_cleaned_and_that_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/absent.sock")
+    monkeypatch.setattr(everything, "STAMPED", ((containers.without_records, containers.remove),))
+    with pytest.raises(SystemExit) as ended:
+        run_command(["clean", "--all"])
+    said = capsys.readouterr()
+    assert ended.value.code == 0
+    assert said.out == "nothing was left behind\n"
+    assert said.err.startswith("not looked for: no container engine answers")

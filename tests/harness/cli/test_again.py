@@ -13,6 +13,7 @@ import pytest
 
 import harness.run
 from harness.cli.main import run_command
+from harness.errors import UsageError
 from harness.judge import judge_folder
 from harness.plan import dump_plan
 from harness.plan.injects import InjectStep
@@ -150,3 +151,29 @@ def test_what_did_not_fail_is_not_shrunk(fencepost: Fencepost, tmp_path: Path) -
 def test_a_rule_that_was_not_broken_cannot_be_asked_for(fencepost: Fencepost, tmp_path: Path) -> None:
     done = fencepost("shrink", str(run_of(tmp_path).path), "--rule", "HW-03")
     assert "the run broke none of HW-03; it was violation ACK-" in done.err
+
+
+def test_a_shrink_on_a_backend_that_there_is_not_is_refused(fencepost: Fencepost, tmp_path: Path) -> None:
+    done = fencepost("shrink", str(run_of(tmp_path).path), "--backend", "podman")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "there is no backend 'podman'" in done.err
+
+
+@pytest.mark.parametrize("after", [1, 4])
+def test_a_shrink_that_cannot_go_on_ends_with_the_smallest_so_far(
+    fencepost: Fencepost, tmp_path: Path, clusters: list[Plan], monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    folder = run_of(tmp_path)
+    run = harness.run.run
+
+    def until_full(*given: Any, **named: Any) -> tuple[RunFolder, RunVerdict]:
+        if len(clusters) == after:
+            raise UsageError("only 1.0 MB are free")
+        return run(*given, **named)
+
+    monkeypatch.setattr("harness.cli.shrinking.run", until_full)
+    done = fencepost("shrink", str(folder.path), "--times", "1")
+    assert done.code == 0, done.err
+    assert "only 1.0 MB are free" in done.out
+    assert "ended before all was tried" in done.out
+    assert "kill-2" in (tmp_path / "runs" / "2026-11-21-7f3c9a21-shrunk.yaml").read_text()
