@@ -237,6 +237,8 @@ def _put_down(finding: Finding, listed: Mapping[str, str], rest: Finding | None,
         return finding
     if rest.verdict is Verdict.VIOLATION:
         return replace(rest, sentence=f"{rest.sentence} Known differences do not explain these.")
+    if rest.verdict is not Verdict.PASS:
+        return rest
     how = "; ".join(dict.fromkeys(reach.how for reach in taken))
     sentence = f"{finding.sentence} Known as {difference}: {how}."
     return replace(finding, verdict=Verdict.PASS, difference=difference, sentence=sentence)
@@ -259,7 +261,9 @@ def _as_listed(plan: Plan, finding: Finding) -> Finding:
 def _out_of_date(plan: Plan, claims: Iterable[Finding], coverage: Iterable[Finding]) -> list[Finding]:
     """A listed difference that does not show is a violation too, if the run gave it the chance to."""
     open_ = {finding.requirement for finding in claims if finding.verdict in (Verdict.VIOLATION, Verdict.INCONCLUSIVE)}
-    covered = all(finding.verdict is Verdict.PASS for finding in coverage)
+    covered = all(finding.verdict is Verdict.PASS for finding in coverage) and not any(
+        finding.verdict in (Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE) for finding in claims
+    )
     return [
         Finding(
             verdict=Verdict.VIOLATION if covered else Verdict.INCONCLUSIVE,

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import signal
 
+from hypothesis import settings
+
+# A slow machine is no counterexample.
+settings.register_profile("fencepost", deadline=None)
+settings.load_profile("fencepost")
+
 
 def pytest_configure() -> None:
     """`nohup`, and a shell without job control, let all that they start ignore these."""

@@ -10,12 +10,13 @@ from harness.checkers.history import History
 from harness.checkers.inconsistent_offsets import inconsistent_offsets
 from harness.checkers.lost_write import lost_write
 from harness.checkers.nonmonotonic_send import nonmonotonic_send
-from harness.checkers.unseen import unseen
+from harness.checkers.unseen import unread, unseen
 from harness.checkers.vanished import consumed_then_vanished
 from results.records.verdict import Finding
 
 DATA_CHECKERS: Final[tuple[Callable[[History], Finding], ...]] = (
     unseen,
+    unread,
     lost_write,
     consumed_then_vanished,
     inconsistent_offsets,

@@ -33,6 +33,8 @@ from results.records.verdict import Counterexample, Finding, Verdict
 
 _OF_DISKS = frozenset(fault.name for fault in disks.FAULTS)
 _TIMED_OUT = 7
+UNREADABLE = "unreadable"
+"""What was answered may be what was expected, or what must never be."""
 NOT_JUDGED = ("absent", "misdirected")
 COLUMNS = ("sent at s", "node", "outcome", "error", "answer")
 
@@ -125,8 +127,9 @@ def _sent_after(after: After | None, attempts: list[Attempt], instants: Mapping[
 def _answers(name: str, expect: ExpectOutcome, judged: list[Attempt]) -> Finding:
     if not judged:
         return _finding(expect, name, Verdict.INCONCLUSIVE, f"`{name}` asked nothing that could be judged.")
+    unreadable = sum(attempt.outcome == UNREADABLE for attempt in judged)
     seen = [attempt for attempt in judged if attempt.is_as(expect.outcome)]
-    others = [attempt for attempt in judged if not attempt.is_as(expect.outcome)]
+    others = [attempt for attempt in judged if not (attempt.is_as(expect.outcome) or attempt.outcome == UNREADABLE)]
     count = f"{len(seen)} of {len(judged)} answers to `{name}` were `{expect.outcome}`"
     match expect.level:
         case Level.MAY:
@@ -139,6 +142,9 @@ def _answers(name: str, expect: ExpectOutcome, judged: list[Attempt]) -> Finding
                 expect, name, f"{count}, and all must be; the first that was not: {_told(others[0])}.", others
             )
             return replace(finding, evidence={**finding.evidence, "only_late": all(each.is_late for each in others)})
+        case Level.MUST | Level.NEVER if unreadable:
+            sentence = f"{unreadable} of {len(judged)} answers to `{name}` could not be read."
+            return _finding(expect, name, Verdict.INCONCLUSIVE, sentence)
         case Level.NEVER:
             return _finding(expect, name, Verdict.PASS, f"{count}, which must never be.")
         case _:

@@ -8,8 +8,9 @@ Who has to agree on what, below the bound of `committed`:
   processes, two directories) the files do not say which was the member: it is taken to be the one that agrees best
   with the other members.
 - Any other replica may end early: it was dead, cut off or removed. It may also end in a *tail* of its own, which it
-  wrote as a leader that nobody followed, and would have to truncate: of an older leader epoch than what stands there
-  elsewhere, with nothing after it that agrees again, and with no record in it that was acknowledged or served. Such
+  wrote as a leader that nobody followed, and would have to truncate: of an older leader epoch than the last leader's,
+  and of another than what stands there elsewhere, with nothing after it that agrees again, and with no record in it
+  that was acknowledged or served. Such
   tails are counted. Anything else that differs is a different record at one offset (SEG-02), as is any difference in
   the log of a member.
 - A log with another topic id belongs to an earlier topic of the name, and is passed over.
@@ -49,6 +50,8 @@ class _Sums:
     conflicts: list[Place] = field(default_factory=list)
     differing: list[Place] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
+    unread_members: list[str] = field(default_factory=list)
+    """Partitions of which a member has logs, none of which can be read."""
     passed_over: list[str] = field(default_factory=list)
     offsets: int = 0
     """Comparisons of one offset on two replicas."""
@@ -73,7 +76,11 @@ def _look(history: History, at: TopicPartition, committed: Committed, replicas: 
     for member in members:
         if member in chosen:
             lacking = judged.lacks(chosen[member])
-        elif any(log.broker == member for log in replicas.of(at)) or not replicas.complete(member):
+        elif any(log.broker == member for log in replicas.of(at)):
+            if any(log.broker == member and log.unreadable for log in replicas.of(at)):
+                sums.unread_members.append(f"{at[0]}-{at[1]}")
+            continue
+        elif not replicas.complete(member):
             continue
         else:  # its log is nowhere, although every directory is in its place
             lacking = [(offset, value) for offset, values in committed.values.items() for value in values]
@@ -90,7 +97,8 @@ def _look(history: History, at: TopicPartition, committed: Committed, replicas: 
         sums.offsets += max(0, min(log.end, committed.bound) - max(log.start, reference.start))
         is_member = chosen.get(log.broker) is log
         other = list(_differences(log, reference, committed.bound))
-        if other and not is_member and _is_tail(log, reference, other, committed):
+        newest = view.leader_epoch if view else None
+        if other and not is_member and _is_tail(log, reference, other, committed, newest):
             sums.tails[f"{log.name} {at[0]}-{at[1]}"] = len(other)
             continue
         sums.conflicts += [(at, offset, value) for offset in other for value in _both(log, reference, offset)]
@@ -173,9 +181,17 @@ def _differences(log: ReplicaLog, reference: ReplicaLog, bound: int) -> Iterator
                 yield offset
 
 
-def _is_tail(log: ReplicaLog, reference: ReplicaLog, other: Sequence[int], committed: Committed) -> bool:
+def _is_tail(
+    log: ReplicaLog, reference: ReplicaLog, other: Sequence[int], committed: Committed, newest: int | None
+) -> bool:
+    """`newest`: the epoch of the last leader; what it leads it may have fetched from one before its predecessor."""
+
+    def older(offset: int) -> bool:
+        here, there = log.held[offset][1], reference.held[offset][1]
+        return here < there if newest is None else here != there and here < newest
+
     return (
-        all(log.held[offset][1] < reference.held[offset][1] for offset in other)
+        all(map(older, other))
         and not any(log.held[offset][0] in committed.values.get(offset, ()) for offset in other)
         and not any(batch.content in reference.contents for batch in log.batches if batch.base > other[0])
     )
@@ -207,8 +223,9 @@ def _kept(sums: _Sums, table: RecordTable) -> Finding:
             "were acknowledged or served, and are not in the log of a member of the last ISR",
             evidence,
         )
-    if sums.unreadable and not sums.compared:
-        return KEPT.unjudged(f"No log of a member could be read: {sums.unreadable[0]}.", **evidence)
+    if sums.unread_members:
+        where = ", ".join(sums.unread_members)
+        return KEPT.unjudged(f"A member's log of {where} could not be read: {sums.unreadable[0]}.", **evidence)
     sentence = (
         f"Each of {sums.records} records that were acknowledged or served stands in the log of every member of the ISR "
         f"({sums.compared} looked up; {sums.below} offsets lie below the bound)."
@@ -227,6 +244,8 @@ def _one_content(sums: _Sums, table: RecordTable) -> Finding:
             "stand at offsets at which another replica holds another",
             evidence,
         )
+    if sums.unread_members:
+        return ONE_CONTENT.unjudged(f"A log could not be read: {sums.unreadable[0]}.", **evidence)
     tails = f" {sum(sums.tails.values())} records wait to be truncated on replicas outside." if sums.tails else ""
     sentence = f"No two of {sums.replicas} replicas differ at any of {sums.offsets} offsets compared.{tails}"
     return ONE_CONTENT.held(sums.offsets, sentence, **evidence)
@@ -242,6 +261,8 @@ def _agree(sums: _Sums, table: RecordTable) -> Finding:
             "are on one member of the last ISR and not on another",
             _evidence(sums),
         )
+    if sums.unread_members:
+        return AGREE.unjudged(f"A member's log could not be read: {sums.unreadable[0]}.", **_evidence(sums))
     sentence = f"Members of the ISR hold the same below the bound ({sums.compared} records)."
     return AGREE.held(sums.compared, sentence, **_evidence(sums))
 

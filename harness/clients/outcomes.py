@@ -2,7 +2,9 @@
 
 Unknown is the rule: a timeout, a lost connection, or error 20 (appended, then too few replicas) may have left the
 record in the log. A refusal is certain only if it comes before the append, and only if it answers the one attempt
-there was: with retries, an earlier attempt may have been appended.
+there was: with retries, an earlier attempt may have been appended, also of a record that waits in the client again.
+At acks=all a leader may answer after the append that it leads no more, or knows the partition no more: what it had
+appended, its successor may have fetched.
 """
 
 from typing import Final
@@ -13,7 +15,6 @@ from harness.checkers.history import Outcome
 
 _NEVER_DISPATCHED: Final = frozenset(
     {
-        KafkaError._QUEUE_FULL,
         KafkaError._PURGE_QUEUE,
         KafkaError._UNKNOWN_PARTITION,
         KafkaError._UNKNOWN_TOPIC,
@@ -40,10 +41,22 @@ _REFUSED_BEFORE_APPEND: Final = frozenset(
 )
 
 
-def classify(error: KafkaError | None, *, retried: bool) -> Outcome:
+_WHILE_IT_WAITED: Final = frozenset(
+    {
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.FENCED_LEADER_EPOCH,
+    }
+)
+"""Before the append, or, at acks=all, while it waited for other replicas."""
+
+
+def classify(error: KafkaError | None, *, acks: str, retried: bool) -> Outcome:
     """`retried`: whether the client may have made more than one attempt."""
     if error is None:
         return Outcome.OK
-    if error.code() in _NEVER_DISPATCHED or (error.code() in _REFUSED_BEFORE_APPEND and not retried):
+    code = error.code()
+    if code == KafkaError._QUEUE_FULL:
         return Outcome.FAIL
-    return Outcome.INFO
+    certain = _NEVER_DISPATCHED | _REFUSED_BEFORE_APPEND - (_WHILE_IT_WAITED if acks == "all" else frozenset())
+    return Outcome.FAIL if code in certain and not retried else Outcome.INFO

@@ -81,13 +81,16 @@ def _record(message: Message) -> tuple[str | None, int | None, int | None, str]:
     return message.topic(), message.partition(), message.offset(), value_of(message.value())
 
 
-def read_along(reader: Reader, name: str, journal: JournalWriter, stopped: threading.Event) -> None:
-    """Poll until stopped. A lost position is journalled, and everything is read again from the beginning."""
+def read_along(
+    reader: Reader, name: str, journal: JournalWriter, stopped: threading.Event, on_read: Callable[[list[str]], None]
+) -> None:
+    """Poll until stopped; `on_read` is told the values. A lost position is journalled, and all is read again from the
+    beginning."""
     lost = count()
     reader.rewind()
     while not stopped.is_set():
         try:
-            reader.poll()
+            on_read(reader.poll())
         except PositionLost as error:
             data = {"process": name, "f": "poll", "error": f"position lost: {error}"}
             journal.write("op", f"poll-{name}-lost-{next(lost)}", "info", data)
@@ -113,11 +116,11 @@ def read_everything(
     settle: float,
     now: Callable[[], float] = time.monotonic,
 ) -> FinalReadResult:
-    """Read all partitions from their beginning to their end.
+    """Read all partitions from their beginning to their end. `promised`: the values that should be there.
 
     A new leader learns its high watermark late, and until then the end looks nearer than it is. So the read goes on
     past what looked like the end while promised records are missing: until nothing new came for `settle` seconds, and
-    for at most `timeout` seconds in all.
+    for at most `timeout` seconds in all. A read that ends before that did not come to the end of anything.
     """
     deadline = now() + timeout
     quiet_since: float | None = None
@@ -145,6 +148,8 @@ def read_everything(
             quiet_since = now() if quiet_since is None else quiet_since
             if not missing or now() - quiet_since >= settle:
                 break
+        else:
+            spans = {} if missing else spans
     except PositionLost as error:
         spans, problem = {}, f"position lost: {error}"
     finally:

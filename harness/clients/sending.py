@@ -106,7 +106,7 @@ class Sender:
             self._producer.flush(1.0)
 
     def _note(self, op: str, value: str, partition: int, error: KafkaError | None, offset: int | None) -> None:
-        outcome = classify(error, retried=self._retried)
+        outcome = classify(error, acks=self._acks, retried=self._retried)
         data = {"process": self._name, "f": "send", "partition": partition, "offset": offset}
         if error is not None:
             data |= {"error": error.name(), "code": error.code()}

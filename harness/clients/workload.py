@@ -157,7 +157,7 @@ class Workload:
         config = settings.consumer(self._bootstrap(spec.site), self._plan.timing, spec.name)
         reader = Reader(spec.name, self._of(spec.topic), config, self._journal)
         try:
-            read_along(reader, spec.name, self._journal, stopped)
+            read_along(reader, spec.name, self._journal, stopped, self._promised.update)
         finally:
             reader.close()
 

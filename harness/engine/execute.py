@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from faults.capabilities import CapabilityError
+from harness.clients.settings import settle_seconds
 from harness.conformance.progress import Phase
 from harness.engine.audit import AUDITED, Auditor
 from harness.engine.conditions import converged, holds, seen
@@ -33,6 +34,8 @@ CONVERGE_LEASES = 10
 """How many leases a healed cluster may take until all is as it was, and seconds on top of that for restarts."""
 CONVERGE_SECONDS = 20.0
 FINAL_READ_SECONDS = 30.0
+"""For reading everything; longer where it takes longer until a healed partition shows all it has."""
+READ_AGAIN_SECONDS = 5.0
 BROKEN_SECONDS = 5.0
 """All the patience there is with a run that is worth nothing already."""
 
@@ -90,7 +93,8 @@ def _steps(context: Context, prober: Prober, auditor: Auditor, watch: Watch) -> 
 
 
 def _end(context: Context, prober: Prober, auditor: Auditor, watch: Watch, patience: float) -> None:
-    context.deadline = time.monotonic() + patience + FINAL_READ_SECONDS
+    reading = min(patience, max(FINAL_READ_SECONDS, settle_seconds(context.plan.timing) + READ_AGAIN_SECONDS))
+    context.deadline = time.monotonic() + patience + reading
     watch.tell(Phase.STEP, step="healing")
     failures = context.keeper.heal_all()
     if context.keeper.lost is not None:
@@ -103,7 +107,7 @@ def _end(context: Context, prober: Prober, auditor: Auditor, watch: Watch, patie
     prober.finish()
     context.workload.stop()
     if any(not topic.prepared for topic in context.plan.topics):
-        context.workload.final_read(min(FINAL_READ_SECONDS, patience))
+        context.workload.final_read(reading)
     auditor.audit()
 
 

@@ -115,6 +115,22 @@ def test_what_shows_after_a_fault_that_was_not_proven_is_not_held_against_the_ta
     assert "it answered" in of_check(verdict, "faults").sentence
 
 
+@pytest.mark.parametrize(
+    ("end", "verdict"),
+    [("intent", Verdict.INFRASTRUCTURE), ("recovering", Verdict.INFRASTRUCTURE), ("healed", Verdict.VIOLATION)],
+)
+def test_what_is_missing_in_a_run_that_was_broken_off_may_be_a_fault_s_doing(end: str, verdict: Verdict) -> None:
+    story = Story().event("run", "r", "begin").event("fault", "emptied", "intent").event("fault", "emptied", end)
+    story = story.send("p-0", 0).send("p-1", 1).final((1, "p-1"))
+    story = story.event("note", "harness", "seen", {"what": "infrastructure", "sentence": "the run was interrupted"})
+    assert judge(plan(), ended(story).journal()).verdict is verdict
+
+
+def test_what_is_missing_in_a_run_that_came_to_its_end_stands() -> None:
+    story = lost().event("fault", "emptied", "intent").event("step", "end:converge", "begin")
+    assert judge(plan(), ended(story).journal()).verdict is Verdict.VIOLATION
+
+
 def test_what_showed_before_a_doubtful_fault_stands(claims: list[Finding]) -> None:
     story = good().at(5.0).event("fault", "cut", "intent").event("fault", "cut", "unproven")
     claims.append(served_after_a_fault(at=4.0))
@@ -162,6 +178,12 @@ def test_a_listed_difference_that_does_not_show_is_a_violation() -> None:
     verdict = judge(plan(deviations=[DEVIATION]), ended(good()).journal())
     assert verdict.verdict is Verdict.VIOLATION
     assert of_check(verdict, "deviation").difference == "AK-06"
+
+
+def test_a_listed_difference_that_does_not_show_in_a_story_that_stopped_says_nothing(claims: list[Finding]) -> None:
+    claims.append(Finding(Verdict.INCONCLUSIVE, "story", "The story could not be told to its end", "At `leads`: late."))
+    verdict = judge(plan(deviations=[DEVIATION]), ended(good()).journal())
+    assert verdict.verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_listed_consequence_need_not_show() -> None:

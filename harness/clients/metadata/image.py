@@ -143,6 +143,11 @@ class Image:
             leader_epoch=leader_epoch,
             version=version,
             offset=offset,
+            **{
+                name: value
+                for name in ("replicas", "removing", "adding")
+                if (value := getattr(change, name)) is not None
+            },
         )
 
     def _with_broker(self, entry: BrokerEntry) -> Image:

@@ -71,6 +71,9 @@ class PartitionChanged:
     isr: tuple[int, ...] | None
     leader: int | None
     leader_epoch: int | None = None
+    replicas: tuple[int, ...] | None = None
+    removing: tuple[int, ...] | None = None
+    adding: tuple[int, ...] | None = None
 
 
 Fact = BrokerRegistered | BrokerFencing | BrokerGone | TopicSeen | TopicGone | PartitionSeen | PartitionChanged
@@ -163,14 +166,23 @@ def _kraft_partition(cursor: Cursor, version: int) -> Fact:
 
 def _kraft_partition_change(cursor: Cursor, version: int) -> Fact:
     partition, topic, tags = cursor.int32(), cursor.uuid(), cursor.tags()
-    isr, leader = tags.get(0), tags.get(1)
-    inside = Cursor(isr or b"\x00", flexible=True)
+    leader = tags.get(1)
     return PartitionChanged(
         topic,
         partition,
-        isr=None if isr is None else tuple(inside.array(inside.int32)),
+        isr=_brokers(tags.get(0)),
         leader=None if leader is None else Cursor(leader, flexible=True).int32(),
+        replicas=_brokers(tags.get(2)),
+        removing=_brokers(tags.get(3)),
+        adding=_brokers(tags.get(4)),
     )
+
+
+def _brokers(tag: bytes | None) -> tuple[int, ...] | None:
+    if tag is None:
+        return None
+    inside = Cursor(tag, flexible=True)
+    return tuple(inside.array(inside.int32))
 
 
 _KRAFT: Decoders = {

@@ -36,6 +36,10 @@ REFUSED_BEFORE_APPEND = frozenset(
     }
 )
 """After any other error, or none at all, the record may be in the log."""
+WHILE_IT_WAITED = frozenset(
+    {ErrorCode.unknown_topic_or_partition, ErrorCode.not_leader_or_follower, ErrorCode.fenced_leader_epoch}
+)
+"""At acks=all these may come after the append, too: the leader was deposed while the record waited."""
 
 
 def send_record(
@@ -68,7 +72,8 @@ def send_record(
     if found.error_code is ErrorCode.none:
         journal.write("op", f"send-{value}", "ok", data | {"offset": found.base_offset})
     else:
-        phase = "fail" if found.error_code in REFUSED_BEFORE_APPEND else "info"
+        certain = REFUSED_BEFORE_APPEND - (WHILE_IT_WAITED if acks == "all" else frozenset())
+        phase = "fail" if found.error_code in certain else "info"
         journal.write(
             "op", f"send-{value}", phase, data | {"error": found.error_code.name, "code": found.error_code.value}
         )

@@ -123,13 +123,13 @@ def _known(replicas: Replicas) -> list[list[bytes]]:
     return [replicas.disks[node_id][: node.core.high_watermark] for node_id, node in replicas.nodes.items()]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(HISTORIES)
 def test_by_leader_epochs_nothing_committed_is_lost_whoever_dies_when(steps: list[Step]) -> None:
     assert what_is_wrong(History(KIP_101, at_any_time).run(steps)) == ""
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(HISTORIES)
 def test_by_the_rules_of_v2_nothing_is_lost_if_leaders_outlive_who_copies_again_what_it_cut(steps: list[Step]) -> None:
     assert what_is_wrong(History(REPLICATION_V2, when_all_in_sync_have_what_is_committed).run(steps)) == ""
@@ -152,7 +152,7 @@ def test_without_that_the_rules_of_v2_lose_what_leader_epochs_keep(rules: Rules,
 GAPS = st.lists(st.tuples(st.integers(1, 5), st.floats(0, 3)), min_size=1, max_size=40)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(GAPS, st.floats(0.5, 10))
 def test_a_record_is_never_taken_for_older_than_it_is_unless_it_is_long_ago(
     appends: list[tuple[int, float]], limit: float

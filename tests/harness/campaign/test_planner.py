@@ -61,7 +61,7 @@ def injects(plan: Plan) -> list[InjectStep]:
     return [step for step in plan.steps if isinstance(step, InjectStep)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @of_any_target
 def test_every_plan_can_be_run_and_read_back(target: str, seed: int) -> None:
     plan, file = plan_of(target, seed), load_file(target)
@@ -74,7 +74,7 @@ def test_every_plan_can_be_run_and_read_back(target: str, seed: int) -> None:
     ]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @of_any_target
 def test_a_seed_gives_the_same_file_byte_for_byte(target: str, seed: int) -> None:
     assert dump_plan(plan_of(target, seed)) == dump_plan(plan_of(target, seed))
@@ -84,7 +84,7 @@ def test_other_seeds_give_other_plans() -> None:
     assert len({dump_plan(plan_of("quorum", seed)) for seed in range(20)}) == 20
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     target=st.sampled_from(TARGETS),
     seed=st.integers(0, 2**40),
@@ -96,7 +96,7 @@ def test_nothing_is_broken_that_is_not_possible_here(target: str, seed: int, los
         assert capability_of(step) in possible
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @of_any_target
 def test_every_fault_has_to_be_proven_and_is_healed(target: str, seed: int) -> None:
     plan = plan_of(target, seed)
@@ -105,7 +105,7 @@ def test_every_fault_has_to_be_proven_and_is_healed(target: str, seed: int) -> N
     assert any(isinstance(step, HealAll) for step in plan.steps)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @of_any_target
 def test_that_all_comes_back_is_claimed_only_within_what_may_be_away(target: str, seed: int) -> None:
     """Counted anew from the steps alone: that claim and too many dead or stopped brokers never go together."""
@@ -130,7 +130,7 @@ def test_that_all_comes_back_is_claimed_only_within_what_may_be_away(target: str
         assert sum(held.values()) <= spare
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @of_any_target
 def test_what_may_cost_a_copy_finds_the_cluster_whole(target: str, seed: int) -> None:
     for step in injects(plan_of(target, seed)):
@@ -138,7 +138,7 @@ def test_what_may_cost_a_copy_finds_the_cluster_whole(target: str, seed: int) ->
             assert isinstance(step.when, Converged)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @of_any_target
 def test_no_bytes_are_held_back_while_somebody_is_paused(target: str, seed: int) -> None:
     paused: set[str] = set()
@@ -154,7 +154,7 @@ def test_no_bytes_are_held_back_while_somebody_is_paused(target: str, seed: int)
             paused.clear()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @of_any_target
 def test_no_group_is_parted_from_itself(target: str, seed: int) -> None:
     parted = [step for step in injects(plan_of(target, seed)) if isinstance(step, InjectIsolate | InjectFlapping)]

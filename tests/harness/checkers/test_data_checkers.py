@@ -14,7 +14,7 @@ from harness.checkers.history import History, Outcome
 from harness.checkers.inconsistent_offsets import inconsistent_offsets
 from harness.checkers.lost_write import lost_write
 from harness.checkers.nonmonotonic_send import nonmonotonic_send
-from harness.checkers.unseen import unseen
+from harness.checkers.unseen import unread, unseen
 from harness.checkers.vanished import consumed_then_vanished
 from results.records.verdict import Finding, Verdict
 from tests.harness.checkers.story import Story
@@ -111,9 +111,18 @@ def test_a_log_that_came_back_empty_has_lost_its_records() -> None:
 
 
 def test_without_a_final_read_to_the_end_nothing_is_said_of_the_tail() -> None:
-    finding = unseen(Story().send("p-0", 0).send("p-1", 1).poll((0, "p-0")).history())
+    story = Story().send("p-0", 0).send("p-1", 1).poll((0, "p-0"))
+    assert verdict(unseen, story) is Verdict.PASS
+    finding = unread(story.history())
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert "t-0" in finding.sentence
+
+
+def test_what_was_lost_in_one_partition_says_nothing_of_another_that_was_not_read() -> None:
+    story = Story().send("p-0", 0).send("p-1", 0, partition=1).final()
+    assert verdict(unseen, story) is Verdict.VIOLATION
+    assert "t-1" in unread(story.history()).sentence
+    assert verdict(unread, Story().send("p-0", 0).final((0, "p-0"))) is Verdict.PASS
 
 
 def test_what_is_gone_is_lost_too_where_later_offsets_were_read() -> None:

@@ -73,6 +73,8 @@ def only(findings: list[Finding]) -> Finding:
         (Level.NEVER, "served", "refused", 6, Verdict.PASS),
         (Level.NEVER, "served", "unanswered", None, Verdict.PASS),
         (Level.NEVER, "served", "absent", None, Verdict.INCONCLUSIVE),
+        (Level.MUST, "refused", "unreadable", None, Verdict.INCONCLUSIVE),
+        (Level.NEVER, "served", "unreadable", None, Verdict.INCONCLUSIVE),
         (Level.MAY, "served", "served", None, Verdict.PASS),
         (Level.MAY, "served", "refused", 6, Verdict.PASS),
     ],

@@ -105,6 +105,24 @@ def test_a_replica_outside_that_differs_is_seen_where_it_is_no_tail(tmp_path: Pa
     assert judged(tmp_path, acknowledged(4), node_4=ours, node_5=log)[1].verdict is VIOLATION
 
 
+@pytest.mark.requirement("SEG-02")
+def test_a_tail_of_a_leader_between_is_one_though_an_older_epoch_was_kept(tmp_path: Path) -> None:
+    """A append `b` at epoch 1, R has it; L leads at 2 and appends what nobody gets; R leads at 3, and keeps `b`."""
+    ours = batch(0, "a", epoch=1) + batch(1, "b", epoch=1) + batch(2, "c", epoch=3)
+    tail = batch(0, "a", epoch=1) + batch(1, "x", epoch=2)
+    story = Story().send("a", 0).send("b", 1).send("c", 2).partition(4, 3, (4,))
+    assert verdicts(judged(tmp_path, story, node_4=ours, node_5=tail)) == [PASS, PASS, PASS]
+    as_new_as_the_last = batch(0, "a", epoch=1) + batch(1, "x", epoch=3)
+    assert judged(tmp_path / "new", story, node_4=ours, node_5=as_new_as_the_last)[1].verdict is VIOLATION
+
+
+def test_a_member_whose_log_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
+    logs = {"node_4": batch(0, "a", "b"), "node_5": batch(0, "a", "b", attributes=5)}
+    findings = judged(tmp_path, acknowledged(4, 5), **logs)
+    assert verdicts(findings) == [Verdict.INCONCLUSIVE] * 3
+    assert "A member's log of t-0 could not be read" in findings[0].sentence
+
+
 def test_a_tail_that_was_acknowledged_is_no_tail(tmp_path: Path) -> None:
     """The dead leader holds what was promised, the next one something else."""
     story = acknowledged(4, 5).partition(5, 3, (5,)).send("x", 1, acks="1")

@@ -46,6 +46,13 @@ def test_a_read_that_misses_something_ends_when_all_is_quiet(producer: Producer,
     assert result == FinalReadResult(complete=True, records=10, missing=1)
 
 
+def test_a_read_that_was_not_quiet_for_long_enough_reached_no_end(producer: Producer, tmp_path: Path) -> None:
+    result, journal = read(producer, {"p-0", "lost"}, tmp_path / "j", timeout=3.0, settle=1000.0)
+    assert result == FinalReadResult(complete=False, records=10, missing=1)
+    [end] = [event for event in journal.of("op", "info") if event.data["f"] == "final"]
+    assert end.data["partitions"] == []
+
+
 def test_a_read_that_reached_no_end_says_so(producer: Producer, tmp_path: Path) -> None:
     result, journal = read(producer, set(), tmp_path / "j", timeout=0.0, settle=0.3)
     assert not result.complete

@@ -56,6 +56,14 @@ def test_kafkas_leader_change_raises_both() -> None:
     assert (entry.isr, entry.leader, entry.leader_epoch, entry.version) == ((6, 4), 4, 4, 9)
 
 
+def test_a_reassignment_shows_until_nobody_is_added_any_more() -> None:
+    began = image_of(*TOPIC, PartitionChanged(T, 0, isr=None, leader=None, replicas=(6, 4, 5), adding=(5,)))
+    entry = began.partitions["t-0"]
+    assert (entry.replicas, entry.adding, entry.isr) == ((6, 4, 5), (5,), (6, 4))
+    over = began.apply(9, PartitionChanged(T, 0, isr=(6, 4, 5), leader=None, adding=())).partitions["t-0"]
+    assert (over.replicas, over.adding, over.isr) == ((6, 4, 5), (), (6, 4, 5))
+
+
 def test_the_drafts_change_names_its_epoch_which_is_the_version() -> None:
     entry = image_of(*TOPIC, PartitionChanged(T, 0, isr=(4,), leader=4, leader_epoch=5)).partitions["t-0"]
     assert (entry.leader_epoch, entry.version) == (5, 5)

@@ -99,6 +99,12 @@ def test_records_that_apache_kafka_wrote(written: str, fact: Fact | None) -> Non
     assert decode_kraft(bytes.fromhex(written)) == fact
 
 
+def test_a_reassignment_changes_who_is_assigned() -> None:
+    tags = "030009030000000500000006020d0400000004000000050000000604050200000006"
+    written = bytes.fromhex("01050200000000") + OTHER.bytes + bytes.fromhex(tags)
+    assert decode_kraft(written) == PartitionChanged(OTHER, 0, isr=(5, 6), leader=None, replicas=(4, 5, 6), adding=(6,))
+
+
 @pytest.mark.parametrize("size", range(3, 20))
 def test_a_record_that_ends_early_is_an_error(size: int) -> None:
     with pytest.raises(IndexError):

@@ -95,6 +95,4 @@ class Commands(RuleBasedStateMachine):
 
 
 TestCommands = Commands.TestCase
-TestCommands.settings = settings(
-    max_examples=60, stateful_step_count=15, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+TestCommands.settings = settings(max_examples=60, stateful_step_count=15, suppress_health_check=[HealthCheck.too_slow])

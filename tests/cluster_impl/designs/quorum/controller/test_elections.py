@@ -36,7 +36,7 @@ def alone(world: World, broker: int) -> None:
     world.alter_isr(broker, epoch(world, broker), "t", partition.leader_epoch, [broker], partition.leader_epoch)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.sampled_from(BROKERS)), max_size=40))
 def test_whatever_happens_an_isr_holds_its_leader_and_is_never_empty_and_epochs_only_grow(
     history: list[tuple[str, int]],

@@ -157,7 +157,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(STEPS)
 def test_whatever_happens_a_broker_serves_only_by_a_recent_answer_for_its_present_incarnation(
     steps: list[tuple[str, float]],

@@ -181,6 +181,6 @@ class RandomEvents(RuleBasedStateMachine):
 
 
 RandomEvents.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=60, stateful_step_count=40, suppress_health_check=list(HealthCheck)
 )
 TestRandomEvents = RandomEvents.TestCase
