@@ -30,7 +30,7 @@ from harness.checkers.leadership import (
     one_leader,
 )
 from harness.checkers.log_files import check_log_files
-from harness.checkers.mechanisms import Reach, copies_without, reaches, without
+from harness.checkers.mechanisms import CUT, Reach, copies_without, reaches, undated, without
 from harness.checkers.record_table import RecordTable
 from harness.checkers.replica_logs import read_replicas
 from harness.checkers.replicas import check_replicas
@@ -227,6 +227,12 @@ def _explained(
         taken = reaches(mechanism, plan, journal, history, nodes.parent / "logs")
         rest = {each.check: each for each in _data_plane(plan, journal, history, nodes, taken)} if taken else {}
         claims = [_put_down(each, listed, rest.get(each.check), taken) for each in claims]
+        if mechanism == CUT and (nodes_of := undated(plan, journal, nodes.parent / "logs")):
+            reason = f"the clock of {', '.join(nodes_of)} was changed, so its log does not say when it cut what."
+            claims = [
+                each.withdrawn(reason) if each.verdict is Verdict.VIOLATION and each.requirement in listed else each
+                for each in claims
+            ]
     return claims
 
 

@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 
+from faults import clock
 from harness.checkers.control import TopicPartition
 from harness.checkers.history import History, Read, Send
 from harness.checkers.replica_logs import Entry, ReplicaLog, Replicas
@@ -30,12 +31,16 @@ from harness.plan.model import Plan
 from results.records.events import Event
 from results.records.journal import Journal
 
+CUT = "cut-to-high-watermark"
+"""The mechanism that is dated by what nodes wrote into their logs."""
 CHECKPOINT_SECONDS = 0.5
 """How often the high watermark is written down (`replica.high.watermark.checkpoint.interval.ms`)."""
 SLACK_SECONDS = 3.0
 """For a busy machine: a checkpoint, a fetch and its answer may all be late."""
 ZONE_SECONDS = 900.0
 """Logs are in local time, and zones differ by quarters of an hour."""
+
+CLOCK_FAULTS = frozenset(fault.name for fault in clock.FAULTS)
 
 _CUT = re.compile(r"^(\S+ \S+?),(\d{3}) INFO \[broker \d+\] (\S+)-(\d+) is cut from (\d+) to (\d+)$")
 _LINE = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3}) ")
@@ -59,9 +64,15 @@ class Reach:
 
 def reaches(mechanism: str, plan: Plan, journal: Journal, history: History, logs: Path) -> list[Reach]:
     """What the mechanism can have taken in this run; empty if there is no evidence that it acted."""
-    if mechanism == "cut-to-high-watermark":
+    if mechanism == CUT:
         return list(_cuts(plan, journal, history, logs))
     return list(_credited(plan, journal, history))
+
+
+def undated(plan: Plan, journal: Journal, logs: Path) -> list[str]:
+    """The nodes that cut a log, and whose wall clock was changed: their logs do not say when."""
+    names = _of_changed_clocks(journal) & {node.name for node in plan.topology.nodes}
+    return sorted(name for name in names if any(map(_CUT.match, _lines(logs / f"{name}.log"))))
 
 
 def without(history: History, taken: Iterable[Reach]) -> History:
@@ -116,9 +127,9 @@ def copies_without(replicas: Replicas, history: History, taken: Iterable[Reach])
 
 def _cuts(plan: Plan, journal: Journal, history: History, logs: Path) -> Iterator[Reach]:
     window = (plan.timing.lag_ms + plan.timing.session_ms) / 1000 + CHECKPOINT_SECONDS + SLACK_SECONDS
-    lives = _lives(journal)
+    lives, changed = _lives(journal), _of_changed_clocks(journal)
     for node in plan.topology.nodes:
-        if "broker" not in node.roles:
+        if "broker" not in node.roles or node.name in changed:
             continue
         first_of_life: set[tuple[TopicPartition, int]] = set()
         for t, at, before, after in _read_cuts(logs / f"{node.name}.log", journal, node.name):
@@ -150,9 +161,7 @@ def _lives(journal: Journal) -> Mapping[str, list[tuple[float, float]]]:
 
 def _read_cuts(log: Path, journal: Journal, node: str) -> Iterator[tuple[float, TopicPartition, int, int]]:
     """When, in the journal's time, which partition, from where to where."""
-    if not log.is_file():
-        return
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = _lines(log)
     started = next((event for event in journal.of("node", "started") if (event.node or event.id) == node), None)
     first = next((found for line in lines if (found := _LINE.match(line))), None)
     if started is None or first is None:
@@ -163,6 +172,19 @@ def _read_cuts(log: Path, journal: Journal, node: str) -> Iterator[tuple[float, 
             wall = _seconds(found[1], found[2]) - zone
             t = started.t + wall - started.wall
             yield t, (found[3], int(found[4])), int(found[5]), int(found[6])
+
+
+def _lines(log: Path) -> list[str]:
+    return log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+
+
+def _of_changed_clocks(journal: Journal) -> set[str]:
+    return {
+        node
+        for event in journal.of("fault", "intent")
+        if event.data.get("fault") in CLOCK_FAULTS
+        for node in event.data.get("nodes", ())
+    }
 
 
 def _seconds(text: str, millis: str) -> float:

@@ -17,13 +17,14 @@ from harness.plan.injects import (
     InjectSwapped,
 )
 from harness.plan.model import ConsumerSpec, NodeSpec, Plan, ProducerSpec
-from harness.plan.probes import ReplicaStateEventProbe
-from harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Shutdown, Start, Workload
+from harness.plan.probes import DeleteTopicProbe, ReplicaStateEventProbe
+from harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Shutdown, Start, Workload, ZnodeStep
 
 ROLES = ("controllers", "brokers", "active-controller", "zookeeper", "zookeeper-leader")
 OF_PARTITION = ("leader", "followers")
 OF_MANY = ("brokers", "controllers", "followers:")
 """How references begin that lead to several nodes, as a rule."""
+DELETIONS = "/admin/delete_topics/"
 INTERNAL_TOPICS = ("__consumer_offsets",)
 
 
@@ -99,6 +100,7 @@ def _topics(plan: Plan) -> Iterator[Problem]:
 def _clients(plan: Plan) -> Iterator[Problem]:
     topics, sites = {topic.name for topic in plan.topics}, set(plan.topology.sites)
     prepared = plan.prepared_topics
+    deleted = {topic: plan.step_name(place) for place, step in enumerate(plan.steps) for topic in _deletes(step)}
     kinds: tuple[tuple[str, tuple[ProducerSpec | ConsumerSpec, ...]], ...] = (
         ("producers", plan.workload.producers),
         ("consumers", plan.workload.consumers),
@@ -111,8 +113,18 @@ def _clients(plan: Plan) -> Iterator[Problem]:
             if spec.topic in prepared:
                 sentence = f"{spec.name} works on {spec.topic}, which is `prepared`: no client is given such a topic"
                 yield Problem(("workload", kind, place, "topic"), sentence)
+            if isinstance(spec, ProducerSpec) and spec.acks == "all" and spec.topic in deleted:
+                sentence = f"{spec.name} is promised records of {spec.topic}, which {deleted[spec.topic]} deletes with "
+                yield Problem(("workload", kind, place, "topic"), sentence + "all promises: give it `acks: 1`")
             if spec.site not in sites:
                 yield Problem(("workload", kind, place, "site"), _unknown("site", spec.site, sites))
+
+
+def _deletes(step: object) -> Iterator[str]:
+    if isinstance(step, DeleteTopicProbe):
+        yield step.topic
+    if isinstance(step, ZnodeStep) and step.action == "create" and step.path.startswith(DELETIONS):
+        yield step.path.removeprefix(DELETIONS)
 
 
 def _steps(plan: Plan) -> Iterator[Problem]:

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from harness.checkers.history import read_history
 from harness.checkers.lost_write import lost_write
 from harness.checkers.mechanisms import Reach, reaches, without
@@ -151,11 +153,11 @@ def test_the_history_without_them_has_neither_their_sends_nor_their_reads() -> N
     assert [read.offset for poll in rest.polls for read in poll.records] == [0, 1, 2, 0, 1, 2]
 
 
-def lost(folder: Path, *, cut_to: int) -> list[Finding]:
+def lost(folder: Path, *, cut_to: int, besides: Iterable[Line] = ()) -> list[Finding]:
     """What the judge says of a run whose final read lacks the offsets from 7 to 9."""
     log(folder, "node-5", 21.5, 10, cut_to)
     (folder / "nodes").mkdir()
-    verdict = judge(plan(), journal([*FULL, read(50.0, *range(7), 20)]), folder / "nodes")
+    verdict = judge(plan(), journal([*FULL, *besides, read(50.0, *range(7), 20)]), folder / "nodes")
     return [each for each in verdict.findings if each.check == lost_write(read_history(journal(FULL))).check]
 
 
@@ -177,9 +179,18 @@ def test_the_judge_holds_the_rest_against_the_target(tmp_path: Path) -> None:
     assert finding.counterexample.total == 1
 
 
-def fault(name: str, begun: float, over: float, **aim: Any) -> list[Line]:
+@pytest.mark.parametrize(("node", "verdict"), [("node-5", Verdict.INCONCLUSIVE), ("node-4", Verdict.PASS)])
+def test_a_cut_by_a_clock_that_was_changed_explains_nothing_and_proves_nothing(
+    tmp_path: Path, node: str, verdict: Verdict
+) -> None:
+    (finding,) = lost(tmp_path, cut_to=7, besides=fault("jump", 12.0, 30.0, kind="clock-jump", nodes=[node]))
+    assert finding.verdict is verdict
+    assert ("its log does not say when it cut what" in finding.sentence) == (node == "node-5")
+
+
+def fault(name: str, begun: float, over: float, kind: str = "x", **aim: Any) -> list[Line]:
     return [
-        (begun, "fault", name, "intent", None, {"fault": "x", **aim}),
+        (begun, "fault", name, "intent", None, {"fault": kind, **aim}),
         (begun, "fault", name, "injected", None, {}),
         (over, "fault", name, "healed", None, {}),
     ]

@@ -90,6 +90,11 @@ def test_a_wrong_file_is_refused_at_its_line(right: str, wrong: str, sentence: s
         ("after: cut.proven, ms", "after: cutt.proven, ms", "no step `cutt` comes before this; so far: cut, old"),
         ("after: cut.proven, ms", "after: old.proven, ms", "`old` is no fault"),
         ("as: twin", "as: cut", "a second step is named `cut` at plan.yaml:22"),
+        (
+            "fault: cut}",
+            "fault: cut}\n- {do: probe, request: delete-topic, topic: t, node: node-4}",
+            "p1 is promised records of t, which step-08 deletes with all promises",
+        ),
         ("fault: cut}", "fault: gap}", "no fault `gap` comes before this; so far: cut, twin at plan.yaml:23"),
         ("node: node-4b", "node: node-4", "node-4 is no duplicate that waits"),
         ("that: acknowledged, after: cut.proven", "that: proven, fault: gap", "unknown fault `gap`"),
