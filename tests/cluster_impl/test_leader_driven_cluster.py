@@ -154,17 +154,17 @@ def test_the_life_of_a_state_change_is_in_the_log_and_in_the_metrics(cluster: Le
             f"follower, broker id {node}, completed start-replica for topic t partition 0, request from leader -1, "
             "at epoch -1"
         )
-        eventually(lambda node=node: _completed(cluster, node) == 1, f"the metrics of broker {node} are written")  # type: ignore[misc]
+        eventually(lambda node=node: cluster.metrics(node)["own_queue"] == 0, f"the queue of broker {node} is empty")  # type: ignore[misc]
+    roles = ("leading", "following")
+    eventually(lambda: [_sum(cluster, role) for role in roles] == [1, 2], "the metrics know who leads and who follows")
     found = {node: cluster.metrics(node) for node in BROKERS}
+    assert [each["state_changes"]["completed"]["start-replica"] for each in found.values()] == [1, 1, 1]
     assert found[4]["state_changes"]["requested"]["start-replica"] == 3
-    assert sum(each["leading"] for each in found.values()) == 1
-    assert sum(each["following"] for each in found.values()) == 2
-    assert all(each["own_queue"] == 0 and each["queue_full"] == 0 for each in found.values())
+    assert all(each["queue_full"] == 0 for each in found.values())
 
 
-def _completed(cluster: LeaderDrivenCluster, node: int) -> int:
-    found: int = cluster.metrics(node)["state_changes"]["completed"]["start-replica"]
-    return found
+def _sum(cluster: LeaderDrivenCluster, figure: str) -> int:
+    return sum(cluster.metrics(node)[figure] for node in BROKERS)
 
 
 @pytest.mark.requirement("DLD-25")

@@ -26,6 +26,9 @@ UNHURRIED = {
 
 REST = 5.0
 """Seconds over which a node at rest is measured."""
+WAKE_UPS = 200
+"""A second: a few heartbeats and fetches. Whoever spins, or polls every millisecond, has a thousand and more."""
+ACTIVE = "this broker is ACTIVE"
 
 
 @pytest.fixture
@@ -95,18 +98,20 @@ def test_a_stopped_broker_hands_over_what_it_leads_and_exits_with_0(cluster: Pro
 
 
 def test_a_killed_broker_reclaims_its_id_at_once(cluster: ProcessCluster) -> None:
+    before = cluster.brokers[4].log().count(ACTIVE)
     cluster.brokers[4].end()
     cluster.brokers[4].start()
-    eventually(lambda: cluster.brokers[4].log().count("this broker is ACTIVE") == 2, "the restarted broker is active")
+    eventually(lambda: cluster.brokers[4].log().count(ACTIVE) > before, "the restarted broker is active")
 
 
-def test_the_cluster_goes_on_when_its_active_controller_is_killed(cluster: ProcessCluster) -> None:
-    create(cluster.bootstrap, "before")
-    cluster.controllers[cluster.active_controller()].end()
-    for node in cluster.brokers:
-        create(f"{address(node)}:9092", f"after-{node}")
-    produce(cluster.bootstrap, "before", ["x"])
-    assert all(not broker.says("FENCED with epoch 1: its lease ran out") for broker in cluster.brokers.values())
+def test_the_cluster_goes_on_when_its_active_controller_is_killed(tmp_path: Path) -> None:
+    with running(tmp_path, **UNHURRIED) as cluster:
+        create(cluster.bootstrap, "before")
+        cluster.controllers[cluster.active_controller()].end()
+        for node in cluster.brokers:
+            create(f"{address(node)}:9092", f"after-{node}")
+        produce(cluster.bootstrap, "before", ["x"])
+        assert not any(broker.says(": its lease ran out") for broker in cluster.brokers.values())
 
 
 def test_all_processes_are_killed_and_started_again_and_nothing_is_lost(cluster: ProcessCluster) -> None:
@@ -120,11 +125,11 @@ def test_all_processes_are_killed_and_started_again_and_nothing_is_lost(cluster:
     assert consume(cluster.bootstrap, "t", 100) == [str(number) for number in range(100)]
 
 
-def test_a_node_at_rest_uses_little(tmp_path: Path) -> None:
+def test_a_node_at_rest_seldom_wakes_up(tmp_path: Path) -> None:
+    """What that costs, in time and memory, `make bench` measures."""
     with running(tmp_path, **UNHURRIED) as cluster:
         processes = [psutil.Process(node.pid) for node in cluster.nodes.values()]
-        for process in processes:
-            process.cpu_percent()
+        before = [process.num_ctx_switches().voluntary for process in processes]
         time.sleep(REST)
-        assert max(process.memory_info().rss for process in processes) < 80_000_000
-        assert sum(process.cpu_percent() for process in processes) / len(processes) < 1.0
+        woken = [process.num_ctx_switches().voluntary - each for process, each in zip(processes, before, strict=True)]
+        assert max(woken) < REST * WAKE_UPS

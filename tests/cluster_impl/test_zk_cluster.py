@@ -170,6 +170,7 @@ def test_brokers_outlive_their_zookeeper(cluster: ZkCluster) -> None:
     producing.flush()
     cluster.server.start()
     cluster.server.await_serving()
+    cluster.await_serving()
     create("after", bootstrap())
     in_sync(cluster, "t")
     in_sync(cluster, "after")

@@ -113,9 +113,16 @@ class ZooKeeperServer:
             assert time.monotonic() < deadline, f"ZooKeeper {self.id} does not serve: {self.log()[-2000:]}"
             time.sleep(0.02)
 
+    def has_session(self, session: int) -> bool:
+        """True as well if it does not answer: then nobody knows that the session is gone."""
+        dump = self.ask("dump")
+        return not dump or f"0x{session:x}" in dump
+
     def watches(self) -> int:
         """How many watches it holds for all its clients."""
-        lines = [line for line in self.ask("mntr").splitlines() if line.startswith("zk_watch_count")]
+        deadline = time.monotonic() + LIMIT
+        while not (lines := [line for line in self.ask("mntr").splitlines() if line.startswith("zk_watch_count")]):
+            assert time.monotonic() < deadline, f"ZooKeeper {self.id} does not answer: {self.log()[-2000:]}"
         return int(lines[0].split()[1])
 
     def signal(self, number: signal.Signals) -> None:

@@ -19,6 +19,7 @@ from harness.cli.main import run_command
 from harness.network.lease import Lease
 from harness.processes import table
 from harness.processes.records import HARNESS, RUN, TOKEN, ProcessRecords
+from tests.harness.processes.test_records import await_environment
 
 pytestmark = pytest.mark.integration
 
@@ -49,6 +50,7 @@ def test_processes_of_a_dead_run_are_ended_though_its_folder_is_gone(tmp_path: P
             environment = {**os.environ, TOKEN: "t", RUN: str(tmp_path / run), HARNESS: harness}
             process = stack.enter_context(subprocess.Popen(["sleep", "60"], env=environment))
             stack.callback(process.kill)
+            await_environment(process.pid, RUN)
             return process
 
         orphan = start("gone", dead)
@@ -78,6 +80,8 @@ def test_where_there_are_records_they_decide(tmp_path: Path, dead: str) -> None:
         subprocess.Popen(["sleep", "60"], env={**os.environ, **stamp}) as recorded,
         subprocess.Popen(["sleep", "60"], env={**os.environ, **stamp, TOKEN: "of nobody"}) as forged,
     ):
+        for process in (recorded, forged):
+            await_environment(process.pid, TOKEN)
         [found], _ = clean_all(dry_run=True)
         assert [each.id for each in found.found] == [f"pid {recorded.pid}"]
         shutil.rmtree(run)
@@ -92,6 +96,7 @@ def test_what_runs_still_goes_before_the_addresses_of_a_run_whose_folder_is_gone
     subprocess.run([sys.executable, "-c", died, str(run)], check=False)
     environment = {**os.environ, TOKEN: "t", RUN: str(run), HARNESS: dead}
     with subprocess.Popen(["sleep", "60"], env=environment) as orphan:
+        await_environment(orphan.pid, RUN)
         [would], _ = clean_all(dry_run=True)
         [found], _ = clean_all()
         assert orphan.wait(10) == -9

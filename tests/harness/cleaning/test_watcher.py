@@ -73,7 +73,7 @@ def test_a_watcher_outlives_a_signal_to_the_whole_group_of_its_harness(run: Path
 
 def test_a_run_that_ends_as_it_should_has_no_watcher_any_more_and_no_line_of_it(run: Path) -> None:
     with _harness(run) as harness:
-        assert len(_watchers(run)) == 1
+        _await(lambda: len(_watchers(run)) == 1)
         harness.communicate("\n")
     assert harness.returncode == 0
     assert _watchers(run) == []
@@ -89,6 +89,7 @@ def test_what_a_run_could_not_end_itself_is_its_watcher_s_once_it_is_over(run: P
 
 def test_a_watcher_that_is_dead_is_no_trouble(run: Path) -> None:
     with Watcher(run):
+        _await(lambda: bool(_watchers(run)))
         [watcher] = _watchers(run)
         assert table.end(watcher)
 

@@ -207,6 +207,7 @@ def test_of_thousands_of_partitions_only_what_changes_is_read_anew(
         return get(connection, paths)
 
     monkeypatch.setattr(ZooKeeperConnection, "get", noted)
+    monkeypatch.setattr("harness.clients.zookeeper.follower.SILENT_AFTER", LONG)  # else all is read anew
     with Observer(nodes, Dialect.LEADER_DRIVEN, journal) as observer:
         assert observer.wait(lambda: len(observer.now.image.partitions) == 3000, time.monotonic() + LONG)
         assert len(read) > 3000

@@ -181,5 +181,5 @@ def test_a_flapping_link_may_be_healed_before_its_time(cluster: Cluster) -> None
 
 def test_a_rate_that_a_server_cannot_reach_is_refused(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("faults.links.slow.PATIENCE", 0.0)
-    with pytest.raises(CapabilityError, match="a rate of 900 KB/s cannot be proven for the replies"):
-        build("slow", cluster, {"from": [A], "to": [B], "rate_kb": 900, "streams": "replies"}).set_up()
+    with pytest.raises(CapabilityError, match="a rate of 90000 KB/s cannot be proven for the replies"):
+        build("slow", cluster, {"from": [A], "to": [B], "rate_kb": 90_000, "streams": "replies"}).set_up()

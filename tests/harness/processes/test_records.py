@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -38,11 +39,19 @@ def test_a_run_that_started_nothing_has_no_records(tmp_path: Path) -> None:
     assert read_records(tmp_path / "processes.jsonl") == []
 
 
+def await_environment(pid: int, name: str) -> None:
+    """A process that was just started has that of its parent, or none, until exec is over."""
+    deadline = time.monotonic() + 20
+    while name not in table.environment(pid):
+        assert time.monotonic() < deadline
+
+
 @pytest.mark.integration
 def test_a_process_whose_pid_was_never_noted_is_found_by_its_token(tmp_path: Path) -> None:
     records = ProcessRecords(tmp_path / "processes.jsonl")
     stamp = records.intend("node-4", ["sleep"])
     with subprocess.Popen(["sleep", "60"], env={**os.environ, **stamp}) as process:
+        await_environment(process.pid, TOKEN)
         found = living(read_records(tmp_path / "processes.jsonl"))
         process.kill()
     assert [(record.node, identity.pid) for record, identity in found] == [("node-4", process.pid)]

@@ -151,7 +151,7 @@ def test_a_heartbeat_that_is_not_answered_in_time_is_given_up_and_its_late_answe
                 await broker.until(lambda _: len(other.asked) > seen + 2)
                 assert broker.lifecycle.epoch == 7
 
-            await live(Broker(voters, interval=0.02, timeout=0.1), story)
+            await live(Broker(voters, interval=0.02, timeout=1.0), story)
         assert len(silent.asked) == 1
 
     asyncio.run(run())

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 
@@ -197,16 +196,15 @@ def test_an_id_that_was_taken_meanwhile_is_waited_for_or_ends_the_broker(server:
     run(test())
 
 
-def test_all_nodes_of_a_cluster_find_the_id_that_the_first_has_made(tmp_path: Path) -> None:
-    async def test(connect: str) -> None:
-        async with client(connect) as one, client(connect) as other:
+def test_all_nodes_of_a_cluster_find_the_id_that_the_first_has_made(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with client(server.connect) as one, client(server.connect) as other:
             ids = await asyncio.gather(found_cluster(one, znodes.ROOTS), found_cluster(other, znodes.ROOTS))
             assert len(set(ids)) == 1
             assert json.loads((await one.get("/cluster/id")).data) == {"version": "1", "id": ids[0]}
             assert await one.exists(znodes.ISR_CHANGES) is not None
 
-    with zookeeper(tmp_path) as fresh:
-        run(test(fresh.connect))
+    run(test())
 
 
 def test_no_two_brokers_give_out_the_same_producer_id(server: ZooKeeperServer) -> None:

@@ -256,18 +256,20 @@ def test_while_the_session_is_suspended_no_time_passes_for_the_core(server: ZooK
             core = ToyCore()
 
             def steps(event: events.Event) -> Steps[None]:
-                if isinstance(event, events.Reconnected):
+                if isinstance(event, events.Elected):
+                    core.tick_at = time.monotonic() + 1
+                elif isinstance(event, events.Reconnected):
                     core.tick_at = time.monotonic() + 0.1
                 elif isinstance(event, events.Tick):
                     core.tick_at = None
                 yield from ()
 
             core.steps_of = steps
-            core.tick_at = time.monotonic() + 0.3
             async with term(core, zookeeper):
                 await until(lambda: core.kinds() == ["Elected"])
                 relay.cut()
                 await until(lambda: zookeeper.state is SessionState.SUSPENDED)
+                assert core.tick_at is not None
                 overdue = core.tick_at + 0.1
                 await until(lambda: time.monotonic() > overdue)
                 assert core.kinds() == ["Elected"]

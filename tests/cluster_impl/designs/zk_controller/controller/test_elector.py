@@ -168,9 +168,11 @@ def test_no_epoch_is_used_twice_by_candidates_whose_links_break_all_the_time(ser
                     elector = candidate(own, broker_id)
 
                     async def break_links() -> None:
+                        pause = 0.008 * (broker_id % 3)
                         while True:
                             await own.until_connected()
-                            await asyncio.sleep(0.008 * (broker_id % 3))
+                            await asyncio.sleep(pause)
+                            pause *= 1.1  # in the end long enough for an election on any machine
                             relay.cut()
                             await until(lambda: own.state is not SessionState.CONNECTED)
                             relay.heal()
