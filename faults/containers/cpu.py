@@ -8,6 +8,8 @@ from typing import ClassVar
 from faults.capabilities import Capability, Cluster, Evidence, Limits, Running
 from faults.containers.container_fault import ContainerFault
 
+TELLABLE = 1e-5
+"""Processors: a microsecond in each period of 0.1 s."""
 SPIN = 0.3
 TRIES = 10
 """Together three seconds: on a busy machine it takes a while until anybody gets all that it may have."""
@@ -41,7 +43,7 @@ class Cpu(ContainerFault):
 
     def verify(self) -> Evidence:
         met = {name: self._spun(name) for name in self.names}
-        proven = all(each.get("cpus") == self.cpus and each["throttled"] for each in met.values())
+        proven = all(_same(each.get("cpus"), self.cpus) and each["throttled"] for each in met.values())
         return Evidence(proven, "the kernel's limits, and busy loops in each group: they were throttled", met)
 
     def recover(self) -> None:
@@ -66,6 +68,11 @@ class Cpu(ContainerFault):
         """Of the nodes: a limit goes with the container that it is of."""
         live = (Running.RUNNING, Running.PAUSED)
         return [name for name in self.names if self.cluster.processes.status(name).running in live]
+
+
+def _same(told: object, wanted: float) -> bool:
+    """The kernel counts in millionths of a second."""
+    return isinstance(told, float | int) and abs(told - wanted) < TELLABLE
 
 
 def _throttled(before: Limits, after: Limits) -> int:

@@ -112,6 +112,7 @@ class Flapping(LinkFault):
                 {
                     "due_ms": due,
                     "at_ms": at,
+                    "until_ms": until,
                     "shown_ms": self._now(),
                     "links": "broken" if broken else "whole",
                     "proven": evidence.proven,
@@ -132,4 +133,10 @@ class Flapping(LinkFault):
                 return Evidence(False, f"change {number} of {of}, to {change['links']}: {change['how']}", measured)
         if len(changes) < of:
             return Evidence(False, f"only {len(changes)} of {of} changes came", measured)
-        return Evidence(True, f"{len(changes)} changes, each shown by a round trip through each link", measured)
+        how = f"{len(changes)} changes, each shown by a round trip through each link"
+        late = [
+            change["shown_ms"] - change["until_ms"] for change in changes if change["shown_ms"] > change["until_ms"]
+        ]
+        if late:
+            how += f"; {len(late)} of them only when the next was due already, up to {max(late)} ms late"
+        return Evidence(True, how, measured)

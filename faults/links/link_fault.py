@@ -135,6 +135,15 @@ class LinkFault:
             held = self._each(lambda effect: self.cluster.links.hold(*effect.pair, SILENT_AFTER))
             self.held = {pair: connection for pair, connection in held.items() if connection is not None}
         self.before = self._each(self._look)
+        deadline = time.monotonic() + PATIENCE / 2
+        while self._unanswered() and time.monotonic() < deadline:
+            time.sleep(LOOK_AGAIN)
+            self.before = self._each(self._look)
+
+    def _unanswered(self) -> bool:
+        """Whether a destination that runs was silent: a busy one may be for a moment."""
+        silent = (effect for effect in self.effects if self.before[effect.pair].reach is Reach.SILENT)
+        return any(self._runs(effect.destination) for effect in silent)
 
     def inject(self) -> None:
         self._each(self._impose)
@@ -142,7 +151,8 @@ class LinkFault:
     def verify(self) -> Evidence:
         """Each link refuses, swallows or ends a round trip that it answered before.
 
-        A link that was not answered before, its destination being down, is believed from its proxy's own report.
+        A link that was not answered before, and is not now, its destination being down, is believed from its proxy's
+        own report.
         """
         evidence, looks = self._await(self._proves, "show no effect", PATIENCE)
         self.dropped |= {pair for pair, look in looks.items() if look.open is Reach.SILENT}
@@ -190,7 +200,8 @@ class LinkFault:
             return False
         if effect.cuts:
             return look.reach is Reach.REFUSED
-        return self.before[effect.pair].reach is not Reach.ANSWERED or self._shows(effect, look)
+        mute = self.before[effect.pair].reach is not Reach.ANSWERED and look.reach is not Reach.ANSWERED
+        return mute or self._shows(effect, look)
 
     def _shows(self, effect: Effect, look: Look) -> bool:
         """Whether a link that answered before shows the effect."""

@@ -60,6 +60,8 @@ class LateBytes(LinkStall):
         self.released: Bytes = {}
         """What of them was still held when the links were let go."""
         self.given: dict[Pair, int] = {}
+        self._others: dict[Pair, set[str]] = {}
+        """Addresses at the far end of connections that need not be the node's."""
 
     def targets(self) -> Mapping[str, object]:
         return {**super().targets(), **self.kill.targets()}
@@ -69,8 +71,10 @@ class LateBytes(LinkStall):
 
     def set_up(self) -> None:
         self.kill.set_up()
+        self._others = {pair: set() for pair in self.links()}
+        own = self._taken()
         super().set_up()
-        self._taken()
+        self._leave_out_since(own)
 
     def inject(self) -> None:
         """Counted from when the links hold everything to the death of the process, which is to have sent something: a
@@ -79,6 +83,7 @@ class LateBytes(LinkStall):
         before = self._taken()
         began = time.monotonic()
         self.stalled = super().verify()
+        self._leave_out_since(before)
         time.sleep(max(0.0, began + self.queued_ms / 1000 - time.monotonic()))
         while not self._count(before) and time.monotonic() < began + QUEUED_WITHIN:
             time.sleep(LOOK_EVERY)
@@ -103,13 +108,13 @@ class LateBytes(LinkStall):
         super().recover()
 
     def verify_healed(self) -> Evidence:
+        deadline = time.monotonic() + DRAINED_WITHIN
+        while ((left := self._left()) or not self._passed()) and time.monotonic() < deadline:
+            time.sleep(LOOK_EVERY)
+        given = self._given()  # before anything else is sent through these links
         links = super().verify_healed()
         if not links.proven:
             return links
-        deadline = time.monotonic() + DRAINED_WITHIN
-        while (left := self._left()) and time.monotonic() < deadline:
-            time.sleep(LOOK_EVERY)
-        given = {pair: self.cluster.links.passed_on(*pair) - count for pair, count in self.given.items()}
         ready = await_ready(self.cluster, [self.node])
         data = {
             **ready.measured,
@@ -117,7 +122,7 @@ class LateBytes(LinkStall):
             "given since": _named(given),
             "still held": _told(left),
         }
-        if self.released and not sum(given.values()):
+        if self.released and not any(given.values()):
             return Evidence(False, "nothing of the held bytes was passed on", data)
         if left:
             return Evidence(False, f"the links still hold what a dead process sent after {DRAINED_WITHIN:g} s", data)
@@ -125,13 +130,29 @@ class LateBytes(LinkStall):
         how = f"the connections of the dead process ended at the proxy; {passed}"
         return Evidence(ready.proven, how if ready.proven else ready.how, data)
 
+    def _given(self) -> dict[Pair, int]:
+        return {pair: self.cluster.links.passed_on(*pair) - count for pair, count in self.given.items()}
+
+    def _passed(self) -> bool:
+        """Whether anything was passed on, where anything was still held. The proxy counts when a connection ends."""
+        return not self.released or any(self._given().values())
+
+    def _leave_out_since(self, before: Bytes) -> None:
+        """Connections that came while the links were measured are those of the measurement, or may be."""
+        for pair, connections in self._taken().items():
+            self._others[pair] |= connections.keys() - before[pair].keys()
+
     def _taken(self) -> Bytes:
         return {pair: self.cluster.links.taken(*pair) for pair in self.links()}
 
     def _count(self, before: Bytes) -> bool:
         """Whether anything was taken since then that is still in the links."""
         for pair, connections in self._taken().items():
-            more = {address: count - before[pair].get(address, 0) for address, count in connections.items()}
+            more = {
+                address: count - before[pair].get(address, 0)
+                for address, count in connections.items()
+                if address not in self._others[pair]
+            }
             self.late[pair] = {address: count for address, count in more.items() if count > 0}
         return self._held() > 0
 

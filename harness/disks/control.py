@@ -15,7 +15,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,8 @@ def serve(bound: socket.socket, answer: Answer) -> None:
     """For ever, one connection after another."""
     while True:
         connection, _ = bound.accept()
-        with connection, connection.makefile("rw", encoding="utf-8") as stream:
+        # Whoever asked may have given up before the answer.
+        with suppress(OSError, ValueError), connection, connection.makefile("rw", encoding="utf-8") as stream:
             for line in stream:
                 stream.write(json.dumps(_answered(line, answer)) + "\n")
                 stream.flush()

@@ -2,7 +2,8 @@
 
 The directory was opened before the mount was made, and is only reached by that descriptor. Once the mount is gone, what
 was written is simply there. Names under `PROBE` lie in a folder of their own beside it: files that the harness tries
-operations on, matched against rules by the path that they stand for, and never listed.
+operations on, matched against rules by the path that they stand for, and never listed. On another disk, as it were:
+what is done to their names is not undone, and an fsync of one makes no name of the node durable.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         self._rules = rules
         self._undo = undo
         self._paths: dict[int, str] = {}
+        self._probing: set[int] = set()
+        """Descriptors of files under `PROBE`."""
         self._lost = False
 
     def lose(self) -> Lost:
@@ -75,7 +78,8 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
 
     def unlink(self, path: str) -> int:
         self._changes(Operation.NAME, path)
-        self._undo.removes(_inside(path), self._place(path))
+        if not _is_probe(path):
+            self._undo.removes(_inside(path), self._place(path))
         self._place(path).unlink()
         return 0
 
@@ -154,7 +158,7 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         fd = os.open(place, _plain(flags) | os.O_CREAT, mode)
         if new:
             self._made(path)
-        return self._opened(fd, inside)
+        return self._opened(fd, path)
 
     def open(self, path: str, flags: int) -> int:
         place, inside = self._place(path), _inside(path)
@@ -162,7 +166,7 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         self._rules.check(Operation.OPEN, inside, to_write=to_write)
         if flags & os.O_TRUNC:
             self.truncate(path, 0)
-        return self._opened(os.open(place, _plain(flags)), inside)
+        return self._opened(os.open(place, _plain(flags)), path)
 
     def read(self, path: str | None, size: int, offset: int, fh: int) -> bytes:
         self._rules.check(Operation.READ, self._paths[fh])
@@ -205,6 +209,8 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         self._refuse_if_lost()
         os.fdatasync(fh) if datasync else os.fsync(fh)
         self._undo.synced(fh)
+        if fh not in self._probing:
+            self._undo.committed()
         return 0
 
     def flush(self, path: str | None, fh: int) -> int:
@@ -212,6 +218,7 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
 
     def release(self, path: str | None, fh: int) -> int:
         self._paths.pop(fh, None)
+        self._probing.discard(fh)
         os.close(fh)
         return 0
 
@@ -229,8 +236,10 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         if self._lost:
             raise OSError(errno.EIO, "the power is gone")
 
-    def _opened(self, fd: int, inside: str) -> int:
-        self._paths[fd] = inside
+    def _opened(self, fd: int, path: str) -> int:
+        self._paths[fd] = _inside(path)
+        if _is_probe(path):
+            self._probing.add(fd)
         return fd
 
     def _made(self, path: str) -> None:
@@ -239,13 +248,18 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         if os.geteuid() == _ROOT_ID:
             uid, gid, _ = mfusepy.fuse_get_context()
             os.chown(place, uid, gid, follow_symlinks=False)
-        self._undo.made(_inside(path), place)
+        if not _is_probe(path):
+            self._undo.made(_inside(path), place)
 
     def _place(self, path: str) -> Path:
         """Where it really is."""
-        if path == f"/{PROBE}" or path.startswith(f"/{PROBE}/"):
+        if _is_probe(path):
             return Path(self._probes + path.removeprefix(f"/{PROBE}"))
         return Path(self._root + path)
+
+
+def _is_probe(path: str) -> bool:
+    return path == f"/{PROBE}" or path.startswith(f"/{PROBE}/")
 
 
 def _inside(path: str) -> str:

@@ -83,8 +83,9 @@ class DiskServers:
         Raises InfrastructureError if that fails.
         """
         with self._lock:
-            point.mkdir(parents=True, exist_ok=True)
-            point = point.resolve()
+            point = _exact(point)
+            if mounts.at(point) is None:
+                point.mkdir(parents=True, exist_ok=True)
             served = self._served.setdefault(point, _Served(name, point, self._folder / f"{name}.sock"))
             if self._lives(served):
                 return
@@ -93,6 +94,7 @@ class DiskServers:
             except OSError as error:
                 raise InfrastructureError(f"{point} cannot be mounted anew: {error}") from error
             stamp = self._records.intend("mount", str(point), node=name)
+            self._ending.discard(served.name)
             self._backend.start(served.name, self._command(served, stamp.fsname))
             if not mounts.await_mounted(point, stamp.fsname, MOUNTED_WITHIN):
                 self._ending.add(served.name)
@@ -176,7 +178,6 @@ class DiskServers:
         finally:
             if not self._backend.await_end(served.name, ENDS_WITHIN) and self._runs(served):
                 self._backend.kill(served.name)
-            self._ending.discard(served.name)
         if known:
             self._records.gone("mount", str(served.point))
 
@@ -191,7 +192,7 @@ class DiskServers:
         return Command([*argv, "--fsname", fsname, "--harness", str(os.getpid()), *self._options])
 
     def _found(self, point: Path) -> _Served:
-        served = self._served.get(point.resolve())
+        served = self._served.get(_exact(point))
         if served is None:
             raise CapabilityError(f"{point} is no mount of this run: give its node `disk: breakable` in the plan")
         return served
@@ -205,3 +206,8 @@ class DiskServers:
     def _exited(self, name: str, exit_code: int) -> None:
         if name not in self._ending:
             self._broken.append(f"the file system under a node's log directory ended: {self._backend.obituary(name)}")
+
+
+def _exact(point: Path) -> Path:
+    """Without symbolic links, and without a look at what is mounted there: it may be stuck, or dead."""
+    return point.parent.resolve() / point.name

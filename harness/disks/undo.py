@@ -91,11 +91,11 @@ class UndoLog:
             unsynced.keep(length, unsynced.size)
 
     def synced(self, fd: int) -> None:
-        """An fsync of the file has ended well."""
+        """An fsync of the file has ended well: its bytes are durable, and, unless it lies elsewhere, all names are
+        (`committed`)."""
         with self._lock:
             if known := self._files.pop(_key(fd), None):
                 os.close(known.fd)
-            self.committed()
 
     def committed(self) -> None:
         """Names are durable: some fsync has ended well."""
@@ -143,6 +143,7 @@ class UndoLog:
     def lose(self) -> Lost:
         """Undo all of it, the latest first."""
         with self._lock:
+            self._old_names_survive()
             undone = []
             for named in reversed(self._names):
                 with suppress(FileNotFoundError, FileExistsError):
@@ -179,11 +180,14 @@ class UndoLog:
         return kept
 
     def _named(self, sentence: str, undo: Callable[[], object], kept: Path | None = None) -> None:
-        now = time.monotonic()
         with self._lock:
-            self._names.append(_Named(now, sentence, undo, kept))
-            while self._names[0].at < now - NAMES_SURVIVE_AFTER:
-                self._names.popleft().survives()
+            self._names.append(_Named(time.monotonic(), sentence, undo, kept))
+            self._old_names_survive()
+
+    def _old_names_survive(self) -> None:
+        now = time.monotonic()
+        while self._names and self._names[0].at < now - NAMES_SURVIVE_AFTER:
+            self._names.popleft().survives()
 
     def _forget_gone(self) -> None:
         """Files without a name that nobody can bring back."""

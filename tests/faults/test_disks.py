@@ -81,6 +81,19 @@ def test_a_machine_that_is_late_now_and_then_is_not_taken_for_a_slow_disk(cluste
     assert fault.verify_healed().proven
 
 
+def test_one_late_operation_is_not_taken_for_a_slow_disk_however_late(cluster: FakeCluster) -> None:
+    fault = build("disk-slow", cluster, {"node": "node-4", "ms": 150, "operations": ["fsync"]})
+    fault.set_up()
+    cluster.broken_disks.busy = 1
+    assert not fault.verify().proven, "there is no rule yet"
+
+
+def test_a_disk_that_is_as_slow_already_is_refused(cluster: FakeCluster) -> None:
+    cluster.broken_disks.busy = 1000
+    with pytest.raises(CapabilityError, match="ms for a fsync as it is"):
+        build("disk-slow", cluster, {"node": "node-4", "ms": 5, "operations": ["fsync"]}).set_up()
+
+
 def test_what_each_fault_refuses() -> None:
     assert rule_of("disk-full").operations == {Operation.GROW, Operation.CREATE}
     assert rule_of("disk-read-only").operations == CHANGES | {Operation.OPEN}

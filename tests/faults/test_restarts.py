@@ -9,7 +9,7 @@ import pytest
 import faults.identity.duplicate
 import faults.links.link_fault
 import faults.processes.late_bytes
-from faults.capabilities import CapabilityError, Claim, ProcessStatus, Running
+from faults.capabilities import CapabilityError, Claim, ProcessStatus, RoundTrip, Running
 from faults.fault import Fault
 from faults.processes.crash_loop import CrashLoop
 from faults.registry import build
@@ -145,6 +145,21 @@ def test_late_bytes_are_let_go_when_the_successor_runs(cluster: FakeCluster) -> 
     assert fault.verify().proven
     fault.recover()
     assert fault.verify_healed().proven
+
+
+def test_bytes_that_the_measurement_itself_sent_prove_nothing(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probes: dict[str, int] = {}
+    round_trip = cluster.round_trip
+
+    def measured(source: str, destination: str, timeout: float) -> RoundTrip:
+        probes[f"probe-{len(probes)}"] = 14
+        return round_trip(source, destination, timeout)
+
+    monkeypatch.setattr(cluster, "round_trip", measured)
+    monkeypatch.setattr(cluster, "taken", lambda source, destination: dict(probes))
+    assert not _injected(cluster, "late-bytes", node="node-4", to=["node-1"], queued_ms=0).verify().proven
 
 
 def test_bytes_whose_destination_closed_the_connection_need_not_arrive(

@@ -45,7 +45,7 @@ class NodeContainers:
         self._update(node, mem_limit=limit, memswap_limit=limit)
 
     def limit_cpus(self, node: str, cpus: float | None) -> None:
-        self._update(node, cpu_period=PERIOD, cpu_quota=NO_QUOTA if cpus is None else int(cpus * PERIOD))
+        self._update(node, cpu_period=PERIOD, cpu_quota=NO_QUOTA if cpus is None else round(cpus * PERIOD))
 
     def limits(self, node: str) -> Limits:
         return cgroups.limits(self._pods.backend.container_of(node).pid)

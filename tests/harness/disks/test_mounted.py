@@ -254,10 +254,14 @@ def test_power_is_lost_and_the_rules_last(bench: Bench) -> None:
         bench.disks.add("node-5", "broken", rule(Operation.FSYNC))
         with pytest.raises(OSError):
             os.fsync(log.fileno())
+    (data / "young").mkdir()
+    (data / "log").rename(data / "renamed")
     lost = bench.disks.lose(["node-5"])["node-5"]
-    assert lost.files == {"log": (2000, 1000)}
+    assert lost.files == {"renamed": (2000, 1000)}
+    assert lost.names == ("log was not renamed to renamed", "young was not made")
     assert list(bench.disks.durable("node-5")) == [(1000, 1000)]
     assert mounts.at(data) is None
+    assert [path.name for path in data.iterdir()] == ["log"]
     assert (data / "log").read_bytes() == b"x" * 1000
     bench.prepared(5)
     assert (data / "log").read_bytes() == b"x" * 1000
@@ -287,10 +291,10 @@ def test_when_the_file_system_dies_writers_get_an_error_and_the_files_are_seen_a
 
 
 def test_a_file_system_that_does_not_answer_is_taken_down_in_bounded_time(alone: Bench) -> None:
-    data = alone.prepared(4)
+    data = alone.prepared(4).resolve()
     os.kill(alone.server(4), signal.SIGSTOP)
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(data / "busy")], stderr=subprocess.PIPE)
-    mounts.take_down(data.resolve())
-    assert mounts.at(data.resolve()) is None
+    mounts.take_down(data)
+    assert mounts.at(data) is None
     writer.kill()
     writer.communicate(timeout=20)

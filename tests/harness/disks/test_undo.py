@@ -34,6 +34,7 @@ class Disk:
     def sync(self, name: str) -> None:
         os.fsync(self._fd(name))
         self.undo.synced(self._fd(name))
+        self.undo.committed()
 
     def remove(self, name: str) -> None:
         self.undo.removes(name, self.folder / name)
@@ -142,9 +143,12 @@ def test_folders_are_unmade_after_what_was_made_in_them(disk: Disk) -> None:
 
 
 def test_names_survive_by_themselves_after_a_while(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undo, "NAMES_SURVIVE_AFTER", 0.0)
+    now = [0.0]
+    monkeypatch.setattr("harness.disks.undo.time.monotonic", lambda: now[0])
     disk.write("old", b"x")
+    now[0] = 20.0
     disk.mkdir("new")
+    now[0] = 31.0
     assert disk.undo.lose().names == ("new was not made",)
     assert disk.content() == {"old": b""}
 

@@ -36,8 +36,8 @@ def test_a_lease_names_its_run_until_it_is_given_back(tmp_path: Path) -> None:
 def test_a_lease_that_was_given_back_while_another_run_waited_for_it_is_taken_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leasing, "FIRST_K", 65)
-    monkeypatch.setattr(leasing, "LAST_K", 65)
+    monkeypatch.setattr(leasing, "FIRST_K", 15)
+    monkeypatch.setattr(leasing, "LAST_K", 15)
     holder = _acquire(tmp_path)
     opened = os.open
 
@@ -54,27 +54,27 @@ def test_a_lease_that_was_given_back_while_another_run_waited_for_it_is_taken_an
 def test_addresses_that_something_else_listens_on_are_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leasing, "FIRST_K", 60)
-    monkeypatch.setattr(leasing, "LAST_K", 61)
-    with socket.create_server(Addresses(60).toxiproxy), _acquire(tmp_path) as lease:
-        assert lease.addresses == Addresses(61)
-        assert [path.name for path in leasing.state_folder().iterdir()] == ["61.lease"]
+    monkeypatch.setattr(leasing, "FIRST_K", 10)
+    monkeypatch.setattr(leasing, "LAST_K", 11)
+    with socket.create_server(Addresses(10).toxiproxy), _acquire(tmp_path) as lease:
+        assert lease.addresses == Addresses(11)
+        assert [path.name for path in leasing.state_folder().iterdir()] == ["11.lease"]
 
 
 def test_when_all_addresses_are_taken_the_error_names_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leasing, "FIRST_K", 62)
-    monkeypatch.setattr(leasing, "LAST_K", 62)
+    monkeypatch.setattr(leasing, "FIRST_K", 12)
+    monkeypatch.setattr(leasing, "LAST_K", 12)
     with _acquire(tmp_path), pytest.raises(InfrastructureError, match="fencepost clean"):
         _acquire(tmp_path)
 
 
 def test_every_listener_is_tried_before_a_lease_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leasing, "FIRST_K", 63)
-    monkeypatch.setattr(leasing, "LAST_K", 64)
+    monkeypatch.setattr(leasing, "FIRST_K", 13)
+    monkeypatch.setattr(leasing, "LAST_K", 14)
     with (
-        socket.create_server(("127.63.0.4", 9090)),
+        socket.create_server(("127.13.0.4", 9090)),
         Lease.acquire(tmp_path, lambda addresses: [Endpoint(addresses.node(4), 9090)]) as lease,
     ):
-        assert lease.addresses.k == 64
+        assert lease.addresses.k == 14
