@@ -26,7 +26,7 @@ from harness.processes.interrupts import heed_interrupts
 from results.records.folder import write_json
 
 GRACE = 60.0
-"""Seconds that runs have to heal, stop and be judged after an interrupt."""
+"""Seconds that runs have to stop and be judged after an interrupt."""
 NOT_TWICE = 1_000_000
 """Campaigns of different seeds draw different plans, up to so many."""
 

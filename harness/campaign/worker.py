@@ -1,7 +1,7 @@
 """One run of a campaign, in a process of its own: `python -m harness.campaign.worker PLAN RUNS BACKEND`.
 
-Whatever happens to it happens to no other run. Ctrl-C reaches it from the campaign; the run then heals, stops and is
-judged as any interrupted run is. `$FENCEPOST_PROGRESS` names the file that it tells its progress to.
+Whatever happens to it happens to no other run. Ctrl-C reaches it from the campaign; the run then stops and is judged
+as any interrupted run is. `$FENCEPOST_PROGRESS` names the file that it tells its progress to.
 """
 
 from __future__ import annotations
