@@ -1,8 +1,8 @@
 """Ctrl-C, SIGTERM and a closed terminal: the first ends everything in order, the second at once.
 
 The first one becomes a KeyboardInterrupt in the main thread, so that every `with` takes down what it made (a run: its
-cluster, and with it all faults) and what was run is judged. Whoever has no patience for that sends another: this process
-is gone then as after kill -9, and the watchers of its runs clean up.
+cluster, and with it all faults) and what was run is judged. Whoever has no patience for that sends another: then this
+process is gone as after kill -9, and the watchers of its runs clean up.
 """
 
 from __future__ import annotations
