@@ -144,6 +144,25 @@ def test_a_run_that_is_interrupted_says_so_and_leaves_nothing_running(tmp_path: 
     assert not running(folder)
 
 
+def test_who_interrupts_the_judging_of_a_run_still_gets_its_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[RunFolder] = []
+
+    def impatient(folder: RunFolder) -> RunVerdict:
+        asked.append(folder)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        return judge_folder(folder)
+
+    monkeypatch.setattr("harness.run._live", lambda *_: None)
+    monkeypatch.setattr("harness.run.judge_folder", impatient)
+    with pytest.raises(Interrupted) as interrupted:
+        run(plan_of(), tmp_path)
+    assert RunVerdict.load(interrupted.value.folder.verdict) == interrupted.value.verdict
+    assert interrupted.value.folder.report.is_file()
+
+
 def test_what_cannot_be_run_leaves_no_folder(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"unknown node `node-9`; known: node-1, node-4, node-5 \(in steps.0.nodes\)"):
         run(plan_of(InjectKill(as_="dead", nodes="node-9")), tmp_path)

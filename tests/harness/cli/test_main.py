@@ -1,5 +1,6 @@
 """The command as a user meets it."""
 
+import errno
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -61,6 +63,22 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
     done = fencepost(*arguments)
     assert sentence in done.err
     assert (done.code, done.err.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"), [(RuntimeError("a defect"), True), (OSError(errno.ENOSPC, "No space left on device"), False)]
+)
+def test_what_nobody_foresaw_is_no_violation(
+    fencepost: Fencepost, monkeypatch: pytest.MonkeyPatch, error: Exception, shown: bool
+) -> None:
+    def broken() -> NoReturn:
+        raise error
+
+    monkeypatch.setattr("harness.cleaning.cleanup.left_behind", broken)
+    done = fencepost("clean")
+    assert done.code == 2
+    assert ("Traceback" in done.err) == shown
+    assert done.err.endswith(f"fencepost: {error}\n")
 
 
 def test_a_plan_with_a_wrong_key_is_refused_at_its_line(fencepost: Fencepost, tmp_path: Path) -> None:
