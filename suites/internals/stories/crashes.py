@@ -111,6 +111,8 @@ def _controller(story: Story, target: TargetFacts, seed: int, fault: Step) -> Pl
             as_="anew", node=controller, value="$old-broker-epoch", within_ms=LIVELY_MS, expect=must("INT-51")
         ),
         ActiveController(as_="rules-again", is_=controller, within_ms=500, expect=never("INT-62")),
+        # Else its return to the ISR, or what brokers are told of that, would be taken for the probe's doing.
+        Converged(as_="settled", within_ms=LIVELY_MS, expect=must("LIVE-01")),
         ControlledShutdownProbe(
             as_="not-controller",
             node=controller,
