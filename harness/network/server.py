@@ -10,9 +10,9 @@ from pathlib import Path
 from harness.backends.backend import Command
 from harness.errors import InfrastructureError
 from harness.network.addresses import Endpoint
+from harness.network.program import PROGRAM, server_options
 from harness.network.toxiproxy import Toxiproxy
 
-PROGRAM = "toxiproxy-server"
 BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / ".tools" / "bin" / PROGRAM
 READY_WITHIN = 10.0
 
@@ -36,11 +36,6 @@ def find_toxiproxy() -> Path:
 
 def server_command(api: Endpoint) -> Command:
     return Command([str(find_toxiproxy()), *server_options(api)])
-
-
-def server_options(api: Endpoint) -> list[str]:
-    """Where it listens; and it counts the bytes that it passes on."""
-    return ["-host", api.host, "-port", str(api.port), "-proxy-metrics"]
 
 
 def await_version(toxiproxy: Toxiproxy) -> str:

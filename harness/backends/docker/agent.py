@@ -26,13 +26,12 @@ from typing import Any
 
 from harness.network.addresses import Endpoint
 from harness.network.doors import serve as stand
-from harness.network.server import server_options
+from harness.network.program import PROGRAM, server_options
 from harness.network.tcp_info import sock_diag
 
 FOLDER = Path("/run/fencepost")
 """Where the pod sees the folder that it shares with the harness."""
 SOCKET = "agent.sock"
-TOXIPROXY = "toxiproxy-server"
 
 
 def answer(connection: socket.socket) -> None:
@@ -88,7 +87,7 @@ def main() -> int:
     api = _endpoint(given.api)
     pairs = [door.split("=") for door in given.door]
     doors = {_endpoint(door): _endpoint(behind) for door, behind in pairs}
-    toxiproxy = subprocess.Popen([TOXIPROXY, *server_options(api)])
+    toxiproxy = subprocess.Popen([PROGRAM, *server_options(api)])
     return asyncio.run(_until_over(doors, toxiproxy))
 
 
