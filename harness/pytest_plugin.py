@@ -37,9 +37,15 @@ class Results:
         if story is None:
             self.other_failures |= report.failed
         elif VERDICT_PROPERTY in said:
-            self.verdicts[story] = Verdict(said[VERDICT_PROPERTY])
+            verdict = Verdict(said[VERDICT_PROPERTY])
+            self.other_failures |= report.failed and verdict is Verdict.PASS  # whatever failed, it was not the story
+            self._add(story, verdict)
         elif report.failed:
-            self.verdicts[story] = Verdict.INFRASTRUCTURE
+            self._add(story, Verdict.INFRASTRUCTURE)
+
+    def _add(self, story: str, verdict: Verdict) -> None:
+        """A story may be told twice."""
+        self.verdicts[story] = Verdict.worst([verdict, self.verdicts.get(story, verdict)])
 
     def exit_status(self, own: int) -> int:
         """`own` is what pytest would say: only its plain "passed" and "tests failed" give way to a verdict."""

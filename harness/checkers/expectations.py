@@ -84,16 +84,18 @@ def check(plan: Plan, journal: Journal) -> list[Finding]:
 
 
 def _attempts(journal: Journal) -> Mapping[str, list[Attempt]]:
-    """By step. Probes name theirs; a produce step's records carry its name as their process."""
+    """By step. Probes name theirs; a produce step's records carry its name as their process. The record of a probe is
+    journalled as well, for the data plane; it is the probe that is judged."""
     ends = {event.id: event for event in journal.of("op", "ok", "fail", "info")}
-    found: dict[str, list[Attempt]] = {}
+    probes: dict[str, list[Attempt]] = {}
+    records: dict[str, list[Attempt]] = {}
     for begun in journal.of("op", "invoke"):
         end = ends.get(begun.id)
         if begun.data.get("f") == "probe":
-            found.setdefault(begun.data["step"], []).append(_probe(begun, end))
+            probes.setdefault(begun.data["step"], []).append(_probe(begun, end))
         elif begun.data.get("f") == "send":
-            found.setdefault(begun.data["process"], []).append(_record(begun, end))
-    return found
+            records.setdefault(begun.data["process"], []).append(_record(begun, end))
+    return {**records, **probes}
 
 
 def _probe(begun: Event, end: Event | None) -> Attempt:

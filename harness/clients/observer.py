@@ -293,22 +293,28 @@ class Observer:
 class Listing:
     """Which brokers the active controller lists in its Metadata: only that shows whom it holds to be alive (KIP-343).
 
-    Kept while nobody is active, and while the active one does not answer. An answer counts from an election on.
+    Kept while nobody is active, and while the active one does not answer; of another one nothing is known until it has
+    answered. An answer counts from an election on.
     """
 
     controller: str | None = None
     since: float = 0.0
     brokers: frozenset[int] | None = None
+    by: str | None = None
+    """Who gave the list."""
 
     def of(self, controller: str | None, now: float) -> Listing:
         """This controller is the active one."""
-        return self if controller == self.controller else replace(self, controller=controller, since=now)
+        if controller == self.controller:
+            return self
+        brokers = self.brokers if controller in (None, self.by) else None
+        return replace(self, controller=controller, since=now, brokers=brokers)
 
     def told(self, node: str, view: BrokerView, began: float) -> Listing:
         """`node` answered so to a question of that time."""
         if node != self.controller or view.answer is not Answer.SERVING or began < self.since:
             return self
-        return replace(self, brokers=view.brokers)
+        return replace(self, brokers=view.brokers, by=node)
 
     def applied(self, image: Image) -> Image:
         """The image with each registered broker as active or inactive; the same one if nothing is otherwise."""

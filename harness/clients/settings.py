@@ -10,6 +10,9 @@ from harness.plan.model import Timing
 
 Settings = dict[str, Any]
 
+BATCH = 100
+"""Records: else all that was held up would go in one request, and not through a link that lets some bytes pass."""
+
 UNHEARD = logging.Logger("fencepost.clients")
 """What goes wrong is told by errors and reports. The library's own lines would go over whatever a terminal shows."""
 UNHEARD.addHandler(logging.NullHandler())
@@ -48,6 +51,7 @@ def producer(
         "acks": acks,
         "enable.idempotence": idempotent,
         "linger.ms": 2,
+        "batch.num.messages": BATCH,
         "message.timeout.ms": timeout_ms,
         "request.timeout.ms": max(1000, timing.lease_ms),
     }

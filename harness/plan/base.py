@@ -43,7 +43,8 @@ NodeRef = str
 """`node-4`, `controllers`, `brokers`, `zookeeper`, `zookeeper-leader`, `active-controller`, `leader:t-0`,
 `followers:t-0` or `$bound`. A design without controllers has neither `controllers` nor `active-controller`."""
 
-NodeRefs = NodeRef | tuple[NodeRef, ...]
+NodeRefs = NodeRef | Annotated[tuple[NodeRef, ...], Field(min_length=1)]
+"""Nobody is `none`, where that can be: an empty list would be lost in the file."""
 
 Partition = Annotated[str, Field(pattern=r"^.+-[0-9]+$")]
 """`t-0`: topic and partition, as Kafka names the folder."""

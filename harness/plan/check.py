@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.network.layout import MAIN_SITE, PROBE_SITE, SITE_PREFIX
 from harness.plan.base import PlanModel, Said
-from harness.plan.conditions import NodeExited, Znode
+from harness.plan.conditions import AwaitStep, NodeExited, WorkloadAcks, Znode
 from harness.plan.injects import (
     InjectClockJump,
     InjectClockSkew,
@@ -17,13 +17,21 @@ from harness.plan.injects import (
     InjectSwapped,
 )
 from harness.plan.model import ConsumerSpec, NodeSpec, Plan, ProducerSpec
-from harness.plan.probes import DeleteTopicProbe, ReplicaStateEventProbe
+from harness.plan.probes import (
+    CreatePartitionsProbe,
+    CreateTopicProbe,
+    DeleteTopicProbe,
+    ProbeStep,
+    ProduceProbe,
+    ReplicaStateEventProbe,
+)
 from harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Shutdown, Start, Workload, ZnodeStep
 
 ROLES = ("controllers", "brokers", "active-controller", "zookeeper", "zookeeper-leader")
 OF_PARTITION = ("leader", "followers")
 OF_MANY = ("brokers", "controllers", "followers:")
 """How references begin that lead to several nodes, as a rule."""
+TOPICS = "/brokers/topics/"
 DELETIONS = "/admin/delete_topics/"
 INTERNAL_TOPICS = ("__consumer_offsets",)
 
@@ -129,6 +137,7 @@ def _deletes(step: object) -> Iterator[str]:
 
 def _steps(plan: Plan) -> Iterator[Problem]:
     clients = {spec.name for spec in plan.workload.producers} | {spec.name for spec in plan.workload.consumers}
+    senders = _senders(plan)
     seen: set[str] = set()
     bound: set[str] = set()
     faults: set[str] = set()
@@ -138,6 +147,13 @@ def _steps(plan: Plan) -> Iterator[Problem]:
         at = ("steps", place)
         for key, ref in refs(step):
             yield from _ref((*at, key), ref, plan, bound)
+        if isinstance(step, AwaitStep) and isinstance(partition := getattr(step, "partition", None), str):
+            yield from _partition((*at, "partition"), partition, plan)
+        if isinstance(step, WorkloadAcks) and step.producer is not None and step.producer not in senders:
+            yield Problem((*at, "producer"), _unknown("producer", step.producer, senders))
+        for part in step.unchanged if isinstance(step, ProbeStep) else ():
+            if part != "brokers":
+                yield from _partition((*at, "unchanged"), part, plan)
         if isinstance(step, Heal) and step.fault not in faults:
             yield Problem((*at, "fault"), _not_yet("fault", step.fault, faults))
         if isinstance(step, Workload):
@@ -210,6 +226,7 @@ def _when(
 
 def _coverage(plan: Plan) -> Iterator[Problem]:
     names = {plan.step_name(place) for place in range(len(plan.steps))}
+    senders = _senders(plan)
     faults = {plan.step_name(place) for place, step in enumerate(plan.steps) if step.do == "inject"}
     for place, item in enumerate(plan.coverage):
         at = ("coverage", place)
@@ -217,10 +234,19 @@ def _coverage(plan: Plan) -> Iterator[Problem]:
             name = getattr(item, key, None)
             if name is not None and name not in (faults if key == "fault" else names):
                 yield Problem((*at, key), _unknown(key, name, names))
+        by = getattr(item, "by", None)
+        if by is not None and by not in senders:
+            yield Problem((*at, "by"), _unknown("producer", by, senders))
         for key in ("after", "before"):
             instant = getattr(item, key, None)
             if instant is not None:
                 yield from _instant((*at, key), instant, names, faults)
+
+
+def _senders(plan: Plan) -> set[str]:
+    """Whose records are counted: producers, and steps that send some."""
+    steps = {plan.step_name(place) for place, step in enumerate(plan.steps) if isinstance(step, Produce | ProduceProbe)}
+    return steps | {spec.name for spec in plan.workload.producers}
 
 
 def refs(step: PlanModel) -> Iterator[tuple[str, str]]:
@@ -287,8 +313,17 @@ def _site(at: tuple[str | int, ...], ref: str, plan: Plan) -> Iterator[Problem]:
 
 def _partition(at: tuple[str | int, ...], partition: str, plan: Plan) -> Iterator[Problem]:
     known = {f"{topic.name}-{index}" for topic in plan.topics for index in range(len(topic.assignments))}
-    if partition not in known and partition.rpartition("-")[0] not in INTERNAL_TOPICS:
+    if partition not in known and partition.rpartition("-")[0] not in (*INTERNAL_TOPICS, *_changed_topics(plan)):
         yield Problem(at, _unknown("partition", partition, known))
+
+
+def _changed_topics(plan: Plan) -> Iterator[str]:
+    """Topics that steps create, or give more partitions."""
+    for step in plan.steps:
+        if isinstance(step, CreateTopicProbe | CreatePartitionsProbe):
+            yield step.topic
+        if isinstance(step, ZnodeStep) and step.path.startswith(TOPICS):
+            yield step.path.removeprefix(TOPICS).partition("/")[0]
 
 
 def _instant(at: tuple[str | int, ...], instant: str, names: set[str], faults: set[str]) -> Iterator[Problem]:

@@ -83,7 +83,7 @@ def write_report(folder: RunFolder) -> Path:
         logs=tuple(_logs(folder)),
         told=read_state_changes(folder, journal),
     )
-    folder.report.write_text(page)
+    folder.report.write_text(page, encoding="utf-8")
     return folder.report
 
 

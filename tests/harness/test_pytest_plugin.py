@@ -65,6 +65,19 @@ def test_a_failure_that_is_no_story_keeps_the_status_of_pytest() -> None:
     assert results.exit_status(pytest.ExitCode.TESTS_FAILED) == 1
 
 
+def test_a_test_that_fails_after_its_story_passed_is_no_pass() -> None:
+    results = Results()
+    results.add(report("s", "failed", Verdict.PASS))
+    assert results.exit_status(pytest.ExitCode.TESTS_FAILED) == 1
+
+
+def test_a_story_that_is_told_again_and_passes_takes_nothing_back() -> None:
+    results = Results()
+    for verdict, outcome in ((Verdict.INCONCLUSIVE, "failed"), (Verdict.PASS, "passed")):
+        results.add(report("s", outcome, verdict))  # type: ignore[arg-type]
+    assert results.exit_status(pytest.ExitCode.TESTS_FAILED) == 3
+
+
 def test_a_session_without_stories_keeps_the_status_of_pytest() -> None:
     results = Results()
     results.add(report(None, "failed"))

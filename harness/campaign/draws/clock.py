@@ -11,13 +11,17 @@ from harness.plan.injects import InjectClockJump, InjectClockSkew
 
 JUMPS_MS = (-1_800_000, -60_000, -5_000, 5_000, 60_000, 1_800_000)
 """Below an hour: shipped Kafka refuses records that lie further ahead of its own clock."""
+BACKWARDS_MS = tuple(each for each in JUMPS_MS if each < 0)
+"""For shipped Kafka: put right after a jump forwards, it takes its last attempts to connect for ones of the future, and
+makes none (AK-09)."""
+KAFKA = ("apache-kafka", "apache-kafka-zk")
 SKEWS_PPM = (-200_000, -10_000, 10_000, 200_000)
 
 
 def jump(rng: random.Random, ground: Ground) -> Drawn | None:
     if not ground.own_clocks:
         return None
-    who, ms = _who(rng, ground), rng.choice(JUMPS_MS)
+    who, ms = _who(rng, ground), rng.choice(BACKWARDS_MS if ground.target.name in KAFKA else JUMPS_MS)
     return Drawn(
         inject=InjectClockJump,
         params={"nodes": who.refs, "ms": ms},

@@ -112,7 +112,8 @@ def flapping(rng: random.Random, ground: Ground) -> Drawn:
     on, off, times = rng.choice((1, 2, 4)) * shortest, rng.choice((1, 2, 4)) * shortest, rng.choice((2, 3, 5))
     params = {"nodes": who.refs, "from_": other, "on_ms": on, "off_ms": off, "count": times, "how": how}
     title = f"{who.text} and {_text(other)} flap ({how}, {on} ms of {on + off})"
-    return _link(InjectFlapping, ground, who, part, params, title)
+    drawn = _link(InjectFlapping, ground, who, part, params, title)
+    return replace(drawn, alone=how == "stall")  # toxics come and go, and cannot while an end is paused
 
 
 def bridge(rng: random.Random, ground: Ground) -> Drawn | None:

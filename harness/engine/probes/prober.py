@@ -128,6 +128,8 @@ class Prober:
     def _ask_in_background(self, probe: Probe, name: str, node: str) -> None:
         try:
             self._ask_all(probe, name, node)
+        except StepError as error:
+            self._context.journal.write("note", name, "seen", {"what": "unasked", "sentence": str(error)})
         except Exception as error:
             self._context.journal.trouble(f"the probe {name} failed in the background: {error!r}")
 

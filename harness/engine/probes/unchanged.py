@@ -17,6 +17,8 @@ CAUGHT_UP_WITHIN = 2.0
 TOLD_WITHIN = 1.0
 """Seconds in which brokers that serve are told what ZooKeeper says; whoever is cut off stays as he is."""
 
+SAYS = ", says "
+
 Snapshot = Mapping[str, object]
 
 
@@ -41,8 +43,9 @@ def snapshot(what: Sequence[str], context: Context) -> Snapshot | None:
 
 
 def changes(before: Snapshot, after: Snapshot) -> dict[str, object]:
-    """What is not as it was, each with its old and new state."""
-    keys = {**before, **after}
+    """What is not as it was, each with its old and new state. Of a broker that was silent before or after nothing is
+    known to have changed."""
+    keys = [key for key in {**before, **after} if SAYS not in key or (key in before and key in after)]
     return {key: [before.get(key), after.get(key)] for key in keys if before.get(key) != after.get(key)}
 
 
@@ -63,11 +66,11 @@ def _in_zookeeper(what: Sequence[str], context: Context) -> Snapshot:
     for node, view in _serving(context):
         for part in what:
             if part == "brokers":
-                found[f"brokers, says {node}"] = sorted(view.brokers)
+                found[f"brokers{SAYS}{node}"] = sorted(view.brokers)
             else:
                 told = view.partitions.get(part)
                 state = told and [told.leader, told.leader_epoch, sorted(told.isr), sorted(told.offline)]
-                found[f"{part}, says {node}"] = state
+                found[f"{part}{SAYS}{node}"] = state
     return found
 
 

@@ -71,6 +71,7 @@ def one_of_two_fails(story: Story, target: TargetFacts, seed: int) -> Plan:
     leader, *others = cast(story, seed)
     steps = [
         *opening(leader),
+        LeaderIs(as_="cast-beside", partition="u-0", is_=leader, within_ms=LIVELY_MS),
         InjectDiskError(as_="broken", node=leader, operations=("write",), files=SEGMENTS),
         LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=LIVELY_MS, expect=must("DISK-01")),
         ProduceProbe(

@@ -25,8 +25,8 @@ from suites.building import (
 )
 from suites.story import Story, TargetFacts
 
-LEASE_MS = 4000
-"""Longer than an election, so that leases can outlive it."""
+LEASE_MS = 8000
+"""Longer than an election on a busy machine, too, so that leases can outlive it."""
 BROKERS = tuple(map(node, BROKER_IDS))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.base import After
-from harness.plan.conditions import BrokerActive, IsrIs, LeaderIs, Registered
+from harness.plan.conditions import BrokerActive, IsrIs, LeaderIs, MetadataFrom, Registered
 from harness.plan.injects import InjectIsolate, InjectKill, InjectPause, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, WorkloadSpec
 from harness.plan.probes import AlterIsrProbe, ControlledShutdownProbe, IsrChangeProbe, ListOffsetsProbe, ProduceProbe
@@ -50,8 +50,9 @@ def cut_off(story: Story, target: TargetFacts, seed: int) -> Plan:
         LeaderIs(as_="moved", partition="u-0", is_=successor, within_ms=LIVELY_MS, expect=moved),
         *_session_over(target, leader),
         *_leads(target, successor),
-        # Sent to the successor itself: a deposed leader that serves on would hold a client that asks it for
-        # metadata. The first ones may come before the successor knows that it leads.
+        # Sent to the successor itself, once it knows that it leads: a deposed leader that serves on would hold a client
+        # that asks it for metadata.
+        _knows("told", successor),
         Produce(as_="beyond", topic="u", node=successor, records=30),
         Heal(as_="mend", fault="alone"),
         BrokerActive(
@@ -61,7 +62,8 @@ def cut_off(story: Story, target: TargetFacts, seed: int) -> Plan:
         *_old_change(target, leader),
         InjectKill(as_="successor-dies", nodes=successor),
         LeaderIs(as_="leads-again", partition="u-0", is_=leader, within_ms=LIVELY_MS, expect=must("ISR-06")),
-        Produce(as_="after", topic="u", records=10, expect=answers("LIVE-03", "served")),
+        _knows("told-again", leader),
+        Produce(as_="after", topic="u", records=10, idempotent=True, expect=answers("LIVE-03", "served")),
         *closing(work=False),
     ]
     return compose(
@@ -88,6 +90,10 @@ def _session_over(target: TargetFacts, leader: str) -> list[Step]:
         return []
     gone = must(target.rule("D631-07", "INT-43", "LD-10"))
     return [Registered(as_="session-over", node=leader, is_=False, within_ms=LIVELY_MS, expect=gone)]
+
+
+def _knows(as_: str, leader: str) -> Step:
+    return MetadataFrom(as_=as_, node=leader, partition="u-0", leader=leader, within_ms=LIVELY_MS)
 
 
 def _leads(target: TargetFacts, successor: str) -> list[Step]:

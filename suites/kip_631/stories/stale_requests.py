@@ -26,8 +26,8 @@ from suites.story import Story, TargetFacts
 
 AHEAD = 1000
 """A leader epoch that no partition of a short run reaches."""
-LEASE_MS = 2500
-"""Longer than an election, so that the leases of the brokers outlive the failover."""
+LEASE_MS = 6000
+"""Longer than an election on a busy machine, too, so that the leases of the brokers outlive the failover."""
 
 
 def build(story: Story, target: TargetFacts, seed: int) -> Plan:

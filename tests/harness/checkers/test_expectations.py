@@ -11,7 +11,7 @@ from harness.plan.base import After, Expect, ExpectOutcome, Level
 from harness.plan.conditions import BrokerFenced, NodeExited
 from harness.plan.injects import InjectCut
 from harness.plan.model import NodeSpec, Plan, Topology
-from harness.plan.probes import MetadataProbe
+from harness.plan.probes import MetadataProbe, ProduceProbe
 from harness.plan.steps import Bind, Produce, Step
 from results.records.events import Event
 from results.records.journal import Journal
@@ -185,6 +185,18 @@ def test_each_record_of_a_burst_is_judged(phase: str, code: int | None, outcome:
     events = Events().add(1, "op", "send-1", "invoke", f="send", process="burst", value="burst-0")
     events.add(2, "op", "send-1", phase, f="send", process="burst", code=code)
     assert only(check(plan_of(step), events.journal)).verdict is verdict
+
+
+def test_the_record_of_a_probe_is_judged_once_as_the_probe() -> None:
+    """A connection that ends in place of an answer is a refusal; of the record nothing is known."""
+    events = Events().add(1, "op", "send-ask-0", "invoke", f="send", process="ask", value="ask-0")
+    events.probe(1.0, "ask", "refused").add(2, "op", "send-ask-0", "info", f="send", process="ask", error="it hung up")
+    step = ProduceProbe(
+        as_="ask", node="node-4", topic="t", expect=ExpectOutcome(level=Level.MUST, outcome="refused", requirement="K1")
+    )
+    finding = only(check(plan_of(step), events.journal))
+    assert finding.verdict is Verdict.PASS
+    assert "1 of 1 answers" in finding.sentence
 
 
 def test_a_node_that_ends_by_itself_is_infrastructure() -> None:

@@ -42,6 +42,13 @@ def test_what_was_listed_last_stands_while_the_controller_is_silent_or_gone() ->
     assert states(listing.of(None, now=3.0)) == {4: "active", 5: "inactive"}
 
 
+def test_of_another_controller_nothing_is_known_until_it_has_answered() -> None:
+    listing = Listing("node-4").told("node-4", serving(4), began=1.0)
+    assert states(listing.of("node-5", now=3.0)) == {4: "registered", 5: "registered"}
+    assert states(listing.of(None, now=3.0).of("node-5", now=4.0)) == {4: "registered", 5: "registered"}
+    assert states(listing.of(None, now=3.0).of("node-4", now=4.0)) == {4: "active", 5: "inactive"}
+
+
 def test_who_is_gone_stays_gone() -> None:
     gone = Image({4: BrokerEntry(4, 14, "gone", 14)})
     assert states(Listing("node-4").told("node-4", serving(4), began=1.0), gone) == {4: "gone"}

@@ -6,7 +6,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, cast
 
-from harness.clients.views import Observation
+import pytest
+
+from harness.clients.views import Answer, BrokerView, Observation
 from harness.engine.probes.unchanged import changes, settled, snapshot
 from tests.harness.engine.stage import IN_ZOOKEEPER, in_zookeeper, serving, stage
 
@@ -59,3 +61,15 @@ def test_a_change_that_follows_the_probe_shows(tmp_path: Path) -> None:
     after = snapshot(["t-0"], context)
     assert before is not None and after is not None
     assert list(changes(before, after)) == ["t-0, says node-5"]
+
+
+@pytest.mark.parametrize("silent", ["before", "after"])
+def test_a_broker_that_was_silent_for_a_moment_has_not_changed(tmp_path: Path, silent: str) -> None:
+    mute = in_zookeeper(brokers={"node-4": serving(), "node-5": BrokerView(Answer.SILENT)})
+    context = context_of(tmp_path, *((mute, in_zookeeper()) if silent == "before" else (in_zookeeper(), mute)))
+    before = snapshot(["t-0", "brokers"], context)
+    context.observer.wait(lambda: False, 0.0)
+    after = snapshot(["t-0", "brokers"], context)
+    assert before is not None and after is not None
+    assert len(before) != len(after)
+    assert changes(before, after) == {}
