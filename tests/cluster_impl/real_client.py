@@ -69,16 +69,17 @@ class Producing:
 
 
 def consume(at: str, topic: str, count: int) -> list[str]:
+    """The records as they came, each place in the log once: a group whose coordinator changes reads some again."""
     consumer = Consumer({"bootstrap.servers": at, "group.id": f"read-{topic}", "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
-    values: list[str] = []
+    values: dict[tuple[int | None, int | None], str] = {}
 
     def all_read() -> bool:
         message = consumer.poll(0.1)
         if message is not None and message.error() is None:
-            values.append((message.value() or b"").decode())
+            values[message.partition(), message.offset()] = (message.value() or b"").decode()
         return len(values) >= count
 
     eventually(all_read, f"{count} records of {topic}")
     consumer.close()
-    return values
+    return list(values.values())

@@ -224,4 +224,5 @@ def test_of_thousands_of_partitions_only_what_changes_is_read_anew(
     assert counts.any == 0
     seen = [event.data for event in read_journal(journal.path).of("state") if event.node is None]
     led = [data["leader_epoch"] for data in seen if data["what"] == "partition" and data["leader"] == 4]
-    assert led == sorted(set(led))
+    assert led == sorted(led)
+    assert set(led) == set(range(20))
