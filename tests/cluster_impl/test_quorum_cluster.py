@@ -9,10 +9,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
 from tests.cluster_impl.processes import LIMIT, ProcessCluster, address, eventually, running
+from tests.cluster_impl.real_client import consume
 
 pytestmark = pytest.mark.integration
 
@@ -50,23 +51,6 @@ def produce(bootstrap: str, topic: str, values: list[str]) -> None:
         producer.produce(topic, value, on_delivery=lambda error, _: failed.append(error) if error else None)
     assert producer.flush(LIMIT) == 0
     assert failed == []
-
-
-def consume(bootstrap: str, topic: str, count: int) -> list[str]:
-    settings = {"bootstrap.servers": bootstrap, "group.id": f"read-{topic}", "auto.offset.reset": "earliest"}
-    consumer = Consumer(settings)
-    consumer.subscribe([topic])
-    values: list[str] = []
-
-    def all_read() -> bool:
-        message = consumer.poll(0.1)
-        if message is not None and message.error() is None:
-            values.append((message.value() or b"").decode())
-        return len(values) >= count
-
-    eventually(all_read, f"{count} records of {topic}")
-    consumer.close()
-    return values
 
 
 def leader(bootstrap: str, topic: str) -> int:
