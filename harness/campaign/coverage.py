@@ -106,7 +106,7 @@ class _Sight:
         if self.holder == name:
             roles.add("active controller")
         catching_up = "replica not in ISR" in roles and node.returned
-        if not catching_up:
+        if node.returned and not catching_up:
             node.ended = node.returned = False
         state = self._process(node) or self._serving(node, catching_up)
         for role in sorted(roles) or ["broker without replicas"]:

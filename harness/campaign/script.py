@@ -274,7 +274,8 @@ def _follows(drawn: Drawn, held: _Held) -> bool:
 
 
 def _in_order(wanted: Sequence[_Held], held: Sequence[_Held]) -> list[_Held]:
-    """Those that must be healed, and whatever has to be healed before them: a pause before anything that is stalled."""
+    """Those that must be healed, and whatever has to be healed before them: a pause before anything that is stalled. Of
+    one kind the quorum comes first: a broker that starts may end if it finds none."""
     if any(each.drawn.stalls for each in wanted):
         wanted = [*wanted, *(each for each in held if each.drawn.pauses and each not in wanted)]
-    return sorted(wanted, key=lambda each: (each.drawn.undo, held.index(each)))
+    return sorted(wanted, key=lambda each: (each.drawn.undo, each.drawn.who.side != "quorum", held.index(each)))

@@ -6,7 +6,16 @@ from functools import partial
 from typing import Literal
 
 from faults.capabilities import Capability
-from harness.plan.conditions import ActiveController, BrokerActive, IsrIs, LeaderIs, ReplicaOffline, WorkloadAcks, Znode
+from harness.plan.conditions import (
+    ActiveController,
+    BrokerActive,
+    BrokerEpochAbove,
+    IsrIs,
+    LeaderIs,
+    ReplicaOffline,
+    WorkloadAcks,
+    Znode,
+)
 from harness.plan.injects import InjectCut, InjectKill, InjectLogDir, InjectStall
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone, Topology
 from harness.plan.probes import EventTopic, ProduceProbe, ReplicaStateEventProbe
@@ -231,6 +240,7 @@ def late_event(story: Story, target: TargetFacts, seed: int) -> Plan:
         Heal(as_="repaired", fault="fail"),
         Heal(as_="restart", fault="kill"),
         Heal(as_="release", fault="waiting"),
+        BrokerEpochAbove(as_="anew", node=follower, value="$old", within_ms=LIVELY_MS),
         BrokerActive(as_="active", node=follower, within_ms=LIVELY_MS, expect=must("RSE-24")),
         IsrIs(as_="rejoined", partition="t-0", has=follower, within_ms=LIVELY_MS, expect=must("DRSE-09")),
         ReplicaStateEventProbe(

@@ -69,6 +69,21 @@ def test_what_must_never_come_true_is_not_excused() -> None:
     assert judged(awaiting("never"), missed((2.5, 0.9), (3.5, 0.9), outcome="done")).verdict is Verdict.VIOLATION
 
 
+def test_a_lease_that_a_node_without_a_processor_lost_proves_nothing() -> None:
+    expect = MUST | {"level": "never"}
+    step = {
+        "do": "await",
+        "as": "led",
+        "condition": "leader",
+        "partition": "t-0",
+        "is_not": "node-5",
+        "within_ms": 3000,
+    }
+    kept = plan(steps=[step | {"expect": expect}])
+    assert judged(kept, missed((2.5, 0.9), (3.5, 0.9), outcome="done")).verdict is Verdict.INCONCLUSIVE
+    assert judged(kept, missed(outcome="done")).verdict is Verdict.VIOLATION
+
+
 def asked(outcome: str, error: int | None, wish: str = "served", level: str = "must") -> Finding:
     expect = MUST | {"level": level, "outcome": wish}
     step = {"do": "probe", "as": "ask", "request": "produce", "node": "node-4", "topic": "t", "acks": "all"}
