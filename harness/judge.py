@@ -199,12 +199,15 @@ def _broken_off(journal: Journal) -> Iterator[Doubt]:
     """A run that comes to its end heals whatever is left, and only then converges."""
     if any(event.id == CONVERGE for event in journal.of("step", "begin")):
         return
-    last = {event.id: event for event in journal.of("fault")}
-    begun = {event.id: event.t for event in reversed(list(journal.of("fault", "intent")))}
-    for name, event in last.items():
-        if event.phase not in ("healed", "unhealed"):
-            reason = f"the run was broken off while the fault {name} was at work."
-            yield Doubt(reason, frozenset({Basis.FAULT, Basis.ABSENCE}), since=begun.get(name, event.t))
+    begun: dict[str, float] = {}
+    for event in journal.of("fault"):
+        if event.phase in ("healed", "unhealed"):
+            begun.pop(event.id, None)
+        else:
+            begun.setdefault(event.id, event.t)
+    for name, since in begun.items():
+        reason = f"the run was broken off while the fault {name} was at work."
+        yield Doubt(reason, frozenset({Basis.FAULT, Basis.ABSENCE}), since)
 
 
 def _held_back(finding: Finding, doubts: list[Doubt]) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from faults.capabilities import Capability, CapabilityError, Cluster, DiskRule, Operation, Probed
+from faults.capabilities import Capability, Cluster, DiskRule, Operation, Probed
 from faults.disks.rule_fault import RuleFault
 
 LONG_ENOUGH = 0.1
@@ -42,14 +42,13 @@ class DiskSlow(RuleFault):
         slowed = [Operation(each) for each in operations]
         super().__init__(cluster, node, dir, DiskRule(frozenset(slowed), delay_ms=ms, files=files), slowed)
 
-    def set_up(self) -> None:
-        super().set_up()
-        for operation, probed in self._probe():
-            if self.shows(probed):
-                raise CapabilityError(
-                    f"the disk of {self.node} takes {probed.seconds * 1000:.0f} ms for a {operation.value} as it is: a "
-                    f"delay of {self.rule.delay_ms} ms could not be told from that; ask for more"
-                )
+    def _unfit(self, operation: Operation, probed: Probed) -> str:
+        if not self.shows(probed):
+            return super()._unfit(operation, probed)
+        return (
+            f"the disk of {self.node} takes {probed.seconds * 1000:.0f} ms for a {operation.value} as it is: a delay "
+            f"of {self.rule.delay_ms} ms could not be told from that; ask for more"
+        )
 
     def _probe(self) -> list[tuple[Operation, Probed]]:
         return [(operation, probed) for operation in self.tried for probed in self._quickest(operation)]

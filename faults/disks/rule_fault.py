@@ -34,8 +34,8 @@ class RuleFault(LivesOn):
         """Each operation that will be tried works now."""
         self.cluster.disks.check(self.node)
         for operation, probed in self._probe():
-            if probed.error is not None:
-                raise CapabilityError(f"the disk of {self.node} is broken already: {operation.value} {probed.error}")
+            if complaint := self._unfit(operation, probed):
+                raise CapabilityError(complaint)
 
     def inject(self) -> None:
         self.cluster.disks.add(self.node, self._name, self.rule, self.dir)
@@ -62,6 +62,14 @@ class RuleFault(LivesOn):
 
     def _probe(self) -> list[tuple[Operation, Probed]]:
         return [(operation, probed) for operation in self.tried for probed in self._try(operation)]
+
+    def _unfit(self, operation: Operation, probed: Probed) -> str:
+        """Why an effect could not be told from the disk as it is; empty if it could."""
+        return (
+            ""
+            if probed.error is None
+            else f"the disk of {self.node} is broken already: {operation.value} {probed.error}"
+        )
 
     def _try(self, operation: Operation) -> list[Probed]:
         """In each of the directories."""

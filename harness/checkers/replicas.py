@@ -76,8 +76,8 @@ def _look(history: History, at: TopicPartition, committed: Committed, replicas: 
     for member in members:
         if member in chosen:
             lacking = judged.lacks(chosen[member])
-        elif any(log.broker == member for log in replicas.of(at)):
-            if any(log.broker == member and log.unreadable for log in replicas.of(at)):
+        elif own := [log for log in replicas.of(at) if log.broker == member]:
+            if any(log.unreadable for log in own):
                 sums.unread_members.append(f"{at[0]}-{at[1]}")
             continue
         elif not replicas.complete(member):

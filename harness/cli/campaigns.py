@@ -141,11 +141,12 @@ class _Tally:
 
     def save(self) -> Summary:
         """Where the disk is full, or the folder is gone, it is still shown."""
+        counted = self._counted()
         summary = Summary(
             order=self.campaign.order,
             seconds=time.monotonic() - self.campaign.began,
-            outcomes=tuple(sorted(self._counted(), key=lambda outcome: outcome.number)),
-            interrupted=len(self.campaign.attempts) - len(self._counted()),
+            outcomes=tuple(sorted(counted, key=lambda outcome: outcome.number)),
+            interrupted=len(self.campaign.attempts) - len(counted),
             met=tuple(self._met),
             left_out=self._missing,
         )
