@@ -11,6 +11,7 @@ from typing import Protocol
 from cluster_impl.config import NodeConfig
 from cluster_impl.config_values import Role
 from cluster_impl.endings import StartupError
+from cluster_impl.storage.checkpoints import CorruptCheckpoint
 from cluster_impl.storage.directory import LogDirError
 
 log = logging.getLogger(__name__)
@@ -24,7 +25,7 @@ class Node(Protocol):
     async def start(self) -> None:
         """Returns once the node listens, and has its id where that may take time.
 
-        Raises OSError, LogDirError, ValueError or StartupError with a sentence if it cannot.
+        Raises OSError, LogDirError, CorruptCheckpoint, ValueError or StartupError with a sentence if it cannot.
         """
         ...
 
@@ -73,7 +74,7 @@ async def run_node(config: NodeConfig) -> None:
             starting.result()
         else:
             await _cancelled(starting)
-    except (OSError, LogDirError, ValueError) as error:
+    except (OSError, LogDirError, CorruptCheckpoint, ValueError) as error:
         raise StartupError(str(error)) from error
     if not stopping.done():
         log.info("the node has started")

@@ -77,9 +77,12 @@ class Fetch:
             if name is None:
                 return Asked(topic, partition, None, Error.UNKNOWN_TOPIC_ID)
         try:
-            return Asked(topic, partition, self._replicas.find(name or "", partition.partition), Error.NONE)
+            replica = self._replicas.find(name or "", partition.partition)
         except Refused as refused:
             return Asked(topic, partition, None, refused.error)
+        if version >= _TOPIC_IDS_FROM and replica.core.topic_id != topic.topic_id:
+            return Asked(topic, partition, None, Error.UNKNOWN_TOPIC_ID)
+        return Asked(topic, partition, replica, Error.NONE)
 
     def _credit(self, asked: Asked, follower: ReplicaState) -> None:
         """Judge and count a follower's position, once for each request."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections.abc import Iterator
 
@@ -72,6 +73,7 @@ class DelayedProduce:
 
     def __init__(self, response: m.ProduceResponse) -> None:
         self._response = response
+        self._keys = itertools.count()
         self._undecided: dict[int, tuple[Replica, Acknowledgement, PartitionResponse]] = {}
         self._future: asyncio.Future[m.ProduceResponse] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -82,19 +84,19 @@ class DelayedProduce:
 
     def expect(self, replica: Replica, next_offset: int, answer: PartitionResponse) -> None:
         """Wait until the partition is committed up to `next_offset`, unless that is decided already."""
-        tenure = replica.core.tenure_epoch
-        error = replica.core.acknowledges(next_offset, tenure)
+        since = replica.core.led_since
+        error = replica.core.acknowledges(next_offset, since)
         if error is not None:
             _decide(answer, error)
             return
-        key = len(self._undecided)
+        key = next(self._keys)
 
         def decided(error: Error) -> None:
             del self._undecided[key]
             _decide(answer, error)
             self._finish_if_decided()
 
-        waiting = replica.acknowledgements.wait(next_offset, tenure, decided)
+        waiting = replica.acknowledgements.wait(next_offset, since, decided)
         self._undecided[key] = (replica, waiting, answer)
 
     def wait(self, timeout: float) -> asyncio.Future[m.ProduceResponse]:

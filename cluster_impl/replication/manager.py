@@ -161,7 +161,9 @@ class ReplicaManager:
         replica = self._replicas.get(name)
         if replica is not None and topic_id in (None, replica.core.topic_id):
             self._unfollow(replica)
-            self._topics.pop(replica.core.topic_id, None)
+            others = (each.core.topic_id for each in self if each is not replica)
+            if replica.core.topic_id not in others:
+                self._topics.pop(replica.core.topic_id, None)
         removed = self._store.remove(name, topic_id)
         if removed is not None:
             log.info("%s: removed", name)
@@ -186,8 +188,9 @@ class ReplicaManager:
             listener(replica, transition)
 
     def _unfollow(self, replica: Replica) -> None:
-        if replica.core.role is Role.FOLLOWER:
-            self._fetchers[replica.core.leader].remove(replica.core.name)
+        """Whomever it follows: one whose disk failed while it changed its leader stands with the former."""
+        for fetcher in self._fetchers.values():
+            fetcher.remove(replica.core.name)
 
     def _fetcher(self, leader: int) -> Fetcher:
         if leader not in self._fetchers:

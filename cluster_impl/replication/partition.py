@@ -36,10 +36,15 @@ class Transition(Enum):
     LEADS = auto()
     LEADS_ON = auto()
     """The same tenure with another ISR."""
+    LEADS_ANEW = auto()
+    """Another tenure of the leader that it was: the log went on, and who waits for a commit waits on."""
     FOLLOWS = auto()
     FOLLOWS_ON = auto()
     """The same tenure at a newer leader epoch."""
     WENT_OFFLINE = auto()
+
+
+STILL_LEADS: Final = (Transition.LEADS_ON, Transition.LEADS_ANEW)
 
 
 class Partition:
@@ -63,6 +68,8 @@ class Partition:
         self.leader = NO_LEADER
         self.tenure_epoch = -1
         self.tenure_start = 0
+        self.led_since = -1
+        """The tenure epoch at which this replica became leader and has been since: its log was not cut meanwhile."""
         self.replicas: tuple[int, ...] = ()
         self.isr = InSyncReplicas()
         self.log_end_offset = 0
@@ -127,7 +134,8 @@ class Partition:
         return self._lead(True, now)
 
     def _lead(self, same_tenure: bool, now: float) -> Transition:
-        leads_on = same_tenure and self.role is Role.LEADER
+        led, from_log_end = self.role is Role.LEADER, self._rules.leader_starts_at is LeaderStartsAt.LOG_END
+        leads_on = same_tenure and led
         known = self._followers if leads_on else {}
         self._followers = {
             replica: known.get(replica) or FollowerProgress(since=now, last_caught_up=now)
@@ -137,10 +145,15 @@ class Partition:
         self.role, self.began_empty = Role.LEADER, False
         if not leads_on:
             self.tenure_start, self._growth = self.log_end_offset, Growth(self._lag_limit)
-            if self._rules.leader_starts_at is LeaderStartsAt.LOG_END:
+            if from_log_end:
                 self.high_watermark = self.log_end_offset
         self._advance_high_watermark()
-        return Transition.LEADS_ON if leads_on else Transition.LEADS
+        if leads_on:
+            return Transition.LEADS_ON
+        if led and not from_log_end:
+            return Transition.LEADS_ANEW
+        self.led_since = self.tenure_epoch
+        return Transition.LEADS
 
     def stop(self) -> None:
         """Neither lead nor follow until the next assignment, which may be the one that was stopped."""
@@ -219,7 +232,7 @@ class Partition:
 
     def _advance_high_watermark(self) -> bool:
         """Raise the high watermark to what all who may be in sync have, if they are enough (KAFKA-15583)."""
-        if len(self.isr.committed) < self.min_isr:
+        if not self._enough_in_sync:
             return False
         ends = [self._followers[replica].log_end_offset for replica in self.isr.maximal if replica in self._followers]
         committed = min([self.log_end_offset, *ends])
@@ -227,9 +240,15 @@ class Partition:
         self.high_watermark = max(committed, self.high_watermark)
         return moved
 
+    @property
+    def _enough_in_sync(self) -> bool:
+        """Whether the ISR is large enough for acks=all, of those alone whose progress counts."""
+        known = {self.broker_id, *self._followers}
+        return len(self.isr.committed & known) >= self.min_isr
+
     def may_append(self, acks: int) -> Error:
         """Whether a leader takes records: with acks=all only while enough replicas are in sync."""
-        if acks == -1 and len(self.isr.committed) < self.min_isr:
+        if acks == -1 and not self._enough_in_sync:
             return Error.NOT_ENOUGH_REPLICAS
         return Error.NONE
 
@@ -238,15 +257,16 @@ class Partition:
         """Whether the high watermark is not to be written down now: that of a leader which only begins, or ends."""
         return self.role is Role.LEADER and not self.serves_clients
 
-    def acknowledges(self, required_offset: int, tenure_epoch: int) -> Error | None:
-        """The answer to an acks=all produce that ends at `required_offset`, or None while it has to wait."""
+    def acknowledges(self, required_offset: int, led_since: int) -> Error | None:
+        """The answer to an acks=all produce that ends at `required_offset` and was appended while this replica led
+        `led_since` then, or None while it has to wait."""
         if self._failed:
             return Error.KAFKA_STORAGE_ERROR
-        if self.role is not Role.LEADER or self.tenure_epoch != tenure_epoch:
+        if self.role is not Role.LEADER or self.led_since != led_since:
             return Error.NOT_LEADER_OR_FOLLOWER
         if self.high_watermark >= required_offset:
             return Error.NONE
-        return Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND if len(self.isr.committed) < self.min_isr else None
+        return None if self._enough_in_sync else Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND
 
     def next_isr(self, registered_epoch: Callable[[int], int | None], now: float) -> IsrProposal | None:
         """The ISR change to ask for now, if any: without those who lag, with those who have caught up."""

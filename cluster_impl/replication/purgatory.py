@@ -22,7 +22,7 @@ class Acknowledgement:
     """An append of one partition that waits for the high watermark to reach `required_offset`."""
 
     required_offset: int
-    tenure_epoch: int
+    led_since: int
     order: int
     decided: Callable[[Error], None] = field(compare=False)
 
@@ -37,16 +37,16 @@ class Acknowledgements:
     def __len__(self) -> int:
         return len(self._heap)
 
-    def wait(self, required_offset: int, tenure_epoch: int, decided: Callable[[Error], None]) -> Acknowledgement:
+    def wait(self, required_offset: int, led_since: int, decided: Callable[[Error], None]) -> Acknowledgement:
         self._order += 1
-        waiting = Acknowledgement(required_offset, tenure_epoch, self._order, decided)
+        waiting = Acknowledgement(required_offset, led_since, self._order, decided)
         heapq.heappush(self._heap, waiting)
         return waiting
 
     def decide(self, decision: Callable[[int, int], Error | None]) -> None:
-        """Answer all that `decision(required_offset, tenure_epoch)` has an answer for; the first None ends it."""
+        """Answer all that `decision(required_offset, led_since)` has an answer for; the first None ends it."""
         while self._heap:
-            error = decision(self._heap[0].required_offset, self._heap[0].tenure_epoch)
+            error = decision(self._heap[0].required_offset, self._heap[0].led_since)
             if error is None:
                 return
             heapq.heappop(self._heap).decided(error)

@@ -110,7 +110,7 @@ class Replica:
             self.log.epochs.truncate_from_end(self.log.log_end_offset)
             if not self.asks_leader:
                 self._cut(max(self.core.high_watermark, self.log.log_start_offset))
-        if transition is Transition.LEADS:
+        if transition in (Transition.LEADS, Transition.LEADS_ANEW):
             self.log.epochs.assign(self.core.leader_epoch, self.log.log_end_offset)
             self._known_producers()
             self._note_caught_up()

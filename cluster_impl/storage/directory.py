@@ -25,6 +25,8 @@ BEGAN_EMPTY = "began-empty"
 """In the folder of a partition that was begun anew, until the replica is known to have what was committed."""
 
 _DELETED_SUFFIX = "-delete"
+_NAME_MAX = 255
+"""Bytes of a file's name. A topic's may be 249 long, which is all ASCII."""
 
 
 class LogDirError(Exception):
@@ -121,7 +123,8 @@ class LogDir:
         """Removes a partition's folder, whose log must be closed. Interrupted, it is ended at the next open."""
         if (topic, partition) in self.held:
             folder = self.partition_path(topic, partition)
-            doomed = folder.rename(self.path / f"{folder.name}.{uuid4().hex}{_DELETED_SUFFIX}")
+            suffix = f".{uuid4().hex}{_DELETED_SUFFIX}"
+            doomed = folder.rename(self.path / f"{folder.name[: _NAME_MAX - len(suffix)]}{suffix}")
             self.held.discard((topic, partition))
             self.checkpointed.pop((topic, partition), None)
             shutil.rmtree(doomed)

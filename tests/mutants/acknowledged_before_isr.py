@@ -10,9 +10,9 @@ from cluster_impl.wire.errors import Error
 def apply() -> None:
     honest = Partition.acknowledges
 
-    def hasty(self: Partition, required_offset: int, tenure_epoch: int) -> Error | None:
-        if self.role is Role.LEADER and self.tenure_epoch == tenure_epoch:
+    def hasty(self: Partition, required_offset: int, led_since: int) -> Error | None:
+        if self.role is Role.LEADER and self.led_since == led_since:
             return Error.NONE
-        return honest(self, required_offset, tenure_epoch)
+        return honest(self, required_offset, led_since)
 
     Partition.acknowledges = hasty  # type: ignore[method-assign]

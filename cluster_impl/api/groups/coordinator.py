@@ -23,7 +23,7 @@ from cluster_impl.api.groups.offset_records import (
 )
 from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.replication.manager import ReplicaManager
-from cluster_impl.replication.partition import Transition
+from cluster_impl.replication.partition import STILL_LEADS, Transition
 from cluster_impl.replication.progress import Role
 from cluster_impl.replication.replica import Appended, Replica
 from cluster_impl.replication.validation import Refused
@@ -127,7 +127,7 @@ class Coordinator:
         replicas.transitions.append(self._transition)
 
     def _transition(self, replica: Replica, transition: Transition) -> None:
-        if replica.core.name.topic != OFFSETS_TOPIC or transition is Transition.LEADS_ON:
+        if replica.core.name.topic != OFFSETS_TOPIC or transition in STILL_LEADS:
             return
         partition = replica.core.name.partition
         former = self._shards.pop(partition, None)
@@ -199,13 +199,13 @@ class Coordinator:
 
 async def _committed(replica: Replica, appended: Appended, timeout: float) -> Error:
     """Wait until the high watermark has reached what was appended, or cannot any more."""
-    tenure = replica.core.tenure_epoch
-    error = replica.core.acknowledges(appended.next_offset, tenure)
+    since = replica.core.led_since
+    error = replica.core.acknowledges(appended.next_offset, since)
     if error is not None:
         return error
     decided: asyncio.Future[Error] = asyncio.get_running_loop().create_future()
     waiting = replica.acknowledgements.wait(
-        appended.next_offset, tenure, lambda error: None if decided.done() else decided.set_result(error)
+        appended.next_offset, since, lambda error: None if decided.done() else decided.set_result(error)
     )
     try:
         async with asyncio.timeout(timeout):

@@ -79,8 +79,9 @@ class Member:
 
     @property
     def expires_at(self) -> float:
-        """A member whose join waits cannot speak, so its silence proves nothing."""
-        return float("inf") if self.joining is not None else self.heard_at + self.join.session_timeout
+        """A member whose join or sync waits cannot speak, so its silence proves nothing."""
+        waits = self.joining is not None or self.syncing is not None
+        return float("inf") if waits else self.heard_at + self.join.session_timeout
 
 
 @dataclass(slots=True)
@@ -297,10 +298,11 @@ class Group:
         """Drop who has been silent for too long, and end what has waited long enough."""
         self._ids_given = {member: lapses for member, lapses in self._ids_given.items() if lapses > now}
         replies: Replies = []
-        for member in [member for member in self.members.values() if member.expires_at <= now]:
-            replies += self._without(member, now)
+        silent = [member for member in self.members.values() if member.expires_at <= now]
         if self.state is GroupState.COMPLETING and self._deadline <= now:
-            for member in [member for member in self.members.values() if member.syncing is None]:
+            silent += [member for member in self.members.values() if member.syncing is None and member not in silent]
+        for member in silent:
+            if member.member_id in self.members:  # the end of one may begin a generation without others
                 replies += self._without(member, now)
         return replies + self._complete_joins(now)
 

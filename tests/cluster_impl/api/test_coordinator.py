@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,16 @@ def test_a_member_that_waits_is_sent_away_when_its_coordinator_is_deposed(cluste
     assert held_up.result(2).error_code == Error.NOT_COORDINATOR
     beat = m.HeartbeatRequest(group_id=GROUP, member_id=first.member_id, generation_id=1)
     assert cluster.ask(2, beat, 3).error_code == Error.UNKNOWN_MEMBER_ID
+
+
+def test_members_stay_while_their_coordinator_leads_on_at_a_newer_epoch(cluster: StaticCluster) -> None:
+    cluster.create("__consumer_offsets", [[1, 2]])
+    first = join(cluster, 1)
+    state = cluster.state("__consumer_offsets")
+    epoch = state.leader_epoch + 1
+    cluster.tell(1, replace(state, leader_epoch=epoch, tenure_epoch=epoch, version=epoch))
+    beat = m.HeartbeatRequest(group_id=GROUP, member_id=first.member_id, generation_id=1)
+    assert cluster.ask(1, beat, 3).error_code == Error.NONE
 
 
 def test_asking_for_a_group_does_not_make_one(cluster: StaticCluster) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from cluster_impl.api.offsets import EARLIEST, LATEST, MAX_TIMESTAMP
 from cluster_impl.replication.config import ReplicationConfig
+from cluster_impl.replication.control_plane import ClusterView, PartitionRemoved
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.batches import build, split
 from cluster_impl.wire.errors import Error
@@ -119,6 +120,26 @@ def test_an_unknown_topic_id_is_named_as_such(cluster: StaticCluster) -> None:
     request = fetch_request(cluster.state("t"))
     request.topics[0].topic_id = uuid4()
     assert fetch(cluster, 1, request).error_code == Error.UNKNOWN_TOPIC_ID
+
+
+def test_a_topic_id_that_led_to_this_name_once_reads_nothing_of_the_topic_that_has_it_now(
+    cluster: StaticCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = fetch_request(cluster.state("t"))
+    request.topics[0].topic_id = uuid4()
+    monkeypatch.setattr(cluster.world.brokers[1].replicas, "topic_name", lambda topic_id: "t")
+    assert fetch(cluster, 1, request).error_code == Error.UNKNOWN_TOPIC_ID
+
+
+def test_replicas_that_stay_are_found_by_the_id_of_a_topic_that_others_left(
+    cluster: StaticCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by a broker that knows of no topic but by its own replicas."""
+    cluster.create("pair", [[1, 2], [1, 2]])
+    state = cluster.state("pair", 0)
+    cluster.tell(1, PartitionRemoved(topic="pair", partition=1, topic_id=state.topic_id))
+    monkeypatch.setattr(cluster.world.brokers[1].control, "cluster", lambda: ClusterView("c", -1, {}, {}))
+    assert fetch(cluster, 1, fetch_request(state)).error_code == Error.NONE
 
 
 def test_a_reader_whose_last_record_was_cut_is_told_where_logs_part(cluster: StaticCluster) -> None:

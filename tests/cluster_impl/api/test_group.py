@@ -198,3 +198,22 @@ def test_stale_generations_are_refused() -> None:
 def test_offsets_without_a_generation_are_for_groups_without_members() -> None:
     assert Group("g", initial_delay=0.0).may_commit("", None, -1, 0.0) is Error.NONE
     assert stable("a").may_commit("", None, -1, 2.0) is Error.UNKNOWN_MEMBER_ID
+
+
+def test_two_members_that_died_together_are_both_gone_when_their_coordinator_wakes_late() -> None:
+    group = stable("a", "b", "c")
+    group.join(member("d"), "d", 5.0)
+    group.join(member("a", is_new=False), "a", 5.0)
+    replies = joined(group.tick(200.0))
+    assert set(replies) == {"a", "d"}
+    assert set(group.members) == {"a", "d"}
+
+
+def test_who_waits_for_its_assignment_is_not_missed_when_the_leader_dies() -> None:
+    group = stable("a", "b")
+    group.join(member("a", is_new=False), "a", 2.0)
+    assert set(joined(group.join(member("b", is_new=False), "b", 2.0))) == {"a", "b"}
+    assert group.sync("b", None, 2, {}, "b waits", 2.0) == []
+    replies = synced(group.tick(12.5))
+    assert replies["b waits"].error is Error.REBALANCE_IN_PROGRESS
+    assert set(group.members) == {"b"}

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from cluster_impl.api.produce import DelayedProduce
 from cluster_impl.replication.config import ReplicationConfig
+from cluster_impl.replication.purgatory import Acknowledgements
+from cluster_impl.replication.replica import Replica
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.batches import build
 from cluster_impl.wire.errors import Error
@@ -102,3 +107,50 @@ def test_every_producer_gets_an_id_of_its_own(cluster: StaticCluster) -> None:
     assert len(set(ids)) == 3
     refused = cluster.ask(1, m.InitProducerIdRequest(transactional_id="x"), 4)
     assert refused.error_code == Error.INVALID_REQUEST
+
+
+def test_a_partition_that_is_refused_meanwhile_does_not_answer_for_one_that_waits() -> None:
+    """As where the disk of the first fails while the third is appended."""
+
+    async def answers() -> list[int]:
+        response = m.ProduceResponse()
+        delayed = DelayedProduce(response)
+        parts = [Waiting() for _ in range(3)]
+        topic = m.ProduceResponse.TopicProduceResponse(name="t")
+        response.responses.append(topic)
+        for place, part in enumerate(parts):
+            answer = m.ProduceResponse.PartitionProduceResponse(index=place, base_offset=7)
+            topic.partition_responses.append(answer)
+            if place == 2:
+                parts[0].decide(Error.KAFKA_STORAGE_ERROR)
+            delayed.expect(cast("Replica", part), 10, answer)
+        future = delayed.wait(60.0)
+        parts[1].decide(Error.NONE)
+        assert not future.done()
+        parts[2].decide(Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+        return [part.error_code for part in (await future).responses[0].partition_responses]
+
+    assert asyncio.run(answers()) == [
+        Error.KAFKA_STORAGE_ERROR,
+        Error.NONE,
+        Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    ]
+
+
+class Waiting:
+    """A replica whose high watermark stands still until a test decides."""
+
+    led_since = 1
+
+    def __init__(self) -> None:
+        self.acknowledgements = Acknowledgements()
+
+    @property
+    def core(self) -> Waiting:
+        return self
+
+    def acknowledges(self, required_offset: int, led_since: int) -> Error | None:
+        return None
+
+    def decide(self, error: Error) -> None:
+        self.acknowledgements.decide(lambda *_: error)

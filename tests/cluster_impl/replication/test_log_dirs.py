@@ -168,6 +168,27 @@ def test_a_follower_loses_its_disk_and_its_leader_goes_on(cluster: StaticCluster
     assert values(cluster, 2, "u") == ["together"]
 
 
+def test_a_disk_that_fails_a_follower_when_it_begins_to_lead_leaves_what_else_it_follows(
+    unwatched: StaticCluster, tmp_path: Path
+) -> None:
+    take_away(disk(tmp_path, 2))
+    unwatched.elect("t", 0, 2)
+    eventually(lambda: told(unwatched, 2) == [("disk-0", ["t-0"])], "the error was met")
+    produce(unwatched, 1, batch("together"), "u")
+    eventually(lambda: values(unwatched, 2, "u") == ["together"], "the other replica follows on")
+
+
+def test_a_disk_that_fails_a_leader_when_it_begins_to_follow_is_given_up_as_a_whole(
+    unwatched: StaticCluster, tmp_path: Path
+) -> None:
+    unwatched.create("v", [[1, 2]])
+    unwatched.elect("t", 0, 2)
+    unwatched.elect("t", 0, 1)
+    take_away(disk(tmp_path, 1))
+    unwatched.elect("t", 0, 2)
+    eventually(lambda: told(unwatched, 1) == [("disk-0", ["t-0", "v-0"])], "the error was met, and all is told")
+
+
 @pytest.mark.requirement("RSE-30", "RSE-32")
 def test_a_follower_whose_loss_nobody_hears_of_is_put_out_of_the_isr_by_its_leader(tmp_path: Path) -> None:
     with static_cluster(tmp_path, 2, replace(QUICK, lag_limit=0.3)) as hasty:

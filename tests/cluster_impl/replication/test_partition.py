@@ -135,7 +135,7 @@ def test_a_broker_elected_again_starts_a_new_tenure() -> None:
     leader = replica(state(epoch=5), end=10)
     leader.appended(15, now=0.0)
     change = leader.assign(state(epoch=7), log_end_offset=15, min_isr=1, now=1.0)
-    assert (change, leader.tenure_start) == (Transition.LEADS, 15)
+    assert (change, leader.tenure_start) == (Transition.LEADS_ANEW, 15)
     assert all(progress.log_end_offset == -1 for progress in leader.followers.values())
 
 
@@ -309,25 +309,45 @@ def test_the_minimum_is_never_more_than_there_are_replicas() -> None:
 def test_an_append_is_acknowledged_when_all_have_it() -> None:
     leader = replica(state(), min_isr=2)
     leader.appended(10, now=0.0)
-    assert leader.acknowledges(10, tenure_epoch=1) is None
+    assert leader.acknowledges(10, led_since=1) is None
     fetched(leader, 5, 10)
     fetched(leader, 6, 10)
-    assert leader.acknowledges(10, tenure_epoch=1) is Error.NONE
+    assert leader.acknowledges(10, led_since=1) is Error.NONE
 
 
 def test_an_append_is_not_acknowledged_after_the_isr_shrank_below_the_minimum() -> None:
     leader = replica(state(), min_isr=2)
     leader.appended(10, now=0.0)
     leader.assign(state(isr=(4,), epoch=2, tenure=1), log_end_offset=10, min_isr=2, now=1.0)
-    assert leader.acknowledges(10, tenure_epoch=1) is Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    assert leader.acknowledges(10, led_since=1) is Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND
 
 
-def test_an_append_of_an_earlier_tenure_is_never_acknowledged() -> None:
+def test_an_append_is_not_acknowledged_once_somebody_else_has_led() -> None:
     leader = replica(state())
     leader.appended(10, now=0.0)
+    leader.assign(state(leader=5, epoch=2), log_end_offset=10, min_isr=1, now=1.0)
     leader.assign(state(isr=(4,), epoch=3), log_end_offset=10, min_isr=1, now=1.0)
     assert leader.high_watermark == 10
-    assert leader.acknowledges(10, tenure_epoch=1) is Error.NOT_LEADER_OR_FOLLOWER
+    assert leader.acknowledges(10, led_since=1) is Error.NOT_LEADER_OR_FOLLOWER
+
+
+def test_an_append_waits_on_while_its_leader_goes_on_at_a_newer_epoch() -> None:
+    """As where each change of the ISR is told as another leadership of the same broker."""
+    leader = replica(state())
+    leader.appended(10, now=0.0)
+    fetched(leader, 5, 10)
+    assert leader.assign(state(isr=(4, 5), epoch=2), log_end_offset=10, min_isr=1, now=1.0) is Transition.LEADS_ANEW
+    assert leader.acknowledges(10, led_since=1) is None
+    fetched(leader, 5, 10)
+    assert leader.acknowledges(10, led_since=1) is Error.NONE
+
+
+def test_who_is_in_sync_and_not_assigned_is_not_counted_for_the_minimum() -> None:
+    leader = replica(state(isr=(4, 9)), min_isr=2)
+    assert leader.may_append(acks=-1) is Error.NOT_ENOUGH_REPLICAS
+    leader.appended(10, now=0.0)
+    assert leader.high_watermark == 0
+    assert leader.acknowledges(10, led_since=1) is Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND
 
 
 def test_a_follower_knows_no_higher_watermark_than_its_log_end_and_none_goes_back() -> None:

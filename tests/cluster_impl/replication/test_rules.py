@@ -83,10 +83,10 @@ def test_a_leader_whose_isr_changes_goes_on_with_the_high_watermark_it_has() -> 
 def test_what_is_written_after_that_waits_for_every_in_sync_replica() -> None:
     leader = replica(state(), end=20)
     leader.appended(30, now=1.0)
-    assert leader.acknowledges(30, tenure_epoch=1) is None
+    assert leader.acknowledges(30, led_since=1) is None
     assert not fetched(leader, 5, 30, now=1.0)
     assert fetched(leader, 6, 30, now=1.0)
-    assert leader.acknowledges(30, tenure_epoch=1) is Error.NONE
+    assert leader.acknowledges(30, led_since=1) is Error.NONE
 
 
 # A leader that only its followers may use
@@ -122,9 +122,9 @@ def test_a_leader_that_is_about_to_go_refuses_clients_and_completes_what_it_bega
     leader.appended(5, now=1.0)
     leader.assign(state(isr=(4, 5), serves_clients=False), log_end_offset=5, min_isr=1, now=1.0)
     assert leader.check_client(-1) is Error.NOT_LEADER_OR_FOLLOWER
-    assert leader.acknowledges(5, tenure_epoch=1) is None
+    assert leader.acknowledges(5, led_since=1) is None
     fetched(leader, 5, 5, now=1.0)
-    assert leader.acknowledges(5, tenure_epoch=1) is Error.NONE
+    assert leader.acknowledges(5, led_since=1) is Error.NONE
 
 
 def test_replicas_and_settings_change_at_the_same_version() -> None:

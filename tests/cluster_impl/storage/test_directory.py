@@ -99,6 +99,15 @@ def test_a_deleted_partition_is_gone_also_if_the_deletion_was_interrupted(tmp_pa
     assert not list(tmp_path.glob("*-delete"))
 
 
+def test_a_topic_of_the_longest_name_can_be_deleted(tmp_path: Path) -> None:
+    directory = LogDir.open(tmp_path, "cluster", 4)
+    directory.create("t" * 249, 0)
+    directory.delete("t" * 249, 0)
+    assert directory.partitions() == {}
+    directory.close()
+    assert not list(tmp_path.glob("t*"))
+
+
 def test_offset_checkpoints_round_trip_in_kafkas_format(tmp_path: Path) -> None:
     checkpoint = OffsetCheckpoint(tmp_path / "replication-offset-checkpoint")
     assert checkpoint.read() == {}
