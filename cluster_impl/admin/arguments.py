@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -49,7 +50,12 @@ class Options:
 
 def parse(arguments: Sequence[str] | None = None) -> Options:
     """Ends the process with exit code 2 and a sentence where the usage is wrong."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    moved = Counter(index for index, _ in getattr(given, "moves", ()))
+    repeated = next((index for index, times in moved.items() if times > 1), None)
+    if repeated is not None:
+        parser.error(f"partition {repeated} is named more than once")
     return Options(given.zookeeper, given.timeout, given.queue_capacity, given.verbose, given.command, given)
 
 

@@ -193,14 +193,16 @@ class Execution:
                 return [Done()]
 
     async def _is_gone_anyway(self, pack: Sequence[Write]) -> bool:
-        """Whether what was to be deleted went with that: an ephemeral znode of another session is another's, even if it
-        has the version that was named, and a second execution would delete it."""
+        """Whether what was to be deleted went with that: an ephemeral znode of another session is another's, and so is
+        one that was made later, even if it has the version that was named. A second execution would delete it."""
         [write, *others] = pack
         if others or not isinstance(write, Delete):
             return False
         await self._surely(self._zookeeper.sync)
         stat = await self._surely(lambda: self._zookeeper.exists(write.path))
-        return stat is not None and stat.ephemeral_owner not in (0, self._session_id)
+        if stat is None:
+            return False
+        return write.czxid not in (None, stat.czxid) or stat.ephemeral_owner not in (0, self._session_id)
 
     async def _refused(self, write: Write, refusal: errors.CoordinationError, in_doubt: bool) -> Outcome:
         """The outcome of a write that was refused; if it was in doubt before, maybe by its own success."""

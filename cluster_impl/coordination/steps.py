@@ -74,10 +74,15 @@ class SetData:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Done, Absent, BadVersion, or NotEmpty for a znode that has children."""
+    """Done, Absent, BadVersion, or NotEmpty for a znode that has children.
+
+    `czxid`, of a Delete that is executed alone: one that was made anew, maybe with the same version, is another's; a
+    Delete whose answer was lost is not repeated on it.
+    """
 
     path: str
     version: int = ANY_VERSION
+    czxid: int | None = None
 
 
 Read = Get | Children | Exists

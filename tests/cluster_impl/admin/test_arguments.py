@@ -66,6 +66,7 @@ def test_what_is_given_is_read() -> None:
         ([*SERVERS, "create-topic", "t", "--config", "a"], "'a' is not NAME=VALUE"),
         ([*SERVERS, "add-partitions", "t"], "required: --to"),
         ([*SERVERS, "reassign", "t", "0:4"], "'0:4' is not PARTITION=ID,ID,..."),
+        ([*SERVERS, "reassign", "t", "0=5", "1=5", "0=6"], "partition 0 is named more than once"),
         ([*SERVERS, "remove-broker", "-1"], "'-1' is no number from 0 on"),
         ([*SERVERS, "remove-broker", "four"], "'four' is no number from 0 on"),
     ],

@@ -23,7 +23,7 @@ from cluster_impl.coordination.steps import (
     SetData,
     Steps,
 )
-from tests.cluster_impl.coordination.clients import client, run, until
+from tests.cluster_impl.coordination.clients import Client, client, run, until
 from tests.cluster_impl.coordination.relay import Relay
 from tests.cluster_impl.zookeeper import CLIENT_PORT, ZooKeeperServer
 
@@ -33,6 +33,13 @@ pytestmark = pytest.mark.integration
 def batch(*operations: Operation) -> Steps[Sequence[Outcome]]:
     outcomes = yield operations
     return outcomes
+
+
+async def lose_answers(link: Relay, zookeeper: Client) -> None:
+    """Break the connection under whatever is on its way, and let the session find another."""
+    link.cut()
+    await until(lambda: zookeeper.state is SessionState.SUSPENDED)
+    link.heal()
 
 
 def test_an_ephemeral_znode_is_known_as_ones_own(server: ZooKeeperServer) -> None:
@@ -77,9 +84,7 @@ def test_an_ephemeral_create_whose_answer_was_lost_is_found_to_be_done(server: Z
             creating = asyncio.create_task(execution.run(batch(Create("/doubt/leader", b"x", ephemeral=True))))
             while await other.exists("/doubt/leader") is None:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
-            link.cut()
-            await until(lambda: zookeeper.state is SessionState.SUSPENDED)
-            link.heal()
+            await lose_answers(link, zookeeper)
             [made] = await creating
             assert isinstance(made, Created) and made.stat.is_own
 
@@ -102,11 +107,34 @@ def test_a_delete_in_doubt_does_not_hit_what_another_session_made_meanwhile(serv
                 await asyncio.sleep(0.01)
             await other.create("/given/leader", b"theirs", ephemeral=True)
             await other.set("/given/leader", b"theirs", 0)
-            link.cut()
-            await until(lambda: zookeeper.state is SessionState.SUSPENDED)
-            link.heal()
+            await lose_answers(link, zookeeper)
             assert await deleting == [Done()]
             assert (await other.get("/given/leader")).data == b"theirs"
+
+    run(test())
+
+
+def test_a_delete_in_doubt_does_not_hit_what_was_made_anew_meanwhile(server: ZooKeeperServer) -> None:
+    async def test() -> None:
+        async with (
+            Relay(server.address, CLIENT_PORT) as link,
+            client(link.connect, 5.0) as zookeeper,
+            client(server.connect) as other,
+        ):
+            await other.create("/wanted", b"")
+            execution = Execution(zookeeper, lambda _: None)
+            await other.create("/wanted/0", b"first")
+            [found] = await execution.run(batch(Get("/wanted/0")))
+            assert isinstance(found, Found)
+            link.stall_replies()
+            deletion = Delete("/wanted/0", found.stat.version, found.stat.czxid)
+            deleting = asyncio.create_task(execution.run(batch(deletion)))
+            while await other.exists("/wanted/0") is not None:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            await other.create("/wanted/0", b"second")
+            await lose_answers(link, zookeeper)
+            assert await deleting == [Done()]
+            assert (await other.get("/wanted/0")).data == b"second"
 
     run(test())
 

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import Any, cast
+
+import pytest
+
+from cluster_impl.admin import session
+from cluster_impl.coordination.errors import CoordinationError
+from cluster_impl.coordination.steps import Exists, Steps
+from cluster_impl.designs.leader_driven.admin.seam import Seam, carry_out
+
+
+class Silent:
+    """A ZooKeeper that was lost, and does not come back."""
+
+    async def run(self, steps: Steps[Any]) -> Any:
+        await asyncio.Event().wait()
+
+    async def gone(self, paths: Collection[str], within: float) -> None:
+        await asyncio.sleep(within)
+
+
+def look() -> Steps[None]:
+    yield [Exists("/any")]
+
+
+def test_a_command_whose_zookeeper_is_lost_ends_in_a_sentence() -> None:
+    async def test() -> None:
+        async with asyncio.timeout(5):
+            await carry_out(look(), session.Bounded(cast("Seam", Silent()), 0.05), asyncio.get_running_loop().time)
+
+    with pytest.raises(CoordinationError, match=r"ZooKeeper did not answer for 0\.05 s"):
+        asyncio.run(test())
