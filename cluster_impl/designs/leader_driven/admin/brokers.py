@@ -14,9 +14,12 @@ from cluster_impl.wire.errors import Error
 
 
 def add_broker(broker_id: int) -> Steps[bool]:
-    """Make its queue, and before that what every cluster stands on; whether there was none yet."""
+    """Make its queue, and before that what every cluster stands on; whether there was none yet. Raises Failed."""
     yield from run([Create(path) for path in znodes.ROOTS])
     [outcome] = yield [Create(znodes.state(broker_id), znodes.write_queue(znodes.QueueInfo()))]
+    if isinstance(outcome, Absent):
+        sentence = f"{znodes.STATE} cannot be made: ZooKeeper lacks the path behind the servers; make that first."
+        raise Failed(Error.UNKNOWN_SERVER_ERROR, sentence)
     return isinstance(outcome, Done)
 
 

@@ -10,11 +10,12 @@ from cluster_impl.coordination.steps import Create, Done, Steps
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.admin.adding import add_partitions
 from cluster_impl.designs.leader_driven.admin.cleaning import clean_failed_topic_creation_attempts, clean_partitions
+from cluster_impl.designs.leader_driven.admin.naming import check_name
 from cluster_impl.designs.leader_driven.admin.reading import live_brokers, read_topic, stat_of, topic_names
 from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, Procedure
 from cluster_impl.designs.placement import place
 from cluster_impl.designs.topic_config import problem_with
-from cluster_impl.designs.topic_name import collision, problem_with_name
+from cluster_impl.designs.topic_name import collision
 from cluster_impl.wire.errors import Error
 
 
@@ -38,9 +39,7 @@ class Made:
 
 def check_topic(new: NewTopic) -> Steps[list[tuple[int, ...]]]:
     """The replicas of each partition, if the topic can be made. Raises Failed. Writes nothing."""
-    problem = problem_with_name(new.name)
-    if problem:
-        raise Failed(Error.INVALID_TOPIC_EXCEPTION, problem)
+    check_name(new.name)
     others = yield from topic_names()
     same = collision(new.name, [other for other in others if other != new.name])
     if same:
@@ -92,6 +91,7 @@ class MorePartitions:
 
 def check_more(more: MorePartitions) -> Steps[dict[int, tuple[int, ...]]]:
     """The replicas of each new partition, by index, if they can be made. Raises Failed. Writes nothing."""
+    check_name(more.topic)
     topic = yield from read_topic(more.topic)
     if topic.topic_id is None or not topic.live:
         raise Failed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {more.topic}.")

@@ -35,6 +35,7 @@ from cluster_impl.designs.leader_driven.admin.batches import (
     forget_empty,
 )
 from cluster_impl.designs.leader_driven.admin.cleaning import clean_partitions
+from cluster_impl.designs.leader_driven.admin.naming import check_name
 from cluster_impl.designs.leader_driven.admin.reading import Partition, read_partitions, read_topic, running_brokers
 from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Procedure
 from cluster_impl.designs.leader_driven.admin.sending import send_as_far_as_possible
@@ -46,6 +47,7 @@ from cluster_impl.wire.errors import Error
 
 def delete_topic(command: Command, name: str) -> Procedure[None]:
     """With partitions that never came to be. Raises Failed; what is left then is deleted by the next attempt."""
+    check_name(name)
     topic = yield from read_topic(name)
     if topic.topic_id is None and not topic.partitions:
         raise Failed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
@@ -59,6 +61,7 @@ def delete_topic(command: Command, name: str) -> Procedure[None]:
 
 def delete_partition(command: Command, name: str, index: int) -> Procedure[None]:
     """The last one of a topic, so that its partitions stay numbered without a gap. Raises Failed."""
+    check_name(name)
     topic = yield from read_topic(name)
     if topic.topic_id is None or index not in topic.partitions:
         raise Failed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {index} of topic {name}.")

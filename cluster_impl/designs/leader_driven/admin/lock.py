@@ -6,13 +6,16 @@ from uuid import uuid4
 
 from cluster_impl.coordination.steps import Absent, Create, Delete, Done
 from cluster_impl.designs.leader_driven import znodes
+from cluster_impl.designs.leader_driven.admin.naming import check_name
 from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Procedure, T
 from cluster_impl.designs.on_zookeeper.znodes import to_json
 from cluster_impl.wire.errors import Error
 
 
 def locked(command: Command, topic: str, procedure: Procedure[T]) -> Procedure[T]:
-    """The procedure, while this command holds the topic; it has not begun when Failed says that another one does."""
+    """The procedure, while this command holds the topic; it has not begun when Failed says that another one does, or
+    that no topic can have the name."""
+    check_name(topic)
     path = znodes.admin_lock(topic)
     # Unlike that of any other command, also of the same session: a create in doubt must not be mistaken for another's.
     data = to_json({"broker": command.monitor.broker_id, "command": uuid4().hex})

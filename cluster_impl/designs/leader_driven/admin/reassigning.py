@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from cluster_impl.coordination.steps import Present, Steps
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.admin.batches import announce
+from cluster_impl.designs.leader_driven.admin.naming import check_name
 from cluster_impl.designs.leader_driven.admin.reading import Partition, Topic, live_brokers, read_topic
 from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Procedure
 from cluster_impl.replication.control_plane import TopicPartition
@@ -22,7 +23,9 @@ Wanted = Mapping[int, Sequence[int] | None]
 
 
 def reassign(command: Command, topic: str, wanted: Wanted, *, same_factor: bool = False) -> Steps[dict[int, Failed]]:
-    """Write down what is accepted; by index why the others are not. `same_factor`: no other number of replicas."""
+    """Write down what is accepted; by index why the others are not. `same_factor`: no other number of replicas. Raises
+    Failed if no topic can have the name."""
+    check_name(topic)
     found = yield from read_topic(topic)
     live = frozenset((yield from live_brokers()))
     refused: dict[int, Failed] = {}

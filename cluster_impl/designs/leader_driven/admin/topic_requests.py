@@ -11,6 +11,7 @@ from cluster_impl.designs.leader_driven.admin.adding import await_leaders
 from cluster_impl.designs.leader_driven.admin.administrator import Administrator
 from cluster_impl.designs.leader_driven.admin.creating import Made, NewTopic, check_absent, check_topic, create_topic
 from cluster_impl.designs.leader_driven.admin.deleting import delete_topic
+from cluster_impl.designs.leader_driven.admin.naming import check_name
 from cluster_impl.designs.leader_driven.admin.reading import read_topic, topics_by_id
 from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, Procedure
 from cluster_impl.wire import messages as m
@@ -159,6 +160,7 @@ def _named(name: str | None, topic_id: UUID, names: dict[UUID, str]) -> str | Fa
 
 def _existing_id(name: str) -> Procedure[UUID]:
     """Raises Failed. A topic of which only partitions are left that never came to be can be deleted, too."""
+    check_name(name)
     topic = yield from read_topic(name)
     if topic.topic_id is None and not topic.partitions:
         raise Failed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")

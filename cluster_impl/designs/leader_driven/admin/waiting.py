@@ -30,6 +30,7 @@ class ZooKeeperSeam:
     """Of the session that is open when it is made; when that is over, everything raises SessionExpired."""
 
     def __init__(self, zookeeper: ZooKeeper) -> None:
+        self._zookeeper = zookeeper
         self._execution = Execution(zookeeper, self._changed)
         self._waits: set[_Wait] = set()
 
@@ -60,6 +61,8 @@ class ZooKeeperSeam:
                 await wait.woken.wait()
         finally:
             self._waits.discard(wait)
+            if wait.left and not self._waits:
+                self._zookeeper.forget(self._changed)
 
     def _changed(self, event: zk.WatchEvent) -> None:
         for wait in self._waits:

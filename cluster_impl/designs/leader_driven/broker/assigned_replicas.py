@@ -43,6 +43,23 @@ def read_assigned_replicas(broker_id: int) -> Steps[AssignedReplicas]:
     return AssignedReplicas(frozenset(own), frozenset(unknown - own))
 
 
+def read_in_sync(broker_id: int, among: Sequence[TopicPartition]) -> Steps[frozenset[TopicPartition]]:
+    """Those whose ISR names the broker, or cannot be read: its log may be the only one with all that was
+    acknowledged."""
+    found = yield from run([Get(znodes.isr(at)) for at in among])
+    in_sync = set()
+    for at, znode in zip(among, found, strict=True):
+        if not isinstance(znode, Found):
+            continue
+        try:
+            if broker_id in znodes.read_isr(at, znode.data, znode.stat.version).isr:
+                in_sync.add(at)
+        except MalformedZnode as error:
+            log.error("%s: whether it is in sync here is unknown: %s", at, error)
+            in_sync.add(at)
+    return frozenset(in_sync)
+
+
 def _partitions_under(path: str) -> Steps[Sequence[TopicPartition]]:
     [topics] = yield [Children(path)]
     names = sorted(topics.names) if isinstance(topics, Names) else []

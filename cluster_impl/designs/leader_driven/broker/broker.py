@@ -128,16 +128,20 @@ class Broker:
                 await membership.run()
             except SessionExpired:
                 await self._expired.wait()
-            await self._claim.again()
             membership = await self._joined()
 
     async def _joined(self) -> Membership:
-        """Claimed before; registered when this returns. Raises NodeFailure if the id is another process's."""
+        """Registered when this returns, in a session that has claimed the id: one that was claimed for may be over by
+        now. Raises NodeFailure if the id is another process's."""
         while True:
             await self._zookeeper.until_connected()
-            self._expired.clear()
             try:
+                if not self._claim.is_held:
+                    await self._claim.again()
                 await self._live.read()
+                if not self._claim.is_held:
+                    continue
+                self._expired.clear()
                 assert self._around is not None and self._strays is not None
                 self._membership = membership = Membership(self._zookeeper, self._around, self._strays)
                 await membership.begin()
@@ -147,7 +151,6 @@ class Broker:
                 continue
             except SessionExpired:
                 log.warning("the ZooKeeper session expired before the broker was registered")
-                await self._claim.again()
 
     def _session_is(self, state: SessionState) -> None:
         if state is SessionState.EXPIRED:

@@ -31,6 +31,13 @@ class IdClaim:
         self._data = znodes.write_claim(znodes.Claim(os.getpid(), socket.gethostname()))
         self._earlier: set[int] = set()
         """Sessions of this process that had it."""
+        self._holder = 0
+        """The one that took it last."""
+
+    @property
+    def is_held(self) -> bool:
+        """By the session that is open now, as far as this process knows."""
+        return self._holder != 0 and self._holder == self._zookeeper.session_id
 
     async def first(self) -> None:
         """Take it, from a killed process of this id too. Raises StartupError if another process keeps it."""
@@ -46,7 +53,9 @@ class IdClaim:
             ) from None
 
     async def again(self) -> None:
-        """Take it for the session that is open now. Raises NodeFailure if another process has it; SessionExpired."""
+        """Take it for the session that is open now, or opens next. Raises NodeFailure if another process has it;
+        SessionExpired."""
+        await self._zookeeper.until_connected()
         session_id = self._zookeeper.session_id
         while not await self._take():
             if await self._owner() not in self._earlier:
@@ -70,6 +79,7 @@ class IdClaim:
             except (ConnectionLost, SessionExpired):
                 continue
             self._earlier.add(session_id)
+            self._holder = session_id
             log.info("broker id %d is claimed by ZooKeeper session %x", self._broker_id, session_id)
             return True
 

@@ -16,6 +16,7 @@ from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
 from cluster_impl.designs.leader_driven.broker.shared_reads import SharedReads
 from cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from cluster_impl.designs.topic_name import problem_with_name
 from cluster_impl.replication.control_plane import (
     NO_EPOCH,
     NO_LEADER,
@@ -42,6 +43,8 @@ class ClusterViews:
         self._broker_id = broker_id
         self._live = live
         self._topics: dict[str, TopicView] = {}
+        self._meanwhile: dict[str, TopicView | None] | None = None
+        """While all are read: what was read of single topics since that began, and may be newer."""
         self._is_out_of_date = False
         self._some = SharedReads(self._read_some)
         self._all = SharedReads(self._read_all)
@@ -53,8 +56,9 @@ class ClusterViews:
 
     async def look(self, topics: Collection[str] | None) -> None:
         """What cannot be read within half a session's time stays as it was."""
-        reads, wanted = (self._all, ()) if topics is None else (self._some, tuple(topics))
-        if topics is not None and not topics:
+        wanted = [name for name in topics or () if problem_with_name(name) is None]
+        reads = self._all if topics is None else self._some
+        if topics is not None and not wanted:
             return
         try:
             async with asyncio.timeout(self._zookeeper.session_timeout / 2):
@@ -70,14 +74,22 @@ class ClusterViews:
         self._all.close()
 
     async def _read_all(self, _: Collection[str]) -> None:
-        names = await self._zookeeper.children(znodes.TOPICS)
-        found = {}
-        for part in _parts(names, _AT_ONCE // 3):
-            found.update(await self._topics_of(part))
-        self._topics = found
+        meanwhile: dict[str, TopicView | None] = {}
+        self._meanwhile = meanwhile
+        try:
+            names = await self._zookeeper.children(znodes.TOPICS)
+            found: dict[str, TopicView | None] = {}
+            for part in _parts(names, _AT_ONCE // 3):
+                found.update(await self._topics_of(part))
+        finally:
+            self._meanwhile = None
+        self._topics = {name: topic for name, topic in (found | meanwhile).items() if topic is not None}
 
     async def _read_some(self, names: Collection[str]) -> None:
+        meanwhile = self._meanwhile
         found = await self._topics_of(sorted(names))
+        if meanwhile is not None:
+            meanwhile.update({name: found.get(name) for name in names})
         topics = {name: topic for name, topic in self._topics.items() if name not in names}
         self._topics = topics | found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from cluster_impl.coordination.errors import SessionExpired
 from cluster_impl.coordination.execution import Execution
@@ -13,7 +13,11 @@ from cluster_impl.coordination.steps import Delete, Found, Get, Steps, run
 from cluster_impl.coordination.znodes import WatchEvent, WatchKind
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.broker.assigned_replicas import AssignedReplicas, read_assigned_replicas
+from cluster_impl.designs.leader_driven.broker.assigned_replicas import (
+    AssignedReplicas,
+    read_assigned_replicas,
+    read_in_sync,
+)
 from cluster_impl.designs.leader_driven.broker.queue_listener import QueueListener, make_queue
 from cluster_impl.designs.leader_driven.broker.reassigned_listener import ReassignedListener
 from cluster_impl.designs.leader_driven.broker.replica_driver import ReplicaDriver
@@ -49,10 +53,19 @@ class Membership:
 
     async def start_assigned(self) -> None:
         """Start every replica that ZooKeeper gives to this broker, remove the others. Raises SessionExpired."""
-        assigned: AssignedReplicas = await self.execution.run(read_assigned_replicas(self._around.broker_id))
-        log.info("broker %d has %d replicas", self._around.broker_id, len(assigned.own))
-        self._strays.remove({*assigned.own, *assigned.unknown, *self.replicas})
+        me = self._around.broker_id
+        assigned: AssignedReplicas = await self.execution.run(read_assigned_replicas(me))
+        log.info("broker %d has %d replicas", me, len(assigned.own))
+        await self._remove_strays({*assigned.own, *assigned.unknown})
         await self._start(sorted(assigned.own, key=str))
+
+    async def _remove_strays(self, kept: Collection[TopicPartition]) -> None:
+        """But for those that may be the last copy: they stay until the ISR has gone on without them."""
+        strays = self._strays.beside({*kept, *self.replicas})
+        in_sync = await self.execution.run(read_in_sync(self._around.broker_id, strays))
+        for at in sorted(in_sync, key=str):
+            log.warning("%s: it is not assigned here, and kept, since the ISR names this broker", at)
+        self._strays.remove({*kept, *in_sync, *self.replicas})
 
     async def _start(self, partitions: Sequence[TopicPartition]) -> None:
         starts = [self.replicas.ask(at, lambda agent, now: agent.start(now)) for at in partitions]

@@ -54,7 +54,7 @@ class ReassignedListener:
             if not self._led:
                 continue
             if znodes.REASSIGNED in self._stale:
-                self._topics = set(await self._children(znodes.REASSIGNED))
+                self._topics = set(await self._children(znodes.REASSIGNED) or ())
                 for gone in self._partitions.keys() - self._topics:
                     self._tell(gone, self._partitions.pop(gone))
             for topic in sorted(self._topics & self._led.keys()):
@@ -63,6 +63,9 @@ class ReassignedListener:
 
     async def _look_at(self, topic: str) -> None:
         names = await self._children(znodes.reassigned_topic(topic))
+        if names is None:  # no watch was set: should it come again, it is new, and the watch above it tells
+            self._tell(topic, self._partitions.pop(topic, frozenset()))
+            return
         found = frozenset(int(name) for name in names if name.isdecimal())
         before, self._partitions[topic] = self._partitions.get(topic, frozenset()), found
         self._tell(topic, found ^ before)
@@ -71,11 +74,12 @@ class ReassignedListener:
         for index in sorted(partitions & self._led.get(topic, set())):
             self._changed(TopicPartition(topic, index))
 
-    async def _children(self, path: str) -> list[str]:
+    async def _children(self, path: str) -> list[str] | None:
         self._stale.discard(path)
         return await self._execution.run(_watched(path))
 
 
-def _watched(path: str) -> Steps[list[str]]:
+def _watched(path: str) -> Steps[list[str] | None]:
+    """None if it is absent."""
     [found] = yield [Children(path, watch=True)]
-    return list(found.names) if isinstance(found, Names) else []
+    return list(found.names) if isinstance(found, Names) else None

@@ -7,7 +7,7 @@ import heapq
 import itertools
 import logging
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -69,7 +69,7 @@ class ReplicaDriver:
         self._led: set[TopicPartition] = set()
         self._urgent: deque[_Hosted] = deque()
         """Their leader has changed, which waits behind nothing else (differences between V1 and V2, point 6)."""
-        self._ready: deque[_Hosted] = deque()
+        self._ready: OrderedDict[_Hosted, None] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
         self._clock: list[tuple[float, int, _Hosted]] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -93,7 +93,7 @@ class ReplicaDriver:
         hosted = self._hosted.get(partition)
         if hosted is None:
             hosted = self._hosted[partition] = _Hosted(self._make_agent(partition))
-        self._push(hosted, _Asked(make, answer), self._ready)
+        self._push(hosted, _Asked(make, answer))
         return answer
 
     def leader_changed(self, partition: TopicPartition) -> None:
@@ -106,13 +106,16 @@ class ReplicaDriver:
             hosted.is_change_pending = False
             return agent.leader_changed(now)
 
-        self._push(hosted, _Asked(change), self._urgent)
+        if hosted in self._ready:  # what it was asked before still comes first, and no other replica does
+            del self._ready[hosted]
+            self._urgent.append(hosted)
+        self._push(hosted, _Asked(change))
 
     def tell(self, partition: TopicPartition, make: Input) -> None:
         """An input that concerns hosted replicas only, and that nobody waits for."""
         hosted = self._hosted.get(partition)
         if hosted is not None and not self._is_over:
-            self._push(hosted, _Asked(make), self._ready)
+            self._push(hosted, _Asked(make))
 
     async def alter_isr(self, proposal: IsrProposal) -> IsrOutcome:
         """Beside whatever is under way. Raises SessionExpired."""
@@ -146,16 +149,22 @@ class ReplicaDriver:
 
     # Turns
 
-    def _push(self, hosted: _Hosted, asked: _Asked, queue: deque[_Hosted]) -> None:
+    def _push(self, hosted: _Hosted, asked: _Asked) -> None:
         hosted.pending.append(asked)
         if not hosted.is_queued:
             hosted.is_queued = True
-            queue.append(hosted)
+            self._line_up(hosted)
             self._pump()
+
+    def _line_up(self, hosted: _Hosted) -> None:
+        if hosted.is_change_pending:
+            self._urgent.append(hosted)
+        else:
+            self._ready[hosted] = None
 
     def _pump(self) -> None:
         while not self._is_over and len(self._tasks) < AT_ONCE and (self._urgent or self._ready):
-            hosted = (self._urgent or self._ready).popleft()
+            hosted = self._urgent.popleft() if self._urgent else self._ready.popitem(last=False)[0]
             task = asyncio.create_task(self._handle(hosted))
             self._tasks.add(task)
             task.add_done_callback(self._handled)
@@ -180,7 +189,7 @@ class ReplicaDriver:
             self._answer(hosted, asked, failure)
         self._look_at(hosted)
         if hosted.pending:
-            (self._urgent if hosted.is_change_pending else self._ready).append(hosted)
+            self._line_up(hosted)
             return
         hosted.is_queued = False
         if hosted.agent.state is State.STOPPED:
@@ -229,7 +238,7 @@ class ReplicaDriver:
             if hosted.due != due or hosted.is_tick_pending:
                 continue
             hosted.due, hosted.is_tick_pending = None, True
-            self._push(hosted, _Asked(self._tick_of(hosted)), self._ready)
+            self._push(hosted, _Asked(self._tick_of(hosted)))
         self._set_timer()
 
     @staticmethod

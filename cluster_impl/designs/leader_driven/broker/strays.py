@@ -17,11 +17,12 @@ class Strays:
         self._dirs = dirs
         self._data_plane = data_plane
 
+    def beside(self, kept: Collection[TopicPartition]) -> list[TopicPartition]:
+        """Everything else that is held. No folder is listed: one that was taken away is noticed by who uses it."""
+        return sorted({TopicPartition(*key) for directory in self._dirs for key in directory.held} - set(kept), key=str)
+
     def remove(self, kept: Collection[TopicPartition]) -> None:
-        """Everything else that has a folder."""
-        for directory in list(self._dirs):
-            for name, partition in directory.partitions():
-                at = TopicPartition(name, partition)
-                if at not in kept:
-                    log.warning("%s: its folder in %s is removed, it is not assigned here", at, directory.path)
-                    self._data_plane.apply([PartitionRemoved(topic=at.topic, topic_id=None, partition=at.partition)])
+        """Everything else."""
+        for at in self.beside(kept):
+            log.warning("%s: its folder is removed, it is not assigned here", at)
+            self._data_plane.apply([PartitionRemoved(topic=at.topic, topic_id=None, partition=at.partition)])

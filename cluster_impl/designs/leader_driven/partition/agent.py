@@ -184,6 +184,8 @@ class ReplicaAgent:
         loop = self._loop
         if loop is None or not loop.tenure.allows(proposal):
             return IsrRefused(Error.FENCED_LEADER_EPOCH)
+        if loop.tenure.leaves_no_heir(proposal):
+            return IsrRefused(Error.INELIGIBLE_REPLICA)  # the version is as it was, so it may be asked again
         wanted = InSync(proposal.isr, proposal.leader_epoch, proposal.version)
         try:
             found = yield from isr_change.write_once(self.partition, wanted)
@@ -314,7 +316,8 @@ class ReplicaAgent:
         if behind and now < self._catching_up_since + config.keep_in_sync:
             self._due = now + config.tick
             return
-        yield from tenure.write_isr(*becoming_leader.in_sync(self._me, tenure.assigned, live, progress))
+        in_sync = becoming_leader.in_sync(self._me, tenure.assigned, live, progress)
+        yield from tenure.write_isr(lambda _: in_sync)
         assigned = yield from read_assigned(self.partition)
         tenure.is_open = True
         self.state, self._due = State.LEADING, now

@@ -104,7 +104,7 @@ class CommitLoop:
             yield from tenure.send(StateChange.CLOSE_REPLICA, each)
         named = {*tenure.assigned.members, tenure.me}
         if not named.issuperset(tenure.in_sync.isr):
-            yield from tenure.write_isr(*(each for each in tenure.in_sync.isr if each in named))
+            yield from tenure.write_isr(lambda isr: [each for each in isr if each in named])
             tenure.lead()
 
     def _start_silent(self, progress: Progress) -> Steps[None]:

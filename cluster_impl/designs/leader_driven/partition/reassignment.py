@@ -106,18 +106,24 @@ class Reassignment:
                 yield from self._close_again(tenure, progress, now)
                 return None if set(old) & set(tenure.in_sync.isr) else Step.OLD_OUT_OF_ISR
             case Step.OLD_OUT_OF_ISR:
+                tenure.heirs = frozenset()
                 yield from self._close_again(tenure, progress, now)
-                if set(old) & set(tenure.in_sync.isr) or not self._has_caught_up(tenure, progress):
+                if set(old) & set(tenure.in_sync.isr) or not self._may_switch(tenure, progress):
                     return None
-                # RAR + ISR: this leader may be outside RAR, and the next one must be among them if this one fails now.
-                yield from tenure.write_isr(*self.target, keep=True)
+                # From here on one of RAR stays in the ISR: this leader may be outside RAR, and one of them must be able
+                # to lead if it fails. The write settles what the data plane asked for before.
+                tenure.heirs = frozenset(self.target)
+                yield from tenure.write_isr(self._those_of_target_first)
                 tenure.lead()
-                return Step.ISR_WRITTEN
+                return Step.ISR_WRITTEN if self._may_switch(tenure, progress) else None
+            case Step.ISR_WRITTEN if not self._may_switch(tenure, progress):
+                self.last = Step.OLD_OUT_OF_ISR
+                return None
             case Step.ISR_WRITTEN:
                 came_back = self._came_back(tenure, progress, now)
                 return (yield from self._write_replicas(tenure, came_back))
             case Step.REPLICAS_WRITTEN if me not in self.target:
-                return (yield from self._close_self(tenure))
+                return (yield from self._close_self(tenure, progress))
             case Step.REPLICAS_WRITTEN | Step.SELF_CLOSE_SENT:
                 return (yield from self._clean_up(tenure))
         return None
@@ -158,22 +164,44 @@ class Reassignment:
             if each != tenure.me
         )
 
-    def _close_self(self, tenure: Tenure) -> Steps[Step | None]:
+    def _may_switch(self, tenure: Tenure, progress: Progress) -> bool:
+        is_safe = tenure.me in self.target or bool(self._successors(tenure, progress))
+        return is_safe and self._has_caught_up(tenure, progress)
+
+    def _successors(self, tenure: Tenure, progress: Progress) -> list[int]:
+        """Those of RAR that have all that is committed, and were heard of lately."""
+        limit = tenure.around.config.keep_in_sync
+        return [
+            each
+            for each in self.target
+            if each in tenure.in_sync.isr
+            and progress.ends.get(each, -1) >= progress.high_watermark
+            and progress.silent_for.get(each, math.inf) <= limit
+        ]
+
+    def _those_of_target_first(self, isr: tuple[int, ...]) -> list[int]:
+        return [*(each for each in self.target if each in isr), *(each for each in isr if each not in self.target)]
+
+    def _close_self(self, tenure: Tenure, progress: Progress) -> Steps[Step | None]:
         """The log of this leader goes, so another of the ISR must have all that was ever acknowledged, also at the end.
         First nothing is served and nobody leaves the ISR any more; then the ISR is written as it is, which settles what
-        was still asked for. If the ISR is this leader alone by now, it serves on, and looks again."""
+        was still asked for. While a new replica lags, it serves on, and looks again."""
+        if not self._can_be_left(tenure, progress):
+            return None
         tenure.is_open = False
         tenure.lead()
-        yield from tenure.write_isr(keep=True)
-        live = tenure.around.live()
-        lacking = [each for each in self.target if each in live and each not in tenure.in_sync.isr]
-        if not lacking and not set(self.target).isdisjoint(tenure.in_sync.isr):
+        yield from tenure.write_isr(lambda isr: isr)
+        if self._can_be_left(tenure, progress):
             tenure.lead()
             if (yield from tenure.send(StateChange.CLOSE_REPLICA, tenure.me)):
                 return Step.SELF_CLOSE_SENT
         tenure.is_open = True
         tenure.lead()
         return None
+
+    def _can_be_left(self, tenure: Tenure, progress: Progress) -> bool:
+        able, live = self._successors(tenure, progress), tenure.around.live()
+        return bool(able) and all(each in able for each in self.target if each in live)
 
     def _write_replicas(self, tenure: Tenure, came_back: set[int]) -> Steps[Step | None]:
         path = znodes.replicas(tenure.partition)
@@ -198,7 +226,7 @@ class Reassignment:
         if isinstance(found, Found):
             if znodes.read_reassigned(tenure.partition, found.data) != self.target:
                 return None
-            yield [Delete(path, found.stat.version)]
+            yield [Delete(path, found.stat.version, found.stat.czxid)]
         tenure.assigned = Assigned(self.target)
         return Step.REASSIGNED_DELETED
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -52,6 +52,8 @@ class Tenure:
     """Whether clients are served; before that, followers only."""
     leaving: frozenset[int] = frozenset()
     """Replicas of AR that were asked to close by the reassignment under way."""
+    heirs: frozenset[int] = frozenset()
+    """Replicas of which one stays in the ISR, from right before the switch to them until another one is wanted."""
     to_close: set[int] = field(default_factory=set)
     """Brokers that are named no more and were not asked to close yet."""
     asked_to_close: dict[int, str] = field(default_factory=dict)
@@ -71,6 +73,12 @@ class Tenure:
         """Whether the proposal was made in this tenure, by a leader that serves."""
         is_this = (proposal.topic_id, proposal.leader_epoch) == (self.topic.topic_id, self.epoch)
         return is_this and self.is_open
+
+    def leaves_no_heir(self, proposal: IsrProposal) -> bool:
+        """Whether nobody would be left in the ISR who may lead next, since the leader is outside the replicas, or about
+        to be: what it acknowledged then would go with it."""
+        needed = [frozenset(self.assigned.members), self.heirs]
+        return any(each and each.isdisjoint(proposal.isr) for each in needed)
 
     def lead(self) -> None:
         """Hand what is known to the data plane. Raises StorageFailed."""
@@ -101,7 +109,7 @@ class Tenure:
 
     def forget_asked(self) -> None:
         """Another list of replicas is wanted: who was asked to close is asked anew if it comes to that."""
-        self.leaving = frozenset()
+        self.leaving = self.heirs = frozenset()
         for each in self.assigned.members:
             self.asked_to_close.pop(each, None)
 
@@ -110,12 +118,9 @@ class Tenure:
         if (now.epoch, now.version) > (self.in_sync.epoch, self.in_sync.version):
             self.in_sync = now
 
-    def write_isr(self, *members: int, keep: bool = False) -> Steps[None]:
-        """Write these as the ISR; with `keep` those that are in it too. Raises EpochOver."""
-
-        def change(isr: tuple[int, ...]) -> list[int]:
-            return [*members, *(each for each in isr if keep and each not in members)]
-
+    def write_isr(self, change: Callable[[tuple[int, ...]], Iterable[int]]) -> Steps[None]:
+        """Write what `change` makes of the ISR that is there. The data plane may take members out at the same time, so
+        while clients are served nothing may be put in that is not there. Raises EpochOver."""
         written = yield from isr_change.write(self.partition, self.in_sync, change)
         if written is None:
             raise EpochOver

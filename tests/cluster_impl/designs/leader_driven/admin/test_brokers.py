@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from cluster_impl.coordination.steps import Create
+from cluster_impl.coordination.steps import Absent, Create
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.admin.brokers import add_broker, remove_broker
 from cluster_impl.designs.leader_driven.admin.creating import NewTopic, create_topic
@@ -26,6 +26,14 @@ def test_a_broker_is_added_to_a_zookeeper_that_is_empty() -> None:
     assert tree.run(add_broker(4)) is True
     assert znodes.read_queue(4, tree.data(znodes.state(4))).shrunk == 0
     assert set(znodes.ROOTS) <= set(tree.paths())
+
+
+def test_no_broker_is_added_below_a_path_that_zookeeper_does_not_have() -> None:
+    below_nothing = add_broker(4)
+    batch = next(below_nothing)
+    with pytest.raises(Failed, match="lacks the path behind the servers"):
+        while True:
+            batch = below_nothing.send([Absent() for _ in batch])
 
 
 @pytest.mark.requirement("LD-15")

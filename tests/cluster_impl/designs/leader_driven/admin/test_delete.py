@@ -222,3 +222,11 @@ def test_the_only_partition_of_a_topic_is_not_deleted_alone() -> None:
     with pytest.raises(Failed, match="delete the topic"):
         world.alone("t", delete_partition(world.command, "t", 0))
     check_rest(world)
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", ""])
+def test_what_can_be_no_topic_is_not_deleted(name: str) -> None:
+    world = MemoryWorld()
+    for deletion in (delete_topic(world.command, name), delete_partition(world.command, name, 0)):
+        with pytest.raises(Failed, match="is no topic name"):
+            world.carry_out(deletion)

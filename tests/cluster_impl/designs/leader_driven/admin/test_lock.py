@@ -33,6 +33,14 @@ def test_a_topic_is_held_while_a_command_works_on_it_and_let_go_after(world: Mem
     assert world.tree.names(znodes.ADMIN) == []
 
 
+@pytest.mark.parametrize("name", ["..", "a/b", ""])
+def test_what_can_be_no_topic_is_not_held(world: MemoryWorld, name: str) -> None:
+    with pytest.raises(Failed, match="is no topic name") as caught:
+        world.alone(name, write("/done"))
+    assert caught.value.error is Error.INVALID_TOPIC_EXCEPTION
+    assert not world.tree.exists("/done")
+
+
 @pytest.mark.requirement("DLD-18")
 def test_a_command_that_finds_another_at_work_waits_and_then_gives_up(world: MemoryWorld) -> None:
     world.tree.execute([Create(znodes.admin_lock("t"), b"{}", ephemeral=True)], session=77)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Coroutine
+from collections.abc import Collection, Coroutine, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
 import pytest
 
-from cluster_impl.coordination.steps import Create, Steps
+from cluster_impl.coordination.steps import Create, Operation, Outcome, Steps
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.admin.administrator import AdminConfig, Administrator
 from cluster_impl.designs.leader_driven.admin.partition_requests import PartitionRequests
@@ -324,3 +324,21 @@ def test_a_znode_that_cannot_be_read_is_told_in_its_sentence(requests: Requests)
     [result] = requests.delete("t")
     assert result.error_code == Error.UNKNOWN_SERVER_ERROR
     assert "/brokers/topics/t cannot be read" in (result.error_message or "")
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a/b", "", "x" * 250])
+def test_a_name_that_no_topic_can_have_is_refused_before_any_znode_is_asked_for(requests: Requests, name: str) -> None:
+    asked: list[str] = []
+    tree = requests.world.tree
+    execute = tree.execute
+
+    def watched(batch: Sequence[Operation], session: int = 0) -> list[Outcome]:
+        asked.extend(operation.path for operation in batch)
+        return execute(batch, session)
+
+    tree.execute = watched  # type: ignore[method-assign]
+    assert codes(requests.delete(name)) == [Error.INVALID_TOPIC_EXCEPTION]
+    assert codes(requests.extend(More(name=name, count=3, assignments=None))) == [Error.INVALID_TOPIC_EXCEPTION]
+    assert requests.reassign(name, (0, [5])) == [(0, Error.INVALID_TOPIC_EXCEPTION)]
+    assert codes(requests.create(simple(name))) == [Error.INVALID_TOPIC_EXCEPTION]
+    assert asked == []

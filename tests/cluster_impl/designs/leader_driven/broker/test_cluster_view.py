@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from cluster_impl.coordination.znodes import Stat, Znode
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.broker.cluster_view import ClusterViews
@@ -90,6 +92,57 @@ def test_what_cannot_be_read_is_shown_as_it_was(server: ZooKeeperServer) -> None
             views.close()
 
     run(test())
+
+
+class Slow:
+    """Stands in for `ZooKeeper`: topics of one partition, led by a broker at epoch 0. The first list of topics is given
+    out late."""
+
+    session_timeout = 10.0
+
+    def __init__(self) -> None:
+        self.leader = 4
+        self.go_on = asyncio.Event()
+        self.listed = asyncio.Event()
+
+    async def children(self, path: str) -> list[str]:
+        return ["t", "u"]
+
+    async def children_of_many(self, paths: Sequence[str]) -> list[list[str]]:
+        return [["0"] for _ in paths]
+
+    async def get_many(self, paths: Sequence[str]) -> list[Znode | None]:
+        found: list[Znode | None] = [self._znode(path) for path in paths]
+        if len(paths) > 3:
+            self.listed.set()
+            await self.go_on.wait()
+        return found
+
+    def _znode(self, path: str) -> Znode:
+        data = {
+            "replicas": b"[4,5]",
+            "leader": b'{"broker":%d,"epoch":0}' % self.leader,
+            "ISR": b'{"isr":[4,5],"epoch":0}',
+        }
+        return Znode(data.get(path.rpartition("/")[2], b"{}"), Stat(1, 1, 1, 0, 0))
+
+
+@pytest.mark.requirement("DLD-19")
+def test_what_was_read_of_one_topic_is_not_replaced_by_what_a_read_of_all_had_found_before() -> None:
+    async def test() -> None:
+        zookeeper = Slow()
+        views = ClusterViews(cast("ZooKeeper", zookeeper), "cluster", 4, LiveBrokers(cast("ZooKeeper", zookeeper)))
+        everything = asyncio.create_task(views.look(None))
+        await zookeeper.listed.wait()
+        zookeeper.leader = 5
+        await views.look(["t"])
+        assert views.view.topics["t"].partitions[0].leader == 5
+        zookeeper.go_on.set()
+        await everything
+        assert {name: topic.partitions[0].leader for name, topic in views.view.topics.items()} == {"t": 5, "u": 4}
+        views.close()
+
+    asyncio.run(test())
 
 
 def test_those_who_ask_while_a_read_is_under_way_share_the_next_one() -> None:

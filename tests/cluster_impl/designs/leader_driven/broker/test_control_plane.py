@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, cast
 
 import pytest
 
+from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.leader_driven.broker.control_plane import LeaderDrivenControlPlane
+from cluster_impl.designs.leader_driven.broker.membership import Membership
 from cluster_impl.designs.leader_driven.broker.strays import Strays
+from cluster_impl.designs.leader_driven.partition.surroundings import AgentConfig, Surroundings
+from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
 from cluster_impl.replication.control_plane import NO_EPOCH, Change, DataPlane, PartitionRemoved, TopicPartition
 from cluster_impl.storage.directory import Owner
 from cluster_impl.storage.log_dirs import LogDirs
 from cluster_impl.wire.errors import Error
+from tests.cluster_impl.designs.leader_driven.broker.test_listeners import TreeExecution
+from tests.cluster_impl.designs.znode_tree import ZnodeTree
 
 
 class Live:
@@ -64,3 +72,48 @@ def test_every_folder_that_is_not_kept_is_removed(tmp_path: Path) -> None:
     Strays(dirs, cast("DataPlane", plane)).remove({TopicPartition("t", 0), TopicPartition("u", 1)})
     assert sorted(plane.removed) == ["t-1", "u-0"]
     dirs.close()
+
+
+@pytest.mark.requirement("DLD-20", "DLD-25")
+def test_a_log_dir_that_was_taken_away_is_noticed_by_who_removes_from_it_and_ends_nobody(tmp_path: Path) -> None:
+    dirs = LogDirs.open([tmp_path / "one", tmp_path / "two"], "cluster", 4, Owner.BROKER_ID)
+    for directory, index in zip(dirs, (0, 1), strict=True):
+        directory.create("t", index)
+    rmtree(tmp_path / "one")
+    plane = Removing()
+    Strays(dirs, cast("DataPlane", plane)).remove(set())
+    assert sorted(plane.removed) == ["t-0", "t-1"]
+    dirs.close()
+
+
+@pytest.mark.requirement("DLD-25", "DLD-44")
+def test_a_replica_that_is_assigned_elsewhere_and_still_in_sync_is_kept(tmp_path: Path) -> None:
+    tree = ZnodeTree()
+    dirs = LogDirs.open([tmp_path], "cluster", 4, Owner.BROKER_ID)
+    [directory] = dirs
+    isrs = {0: b'{"isr":[4],"epoch":1}', 1: b'{"isr":[5],"epoch":1}', 2: b'{"isr', 3: b""}
+    for index, data in isrs.items():
+        directory.create("t", index)
+        tree.create(znodes.partition(at(index)))
+        if data:
+            tree.create(znodes.isr(at(index)), data)
+    plane = Removing()
+    membership = Membership(cast("Any", Following()), surroundings(), Strays(dirs, cast("DataPlane", plane)))
+    membership.execution = cast("Any", TreeExecution(tree))
+    asyncio.run(membership.start_assigned())
+    assert sorted(plane.removed) == ["t-1", "t-3"]
+    dirs.close()
+
+
+class Following:
+    """A ZooKeeper whose session is open, and that is asked nothing."""
+
+    session_id = 7
+
+
+def at(index: int) -> TopicPartition:
+    return TopicPartition("t", index)
+
+
+def surroundings() -> Surroundings:
+    return Surroundings(4, AgentConfig(), cast("Any", None), list, Monitor(4))

@@ -31,9 +31,13 @@ ME = 5
 @dataclass
 class TreeExecution:
     tree: ZnodeTree = field(default_factory=ZnodeTree)
+    meanwhile: list[Callable[[], None]] = field(default_factory=list)
+    """What others do before each of the next steps."""
 
     async def run(self, steps: Steps[T]) -> T:
         await asyncio.sleep(0)
+        if self.meanwhile:
+            self.meanwhile.pop(0)()
         return self.tree.run(steps)
 
 
@@ -250,6 +254,29 @@ def test_a_leader_is_told_when_its_reassignment_comes_and_goes() -> None:
         world.fire()
         await settle()
         assert world.changed == [at("t", 1)]
+        listening.cancel()
+
+    run(test)
+
+
+@pytest.mark.requirement("LD-19", "LD-37", "LD-65")
+def test_a_topic_that_went_before_it_was_looked_at_and_came_again_is_listened_to() -> None:
+    async def test(world: World) -> None:
+        world.make(at("t", 0), b"[6]", znodes.reassigned)
+
+        def goes() -> None:
+            world.tree.delete(znodes.reassigned(at("t", 0)))
+            world.tree.delete(znodes.reassigned_topic("t"))
+
+        world.execution.meanwhile = [lambda: None, goes]
+        listening = asyncio.create_task(world.reassigned.run())
+        world.reassigned.leads(at("t", 0), True)
+        await settle()
+        world.make(at("t", 0), b"[7]", znodes.reassigned)
+        world.fire()
+        await settle()
+        assert world.changed == [at("t", 0)]
+        assert world.tree.watched(znodes.reassigned_topic("t"))
         listening.cancel()
 
     run(test)

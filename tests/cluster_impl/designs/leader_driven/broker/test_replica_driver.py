@@ -172,6 +172,24 @@ def test_a_change_of_leader_waits_behind_no_other_replica() -> None:
     run(test)
 
 
+@pytest.mark.requirement("LD-06")
+def test_a_change_of_leader_takes_a_replica_that_waits_for_its_turn_past_the_others() -> None:
+    async def test(it: Driven) -> None:
+        last = 4 * AT_ONCE
+        await it.started(*range(last + 1))
+        others = [it.ask(index, "other") for index in range(last)]
+        own = it.ask(last, "own")
+        await settle()
+        it.driver.leader_changed(at(last))
+        order: list[str] = []
+        others[-1].add_done_callback(lambda _: order.append(str(it.agents[at(last)].told)))
+        it.execution.open.set()
+        await asyncio.gather(*others, own)
+        assert order == ["['start', 'own', 'leader changed']"]
+
+    run(test)
+
+
 def test_a_replica_is_looked_at_when_it_asked_for_it() -> None:
     async def test(it: Driven) -> None:
         await it.started(0, 1)
