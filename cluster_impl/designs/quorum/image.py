@@ -81,13 +81,17 @@ class Partition:
 
 @dataclass(slots=True)
 class MetadataImage:
-    """`offset` is that of the record replayed last, -1 before the first; `partitions_created` only ever grows."""
+    """`offset` is that of the record replayed last, -1 before the first; `partitions_created` only ever grows.
+
+    `deleted` has, for each name that a topic was deleted under, the highest leader epoch of its partitions.
+    """
 
     brokers: dict[int, Broker] = field(default_factory=dict)
     topics: dict[str, Topic] = field(default_factory=dict)
     topic_names: dict[UUID, str] = field(default_factory=dict)
     partitions: dict[UUID, dict[int, Partition]] = field(default_factory=dict)
     topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    deleted: dict[str, int] = field(default_factory=dict)
     partitions_created: int = 0
     offset: int = -1
 
@@ -99,6 +103,7 @@ class MetadataImage:
             topic_names=dict(self.topic_names),
             partitions={topic_id: dict(partitions) for topic_id, partitions in self.partitions.items()},
             topic_configs={name: dict(config) for name, config in self.topic_configs.items()},
+            deleted=dict(self.deleted),
             partitions_created=self.partitions_created,
             offset=self.offset,
         )
@@ -113,6 +118,14 @@ class MetadataImage:
 
     def config_of(self, topic: str) -> Mapping[str, str]:
         return self.topic_configs.get(topic, {})
+
+    def first_leader_epoch(self, topic: str) -> int:
+        """Where a new topic begins: above every epoch of an earlier one of its name.
+
+        Brokers name a topic by its name when they ask for an ISR change. What was asked for the earlier topic and comes
+        late must find its version gone.
+        """
+        return self.deleted.get(topic, NO_EPOCH) + 1
 
     def replay(self, record: MetadataRecord, offset: int) -> None:
         """Apply the record that stands at `offset` in the metadata log."""
@@ -133,12 +146,17 @@ class MetadataImage:
                 if record.resource_type == TOPIC_RESOURCE:
                     self.topic_configs.setdefault(record.resource_name, {})[record.name] = record.value
             case m.DeleteTopicRecord():
-                name = self.topic_names.pop(record.name)
-                del self.topics[name], self.partitions[record.name]
-                self.topic_configs.pop(name, None)
+                self._delete_topic(record.name)
             case _:
                 assert_never(record)
         self.offset = offset
+
+    def _delete_topic(self, topic_id: UUID) -> None:
+        name = self.topic_names.pop(topic_id)
+        del self.topics[name]
+        partitions = self.partitions.pop(topic_id).values()
+        self.deleted[name] = max((partition.leader_epoch for partition in partitions), default=NO_EPOCH)
+        self.topic_configs.pop(name, None)
 
     def _register(self, record: m.BrokerRecord) -> None:
         endpoints = tuple(Endpoint(e.name, e.host, unsigned16(e.port)) for e in record.end_points)

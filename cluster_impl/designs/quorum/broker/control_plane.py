@@ -43,8 +43,9 @@ _PRODUCER_ID_BITS = 20
 
 
 class QuorumControlPlane:
-    """Implements `replication.control_plane.ControlPlane` on a lifecycle, a metadata image and a link.
+    """Implements `replication.control_plane.ControlPlane` on a lifecycle, a metadata image and two links.
 
+    ISR changes go over `link` and what clients ask for over `forward_link`: it may wait, and answers keep their order.
     `request_timeout` bounds, in seconds, how long the fate of an ISR change is waited for.
     """
 
@@ -55,6 +56,7 @@ class QuorumControlPlane:
         lifecycle: Lifecycle,
         image: MetadataImage,
         link: ControllerLink,
+        forward_link: ControllerLink,
         finder: ControllerFinder,
         request_timeout: float,
     ) -> None:
@@ -63,6 +65,7 @@ class QuorumControlPlane:
         self._lifecycle = lifecycle
         self._image = image
         self._link = link
+        self._forward_link = forward_link
         self._finder = finder
         self._request_timeout = request_timeout
         self._last_producer_id = NO_EPOCH
@@ -137,7 +140,7 @@ class QuorumControlPlane:
         return next_id
 
     async def forward(self, request: Message, version: int) -> Message:
-        return await forward(request, version, self._link.request, self._finder.failed)
+        return await forward(request, version, self._forward_link.request, self._finder.failed)
 
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
         """The draft has no word for it; the node ends when its last log dir is gone."""

@@ -17,10 +17,12 @@ from cluster_impl.designs.quorum.broker.link import ControllerLink
 from cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
 from cluster_impl.designs.quorum.quorum_config import raft_config
 from cluster_impl.designs.quorum.raft.observer import MetadataObserver
+from cluster_impl.endings import NodeFailure
 from cluster_impl.replication.manager import ReplicaManager
 from cluster_impl.security.cluster_action import guarded
 from cluster_impl.security.configured import authorizer_of, users_of
 from cluster_impl.storage.log_dirs import LogDirs
+from cluster_impl.wire.codec import Malformed
 from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.registry import KAFKA
 from cluster_impl.wire.server import Server
@@ -40,16 +42,16 @@ class BrokerNode:
         finder = ControllerFinder(config.voters)
         client_id = f"broker-{config.broker_id}"
         raft = raft_config(config)
-        heartbeat_link, metadata_link, request_link = (
-            ControllerLink(finder, hosts, client_id, config.request_timeout, raft.login) for _ in range(3)
+        heartbeat_link, metadata_link, isr_link, forward_link = self._links = tuple(
+            ControllerLink(finder, hosts, client_id, config.request_timeout, raft.login) for _ in range(4)
         )
-        self._links = (heartbeat_link, metadata_link, request_link)
         self._control = QuorumControlPlane(
             config.broker_id,
             config.cluster_id,
             self._lifecycle,
             self._metadata.image,
-            request_link,
+            isr_link,
+            forward_link,
             finder,
             config.request_timeout,
         )
@@ -88,7 +90,10 @@ class BrokerNode:
 
     async def failed(self) -> None:
         assert self._beating is not None
-        await asyncio.gather(self._observer.failed(), self._replicas.failed(), asyncio.shield(self._beating))
+        try:
+            await asyncio.gather(self._observer.failed(), self._replicas.failed(), asyncio.shield(self._beating))
+        except Malformed as error:
+            raise NodeFailure(f"this software cannot read the metadata: {error}") from error
 
     async def stop(self) -> None:
         """Give the id back (KIP-631, Controlled Shutdown), for at most a lease: after that there is nothing to give."""

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import cast
 from uuid import uuid4
 
@@ -18,7 +19,7 @@ from cluster_impl.designs.quorum.controller.alter_isr import alter_isr
 from cluster_impl.designs.quorum.controller.leases import Leases
 from cluster_impl.designs.quorum.controller.state import ControllerState, Outcome, Reply
 from cluster_impl.designs.quorum.controller.term import Quorum, Term, TermEnded
-from cluster_impl.designs.quorum.controller.topics import TopicDefaults, create_topics, delete_topics
+from cluster_impl.designs.quorum.controller.topics import NotHeardYet, TopicDefaults, create_topics, delete_topics
 from cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error
@@ -28,6 +29,9 @@ from cluster_impl.wire.server import Handler, Request
 log = logging.getLogger(__name__)
 
 NOBODY = -1
+
+RETRY = 0.1
+"""Seconds between attempts to create a topic while too few brokers were heard."""
 
 
 class Controller:
@@ -116,13 +120,16 @@ class Controller:
             return m.AlterIsrResponse(error_code=Error.NOT_CONTROLLER)
 
     async def _create_topics(self, request: Request) -> m.CreateTopicsResponse:
+        """Waits for brokers that may be active until they say so, or their lease is over."""
         body = cast("m.CreateTopicsRequest", request.body)
-        received_at = request.received_at
         try:
             async with asyncio.timeout(body.timeout_ms / 1000):
-                return await self._run(
-                    lambda state: create_topics(state, body, received_at, self._defaults, uuid4), received_at
-                )
+                while True:
+                    now = time.monotonic()
+                    try:
+                        return await self._run(partial(self._created, body, now), now)
+                    except NotHeardYet:
+                        await asyncio.sleep(RETRY)
         except (TermEnded, TimeoutError) as why:
             error, sentence = _not_done(why)
             results = [
@@ -130,6 +137,11 @@ class Controller:
                 for topic in body.topics
             ]
             return m.CreateTopicsResponse(topics=results)
+
+    def _created(
+        self, body: m.CreateTopicsRequest, now: float, state: ControllerState
+    ) -> Outcome[m.CreateTopicsResponse]:
+        return create_topics(state, body, now, self._defaults, uuid4)
 
     async def _delete_topics(self, request: Request) -> m.DeleteTopicsResponse:
         body = cast("m.DeleteTopicsRequest", request.body)

@@ -27,7 +27,9 @@ from cluster_impl.designs.quorum.controller.state import ControllerState, Outcom
 from cluster_impl.designs.quorum.image import NO_EPOCH, MetadataRecord
 from cluster_impl.designs.quorum.states import BrokerState
 from cluster_impl.wire import messages as m
+from cluster_impl.wire.codec import Unencodable
 from cluster_impl.wire.errors import Error
+from cluster_impl.wire.records import encode_record
 
 HeartbeatOutcome = Outcome[m.BrokerHeartbeatResponse]
 
@@ -55,6 +57,15 @@ def _has_an_epoch_that_does_not_fit(state: ControllerState, request: m.BrokerHea
     return request.broker_epoch != NO_EPOCH if initial else request.broker_epoch < 0
 
 
+def _has_listeners_that_no_record_holds(state: ControllerState, request: m.BrokerHeartbeatRequest) -> bool:
+    """A heartbeat may carry longer strings than a Broker record."""
+    try:
+        encode_record(_registration(request, NO_EPOCH))
+    except Unencodable:
+        return True
+    return False
+
+
 def _is_stale_while_the_id_is_leased(state: ControllerState, request: m.BrokerHeartbeatRequest) -> bool:
     """KIP-631, Broker ID Conflicts: INITIAL wins; thereafter the one with the stale epoch loses."""
     holder = state.image.brokers.get(request.broker_id)
@@ -79,6 +90,7 @@ GUARDS = (
     Guard(Error.INVALID_REQUEST, _names_no_broker),
     Guard(Error.INVALID_REQUEST, _wants_an_unknown_state),
     Guard(Error.INVALID_REQUEST, _has_an_epoch_that_does_not_fit),
+    Guard(Error.INVALID_REQUEST, _has_listeners_that_no_record_holds),
     Guard(Error.STALE_BROKER_EPOCH, _is_stale_while_the_id_is_leased),
     Guard(Error.STALE_BROKER_EPOCH, _is_not_whom_a_partition_waits_for),
 )
@@ -144,6 +156,10 @@ def renew(state: ControllerState, request: m.BrokerHeartbeatRequest, now: float)
     Stale metadata revokes the lease of a broker that was active: it keeps its epoch, and says FENCED next.
     """
     broker_id, epoch = request.broker_id, request.broker_epoch
+    if _was_granted_only(state, request):
+        state.leases.grant(broker_id, epoch, now)
+        moves = changes_when_broker_steps_down(state.image, broker_id, lambda other: state.leases.may_lead(other, now))
+        return Outcome(_leased(state, request, BrokerState.FENCED, epoch), moves)
     standing = state.leases.standing(broker_id)
     reached = request.cur_metadata_offset
     fresh = state.leases.keeps_up(broker_id, reached, state.stable_offset, now) and reached >= epoch
@@ -160,13 +176,13 @@ def renew(state: ControllerState, request: m.BrokerHeartbeatRequest, now: float)
 def shut_down(state: ControllerState, request: m.BrokerHeartbeatRequest, now: float) -> HeartbeatOutcome:
     """KIP-631, Controlled Shutdown: first move the leaders off, in this answer or in an earlier one; then let it go.
 
-    What no other member of its ISR can lead is not waited for.
+    What no other member of its ISR can lead is not waited for. Who was never active has nothing to hand over.
     """
     broker_id = request.broker_id
-    serves = state.leases.standing(broker_id) is not Standing.GRANTED
-    state.leases.stand(broker_id, Standing.STOPPING if serves else Standing.GRANTED)
+    serves = not (state.leases.standing(broker_id) is Standing.GRANTED or _was_granted_only(state, request))
     moves = changes_to_move_leaders_off(state.image, broker_id, lambda other: state.leases.may_lead(other, now))
-    if moves:
+    if serves and moves:
+        state.leases.stand(broker_id, Standing.STOPPING)
         state.leases.renew(broker_id, now)
         return Outcome(_leased(state, request, BrokerState.ACTIVE, request.broker_epoch), moves)
     return _without_lease(state, request, BrokerState.SHUTDOWN, end_lease(state, broker_id, now))
@@ -179,6 +195,15 @@ def end_lease(state: ControllerState, broker_id: int, now: float) -> list[Metada
         return []
     changes = changes_when_broker_goes(state.image, broker_id, lambda other: state.leases.may_lead(other, now))
     return [*changes, m.DeleteBrokerRecord(id=broker_id)]
+
+
+def _was_granted_only(state: ControllerState, request: m.BrokerHeartbeatRequest) -> bool:
+    """Whether an earlier active controller gave the sender its epoch and nobody told it yet to be active.
+
+    It was taken for active all the same; who was told has reached its own record.
+    """
+    assumed = state.leases.standing(request.broker_id) is Standing.ASSUMED
+    return assumed and request.cur_metadata_offset < request.broker_epoch
 
 
 def _leased(
@@ -197,13 +222,16 @@ def _grant(
     state: ControllerState, request: m.BrokerHeartbeatRequest, before: Sequence[MetadataRecord], now: float
 ) -> HeartbeatOutcome:
     epoch = state.end_offset + len(before)
+    state.leases.grant(request.broker_id, epoch, now)
+    return Outcome(_leased(state, request, BrokerState.FENCED, epoch), [*before, _registration(request, epoch)])
+
+
+def _registration(request: m.BrokerHeartbeatRequest, epoch: int) -> m.BrokerRecord:
     end_points = [
         m.BrokerRecord.BrokerEndpoint(name=at.name, host=at.host, port=at.port, security_protocol=at.security_protocol)
         for at in request.listeners
     ]
-    registration = m.BrokerRecord(broker_id=request.broker_id, broker_epoch=epoch, end_points=end_points)
-    state.leases.grant(request.broker_id, epoch, now)
-    return Outcome(_leased(state, request, BrokerState.FENCED, epoch), [*before, registration])
+    return m.BrokerRecord(broker_id=request.broker_id, broker_epoch=epoch, end_points=end_points)
 
 
 def _without_lease(

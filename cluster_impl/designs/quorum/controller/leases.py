@@ -74,6 +74,10 @@ class Leases:
         lease = self._leases.get(broker_id)
         return lease is not None and now < lease.ends_at and lease.standing in (Standing.ACTIVE, Standing.ASSUMED)
 
+    def is_active(self, broker_id: int, now: float) -> bool:
+        """Whether it may lead, and was told so by this controller."""
+        return self.standing(broker_id) is Standing.ACTIVE and self.may_lead(broker_id, now)
+
     def keeps_up(self, broker_id: int, reached: int, stable_offset: int, now: float) -> bool:
         """Note the metadata offset that a broker reached; False if what it holds is stale.
 

@@ -7,9 +7,11 @@ from cluster_impl.designs.quorum.controller.controller import Controller
 from cluster_impl.designs.quorum.controller.topics import TopicDefaults
 from cluster_impl.designs.quorum.quorum_config import raft_config
 from cluster_impl.designs.quorum.raft.node import RaftNode
-from cluster_impl.security.cluster_action import guarded
+from cluster_impl.endings import NodeFailure
+from cluster_impl.security.cluster_action import guarded_on_controller
 from cluster_impl.security.configured import authorizer_of, users_of
 from cluster_impl.storage.directory import LogDir
+from cluster_impl.wire.codec import Malformed
 from cluster_impl.wire.hosts import Hosts
 from cluster_impl.wire.registry import QUORUM_CONTROLLER
 from cluster_impl.wire.server import Server
@@ -31,7 +33,7 @@ class ControllerNode:
         self._controller.attach(self._raft)
         self._server = Server(
             QUORUM_CONTROLLER,
-            guarded({**self._raft.handlers, **self._controller.handlers}, authorizer_of(config.security)),
+            guarded_on_controller({**self._raft.handlers, **self._controller.handlers}, authorizer_of(config.security)),
             max_frame_bytes=config.socket_request_max_bytes,
         )
 
@@ -42,7 +44,12 @@ class ControllerNode:
         await self._raft.start()
 
     async def failed(self) -> None:
-        await self._raft.failed()
+        try:
+            await self._raft.failed()
+        except OSError as error:
+            raise NodeFailure(f"the disk of {self._config.log_dir} fails: {error}") from error
+        except Malformed as error:
+            raise NodeFailure(f"this software cannot read the metadata: {error}") from error
 
     async def stop(self) -> None:
         """Leave the quorum to the others, who elect another leader at once if this one led."""

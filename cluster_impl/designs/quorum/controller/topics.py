@@ -2,7 +2,10 @@
 
 Each topic of a request is decided on its own; the records of all that are accepted form one batch. A created topic is a
 Topic record, a Config record for each of its settings, and a Partition record for each partition, led by the first of
-its replicas that may lead, with an ISR of all that may.
+its replicas that is active, with an ISR of all that are.
+
+Active are those only whom this controller told so. A broker that an earlier controller registered may not know of that
+epoch. If its process came back with an older one, what began under the epoch would wait for a process that never was.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
+from cluster_impl.designs.most_partitions import problem_with_number
 from cluster_impl.designs.quorum.controller.placement import place
 from cluster_impl.designs.quorum.controller.state import ControllerState, Outcome
 from cluster_impl.designs.quorum.image import TOPIC_RESOURCE, MetadataRecord
@@ -45,6 +49,10 @@ class Refused(Exception):
         self.error = error
 
 
+class NotHeardYet(Exception):
+    """Too few brokers are active, but others may be, of whom this controller has not heard. Ask again soon."""
+
+
 def create_topics(
     state: ControllerState,
     request: m.CreateTopicsRequest,
@@ -52,7 +60,9 @@ def create_topics(
     defaults: TopicDefaults,
     new_topic_id: Callable[[], UUID],
 ) -> Outcome[m.CreateTopicsResponse]:
-    """Decide a whole request. `new_topic_id` makes ids that were never used."""
+    """Decide a whole request. `new_topic_id` makes ids that were never used. Raises NotHeardYet."""
+    if problem := problem_with_number(request, defaults.partitions):
+        return _too_many(request, problem)
     named = Counter(topic.name for topic in request.topics)
     results: list[CreateResult] = []
     records: list[MetadataRecord] = []
@@ -65,7 +75,10 @@ def create_topics(
             _check_configs(topic)
             layout = _layout(state, topic, now, defaults, first_place)
             topic_id = new_topic_id()
-            partitions = [_partition(state, topic_id, index, replicas, now) for index, replicas in enumerate(layout)]
+            epoch = state.image.first_leader_epoch(topic.name)
+            partitions = [
+                _partition(state, topic_id, index, replicas, epoch, now) for index, replicas in enumerate(layout)
+            ]
         except Refused as refused:
             results.append(CreateResult(name=topic.name, error_code=refused.error, error_message=str(refused)))
             continue
@@ -118,6 +131,14 @@ def _check_configs(topic: CreatableTopic) -> None:
             raise Refused(Error.INVALID_CONFIG, problem)
 
 
+def _too_many(request: m.CreateTopicsRequest, sentence: str) -> Outcome[m.CreateTopicsResponse]:
+    results = [
+        CreateResult(name=topic.name, error_code=Error.POLICY_VIOLATION, error_message=sentence)
+        for topic in request.topics
+    ]
+    return Outcome(m.CreateTopicsResponse(topics=results))
+
+
 def _layout(
     state: ControllerState, topic: CreatableTopic, now: float, defaults: TopicDefaults, first_place: int
 ) -> list[list[int]]:
@@ -134,7 +155,10 @@ def _layout(
             Error.INVALID_REPLICATION_FACTOR,
             f"Replication factor {factor} cannot be met: {len(available)} brokers are active.",
         )
-    return place(available, partitions, factor, first_place)
+    active = [broker_id for broker_id in available if state.leases.is_active(broker_id, now)]
+    if factor > len(active):
+        raise NotHeardYet
+    return place(active, partitions, factor, first_place)
 
 
 def _assigned(state: ControllerState, topic: CreatableTopic) -> list[list[int]]:
@@ -163,15 +187,17 @@ def _assigned(state: ControllerState, topic: CreatableTopic) -> list[list[int]]:
 
 
 def _partition(
-    state: ControllerState, topic_id: UUID, index: int, replicas: list[int], now: float
+    state: ControllerState, topic_id: UUID, index: int, replicas: list[int], epoch: int, now: float
 ) -> m.PartitionRecord:
-    isr = [replica for replica in replicas if state.leases.may_lead(replica, now)]
+    isr = [replica for replica in replicas if state.leases.is_active(replica, now)]
     if not isr:
+        if any(state.leases.may_lead(replica, now) for replica in replicas):
+            raise NotHeardYet
         raise Refused(
             Error.INVALID_REPLICA_ASSIGNMENT, f"None of the brokers {replicas} of partition {index} is active."
         )
     return m.PartitionRecord(
-        partition_id=index, topic_id=topic_id, replicas=replicas, isr=isr, leader=isr[0], leader_epoch=0
+        partition_id=index, topic_id=topic_id, replicas=replicas, isr=isr, leader=isr[0], leader_epoch=epoch
     )
 
 

@@ -29,6 +29,7 @@ from cluster_impl.designs.quorum.raft.messages import (
 )
 from cluster_impl.designs.quorum.raft.roles import RoleMachine
 from cluster_impl.designs.quorum.raft.state import Role
+from cluster_impl.endings import NodeFailure
 from cluster_impl.wire.errors import Error
 
 
@@ -36,7 +37,7 @@ class NotLeader(Exception):
     """This node does not lead the metadata quorum in the epoch that was asked for."""
 
 
-class CommittedRecordsAtRisk(Exception):
+class CommittedRecordsAtRisk(NodeFailure):
     """The leader asks this voter to remove records that it knows to be committed (KAFKA-12460). It must stop."""
 
 

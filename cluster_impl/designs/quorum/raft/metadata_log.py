@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from cluster_impl.designs.quorum.raft.effects import AppendLeaderChange
@@ -78,7 +79,9 @@ class MetadataLog:
         self._log.flush()
 
     def close(self) -> None:
-        self._log.flush()
+        """Never raises: what was promised is durable already, and the disk may be gone."""
+        with suppress(OSError):
+            self._log.flush()
         self._log.close()
 
 

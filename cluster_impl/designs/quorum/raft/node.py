@@ -105,9 +105,13 @@ class RaftNode:
     async def start(self) -> None:
         """Open the log and join the quorum. Raises OSError, CorruptQuorumState."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        state = self._state_file.read()
-        self._vote = (state.epoch, state.voted_id)
         self._log = MetadataLog(self._folder)
+        try:
+            state = self._state_file.read(log_is_empty=self._log.shape().end_offset == 0)
+        except BaseException:
+            self._log.close()
+            raise
+        self._vote = (state.epoch, state.voted_id)
         self._failure = asyncio.get_running_loop().create_future()
         settings = Settings(
             self._config.node_id,

@@ -6,13 +6,16 @@ is kept, and nobody of an older one is listened to: a deposed controller that st
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from cluster_impl.designs.quorum.raft.config import RaftConfig
 from cluster_impl.designs.quorum.raft.messages import OBSERVER, UNKNOWN_EPOCH, EpochEnd, FetchRequest, FetchResponse
+from cluster_impl.designs.quorum.raft.messages import Batch as Fetched
 from cluster_impl.designs.quorum.raft.metadata_log import data_records
 from cluster_impl.designs.quorum.raft.translate import FETCH_VERSION, fetch_message, read_response
+from cluster_impl.endings import NodeFailure
 from cluster_impl.wire.batches import Batch
 from cluster_impl.wire.codec import Malformed, R, RequestMessage
 from cluster_impl.wire.errors import Error
@@ -23,7 +26,7 @@ FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 0.5
 
 
-class MetadataGone(Exception):
+class MetadataGone(NodeFailure):
     """The leader does not have what this observer was given as committed. The broker must not go on."""
 
 
@@ -48,6 +51,21 @@ class Belief(Protocol):
     def failed(self, controller_id: int) -> None:
         """This one is not active."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Records to apply, and where the log ends after them."""
+
+    end: EpochEnd
+    records: list[tuple[int, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    asked: int
+    response: FetchResponse
+    pieces: list[_Piece]
 
 
 class MetadataObserver:
@@ -92,17 +110,19 @@ class MetadataObserver:
         failures = 0
         while True:
             try:
-                followed = await self._fetch()
+                answer = await self._fetch()
             except (ConnectionError, TimeoutError, Malformed) as error:
                 log.debug("no metadata: %s", error)
                 followed = False
+            else:
+                followed = self._take(answer)
             failures = 0 if followed else failures + 1
             if failures > 1:
                 # Not after the first: whoever was asked may have named the leader.
                 await asyncio.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 2, 10)))
 
-    async def _fetch(self) -> bool:
-        """Fetch once; whether a leader answered. Raises ConnectionError, TimeoutError, Malformed, MetadataGone."""
+    async def _fetch(self) -> _Answer:
+        """Fetch once. Raises ConnectionError, TimeoutError, Malformed."""
         request = FetchRequest(self._config.cluster_id, self._epoch, OBSERVER, self._end, self._config.fetch_max_wait)
         asked, message = await self._controller.request(
             fetch_message(request), FETCH_VERSION, self._config.request_timeout
@@ -110,12 +130,25 @@ class MetadataObserver:
         try:
             response = read_response(message)
             assert isinstance(response, FetchResponse)
-            return self._take(asked, response)
+            return _Answer(asked, response, self._pieces(response.batches))
         except Malformed:
             self._belief.failed(asked)
             raise
 
-    def _take(self, asked: int, response: FetchResponse) -> bool:
+    def _pieces(self, batches: Sequence[Fetched]) -> list[_Piece]:
+        """What continues what is applied already. Raises Malformed."""
+        end = self._end.end_offset
+        pieces = []
+        for fetched in batches:
+            if fetched.base_offset != end:
+                raise Malformed(f"the batch at {fetched.base_offset} does not follow {end}")
+            end = fetched.next_offset
+            pieces.append(_Piece(EpochEnd(fetched.epoch, end), data_records([Batch(memoryview(fetched.data))])))
+        return pieces
+
+    def _take(self, answer: _Answer) -> bool:
+        """Whether a leader answered. Raises MetadataGone, and what `on_records` raises."""
+        asked, response = answer.asked, answer.response
         if response.epoch < self._epoch:
             self._belief.failed(asked)
             return False
@@ -134,15 +167,12 @@ class MetadataObserver:
             # A leader that merely answers as before may be deposed: others may have found its successor meanwhile.
             self._belief.learned(response.leader_id)
         if not response.error:
-            self._apply(response)
+            self._apply(answer)
         return not response.error
 
-    def _apply(self, response: FetchResponse) -> None:
-        for fetched in response.batches:
-            if fetched.base_offset != self._end.end_offset:
-                raise Malformed(f"the batch at {fetched.base_offset} does not follow {self._end}")
-            records = data_records([Batch(memoryview(fetched.data))])
-            self._end = EpochEnd(fetched.epoch, fetched.next_offset)
-            if records:
-                self._on_records(records)
-        self.last_stable_offset = max(self.last_stable_offset, response.high_watermark)
+    def _apply(self, answer: _Answer) -> None:
+        for piece in answer.pieces:
+            self._end = piece.end
+            if piece.records:
+                self._on_records(piece.records)
+        self.last_stable_offset = max(self.last_stable_offset, answer.response.high_watermark)

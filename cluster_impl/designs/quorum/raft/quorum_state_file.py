@@ -5,14 +5,15 @@ from pathlib import Path
 
 from cluster_impl.designs.quorum.raft.state import QuorumState
 from cluster_impl.storage.checkpoints import replace_file
+from cluster_impl.storage.directory import LogDirError
 
 NAME = "quorum-state"
 
 _NOBODY = -1
 
 
-class CorruptQuorumState(Exception):
-    """The file cannot be read. The text names it and says what to do."""
+class CorruptQuorumState(LogDirError):
+    """The file cannot be read, or is gone. The text names it and says what to do."""
 
 
 class QuorumStateFile:
@@ -21,18 +22,26 @@ class QuorumStateFile:
         self._cluster_id = cluster_id
         self._voters = voters
 
-    def read(self) -> QuorumState:
-        """The initial state if there is no file yet. Raises CorruptQuorumState."""
+    def read(self, *, log_is_empty: bool) -> QuorumState:
+        """The initial state if there is no file yet. Raises CorruptQuorumState, OSError.
+
+        The file is written before the first record, so beside a log that is not empty it was lost.
+        """
         try:
             content = json.loads(self.path.read_text("utf-8"))
             return QuorumState(int(content["leaderEpoch"]), _known(content["votedId"]), _known(content["leaderId"]))
-        except FileNotFoundError:
-            return QuorumState()
+        except FileNotFoundError as error:
+            if log_is_empty:
+                return QuorumState()
+            raise self._corrupt("missing beside a log that has records") from error
         except (ValueError, KeyError, TypeError) as error:
-            raise CorruptQuorumState(
-                f"{self.path} is damaged ({error!r}); without it this voter could vote twice in one epoch: "
-                "empty the whole folder only if a majority of the other controllers is healthy"
-            ) from error
+            raise self._corrupt(f"damaged ({error!r})") from error
+
+    def _corrupt(self, how: str) -> CorruptQuorumState:
+        return CorruptQuorumState(
+            f"{self.path} is {how}; without it this voter could vote twice in one epoch: "
+            "empty the whole folder only if a majority of the other controllers is healthy"
+        )
 
     def write(self, state: QuorumState) -> None:
         """Durable when it returns. Raises OSError."""

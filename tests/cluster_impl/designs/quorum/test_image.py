@@ -63,3 +63,13 @@ def test_a_topic_made_again_under_its_name_is_another_topic() -> None:
     image.replay(m.TopicRecord(name="t", topic_id=UUID(int=2)), 3)
     assert image.partition("t", 0) is None
     assert image.partitions_created == 1
+
+
+@pytest.mark.requirement("D631-17")
+def test_a_topic_made_again_begins_above_every_leader_epoch_of_the_earlier_one() -> None:
+    image = image_with_a_partition()
+    assert image.first_leader_epoch("t") == 0
+    image.replay(change(5, 1), 2)
+    image.replay(m.DeleteTopicRecord(name=TOPIC), 3)
+    assert (image.first_leader_epoch("t"), image.first_leader_epoch("u")) == (2, 0)
+    assert image.copy() == image

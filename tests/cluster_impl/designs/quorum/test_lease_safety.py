@@ -14,9 +14,10 @@ from heapq import heappop, heappush
 import pytest
 
 from cluster_impl.designs.quorum.broker.lifecycle import Answer, Heartbeat, Lifecycle
+from cluster_impl.designs.quorum.controller.leases import Standing
 from cluster_impl.designs.quorum.states import BrokerState
 from cluster_impl.wire.errors import Error
-from tests.cluster_impl.designs.quorum.world import FAR, LEASE, LEASE_START_MS, World
+from tests.cluster_impl.designs.quorum.world import LEASE, LEASE_START_MS, World
 
 INTERVAL = LEASE / 5
 PATIENCE = LEASE / 3
@@ -33,11 +34,15 @@ class Event:
 
 
 class Process:
-    """One broker process. While `paused` nothing of it runs, but what was asked of it is answered when it wakes."""
+    """One broker process. While `paused` nothing of it runs, but what was asked of it is answered when it wakes.
+
+    `reached` is how far it has the metadata.
+    """
 
     def __init__(self, broker: int) -> None:
         self.broker = broker
         self.lifecycle = Lifecycle()
+        self.reached = -1
         self.alive = True
         self.paused = False
 
@@ -77,6 +82,7 @@ class Simulation:
         for process in self.processes:
             if process.alive and process.lifecycle.serving(self.world.now):
                 assert process.lifecycle.epoch not in self.epochs_given_up
+                assert process.lifecycle.epoch <= process.reached
         serving = [p.lifecycle.epoch for p in self.processes if p.alive and p.lifecycle.serving(self.world.now)]
         assert len(set(serving)) == len(serving)
 
@@ -100,7 +106,10 @@ class Simulation:
             return
         heartbeat = process.lifecycle.next_heartbeat(self.world.now)
         if not self.lost():
-            self.at(self.world.now + self.delay(), lambda: self.receive(process, heartbeat))
+            process.reached = self.world.image.offset
+        reached = process.reached
+        if not self.lost():
+            self.at(self.world.now + self.delay(), lambda: self.receive(process, heartbeat, reached))
         self.at(self.world.now + PATIENCE, lambda: self.give_up(process, heartbeat))
 
     def give_up(self, process: Process, heartbeat: Heartbeat) -> None:
@@ -108,9 +117,11 @@ class Simulation:
             process.lifecycle.gave_up(heartbeat)
             self.beat(process)
 
-    def receive(self, process: Process, heartbeat: Heartbeat) -> None:
+    def receive(self, process: Process, heartbeat: Heartbeat, reached: int) -> None:
         self.give_up_leases()
-        reply = self.world.heartbeat(process.broker, heartbeat.target_state, heartbeat.broker_epoch, reached=FAR)
+        assumed = self.world.state.leases.standing(process.broker) is Standing.ASSUMED
+        reply = self.world.heartbeat(process.broker, heartbeat.target_state, heartbeat.broker_epoch, reached=reached)
+        assert not assumed or process.broker in self.world.image.brokers, "a new controller fences nobody at once"
         lease = (reply.lease_end_time_ms - LEASE_START_MS) / 1000
         answer = Answer(Error(reply.error_code), BrokerState(reply.next_state), reply.broker_epoch, lease)
         if not self.lost():

@@ -9,7 +9,7 @@ from cluster_impl.designs.quorum.controller import heartbeats
 from cluster_impl.designs.quorum.controller.alter_isr import alter_isr
 from cluster_impl.designs.quorum.controller.leases import Leases
 from cluster_impl.designs.quorum.controller.state import ControllerState, Outcome, Reply
-from cluster_impl.designs.quorum.controller.topics import TopicDefaults, create_topics
+from cluster_impl.designs.quorum.controller.topics import TopicDefaults, create_topics, delete_topics
 from cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord, Partition
 from cluster_impl.designs.quorum.states import BrokerState
 from cluster_impl.wire import messages as m
@@ -45,7 +45,7 @@ class World:
         return outcome.reply
 
     def heartbeat(
-        self, broker: int, target: BrokerState | int, epoch: int = -1, reached: int = FAR
+        self, broker: int, target: BrokerState | int, epoch: int = -1, reached: int = FAR, host: str = "node"
     ) -> m.BrokerHeartbeatResponse:
         """Send one heartbeat now; leases that are over are ended first."""
         self.end_leases()
@@ -55,7 +55,7 @@ class World:
             broker_epoch=epoch,
             lease_start_time_ms=LEASE_START_MS,
             cur_metadata_offset=reached,
-            listeners=[m.BrokerHeartbeatRequest.Listener(name="INTERNAL", host=f"node-{broker}", port=9090)],
+            listeners=[m.BrokerHeartbeatRequest.Listener(name="INTERNAL", host=f"{host}-{broker}", port=9090)],
         )
         return self.run(heartbeats.heartbeat(self.state, request, self.now))
 
@@ -88,6 +88,10 @@ class World:
         )
         assert self.create(topic) == 0
         return self.partition(name)
+
+    def delete(self, name: str) -> None:
+        reply = self.run(delete_topics(self.state, m.DeleteTopicsRequest(topic_names=[name]), version=5))
+        assert reply.responses[0].error_code == 0
 
     def partition(self, name: str) -> Partition:
         partition = self.image.partition(name, 0)

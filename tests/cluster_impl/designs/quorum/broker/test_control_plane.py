@@ -39,8 +39,8 @@ def broker(
     finder = finder or ControllerFinder(voters)
     lifecycle = Lifecycle()
     lifecycle.answered(lifecycle.next_heartbeat(0), Answer(Error.NONE, BrokerState.FENCED, epoch, 10), 0)
-    link = ControllerLink(finder, Hosts(), "broker-4", 5.0)
-    return QuorumControlPlane(4, "cluster", lifecycle, MetadataImage(), link, finder, request_timeout)
+    link, forward_link = (ControllerLink(finder, Hosts(), "broker-4", 5.0) for _ in range(2))
+    return QuorumControlPlane(4, "cluster", lifecycle, MetadataImage(), link, forward_link, finder, request_timeout)
 
 
 def accepted(request: Request) -> Message:
@@ -158,6 +158,23 @@ def test_a_request_that_waits_for_one_controller_goes_to_another_that_is_found_t
     reply = asyncio.run(run())
     assert isinstance(reply, m.CreateTopicsResponse)
     assert reply.topics[0].error_code == Error.NONE
+
+
+def test_an_isr_change_does_not_wait_behind_a_topic_that_the_controller_has_not_decided_yet() -> None:
+    async def run() -> IsrOutcome:
+        active = Scripted(lambda request: never(request) if request.api.name == "CreateTopics" else accepted(request))
+        async with controllers(active) as voters:
+            plane = broker(voters, request_timeout=1.0)
+            forwarding = asyncio.create_task(plane.forward(REQUEST, 7))
+            async with asyncio.timeout(5):
+                while not active.asked:  # noqa: ASYNC110  # the script is a plain list
+                    await asyncio.sleep(0.005)
+            outcome = await plane.alter_isr(PROPOSAL)
+            assert not forwarding.done()
+            forwarding.cancel()
+            return outcome
+
+    assert isinstance(asyncio.run(run()), IsrAccepted)
 
 
 def test_with_no_active_controller_the_client_is_told_so_when_its_time_is_over() -> None:

@@ -141,3 +141,17 @@ def test_who_joins_must_be_the_process_that_caught_up_not_one_that_took_its_id_s
     world.join(5)
     assert for_the_old_process.send(world) == Error.INVALID_UPDATE_VERSION
     assert Ask(leader_epoch=4, isr=(4, 5, 6), version=4).send(world) == Error.NONE
+
+
+@pytest.mark.requirement("D631-17", "D631-25")
+def test_a_change_that_was_asked_for_a_deleted_topic_is_not_made_to_a_later_one_of_its_name(world: World) -> None:
+    world.topic("u", 4, 6)
+    world.join(6)
+    deleted = world.partition("u")
+    late = Ask(topic="u", leader_epoch=deleted.tenure_epoch, version=deleted.leader_epoch)
+    world.delete("u")
+    world.topic("u", 4, 6)
+    world.join(6)
+    assert world.partition("u").isr == (4,)
+    assert late.send(world) == Error.FENCED_LEADER_EPOCH
+    assert world.partition("u").isr == (4,)

@@ -309,6 +309,45 @@ def test_a_topic_whose_commit_is_overtaken_by_a_successor_is_answered_as_not_the
     asyncio.run(run())
 
 
+@pytest.mark.requirement("D631-26")
+def test_a_topic_waits_until_a_new_controller_has_heard_enough_brokers() -> None:
+    async def run() -> None:
+        cluster = Cluster()
+        cluster.elect()
+        epoch = await cluster.join()
+        await cluster.depose(successor=2)
+        cluster.quorum.leading = True
+        cluster.elect()
+        creating = cluster.ask(create("t"))
+        await asyncio.sleep(0.2)
+        assert len(cluster.quorum.log) == 1
+        heard = cluster.beat(BrokerState.ACTIVE, epoch)
+        await settled()
+        await cluster.quorum.confirm()
+        await heard
+        async with asyncio.timeout(60):
+            while len(cluster.quorum.log) == 1:  # noqa: ASYNC110  # the log is a plain list
+                await asyncio.sleep(0.005)
+        await cluster.quorum.commit(cluster.controller)
+        assert await error_of(creating) == Error.NONE
+
+    asyncio.run(run())
+
+
+def test_a_topic_for_which_no_broker_is_heard_in_the_clients_time_is_answered_as_timed_out() -> None:
+    async def run() -> None:
+        cluster = Cluster()
+        cluster.elect()
+        await cluster.join()
+        await cluster.depose(successor=2)
+        cluster.quorum.leading = True
+        cluster.elect()
+        assert await error_of(cluster.ask(create("t", timeout_ms=20))) == Error.REQUEST_TIMED_OUT
+        assert len(cluster.quorum.log) == 1
+
+    asyncio.run(run())
+
+
 def test_a_lease_that_is_not_renewed_ends_without_any_request() -> None:
     async def run() -> None:
         cluster = Cluster(lease=0.5)

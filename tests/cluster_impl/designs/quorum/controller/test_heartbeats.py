@@ -322,8 +322,8 @@ def test_a_broker_registered_under_an_earlier_controller_may_lead_until_it_says_
     world.heartbeat(4, INITIAL)
     assert world.partition("t").leader == 5
     epoch = world.epoch(5)
-    reply = world.heartbeat(5, ACTIVE, epoch, reached=epoch - 1)
-    assert (reply.next_state, 5 in world.image.brokers) == (FENCED, False)
+    assert world.heartbeat(5, ACTIVE, epoch, reached=epoch - 1).next_state == FENCED
+    assert (world.partition("t").leader, world.epoch(5)) == (-1, epoch)
 
 
 INVALID = {
@@ -356,3 +356,15 @@ def test_a_heartbeat_that_makes_no_sense_is_refused_and_changes_nothing(
 def test_a_heartbeat_that_makes_no_sense_and_is_stale_gets_the_earlier_error(world: World, target: int) -> None:
     world.join(4)
     assert world.heartbeat(4, target, world.epoch(4) + 1).error_code == Error.INVALID_REQUEST
+
+
+@pytest.mark.parametrize("target", [INITIAL, FENCED, ACTIVE, SHUTDOWN])
+def test_a_listener_that_no_record_can_hold_is_refused_and_changes_nothing(world: World, target: BrokerState) -> None:
+    world.join(4)
+    epoch = world.epoch(4)
+    written, ends_at = len(world.log), world.state.leases.next_end()
+    world.now += 1
+    reply = world.heartbeat(4, target, -1 if target is INITIAL else epoch, host="h" * 40_000)
+    assert reply.error_code == Error.INVALID_REQUEST
+    assert (len(world.log), world.state.leases.next_end()) == (written, ends_at)
+    assert world.heartbeat(4, ACTIVE, epoch).next_state == ACTIVE

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
+from cluster_impl.designs.quorum.controller import topics
 from cluster_impl.designs.quorum.controller.placement import place
-from cluster_impl.designs.quorum.controller.topics import delete_topics
+from cluster_impl.designs.quorum.controller.topics import TopicDefaults, create_topics, delete_topics
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.quorum.world import World
@@ -101,6 +102,27 @@ def test_a_topic_that_cannot_be_is_refused_and_changes_nothing(world: World, ask
     written = len(world.log)
     assert world.create(asked) == error
     assert len(world.log) == written
+
+
+def answers(world: World, *wanted: Creatable, validate_only: bool = False) -> list[int]:
+    """The error codes of one request for all of them, which is decided and not written."""
+    request = m.CreateTopicsRequest(topics=list(wanted), validate_only=validate_only)
+    outcome = create_topics(world.state, request, world.now, TopicDefaults(partitions=6, replication_factor=1), uuid4)
+    return [result.error_code for result in outcome.reply.topics]
+
+
+def test_a_request_may_make_ten_thousand_partitions_in_all(world: World) -> None:
+    assert answers(world, topic("a", partitions=9_994), topic("b", partitions=-1)) == [Error.NONE, Error.NONE]
+
+
+@pytest.mark.parametrize("validate_only", [False, True])
+def test_a_request_for_more_is_refused_as_a_whole_before_anything_is_placed(
+    world: World, validate_only: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topics, "place", lambda *_: pytest.fail("placed"))
+    asked = [topic("a", partitions=9_994), topic("b", partitions=-1), assigned([4]), topic("c", partitions=-7)]
+    assert answers(world, *asked, validate_only=validate_only) == [Error.POLICY_VIOLATION] * 4
+    assert answers(world, topic("huge", partitions=2**31 - 1)) == [Error.POLICY_VIOLATION]
 
 
 def test_validate_only_answers_and_writes_nothing(world: World) -> None:

@@ -14,7 +14,7 @@ from cluster_impl.designs.quorum.raft.messages import EpochEnd, FetchRequest, Fe
 from cluster_impl.designs.quorum.raft.observer import MetadataGone, MetadataObserver
 from cluster_impl.designs.quorum.raft.translate import read_request, response_message
 from cluster_impl.wire import batches as format_
-from cluster_impl.wire.codec import Buffer, R, RequestMessage
+from cluster_impl.wire.codec import Buffer, Malformed, R, RequestMessage
 from cluster_impl.wire.errors import Error
 from cluster_impl.wire.hosts import Hosts
 from tests.cluster_impl.designs.quorum.raft.quorum import CLUSTER_ID, PATIENCE, Quorum, until
@@ -51,14 +51,21 @@ class Controllers:
         return asked, response_message(answer, version, records)  # type: ignore[return-value]  # it is what was asked for
 
 
-def follow(*script: tuple[int, FetchResponse | Exception, Buffer]) -> tuple[Controllers, list[tuple[int, bytes]]]:
+def follow(
+    *script: tuple[int, FetchResponse | Exception, Buffer],
+    on_records: Callable[[list[tuple[int, bytes]]], None] = lambda _: None,
+) -> tuple[Controllers, list[tuple[int, bytes]]]:
     """Follow until the script is at its end, or the observer is."""
     applied: list[tuple[int, bytes]] = []
+
+    def apply(records: list[tuple[int, bytes]]) -> None:
+        on_records(records)
+        applied.extend(records)
 
     async def scenario() -> Controllers:
         controllers = Controllers(iter(script))
         config = RaftConfig(4, {voter.id: (voter.host, voter.port) for voter in VOTERS}, CLUSTER_ID)
-        observer = MetadataObserver(config, controllers, controllers.finder, applied.extend)
+        observer = MetadataObserver(config, controllers, controllers.finder, apply)
         await observer.start()
         ends = [asyncio.ensure_future(observer.failed()), asyncio.ensure_future(controllers.done.wait())]
         async with asyncio.timeout(PATIENCE):
@@ -144,6 +151,17 @@ def test_what_is_damaged_or_leaves_a_hole_is_not_applied(records: bytes) -> None
 def test_it_ends_when_the_leader_lacks_what_was_committed(answer: FetchResponse) -> None:
     with pytest.raises(MetadataGone, match="controller 1, leader of epoch 4, does not have the committed metadata"):
         follow((1, leads(3, 1, 2), batch(0, 3, b"a", b"b")), (1, answer, b""))
+
+
+@pytest.mark.parametrize(
+    "error", [Malformed("type 99 is unknown"), TimeoutError("the disk"), ConnectionError("the disk")]
+)
+def test_records_that_cannot_be_applied_end_it_and_are_not_passed_over(error: Exception) -> None:
+    def refuse(records: list[tuple[int, bytes]]) -> None:
+        raise error
+
+    with pytest.raises(type(error), match=str(error)):
+        follow((1, leads(3, 1, 2), batch(0, 3, b"a")), (1, leads(3, 1, 2), b""), on_records=refuse)
 
 
 @pytest.mark.integration

@@ -1,0 +1,51 @@
+"""How a broker node ends of what it cannot go on with."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from cluster_impl.config import config_from
+from cluster_impl.designs.quorum.broker.node import BrokerNode
+from cluster_impl.designs.quorum.raft.observer import MetadataGone, MetadataObserver
+from cluster_impl.endings import NodeFailure
+from cluster_impl.wire.codec import Malformed
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.mark.parametrize("error", [MetadataGone("committed metadata is gone"), Malformed("type 99 is unknown")])
+def test_metadata_that_it_cannot_follow_ends_a_broker_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def failed(self: MetadataObserver) -> None:
+        raise error
+
+    async def scenario() -> None:
+        node = BrokerNode(
+            config_from(
+                {
+                    "process.roles": "broker",
+                    "broker.id": "4",
+                    "cluster.id": "c",
+                    "controller.connect": f"1@127.0.0.1:{free_port()}",
+                    "listeners": f"INTERNAL://127.0.0.1:{free_port()},CLIENT://127.0.0.1:{free_port()}",
+                    "log.dirs": str(tmp_path),
+                }
+            )
+        )
+        await node.start()
+        with pytest.raises(NodeFailure, match=str(error)):
+            await node.failed()
+        await node.stop()
+
+    monkeypatch.setattr(MetadataObserver, "failed", failed)
+    asyncio.run(scenario())

@@ -1,0 +1,125 @@
+"""How a controller node ends: what it says when its folder or its disk fails it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from pathlib import Path
+
+import pytest
+
+from cluster_impl.config import NodeConfig, config_from
+from cluster_impl.designs.quorum.controller.node import ControllerNode
+from cluster_impl.designs.quorum.raft.core import CommittedRecordsAtRisk
+from cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
+from cluster_impl.designs.quorum.raft.node import RaftNode
+from cluster_impl.endings import NodeFailure, StartupError
+from cluster_impl.node import run_node
+from cluster_impl.storage.checkpoints import REPLICATION_OFFSETS
+from cluster_impl.storage.directory import LogDirError
+from cluster_impl.wire.codec import Malformed
+
+PATIENCE = 30.0
+
+
+def config(folder: Path) -> NodeConfig:
+    """The only voter of its quorum."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        at = f"127.0.0.1:{probe.getsockname()[1]}"
+    return config_from(
+        {
+            "process.roles": "controller",
+            "controller.id": "1",
+            "cluster.id": "c",
+            "controller.connect": f"1@{at}",
+            "controller.listeners": "CONTROLLER",
+            "listeners": f"CONTROLLER://{at}",
+            "log.dirs": str(folder),
+        }
+    )
+
+
+def metadata(folder: Path) -> Path:
+    path = folder / "__kafka_metadata-0"
+    path.mkdir()
+    return path
+
+
+def refusal(folder: Path) -> str:
+    """What a node says that cannot start."""
+
+    async def scenario() -> str:
+        node = ControllerNode(config(folder))
+        try:
+            with pytest.raises(LogDirError) as refused:
+                await node.start()
+        finally:
+            await node.stop()
+        return str(refused.value)
+
+    return asyncio.run(scenario())
+
+
+def test_a_damaged_quorum_state_is_a_sentence(tmp_path: Path) -> None:
+    (metadata(tmp_path) / "quorum-state").write_text("{}")
+    assert "quorum-state is damaged" in refusal(tmp_path)
+
+
+def test_a_log_whose_quorum_state_is_gone_is_not_taken_for_that_of_a_new_voter(tmp_path: Path) -> None:
+    written = MetadataLog(metadata(tmp_path))
+    written.append_records(0, 3, [b"a"])
+    written.close()
+    assert "quorum-state is missing" in refusal(tmp_path)
+
+
+def test_a_damaged_checkpoint_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / REPLICATION_OFFSETS).write_text("damaged")
+    with pytest.raises(StartupError, match="does not begin with version 0"):
+        asyncio.run(run_node(config(tmp_path)))
+
+
+def fails(self: MetadataLog) -> None:
+    raise OSError(errno.EIO, "the disk is gone")
+
+
+def test_a_disk_that_fails_ends_the_node_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        node = ControllerNode(config(tmp_path))
+        monkeypatch.setattr(MetadataLog, "flush", fails)
+        await node.start()
+        async with asyncio.timeout(PATIENCE):
+            with pytest.raises(NodeFailure, match="the disk is gone"):
+                await node.failed()
+        await node.stop()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    "error", [CommittedRecordsAtRisk("committed metadata was lost elsewhere"), Malformed("type 99 is unknown")]
+)
+def test_whatever_else_a_controller_ends_of_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def failed(self: RaftNode) -> None:
+        raise error
+
+    monkeypatch.setattr(RaftNode, "failed", failed)
+    node = ControllerNode(config(tmp_path))
+    with pytest.raises(NodeFailure, match=str(error)):
+        asyncio.run(node.failed())
+
+
+def test_a_node_stops_in_order_also_when_its_last_flush_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        settings = config(tmp_path)
+        node = ControllerNode(settings)
+        await node.start()
+        monkeypatch.setattr("cluster_impl.storage.log.Log.flush", fails)
+        await node.stop()
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection(settings.listeners[0].host, settings.listeners[0].port)
+
+    asyncio.run(scenario())
