@@ -85,7 +85,7 @@ class ZkControlPlane:
         return self._producer_ids.next()
 
     async def forward(self, request: Message, version: int) -> Message:
-        return await forward(request, version, self._link.request)
+        return await forward(request, version, self._link.request, self._link.mistaken)
 
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
         self._failures.failed(f"the log dir {path} has failed", lost)

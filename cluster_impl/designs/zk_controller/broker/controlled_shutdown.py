@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cluster_impl.designs.zk_controller.broker.link import ControllerLink
+from cluster_impl.replication.control_plane import NO_EPOCH
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.errors import Error
 
@@ -62,11 +63,16 @@ class ControlledShutdown:
 
     async def _ask(self) -> str:
         """What is in the way; empty if nothing is."""
-        request = m.ControlledShutdownRequest(broker_id=self._broker_id, broker_epoch=self._broker_epoch())
+        epoch = self._broker_epoch()
+        if epoch == NO_EPOCH:
+            return "this broker is not registered, and its id may be another process's"
+        request = m.ControlledShutdownRequest(broker_id=self._broker_id, broker_epoch=epoch)
         try:
             asked, reply = await self._link.request(request, _VERSION, self._patience.timeout)
         except (ConnectionError, TimeoutError) as error:
             return str(error)
+        if reply.error_code == Error.NOT_CONTROLLER:
+            self._link.mistaken(asked)
         if reply.error_code:
             return f"broker {asked} answered {Error(reply.error_code).name}"
         left = len(reply.remaining_partitions)

@@ -74,7 +74,7 @@ class Heartbeats:
         self._lifecycle.answered(heartbeat, error, BrokerState(reply.current_state), time.monotonic())
         self.tell()
         if error is Error.NOT_CONTROLLER:
-            self._link.mistaken()
+            self._link.mistaken(asked)
             self._hear(None, f"broker {asked} is not the controller")
             return RETRY
         self._hear(asked)

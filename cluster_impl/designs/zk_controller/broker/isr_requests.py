@@ -87,7 +87,7 @@ class IsrRequester:
             return [IsrUnknown(str(failure))] * len(batch)
         if reply.top_level_error_code == Error.NOT_CONTROLLER:
             # A controller that was deposed in the middle of a change answers this too, and does not know its fate.
-            self._link.mistaken()
+            self._link.mistaken(asked)
             return [IsrUnknown(f"broker {asked} is not the controller")] * len(batch)
         if reply.top_level_error_code:
             return [IsrRefused(Error(reply.top_level_error_code))] * len(batch)

@@ -123,6 +123,7 @@ class EventSender:
             problem = f"broker {asked} answered {error.name}"
             if error is not Error.NOT_CONTROLLER:
                 break
+            self._link.mistaken(asked)
         log.error("the controller was not told of %d offline replicas: %s", len(lost), problem)
 
     def _request(self, epoch: int, reason: str, lost: Sequence[TopicPartition]) -> m.ReplicaStateEventRequest:

@@ -25,6 +25,7 @@ from cluster_impl.designs.zk_controller.broker.guards import (
     refusal_of,
 )
 from cluster_impl.designs.zk_controller.broker.metadata import FULL, NO_TOPIC_ID, MetadataCache
+from cluster_impl.designs.zk_controller.superseded import SupersededConnections
 from cluster_impl.replication.control_plane import (
     NO_EPOCH,
     NO_LEADER,
@@ -38,7 +39,7 @@ from cluster_impl.replication.control_plane import (
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message
 from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Handler, Request
+from cluster_impl.wire.server import CloseConnection, Handler, Request
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +86,7 @@ class ControllerOrders:
         self._cache = cache
         self._told: dict[TopicPartition, Told] = {}
         self._one_at_a_time = asyncio.Lock()
+        self._superseded = SupersededConnections()
         self._data_plane: DataPlane | None = None
         self.handlers: Mapping[int, Handler] = {
             m.LeaderAndIsrRequest.API_KEY: self._handle_leader_and_isr,
@@ -122,16 +124,24 @@ class ControllerOrders:
             self.controller_epoch = request.controller_epoch
         return error
 
-    async def _settled(self, request: ControlRequest) -> None:
-        """An epoch above the own one may be the own one, if its znode is only just being written."""
+    async def _admit(self, request: ControlRequest, connection: int) -> None:
+        """An epoch above the own one may be the own one, if its znode is only just being written.
+
+        Raises CloseConnection for a late copy: the topic that it speaks of may have been made anew since. What is
+        refused anyway says nothing about who asks.
+        """
         if request.broker_epoch > self._registration.epoch:
             await self._registration.settled()
+        sender = request.controller_id, request.controller_epoch
+        if not refusal_of(request, self._standing) and self._superseded.is_superseded(sender, connection):
+            name = type(request).__name__.removesuffix("Request")
+            raise CloseConnection(f"{name} came that the controller has repeated by a newer connection since")
 
     # LeaderAndIsr
 
     async def _handle_leader_and_isr(self, request: Request) -> Message:
         body = body_of(request, m.LeaderAndIsrRequest)
-        await self._settled(body)
+        await self._admit(body, request.connection.number)
         if not refusal_of(body, self._standing):
             topics = {(name, topic_id) for name, topic_id, _ in assigned(body) if self._settings.get(topic_id) is None}
             await asyncio.gather(*(self._settings.load(name, topic_id) for name, topic_id in topics))
@@ -213,7 +223,7 @@ class ControllerOrders:
 
     async def _handle_stop_replica(self, request: Request) -> Message:
         body = body_of(request, m.StopReplicaRequest)
-        await self._settled(body)
+        await self._admit(body, request.connection.number)
         async with self._one_at_a_time:
             return self.stop_replica(body)
 
@@ -253,7 +263,7 @@ class ControllerOrders:
 
     async def _handle_update_metadata(self, request: Request) -> Message:
         body = body_of(request, m.UpdateMetadataRequest)
-        await self._settled(body)
+        await self._admit(body, request.connection.number)
         async with self._one_at_a_time:
             return self.update_metadata(body)
 

@@ -56,7 +56,10 @@ class Registration:
         zookeeper.listeners.append(self._session_is)
 
     async def settled(self) -> None:
-        """Return when no registration is under way, whose epoch others may know before this process does."""
+        """Return when no registration is under way, whose epoch others may know before this process does.
+
+        One whose answer was lost is under way until the next attempt finds the znode, or the session expires.
+        """
         await self._settled.wait()
 
     async def first(self, patience: float) -> None:
@@ -87,6 +90,7 @@ class Registration:
                 self.epoch = NO_EPOCH
                 self._lost()
             self._expired.set()
+            self._settled.set()
 
     async def _register(self, *, waits: bool) -> None:
         """One znode for the session that is open, however often that changes on the way."""
@@ -98,10 +102,12 @@ class Registration:
                 if self._expired.is_set():
                     continue
                 self.epoch = epoch
+                self._settled.set()
                 log.info("broker %d is registered with epoch %d", self._broker_id, epoch)
                 self._registered(epoch)
                 return
             except NodeExists:
+                self._settled.set()
                 if not waits:
                     raise NodeFailure(
                         f"broker id {self._broker_id} was registered by another process while this one had no "
@@ -110,8 +116,6 @@ class Registration:
                 await self._await_end_of_other()
             except (ConnectionLost, SessionExpired):
                 continue
-            finally:
-                self._settled.set()
 
     async def _create(self) -> int:
         """Returns the epoch. Raises NodeExists if the znode is another session's."""

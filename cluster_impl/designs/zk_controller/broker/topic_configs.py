@@ -10,9 +10,13 @@ from uuid import UUID
 from cluster_impl.coordination.errors import ConnectionLost, NoNode, SessionExpired
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from cluster_impl.designs.topic_config import UNCLEAN, problem_with
 from cluster_impl.designs.zk_controller import znodes
 
 log = logging.getLogger(__name__)
+
+SEGMENT_BYTES = "segment.bytes"
+_SMALLEST_SEGMENT, _LARGEST_SEGMENT = 14, 2**31 - 1
 
 
 class TopicConfigs:
@@ -54,9 +58,13 @@ class TopicConfigs:
             del self._reading[topic_id]
 
     async def _config(self, name: str) -> Mapping[str, str]:
+        """The controller wrote them before it spoke of the topic, maybe through another server than this broker's: one
+        that lags would say that there are none."""
+        path = znodes.topic_config(name)
         while True:
             try:
-                return znodes.read_topic_config(name, (await self._zookeeper.get(znodes.topic_config(name))).data)
+                await self._zookeeper.sync()
+                return usable(name, znodes.read_topic_config(name, (await self._zookeeper.get(path)).data))
             except NoNode:
                 return {}
             except MalformedZnode as error:
@@ -68,3 +76,23 @@ class TopicConfigs:
     def close(self) -> None:
         for reading in self._reading.values():
             reading.cancel()
+
+
+def usable(topic: str, config: Mapping[str, str]) -> dict[str, str]:
+    """Without what no topic can have, which is logged: people and other software write these znodes as well, and one
+    bad value must not keep this broker from all that the controller orders."""
+    good = {}
+    for name, value in config.items():
+        if problem := _problem_with(name, value):
+            log.error("the default is used in place of a setting of topic %s: %s", topic, problem)
+        else:
+            good[name] = value
+    return good
+
+
+def _problem_with(name: str, value: str) -> str | None:
+    if name != SEGMENT_BYTES:
+        return problem_with(name, value, switches=(UNCLEAN,))
+    if value.isdecimal() and _SMALLEST_SEGMENT <= int(value) <= _LARGEST_SEGMENT:
+        return None
+    return f"{name}={value} must be a whole number between {_SMALLEST_SEGMENT} and {_LARGEST_SEGMENT}."

@@ -88,8 +88,15 @@ class Channel:
         try:
             while True:
                 request = await self.queue.get()
-                response = await self._until_answered(request)
-                self._answered(self.broker.broker_id, request, response)
+                try:
+                    response = await self._until_answered(request)
+                except Exception:
+                    # Sent again it would fail again, and a channel that died would keep back all that follows.
+                    name = type(request).__name__
+                    log.exception("%s for broker %d is passed over: it cannot be sent", name, self.broker.broker_id)
+                    self._drop_connection()
+                else:
+                    self._answered(self.broker.broker_id, request, response)
         finally:
             self._drop_connection()
 

@@ -23,6 +23,9 @@ log = logging.getLogger(__name__)
 LEADERS_AT_ONCE = 100
 """How many leaderships of a stopping broker are moved before others have their turn."""
 
+_EPOCHS_FROM = 2
+"""The first version of ControlledShutdown that names a broker epoch."""
+
 RemainingPartition = m.ControlledShutdownResponse.RemainingPartition
 
 
@@ -33,11 +36,12 @@ class ControlledShutdown:
         self._to_relieve: dict[int, list[TopicPartition]] = {}
         """By stopping broker, what it led and was not moved yet."""
 
-    def ask(self, request: m.ControlledShutdownRequest) -> Steps[m.ControlledShutdownResponse]:
-        """Decide and carry out a whole request. Before version 2 it has no broker epoch (-1)."""
+    def ask(self, request: m.ControlledShutdownRequest, version: int) -> Steps[m.ControlledShutdownResponse]:
+        """Decide and carry out a whole request. One without a broker epoch is of whoever has the id; in a version that
+        has epochs it is of nobody, since the sender's own session is over."""
         broker_id = request.broker_id
         epoch = self._context.live.get(broker_id)
-        if request.broker_epoch not in (-1, epoch):
+        if version >= _EPOCHS_FROM and request.broker_epoch != epoch:
             return m.ControlledShutdownResponse(error_code=Error.STALE_BROKER_EPOCH)
         if epoch is None:
             return m.ControlledShutdownResponse(error_code=Error.BROKER_NOT_AVAILABLE)

@@ -112,8 +112,10 @@ class Controller:
         if changed := self._changes.get(path):
             yield from changed()
         elif topic := znodes.topic_of(path):
-            yield from self._parts.topics.changed(topic)
+            new = yield from self._parts.topics.changed(topic)
+            yield from self._parts.deletion.topics_appeared(new)
         elif partition := znodes.partition_of_state(path):
+            yield from self._parts.core.partitions.state_changed(partition)
             yield from self._parts.reassignments.state_changed(partition)
         else:
             log.warning("nobody here watches %s", path)

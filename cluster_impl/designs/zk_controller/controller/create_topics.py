@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from uuid import UUID
 
+from cluster_impl.coordination.operations import MAX_REQUEST_BYTES
 from cluster_impl.coordination.steps import (
     ANY_VERSION,
     Create,
@@ -17,6 +18,7 @@ from cluster_impl.coordination.steps import (
     Steps,
     run,
 )
+from cluster_impl.designs.most_partitions import problem_with_number
 from cluster_impl.designs.placement import place
 from cluster_impl.designs.topic_config import UNCLEAN, problem_with
 from cluster_impl.designs.topic_name import collision, problem_with_name
@@ -59,6 +61,9 @@ def create_topics(
     topics: Topics, context: ControllerContext, request: m.CreateTopicsRequest, config: ControllerConfig
 ) -> Steps[m.CreateTopicsResponse]:
     """Decide a whole request, and carry it out unless it is only to be validated."""
+    if problem := problem_with_number(request, config.default_partitions):
+        too_many = Refused(Error.POLICY_VIOLATION, problem)
+        return m.CreateTopicsResponse(topics=[_refused(topic.name, too_many) for topic in request.topics])
     results: dict[int, CreateResult] = {}
     planned: dict[int, Planned] = {}
     named = Counter(topic.name for topic in request.topics)
@@ -70,11 +75,13 @@ def create_topics(
             check_name(context, topic.name)
             settings = _config(topic)
             layout = _layout(context, topic, config, start)
+            plan = Planned(topic.name, topics.new_topic_id(), tuple(layout), settings)
+            _check_size(plan)
         except Refused as refused:
             results[at] = _refused(topic.name, refused)
             continue
         start += len(layout)
-        planned[at] = Planned(topic.name, topics.new_topic_id(), tuple(layout), settings)
+        planned[at] = plan
     if not request.validate_only:
         written = yield from _write(list(planned.values()))
         yield from topics.appeared([name for name, refused in written.items() if refused is None])
@@ -99,6 +106,17 @@ def check_name(context: ControllerContext, name: str) -> None:
     same = collision(name, context.assignments)
     if same:
         raise Refused(Error.INVALID_TOPIC_EXCEPTION, same)
+
+
+def _check_size(plan: Planned) -> None:
+    """Raises Refused. All replicas of a topic are in one znode, and a write that ZooKeeper does not take would end the
+    term, and the next controller's, as often as the request is repeated."""
+    size = len(znodes.write_topic(plan.info))
+    if size > MAX_REQUEST_BYTES:
+        raise Refused(
+            Error.INVALID_PARTITIONS,
+            f"Topic {plan.name} would take {size} bytes of ZooKeeper, which takes {MAX_REQUEST_BYTES}.",
+        )
 
 
 def _config(topic: CreatableTopic) -> dict[str, str]:

@@ -7,6 +7,7 @@ and then hands on what the core has for the brokers. The term ends when the task
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, cast
@@ -57,6 +58,8 @@ class Term:
         self._queue: asyncio.Queue[events.Event] = asyncio.Queue()
         self._timer: asyncio.TimerHandle | None = None
         self._tick_is_queued = False
+        self._not_before = -math.inf
+        """When a tick may come at the earliest, since the process stood still."""
         self._has_begun = False
         self._is_suspended = False
         """Since the session was suspended, until the core has been told that it lives on."""
@@ -82,10 +85,11 @@ class Term:
 
     def _has_authority(self) -> bool:
         """Not once ZooKeeper has been silent for a session: another controller may be elected by then, and whoever is
-        cut off together with this one must not be kept alive by it (D343-20)."""
+        cut off together with this one must not be kept alive by it (D343-20). Only what the leader of the servers has
+        confirmed counts: a follower that is cut off as well still answers reads."""
         if self._is_over or self._zookeeper.session_id != self._session_id:
             return False
-        return time.monotonic() - self._zookeeper.confirmed_at < self._zookeeper.session_timeout
+        return time.monotonic() - self._zookeeper.synced_at < self._zookeeper.session_timeout
 
     def _session_changed(self, state: SessionState) -> None:
         if state is SessionState.SUSPENDED:
@@ -143,7 +147,11 @@ class Term:
         due = self._core.next_tick()
         if due is not None and not self._tick_is_queued:
             now = time.monotonic()
-            self._call_at(max(due, now), now, self._tick_unless_late)
+            due = max(due, now)
+            if due < self._not_before:
+                self._call_at(self._not_before, now, self._tick)
+            else:
+                self._call_at(due, now, self._tick_unless_late)
 
     def _call_at(self, due: float, now: float, tick: Callable[[float], None]) -> None:
         self._timer = asyncio.get_running_loop().call_later(due - now, tick, due)
@@ -151,7 +159,8 @@ class Term:
     def _tick_unless_late(self, due: float) -> None:
         now = time.monotonic()
         if now - due > LATE:
-            self._call_at(now + CATCH_UP, now, self._tick)
+            self._not_before = now + CATCH_UP
+            self._call_at(self._not_before, now, self._tick)
         else:
             self._tick(due)
 

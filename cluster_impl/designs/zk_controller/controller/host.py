@@ -9,14 +9,13 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from cluster_impl.coordination.errors import ConnectionLost, SessionExpired
 from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller.channels import Answered, Channels
 from cluster_impl.designs.zk_controller.controller.driver import Core, Term
 from cluster_impl.designs.zk_controller.controller.elector import Elected, Elector
 from cluster_impl.designs.zk_controller.controller.events import Asked
-from cluster_impl.designs.zk_controller.controller.isr_change import SupersededConnections
 from cluster_impl.designs.zk_controller.controller.moved import ControllerMoved
 from cluster_impl.designs.zk_controller.controller.refusals import CONTROLLER_REQUESTS, not_controller
+from cluster_impl.designs.zk_controller.superseded import SupersededConnections
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message
 from cluster_impl.wire.server import CloseConnection, Handler, Request
@@ -27,7 +26,7 @@ PAUSE_AFTER_FAILURE = 1.0
 """Seconds in which another broker may be elected, after a term that ended by a fault of its own."""
 
 CONTACT_SHARE = 0.2
-"""Of the session timeout: the time between two signs that ZooKeeper is there."""
+"""Of the session timeout: the time between two confirmations of the session."""
 
 
 class ControllerHost:
@@ -95,7 +94,8 @@ class ControllerHost:
                 log.info("the election is tried again: %s", error)
 
     async def _serve(self, won: Elected) -> None:
-        """One term, to its end."""
+        """One term, to its end. Raises ConnectionLost or SessionExpired if it could not begin."""
+        await self._zookeeper.confirm()  # else the first heartbeats would be refused, and their senders leave
         log.info("this broker is the controller at epoch %d", won.epoch)
         term = Term(self._make_core(), won, self._zookeeper, self._make_channels)
         self._term = term
@@ -119,10 +119,10 @@ class ControllerHost:
             await self._elector.until_changed()
 
     async def _stay_in_contact(self) -> None:
-        """Keeps `confirmed_at` young while nothing else is asked of ZooKeeper: the term's authority depends on it."""
+        """Keeps `synced_at` young: the term's authority depends on it."""
         while True:
             try:
-                await self._zookeeper.exists(znodes.CONTROLLER_EPOCH)
+                await self._zookeeper.confirm()
             except ConnectionLost:
                 await self._zookeeper.until_connected()
             else:
@@ -141,7 +141,9 @@ class ControllerHost:
 
     def _handle(self, request: Request) -> Message | Awaitable[Message]:
         body = request.body
-        if isinstance(body, m.IsrChangeRequest) and self._superseded.is_superseded(body, request.connection.number):
+        if isinstance(body, m.IsrChangeRequest) and self._superseded.is_superseded(
+            (body.broker_id, body.incarnation_id), request.connection.number
+        ):
             raise CloseConnection("an IsrChange came that its sender has repeated by a newer connection since")
         if self._term is None:
             return not_controller(body)

@@ -10,8 +10,9 @@ compare-and-set on the zkVersion it knows (decision: IsrChange): every write by 
 within one only the leader's own changes can have come in between, and it makes one at a time. What is committed
 already is answered with NONE and written no second time.
 
-A copy of an earlier attempt may still lie in a link, and would undo a later change of the same leader epoch: see
-`SupersededConnections`. Who is not the controller answers NOT_CONTROLLER before any of this.
+A copy of an earlier attempt may still lie in a link. To expand the ISR by it, when a later change of the same leader
+epoch is already made, would make replicas electable that lack what was acknowledged since; so it is not looked at
+(`SupersededConnections`). Who is not the controller answers NOT_CONTROLLER before any of this.
 """
 
 from __future__ import annotations
@@ -219,25 +220,3 @@ def _refusal(view: View, request: m.IsrChangeRequest) -> m.IsrChangeResponse | N
     else:
         return None
     return m.IsrChangeResponse(top_level_error_code=error, top_level_error_message=sentence)
-
-
-class SupersededConnections:
-    """Tells the copy of an earlier attempt from a request, by the connection that it comes by.
-
-    A leader whose request timed out closes the connection and repeats it over another. The first copy may lie in the
-    network still, and arrive when a later change of the same leader epoch is already made: to expand the ISR by it
-    would make replicas electable that lack what was acknowledged since. Requests of one connection arrive in their
-    order; so what comes by a connection that was accepted before the last one that its sender used is a late copy.
-
-    This outlives the terms of a controller, since its connections do.
-    """
-
-    def __init__(self) -> None:
-        self._newest: dict[tuple[int, int], int] = {}
-
-    def is_superseded(self, request: m.IsrChangeRequest, connection: int) -> bool:
-        """Note a request; True if it must not be looked at. `connection` counts the accepted ones."""
-        sender = (request.broker_id, request.incarnation_id)
-        newest = self._newest.setdefault(sender, connection)
-        self._newest[sender] = max(newest, connection)
-        return connection < newest

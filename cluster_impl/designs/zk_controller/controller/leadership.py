@@ -19,11 +19,13 @@ from cluster_impl.coordination.steps import (
     SetData,
     Stat,
     Steps,
+    run,
 )
 from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller.context import ControllerContext
 from cluster_impl.designs.zk_controller.controller.moved import ControllerMoved
+from cluster_impl.designs.zk_controller.controller.states import PartitionState
 from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
 from cluster_impl.replication.control_plane import TopicPartition
 
@@ -95,12 +97,27 @@ def create_states(
 def read_states(context: ControllerContext, partitions: Collection[TopicPartition]) -> Steps[Stats]:
     """Adopt what ZooKeeper holds now; a partition without a readable state has no leadership. Returns the stats.
 
+    What cannot be read is as it is with a new controller: the partition counts as new, and its state is watched.
     Raises ControllerMoved if a later controller wrote one of them.
     """
-    if not partitions:
-        return {}
-    outcomes = yield [Get(znodes.state(each)) for each in partitions]
-    stats = {}
+    stats, malformed = yield from _read(context, partitions)
+    if malformed:
+        watched, malformed = yield from _read(context, list(malformed), watch=True)
+        stats |= watched
+    for partition, problem in malformed.items():
+        log.error("%s stays as it is until somebody mends its state: %s", partition, problem)
+        if context.partition_state(partition) is not PartitionState.NON_EXISTENT:
+            context.put_partition_state(partition, PartitionState.NEW)
+    return stats
+
+
+def _read(
+    context: ControllerContext, partitions: Collection[TopicPartition], *, watch: bool = False
+) -> Steps[tuple[Stats, dict[TopicPartition, MalformedZnode]]]:
+    """The stats of those that could be read, and what is wrong with others."""
+    stats: Stats = {}
+    malformed = {}
+    outcomes = yield from run([Get(znodes.state(each), watch) for each in partitions])
     for partition, outcome in zip(partitions, outcomes, strict=True):
         if not isinstance(outcome, Found):
             context.leadership.pop(partition, None)
@@ -108,7 +125,7 @@ def read_states(context: ControllerContext, partitions: Collection[TopicPartitio
         try:
             state = znodes.read_state(partition, outcome.data, outcome.stat.version)
         except MalformedZnode as problem:
-            log.error("%s stays as it is until somebody mends its state: %s", partition, problem)
+            malformed[partition] = problem
             context.leadership.pop(partition, None)
             continue
         if state.controller_epoch > context.epoch:
@@ -118,7 +135,7 @@ def read_states(context: ControllerContext, partitions: Collection[TopicPartitio
             )
         context.leadership[partition] = state
         stats[partition] = outcome.stat
-    return stats
+    return stats, malformed
 
 
 def _is(found: LeaderAndIsr | None, wanted: LeaderAndIsr) -> bool:

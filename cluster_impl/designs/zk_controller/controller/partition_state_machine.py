@@ -10,7 +10,7 @@ from cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller import selectors
 from cluster_impl.designs.zk_controller.controller.context import ControllerContext
-from cluster_impl.designs.zk_controller.controller.leadership import change_states, create_states
+from cluster_impl.designs.zk_controller.controller.leadership import change_states, create_states, read_states
 from cluster_impl.designs.zk_controller.controller.request_batch import RequestBatch
 from cluster_impl.designs.zk_controller.controller.selectors import Choice
 from cluster_impl.designs.zk_controller.controller.states import PARTITION_ARROWS, PartitionState
@@ -74,6 +74,14 @@ class PartitionStateMachine:
         """003, onBrokerStartup: all that are new or offline elect a leader."""
         return (yield from self.bring_online(self._context.leaderless()))
 
+    def state_changed(self, partition: TopicPartition) -> Steps[None]:
+        """A state that nobody could read is watched (`read_states`), and may have been mended."""
+        if self._context.partition_state(partition) is not PartitionState.NEW:
+            return
+        if partition.topic not in self._context.deletion_begun:
+            yield from read_states(self._context, [partition])
+            yield from self._adopt([each for each in (partition,) if each in self._context.leadership], is_new=False)
+
     def elect(self, partitions: Iterable[TopicPartition], selector: Selector) -> Steps[list[TopicPartition]]:
         """Give these partitions the leaders that `selector` finds; returns those whose state was written.
 
@@ -104,13 +112,19 @@ class PartitionStateMachine:
         if not wanted:
             return []
         created = yield from create_states(self._context, wanted)
-        for partition in created:
-            self._batch.leader_and_isr(self._context.online_replicas(partition), partition, is_new=True)
+        yield from self._adopt(created, is_new=True)
+        return created
+
+    def _adopt(self, partitions: Iterable[TopicPartition], *, is_new: bool) -> Steps[None]:
+        """Partitions of which a state is known now; where that was another's, its leader may be away."""
+        leaderless = []
+        for partition in partitions:
+            self._batch.leader_and_isr(self._context.online_replicas(partition), partition, is_new=is_new)
             leads = self._context.is_online(self._context.leader(partition), partition)
             self._context.put_partition_state(partition, PartitionState.ONLINE if leads else PartitionState.OFFLINE)
-        adopted = [each for each in created if self._context.partition_state(each) is PartitionState.OFFLINE]
-        yield from self.elect(adopted, self._offline(unclean=frozenset()))
-        return created
+            if not leads:
+                leaderless.append(partition)
+        yield from self.elect(leaderless, self._offline(unclean=frozenset()))
 
     def _offline(self, *, unclean: Collection[str]) -> Selector:
         """`unclean`: the topics whose leader may be elected outside the ISR."""

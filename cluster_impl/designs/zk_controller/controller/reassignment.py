@@ -23,7 +23,6 @@ from cluster_impl.coordination.steps import (
     Done,
     Exists,
     Found,
-    Get,
     SetData,
     Steps,
     read,
@@ -81,9 +80,10 @@ class Reassignments:
     def watch(self, partitions: Collection[TopicPartition]) -> Steps[None]:
         """Watch the states of partitions under way: their leaders may write them without asking.
 
-        The watch comes first and the read after it, so no change is missed between the two.
+        The watch comes first and the read after it, so no change is missed between the two. What nobody could lead yet
+        has no state; it is told when it has one.
         """
-        yield from run([Get(znodes.state(each), watch=True) for each in partitions])
+        yield from run([Exists(znodes.state(each), watch=True) for each in partitions])
         yield from read_states(self._context, partitions)
 
     def state_changed(self, partition: TopicPartition) -> Steps[None]:
@@ -116,10 +116,10 @@ class Reassignments:
         """Write down what comes and what goes, and tell the new replicas. Returns what is under way now.
 
         What is asked for already is left as it is; another target in the middle of one replaces it, and replicas that
-        belong to neither are stopped.
+        belong to neither are stopped. Where these alone are in sync, it is the other target that is refused.
         """
         begun: list[TopicPartition] = []
-        changes: dict[str, dict[int, PartitionReplicas]] = {}
+        wanted_now: dict[TopicPartition, PartitionReplicas] = {}
         for partition, target in wanted.items():
             before = self._assigned(partition)
             if before.is_reassigned and before.target == tuple(target):
@@ -128,8 +128,13 @@ class Reassignments:
             after = towards(before, target)
             if after == before:
                 continue
-            changes.setdefault(partition.topic, {})[partition.partition] = after
-        for topic, of_topic in changes.items():
+            wanted_now[partition] = after
+        left = {each: after for each, after in wanted_now.items() if self._leaving(each, after)}
+        can_be_left = yield from self._lead_from(left)
+        for partition in [each for each in left if each not in can_be_left]:
+            refused = wanted_now.pop(partition)
+            log.error("%s is not reassigned to %s: nobody who would stay is in sync", partition, list(refused.target))
+        for topic, of_topic in _by_topic(wanted_now).items():
             if not (yield from write_assignments(topic, of_topic)):
                 continue
             partitions = [TopicPartition(topic, index) for index in of_topic]
@@ -139,6 +144,8 @@ class Reassignments:
                 self._context.reassigned[partition] = None
             yield from self.watch(partitions)
             yield from self._tell_all([each for each in partitions if not self._is_in_sync(each)])
+            new = [each for each in partitions if self._context.partition_state(each) is PartitionState.NEW]
+            yield from self._core.partitions.bring_online(new)
             begun += partitions
         return begun
 
@@ -169,12 +176,10 @@ class Reassignments:
             self._core.replicas.bring_online(
                 each for each in known if self._context.replica_state(*each) is ReplicaState.NEW
             )
-        yield from self._lead_from(targets)
+        can_be_left = yield from self._lead_from(targets)
+        targets = {each: targets[each] for each in can_be_left}
         yield from self._drop(targets)
-        changes: dict[str, dict[int, PartitionReplicas]] = {}
-        for partition, after in targets.items():
-            changes.setdefault(partition.topic, {})[partition.partition] = after
-        for topic, of_topic in changes.items():
+        for topic, of_topic in _by_topic(targets).items():
             yield from write_assignments(topic, of_topic)
         for partition, after in targets.items():
             self._context.assign(partition, after)
@@ -183,8 +188,13 @@ class Reassignments:
             log.info("%s is reassigned to %s", partition, list(after.replicas))
         yield from self._cross_out(targets)
 
-    def _lead_from(self, targets: Mapping[TopicPartition, PartitionReplicas]) -> Steps[None]:
-        """A leader among the new replicas, at a new epoch: after it no replica that goes can come back into the ISR."""
+    def _lead_from(self, targets: Mapping[TopicPartition, PartitionReplicas]) -> Steps[list[TopicPartition]]:
+        """A leader among the replicas that stay, at a new epoch: after it no replica that goes can come back into the
+        ISR. Returns the partitions that can be left by the others.
+
+        A leader may have changed the ISR unasked a moment ago. Where it holds nobody but replicas that go, they alone
+        have what was acknowledged, and all stays as it is.
+        """
 
         def select(partition: TopicPartition, known: LeaderAndIsr) -> Choice | None:
             target = targets[partition].replicas
@@ -193,18 +203,21 @@ class Reassignments:
                 return Choice(known.leader, known.isr)
             return selectors.reassigned(target, known.isr, online or self._context.online_replicas(partition))
 
+        def can_be_left(partition: TopicPartition) -> bool:
+            target, known = targets[partition].replicas, self._context.leadership.get(partition)
+            if known is None:
+                return not self._leaving(partition, targets[partition])
+            return known.leader in target or set(known.isr) <= set(target)
+
         yield from self._core.partitions.elect(targets, select)
-        led = [each for each in targets if each in self._context.leadership]
-        failed = [each for each in led if self._context.leader(each) not in targets[each].replicas]
-        self._core.partitions.put(failed, PartitionState.OFFLINE)
+        return [each for each in targets if can_be_left(each)]
 
     def _drop(self, targets: Mapping[TopicPartition, PartitionReplicas]) -> Steps[None]:
         """Replicas that do not belong any more leave the ISR, are stopped, and deleted where their broker lives."""
         going = [
             (partition, broker_id)
             for partition, after in targets.items()
-            for broker_id in self._context.replicas(partition)
-            if broker_id not in after.replicas
+            for broker_id in self._leaving(partition, after)
         ]
         yield from self._core.replicas.take_offline(going)
         self._core.replicas.put(going, ReplicaState.DELETION_STARTED)
@@ -231,6 +244,9 @@ class Reassignments:
             if isinstance(outcome, Done | Absent):
                 return
 
+    def _leaving(self, partition: TopicPartition, after: PartitionReplicas) -> list[int]:
+        return [each for each in self._context.replicas(partition) if each not in after.replicas]
+
     def _assigned(self, partition: TopicPartition) -> PartitionReplicas:
         known = self._context.assignment(partition)
         assert known is not None
@@ -243,3 +259,10 @@ def towards(before: PartitionReplicas, target: Sequence[int]) -> PartitionReplic
     going = tuple(each for each in origin if each not in target)
     coming = tuple(each for each in target if each not in origin)
     return PartitionReplicas((*target, *going), adding=coming, removing=going)
+
+
+def _by_topic(changes: Mapping[TopicPartition, PartitionReplicas]) -> dict[str, dict[int, PartitionReplicas]]:
+    topics: dict[str, dict[int, PartitionReplicas]] = {}
+    for partition, after in changes.items():
+        topics.setdefault(partition.topic, {})[partition.partition] = after
+    return topics

@@ -56,7 +56,7 @@ class Requests:
                 case m.ReplicaStateEventRequest() as request:
                     self._replica_state_event(request, reply, asked.allowed)
                 case m.ControlledShutdownRequest() as request:
-                    reply((yield from self._parts.shutdown.ask(request)))
+                    reply((yield from self._parts.shutdown.ask(request, asked.version)))
                 case m.CreateTopicsRequest() as request:
                     core, topics = self._parts.core, self._parts.topics
                     reply((yield from create_topics(topics, core.context, request, self._parts.config)))

@@ -47,30 +47,37 @@ class Topics:
 
     def appeared(self, topics: Collection[str]) -> Steps[None]:
         """Give leaders to the partitions of new topics."""
-        found = yield from read_topics(topics, self.new_topic_id)
-        new: list[TopicPartition] = []
-        for topic, info in found.items():
-            self._adopt(topic, info)
-            new += self._context.partitions_of(topic)
-        yield from self._lead(new)
+        yield from self._begin((yield from read_topics(topics, self.new_topic_id)))
 
-    def changed(self, topic: str) -> Steps[None]:
+    def changed(self, topic: str) -> Steps[list[str]]:
         """A topic's znode changed: partitions may have been added. Those of a topic that is to be deleted are not
-        begun; other changes are the controller's own, or are passed over."""
+        begun; other changes are the controller's own, or are passed over.
+
+        Returns the topic if it came just now: nobody could read it before.
+        """
         found = yield from read_topics([topic], self.new_topic_id)
-        if topic not in found or topic not in self._context.assignments:
-            return
+        if topic not in found:
+            return []
+        if topic not in self._context.assignments:
+            yield from self._begin(found)
+            return [topic]
         added = {
             index: replicas
             for index, replicas in found[topic].partitions.items()
             if index not in self._context.assignments[topic]
         }
-        if not added:
-            return
-        if topic in self._context.to_delete:
+        if added and topic in self._context.to_delete:
             log.warning("partitions were added to topic %s, which is being deleted", topic)
-            return
-        yield from self._lead(self._assign(topic, added))
+        elif added:
+            yield from self._lead(self._assign(topic, added))
+        return []
+
+    def _begin(self, found: Mapping[str, TopicInfo]) -> Steps[None]:
+        new: list[TopicPartition] = []
+        for topic, info in found.items():
+            self._adopt(topic, info)
+            new += self._context.partitions_of(topic)
+        yield from self._lead(new)
 
     def _adopt(self, topic: str, info: TopicInfo) -> None:
         assert info.topic_id is not None

@@ -58,7 +58,7 @@ class Controllers:
 
     def link(self) -> ControllerLink:
         addresses = BrokerAddresses(cast("ZooKeeper", _Nobody()), "INTERNAL", lambda: self._view)
-        return ControllerLink(lambda: self.active, addresses, _connect)
+        return ControllerLink(lambda: self.active, addresses, connect)
 
 
 class _Nobody:
@@ -68,7 +68,7 @@ class _Nobody:
         raise TimeoutError
 
 
-async def _connect(host: str, port: int, timeout: float) -> Connection:
+async def connect(host: str, port: int, timeout: float) -> Connection:
     return await Connection.open(host, port, ZK_BROKER, "test", hosts=Hosts(), timeout=timeout)
 
 
@@ -86,3 +86,13 @@ async def controllers(*scripted: Scripted) -> AsyncIterator[Controllers]:
     finally:
         for server in servers:
             await server.close()
+
+
+@asynccontextmanager
+async def serving(scripted: Scripted) -> AsyncIterator[int]:
+    """Serve it on a free port of 127.0.0.1, which this gives."""
+    server = Server(ZK_BROKER, scripted.handlers)
+    try:
+        yield await server.listen("127.0.0.1", 0, "INTERNAL")
+    finally:
+        await server.close()

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
 
 import pytest
 
+from cluster_impl.coordination.znodes import Stat, Znode
+from cluster_impl.coordination.zookeeper import ZooKeeper
+from cluster_impl.designs.zk_controller import znodes
+from cluster_impl.designs.zk_controller.broker.control_plane import ZkControlPlane
+from cluster_impl.designs.zk_controller.broker.controlled_shutdown import ControlledShutdown, Patience
 from cluster_impl.designs.zk_controller.broker.heartbeats import Heartbeats, Pace
 from cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
+from cluster_impl.designs.zk_controller.broker.link import BrokerAddresses, ControllerLink
+from cluster_impl.designs.zk_controller.broker.log_dir_failures import EventSender
 from cluster_impl.designs.zk_controller.states import BrokerState
+from cluster_impl.replication.control_plane import NO_EPOCH, BrokerView, ClusterView, Endpoint, TopicPartition
 from cluster_impl.wire import messages as m
+from cluster_impl.wire.client import Connection
 from cluster_impl.wire.codec import Message
 from cluster_impl.wire.errors import Error
 from cluster_impl.wire.server import CloseConnection, Request
-from tests.cluster_impl.designs.zk_controller.broker.scripted import Answer, Scripted, controllers
+from tests.cluster_impl.designs.zk_controller.broker.scripted import (
+    Answer,
+    Scripted,
+    connect,
+    controllers,
+    serving,
+)
 
 
 def controller(heard: asyncio.Event) -> Scripted:
@@ -50,5 +67,143 @@ def test_heartbeats_find_the_process_that_has_the_controllers_id_now(elder: Answ
                 before.answer = elder
                 await heard_now.wait()
             task.cancel()
+
+    asyncio.run(test())
+
+
+ME = 9
+
+
+def create_topic(link: ControllerLink) -> Awaitable[object]:
+    nothing: Any = None
+    control = ZkControlPlane(
+        ME, None, nothing, lambda: 7, lambda: NO_EPOCH, nothing, nothing, link, nothing, request_timeout=1.0
+    )
+    return control.forward(m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="t")]), 7)
+
+
+def report_a_failed_disk(link: ControllerLink) -> Awaitable[object]:
+    return EventSender(ME, lambda: 7, link, timeout=1.0, retry=0.01).send("a disk", [TopicPartition("t", 0)])
+
+
+def shut_down(link: ControllerLink) -> Awaitable[object]:
+    return ControlledShutdown(ME, lambda: 7, link, Patience(2, backoff=0.5, timeout=1.0)).run()
+
+
+def answer_of(error: Error) -> Answer:
+    def answer(request: Request) -> Message:
+        match request.body:
+            case m.CreateTopicsRequest():
+                result = m.CreateTopicsResponse.CreatableTopicResult(name="t", error_code=error)
+                return m.CreateTopicsResponse(topics=[result])
+            case m.ReplicaStateEventRequest():
+                return m.ReplicaStateEventResponse(error_code=error)
+        return m.ControlledShutdownResponse(error_code=error)
+
+    return answer
+
+
+@pytest.mark.requirement("D343-16", "D343-17")
+@pytest.mark.parametrize("ask", [create_topic, report_a_failed_disk, shut_down])
+def test_whatever_is_asked_finds_the_process_that_has_the_controllers_id_now(
+    ask: Callable[[ControllerLink], Awaitable[object]],
+) -> None:
+    elder, younger = Scripted(answer_of(Error.NOT_CONTROLLER)), Scripted(answer_of(Error.NONE))
+
+    async def test() -> None:
+        async with controllers(elder, younger) as known, asyncio.timeout(10):
+            link = known.link()
+            asking = asyncio.ensure_future(ask(link))
+            while not elder.asked:  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+            known.move(1, to=2)
+            await asking
+            link.close()
+
+    asyncio.run(test())
+    assert younger.asked
+
+
+# While ZooKeeper is slow
+
+
+class Silent:
+    """A ZooKeeper that answers the first so many questions, and then nothing."""
+
+    def __init__(self, *answers: Znode) -> None:
+        self._answers = list(answers)
+
+    async def get(self, path: str) -> Znode:
+        if self._answers:
+            return self._answers.pop(0)
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+def registered_at(port: int) -> Znode:
+    endpoint = znodes.BrokerEndpoint("INTERNAL", "127.0.0.1", port, "PLAINTEXT")
+    return Znode(znodes.write_broker(znodes.BrokerInfo(5, (endpoint,), 0)), Stat(1, 1, 1, 0, 0))
+
+
+def view(**ports: int) -> ClusterView:
+    brokers = {
+        int(name.removeprefix("b")): BrokerView(int(name.removeprefix("b")), {"INTERNAL": Endpoint("127.0.0.1", port)})
+        for name, port in ports.items()
+    }
+    return ClusterView("c", -1, brokers, {})
+
+
+def link_to(zookeeper: Silent, known: ClusterView) -> ControllerLink:
+    addresses = BrokerAddresses(cast("ZooKeeper", zookeeper), "INTERNAL", lambda: known)
+    return ControllerLink(lambda: 1, addresses, connect)
+
+
+HEARTBEAT = m.MetadataHeartbeatRequest(broker_id=ME, incarnation_id=7, target_state=BrokerState.ACTIVE)
+
+
+def test_a_lookup_that_zookeeper_does_not_answer_leaves_time_for_the_request() -> None:
+    async def test() -> None:
+        async def active(_: Request) -> Message:
+            await asyncio.sleep(0.05)
+            return m.MetadataHeartbeatResponse(current_state=BrokerState.ACTIVE)
+
+        async with serving(Scripted(lambda request: active(request))) as port:
+            link = link_to(Silent(), view(b1=port))
+            asked, _ = await link.request(HEARTBEAT, 0, timeout=0.5)
+            assert asked == 1
+            link.close()
+
+    asyncio.run(test())
+
+
+def test_an_address_that_is_doubted_is_tried_again_while_zookeeper_knows_no_better() -> None:
+    async def test() -> None:
+        scripted = Scripted(hangs_up)
+        async with serving(scripted) as port:
+            link = link_to(Silent(registered_at(port)), view())
+            with pytest.raises(ConnectionError):
+                await link.request(HEARTBEAT, 0, timeout=0.5)
+            scripted.answer = controller(asyncio.Event()).answer
+            asked, _ = await link.request(HEARTBEAT, 0, timeout=0.5)
+            assert asked == 1
+            link.close()
+
+    asyncio.run(test())
+
+
+def test_who_waits_for_anothers_connection_waits_no_longer_than_its_own_time() -> None:
+    async def never(host: str, port: int, timeout: float) -> Connection:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def test() -> None:
+        addresses = BrokerAddresses(cast("ZooKeeper", Silent()), "INTERNAL", lambda: view(b1=1))
+        link = ControllerLink(lambda: 1, addresses, never)
+        patient = asyncio.create_task(link.request(HEARTBEAT, 0, timeout=60.0))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(5):
+            with pytest.raises(TimeoutError, match=r"broker 1 .* within 0\.05 s"):
+                await link.request(HEARTBEAT, 0, timeout=0.05)
+        patient.cancel()
 
     asyncio.run(test())

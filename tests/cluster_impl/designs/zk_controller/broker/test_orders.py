@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
@@ -20,7 +21,12 @@ from cluster_impl.replication.control_plane import (
 )
 from cluster_impl.replication.progress import Progress
 from cluster_impl.wire import messages as m
+from cluster_impl.wire.client import Connection
+from cluster_impl.wire.codec import RequestMessage
 from cluster_impl.wire.errors import Error
+from cluster_impl.wire.hosts import Hosts
+from cluster_impl.wire.registry import ZK_BROKER
+from cluster_impl.wire.server import Server
 
 ME, EPOCH = 4, 70
 TOPIC, ANOTHER = UUID(int=1), UUID(int=2)
@@ -328,3 +334,92 @@ def test_nothing_of_a_topic_is_kept_when_one_is_made_anew_under_its_name() -> No
     assert cache.view.topics["t"].config == {"min.insync.replicas": "2"}
     cache.update(update((0, 4), topic_id=ANOTHER))
     assert (sorted(cache.view.topics["t"].partitions), cache.view.topics["t"].config) == ([0], {})
+
+
+# Late copies
+
+
+class Controller:
+    """Asks a broker over real connections; `give_up` begins a new one, as after a request that was not answered."""
+
+    def __init__(self, given: Given, epoch: int = 2) -> None:
+        self._server = Server(ZK_BROKER, given.orders.handlers)
+        self._epoch = epoch
+        self._port = 0
+        self.connections: list[Connection] = []
+
+    async def __aenter__(self) -> Controller:
+        self._port = await self._server.listen("127.0.0.1", 0, "INTERNAL")
+        await self.give_up()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for connection in self.connections:
+            connection.close()
+        await self._server.close()
+
+    async def give_up(self) -> None:
+        opened = await Connection.open("127.0.0.1", self._port, ZK_BROKER, "test", hosts=Hosts(), timeout=5)
+        self.connections.append(opened)
+
+    async def ask(
+        self, request: m.LeaderAndIsrRequest | m.StopReplicaRequest | m.UpdateMetadataRequest, by: int
+    ) -> int:
+        request.controller_id, request.broker_epoch = 5, EPOCH
+        request.controller_epoch = request.controller_epoch or self._epoch
+        version = ZK_BROKER[request.API_KEY].max_version
+        answer = await self.connections[by].request(cast("RequestMessage[Any]", request), version, timeout=5)
+        assert isinstance(answer, m.LeaderAndIsrResponse | m.StopReplicaResponse | m.UpdateMetadataResponse)
+        return answer.error_code
+
+
+def order(topic_id: UUID, leader_epoch: int) -> m.LeaderAndIsrRequest:
+    topic = m.LeaderAndIsrRequest.LeaderAndIsrTopicState(
+        topic_name="t", topic_id=topic_id, partition_states=[state(leader_epoch=leader_epoch)]
+    )
+    return m.LeaderAndIsrRequest(topic_states=[topic])
+
+
+def deletion() -> m.StopReplicaRequest:
+    one = m.StopReplicaRequest.StopReplicaPartitionState(
+        partition_index=0, leader_epoch=EPOCH_DURING_DELETE, delete_partition=True
+    )
+    return m.StopReplicaRequest(
+        topic_states=[m.StopReplicaRequest.StopReplicaTopicState(topic_name="t", partition_states=[one])]
+    )
+
+
+@pytest.mark.requirement("INT-21", "DINT-23")
+@pytest.mark.parametrize("copy", [deletion, lambda: order(TOPIC, 9), lambda: update((0, 9))])
+def test_the_late_copy_of_a_request_that_was_repeated_changes_nothing(
+    given: Given, copy: Callable[[], m.LeaderAndIsrRequest | m.StopReplicaRequest | m.UpdateMetadataRequest]
+) -> None:
+    """It comes by a connection that its sender has given up; the topic was made anew since."""
+
+    async def test() -> None:
+        async with Controller(given) as controller:
+            assert await controller.ask(order(TOPIC, 5), by=0) == Error.NONE
+            await controller.give_up()
+            assert await controller.ask(deletion(), by=1) == Error.NONE
+            assert await controller.ask(order(ANOTHER, 0), by=1) == Error.NONE
+            assert await controller.ask(update((0, ME)), by=1) == Error.NONE
+            before, view = list(given.data_plane.changes), given.cache.view
+            with pytest.raises(ConnectionError):
+                await controller.ask(copy(), by=0)
+            assert (given.data_plane.changes, given.cache.view) == (before, view)
+
+    asyncio.run(test())
+
+
+def test_another_controllers_connections_supersede_nothing(given: Given) -> None:
+    """A proxy may hand them on in another order than they were opened in."""
+
+    async def test() -> None:
+        async with Controller(given) as controller:
+            await controller.give_up()
+            older = update((0, ME))
+            older.controller_epoch = 1
+            assert await controller.ask(older, by=1) == Error.NONE
+            assert await controller.ask(update((0, ME)), by=0) == Error.NONE
+
+    asyncio.run(test())

@@ -16,6 +16,7 @@ from cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
 from cluster_impl.designs.zk_controller.broker.log_dir_failures import ATTEMPTS, EventSender
 from cluster_impl.designs.zk_controller.states import BrokerState
 from cluster_impl.replication.control_plane import (
+    NO_EPOCH,
     IsrAccepted,
     IsrOutcome,
     IsrProposal,
@@ -267,6 +268,22 @@ def test_a_broker_leaves_once_nothing_is_left_that_another_could_lead() -> None:
     assert granted
     assert len(scripted.asked) == 3
     assert scripted.asked[0] == m.ControlledShutdownRequest(broker_id=ME, broker_epoch=INCARNATION)
+
+
+@pytest.mark.requirement("DINT-24")
+def test_a_broker_that_is_not_registered_does_not_speak_for_its_id() -> None:
+    """Its session has expired: the id may be another process's, which nobody told to end."""
+    scripted = Scripted(lambda _: left())
+    epochs = [NO_EPOCH, NO_EPOCH, INCARNATION]
+
+    async def main() -> bool:
+        async with controllers(scripted) as brokers:
+            patience = Patience(1, backoff=0.5, timeout=1.0)
+            epoch = lambda: epochs.pop(0) if len(epochs) > 1 else epochs[0]  # noqa: E731
+            return await ControlledShutdown(ME, epoch, brokers.link(), patience).run()
+
+    assert asyncio.run(main())
+    assert scripted.asked == [m.ControlledShutdownRequest(broker_id=ME, broker_epoch=INCARNATION)]
 
 
 def test_a_shutdown_that_is_not_granted_ends_within_its_bound() -> None:

@@ -32,6 +32,8 @@ class History:
             assert state.isr, f"{partition} has an empty ISR"
             assert state.leader == NO_LEADER or state.leader in state.isr, f"{partition} is led from outside its ISR"
             assert len(set(state.isr)) == len(state.isr), f"{partition} has an ISR that repeats itself"
+            replicas = topics[partition.topic].partitions[partition.partition].replicas
+            assert set(replicas) & set(state.isr), f"{partition} is assigned to nobody who is in sync"
             key = topics[partition.topic].topic_id, partition
             before = self._seen.get(key)
             if before is not None:

@@ -208,3 +208,19 @@ def test_nothing_that_waited_for_one_process_is_sent_to_the_next_with_its_id() -
         await younger.server.close()
 
     run(test())
+
+
+def test_a_request_that_cannot_be_sent_at_all_is_passed_over_and_said(caplog: pytest.LogCaptureFixture) -> None:
+    async def test() -> None:
+        broker, controller = Broker(), Controller()
+        await broker.start()
+        controller.channels.keep({4: registration(4, broker.port)})
+        controller.channels.send(4, order(0))
+        controller.channels.send(4, order(2**40))
+        controller.channels.send(4, order(1))
+        await until(lambda: controller.answered == [(4, 0), (4, 1)])
+        controller.channels.close()
+        await broker.server.close()
+
+    run(test())
+    assert "UpdateMetadataRequest for broker 4 is passed over" in caplog.text

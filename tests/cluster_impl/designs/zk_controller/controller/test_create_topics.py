@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from cluster_impl.designs.most_partitions import MOST_PARTITIONS
 from cluster_impl.designs.placement import place
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.wire import messages as m
@@ -128,6 +129,41 @@ def test_each_topic_of_a_request_is_judged_for_itself(cluster: MemoryCluster) ->
         ("c", Error.NONE),
     ]
     assert cluster.tree.names(znodes.TOPICS) == ["a", "b", "c", "old_one"]
+
+
+def test_a_request_for_more_partitions_than_one_may_make_is_refused_as_a_whole(cluster: MemoryCluster) -> None:
+    before = cluster.tree.zxid
+    for topics in (
+        [simple("a", MOST_PARTITIONS + 1)],
+        [simple("a", MOST_PARTITIONS), simple("b")],
+        [simple("a", MOST_PARTITIONS - 1), simple("b", -1, -1)],
+        [simple("a", MOST_PARTITIONS), assigned("b", (1,))],
+        [simple("a", 2**31 - 1), simple("b", 2**31 - 1)],
+    ):
+        results = create(cluster, *topics)
+        assert [each.error_code for each in results] == [Error.POLICY_VIOLATION] * len(topics)
+        assert all(each.error_message for each in results)
+    assert cluster.tree.zxid == before
+
+
+def test_a_topic_that_cannot_be_does_not_count(cluster: MemoryCluster) -> None:
+    results = create(cluster, simple("a", MOST_PARTITIONS, factor=9), simple("b", -7), check=True)
+    assert [each.error_code for each in results] == [Error.INVALID_REPLICATION_FACTOR, Error.INVALID_PARTITIONS]
+
+
+def test_a_request_may_make_as_many_partitions_as_that(cluster: MemoryCluster) -> None:
+    results = create(cluster, simple("a", MOST_PARTITIONS - 1, 3), simple("b"), check=True)
+    assert [each.error_code for each in results] == [Error.NONE, Error.NONE]
+
+
+def test_a_topic_whose_znode_zookeeper_would_not_take_is_refused() -> None:
+    cluster = MemoryCluster(brokers=range(2_000_000_000, 2_000_000_010))
+    cluster.elect()
+    before = cluster.tree.zxid
+    [result] = create(cluster, simple("a", MOST_PARTITIONS, 10))
+    assert result.error_code == Error.INVALID_PARTITIONS
+    assert result.error_message
+    assert cluster.tree.zxid == before
 
 
 def test_a_topic_that_is_only_validated_is_not_created(cluster: MemoryCluster) -> None:

@@ -47,6 +47,7 @@ async def term(core: ToyCore, zookeeper: ZooKeeper) -> AsyncIterator[Term]:
         won = await elector.stand()
         if won is None:
             await elector.until_changed()
+    await zookeeper.confirm()
     made = Term(core, won, zookeeper, lambda answered: Channels(connect, "INTERNAL", 30.0, answered))
     running = asyncio.create_task(made.run())
     try:
@@ -300,11 +301,11 @@ def test_a_controller_that_zookeeper_was_silent_to_for_a_session_grants_nothing(
                     assert isinstance(replies[0], m.ControlledShutdownResponse | m.MetadataHeartbeatResponse)
                     return replies[0].error_code
 
-                await zookeeper.sync()
+                await zookeeper.confirm()
                 relay.stall()
                 while await ask(m.MetadataHeartbeatRequest()) == Error.NONE:  # noqa: ASYNC110
                     await asyncio.sleep(0.002)
-                assert time.monotonic() >= zookeeper.confirmed_at + 1
+                assert time.monotonic() >= zookeeper.synced_at + 1
                 await until(lambda: zookeeper.state is SessionState.SUSPENDED)
                 assert await ask(m.ControlledShutdownRequest()) == Error.NOT_CONTROLLER
                 assert "Asked" not in core.kinds()

@@ -9,7 +9,6 @@ import pytest
 
 from cluster_impl.designs.zk_controller.controller.isr_change import (
     Decision,
-    SupersededConnections,
     WantedIsr,
     decide,
 )
@@ -255,21 +254,3 @@ def test_members_may_stay_while_they_stop_though_they_may_not_join() -> None:
     world = World()
     world.partitions[T0].isr = (4, 6, 8)
     assert error_of(world, Ask(isr=(4, 8)).request()) == Error.NONE
-
-
-@pytest.mark.requirement("D343-08")
-def test_what_comes_by_a_connection_that_its_sender_gave_up_is_a_late_copy() -> None:
-    connections = SupersededConnections()
-    first, second = Ask().request(), Ask(isr=(4, 5)).request()
-    assert not connections.is_superseded(first, connection=1)
-    assert not connections.is_superseded(first, connection=1)
-    assert not connections.is_superseded(first, connection=2)
-    assert not connections.is_superseded(second, connection=2)
-    assert connections.is_superseded(first, connection=1)
-
-
-def test_connections_of_other_brokers_and_other_incarnations_supersede_nothing() -> None:
-    connections = SupersededConnections()
-    connections.is_superseded(Ask(broker=5).request(), connection=9)
-    connections.is_superseded(Ask(incarnation=2**60).request(), connection=9)
-    assert not connections.is_superseded(Ask().request(), connection=1)

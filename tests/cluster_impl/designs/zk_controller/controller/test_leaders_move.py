@@ -103,9 +103,11 @@ def test_leaderships_stay_where_few_are_lost() -> None:
     assert cluster.state("t-0").leader == 2
 
 
-def shut_down(cluster: MemoryCluster, broker_id: int, epoch: int | None = None) -> m.ControlledShutdownResponse:
+def shut_down(
+    cluster: MemoryCluster, broker_id: int, epoch: int | None = None, *, version: int = 3
+) -> m.ControlledShutdownResponse:
     epoch = cluster.brokers[broker_id].epoch if epoch is None else epoch
-    [answer] = cluster.ask(m.ControlledShutdownRequest(broker_id=broker_id, broker_epoch=epoch), version=3)
+    [answer] = cluster.ask(m.ControlledShutdownRequest(broker_id=broker_id, broker_epoch=epoch), version=version)
     assert isinstance(answer, m.ControlledShutdownResponse)
     return answer
 
@@ -168,8 +170,20 @@ def test_controlled_shutdown_of_another_process_is_refused_and_changes_nothing()
     for epoch in (cluster.brokers[1].epoch - 1, cluster.brokers[1].epoch + 1):
         assert shut_down(cluster, 1, epoch).error_code == Error.STALE_BROKER_EPOCH
     assert shut_down(cluster, 9, 1).error_code == Error.STALE_BROKER_EPOCH
-    assert shut_down(cluster, 9, -1).error_code == Error.BROKER_NOT_AVAILABLE
+    assert shut_down(cluster, 9, -1, version=1).error_code == Error.BROKER_NOT_AVAILABLE
     assert cluster.tree.zxid == before
+
+
+@pytest.mark.requirement("DINT-24")
+def test_controlled_shutdown_without_an_epoch_passes_only_in_versions_that_have_none() -> None:
+    """A process whose session expired has no epoch, and the id may be another process's by now."""
+    cluster = made()
+    before = cluster.tree.zxid
+    for version in (2, 3):
+        assert shut_down(cluster, 1, -1, version=version).error_code == Error.STALE_BROKER_EPOCH
+    assert cluster.tree.zxid == before
+    assert shut_down(cluster, 1, -1, version=1).error_code == Error.NONE
+    assert cluster.state("t-0").leader == 2
 
 
 @pytest.mark.requirement("K343-13", "K343-14", "K343-31")

@@ -91,8 +91,13 @@ class RandomEvents(RuleBasedStateMachine):
 
     @rule(data=st.data(), wanted=some_brokers)
     def reassign(self, data: st.DataObject, wanted: list[int]) -> None:
-        partitions = sorted(map(str, states_of(self.cluster)))
-        if partitions and not self.cluster.tree.exists(znodes.REASSIGN_PARTITIONS):
+        """Maybe in the middle of another one, or of a partition that had no leader yet."""
+        partitions = sorted(
+            f"{topic}-{at}" for topic, info in topics_of(self.cluster).items() for at in info.partitions
+        )
+        if partitions:
+            if self.cluster.tree.exists(znodes.REASSIGN_PARTITIONS):
+                self.cluster.tree.delete(znodes.REASSIGN_PARTITIONS)
             self.cluster.reassign({data.draw(st.sampled_from(partitions)): wanted})
 
     @rule()

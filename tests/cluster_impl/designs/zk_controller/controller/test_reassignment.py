@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.controller.reassignment import towards
 from cluster_impl.designs.zk_controller.znodes import PartitionReplicas
+from cluster_impl.wire import messages as m
 from tests.cluster_impl.designs.zk_controller.controller.invariants import check_rest
 from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import MemoryCluster, partition
 
@@ -25,6 +28,13 @@ def cluster() -> MemoryCluster:
 
 def is_asked(cluster: MemoryCluster) -> bool:
     return cluster.tree.exists(znodes.REASSIGN_PARTITIONS)
+
+
+def shut_down(cluster: MemoryCluster, broker_id: int) -> None:
+    """Its leaderships go, and it leaves the ISRs."""
+    epoch = cluster.brokers[broker_id].epoch
+    cluster.ask(m.ControlledShutdownRequest(broker_id=broker_id, broker_epoch=epoch), version=3)
+    cluster.settle()
 
 
 def test_a_reassignment_waits_for_the_new_replicas_and_then_drops_the_old_ones(cluster: MemoryCluster) -> None:
@@ -173,6 +183,138 @@ def test_back_to_where_it_came_from_in_the_middle_undoes_it(cluster: MemoryClust
     assert cluster.assignment("t-0") == PartitionReplicas((1, 2))
     assert not is_asked(cluster)
     assert T0 not in cluster.brokers[3].disk.folders
+    check_rest(cluster)
+
+
+def ask_for_another_target(cluster: MemoryCluster, *replicas: int) -> None:
+    cluster.tree.delete(znodes.REASSIGN_PARTITIONS)
+    cluster.reassign({"t-0": replicas})
+    cluster.settle()
+
+
+def test_another_target_in_the_middle_takes_the_leadership_from_a_leader_that_goes(cluster: MemoryCluster) -> None:
+    cluster.start(5)
+    cluster.start(6)
+    cluster.reassign({"t-0": (3, 4)})
+    cluster.settle()
+    cluster.write_isr("t-0", (1, 2, 3))
+    cluster.settle()
+    shut_down(cluster, 1)
+    shut_down(cluster, 2)
+    assert cluster.state("t-0").leader == 3
+    cluster.bounce(2)
+    cluster.settle()
+    cluster.write_isr("t-0", (3, 2), by=3)
+    cluster.settle()
+    ask_for_another_target(cluster, 5, 6)
+    assert cluster.assignment("t-0") == PartitionReplicas((5, 6, 1, 2), adding=(5, 6), removing=(1, 2))
+    assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (2, (2,))
+    assert T0 not in cluster.brokers[3].disk.folders
+    check_rest(cluster)
+    cluster.catch_up()
+    cluster.settle()
+    assert cluster.assignment("t-0") == PartitionReplicas((5, 6))
+    check_rest(cluster)
+
+
+@pytest.mark.requirement("DINT-13")
+@pytest.mark.parametrize("target", [(1, 2), (5, 6)])
+def test_another_target_in_the_middle_is_refused_where_none_of_its_replicas_is_in_sync(
+    cluster: MemoryCluster, target: tuple[int, ...]
+) -> None:
+    cluster.start(5)
+    cluster.start(6)
+    cluster.reassign({"t-0": (3, 4)})
+    cluster.settle()
+    cluster.write_isr("t-0", (1, 2, 3))
+    cluster.settle()
+    shut_down(cluster, 1)
+    shut_down(cluster, 2)
+    assert cluster.state("t-0").isr == (3,)
+    ask_for_another_target(cluster, *target)
+    assert cluster.assignment("t-0").target == (3, 4)
+    assert not is_asked(cluster)
+    assert T0 in cluster.brokers[3].disk.folders
+    assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (3, (3,))
+    check_rest(cluster)
+    cluster.catch_up()
+    cluster.settle()
+    assert cluster.assignment("t-0") == PartitionReplicas((3, 4))
+    check_rest(cluster)
+
+
+@pytest.mark.requirement("DINT-13")
+@pytest.mark.parametrize("leader", [1, 3])
+def test_an_isr_that_shrinks_at_the_last_moment_loses_no_log(cluster: MemoryCluster, leader: int) -> None:
+    """Its leader writes it by itself, between the controller's look at it and what the controller does."""
+    cluster.reassign({"t-0": (3, 4)})
+    cluster.settle()
+    if leader == 3:
+        cluster.write_isr("t-0", (1, 2, 3))
+        cluster.settle()
+        shut_down(cluster, 1)
+        shut_down(cluster, 2)
+        for broker_id in (1, 2):
+            cluster.bounce(broker_id)
+        cluster.settle()
+        cluster.write_isr("t-0", (1, 2, 3), by=3)
+        cluster.settle()
+    meanwhile = MeanwhileShrinks(cluster, leader)
+    if leader == 1:
+        cluster.write_isr("t-0", (1, 2, 3, 4))
+        cluster.tree.meanwhile = meanwhile
+        cluster.settle()
+    else:
+        cluster.tree.meanwhile = meanwhile
+        ask_for_another_target(cluster, 1, 2)
+    assert meanwhile.isr == (leader,)
+    assert cluster.state("t-0").leader == leader
+    assert T0 in cluster.brokers[leader].disk.folders
+    check_rest(cluster)
+    cluster.catch_up()
+    cluster.settle()
+    assert cluster.assignment("t-0") == PartitionReplicas((3, 4))
+    check_rest(cluster)
+
+
+class MeanwhileShrinks:
+    def __init__(self, cluster: MemoryCluster, leader: int) -> None:
+        self._cluster = cluster
+        self._leader = leader
+        self.isr: tuple[int, ...] = ()
+
+    def __call__(self) -> None:
+        assert self._cluster.state("t-0").leader == self._leader
+        alone = replace(self._cluster.state("t-0"), isr=(self._leader,))
+        self._cluster.tree.overwrite(znodes.state(T0), znodes.write_state(alone))
+        self.isr = alone.isr
+
+
+def test_a_partition_that_nobody_could_lead_yet_is_led_by_the_replicas_that_it_moves_to(
+    cluster: MemoryCluster,
+) -> None:
+    cluster.add_topic("u", (8, 9))
+    cluster.settle()
+    cluster.reassign({"u-0": (3, 4)})
+    cluster.settle()
+    assert cluster.assignment("u-0") == PartitionReplicas((3, 4))
+    assert (cluster.state("u-0").leader, cluster.state("u-0").isr) == (3, (3, 4))
+    assert not is_asked(cluster)
+    check_rest(cluster)
+
+
+def test_a_reassignment_without_a_leader_goes_on_when_somebody_can_lead(cluster: MemoryCluster) -> None:
+    cluster.kill(3)
+    cluster.settle()
+    cluster.add_topic("u", (3, 9))
+    cluster.settle()
+    cluster.reassign({"u-0": (3,)})
+    cluster.settle()
+    assert is_asked(cluster)
+    cluster.start(3)
+    cluster.settle()
+    assert cluster.assignment("u-0") == PartitionReplicas((3,))
+    assert not is_asked(cluster)
     check_rest(cluster)
 
 

@@ -90,6 +90,53 @@ def test_a_topic_that_makes_no_sense_is_left_alone_until_it_is_mended(cluster: M
     assert not cluster.tree.exists(znodes.partitions("t"))
 
 
+@pytest.mark.parametrize("is_there_first", [True, False])
+def test_a_topic_that_was_mended_gets_leaders(is_there_first: bool) -> None:
+    cluster = MemoryCluster(brokers=(1, 2, 3))
+    if is_there_first:
+        cluster.tree.create(znodes.topic("t"), b"{}")
+    cluster.elect()
+    if not is_there_first:
+        cluster.tree.create(znodes.topic("t"), b"{}")
+        cluster.settle()
+    cluster.tree.overwrite(znodes.topic("t"), b'{"version":1,"partitions":{"0":[1,2]}}')
+    cluster.settle()
+    assert cluster.state("t-0") == LeaderAndIsr(1, 0, (1, 2), 1)
+    check_rest(cluster)
+
+
+def test_a_topic_that_was_mended_is_deleted_where_that_was_asked_for(cluster: MemoryCluster) -> None:
+    cluster.tree.create(znodes.topic("t"), b"{}")
+    cluster.delete_topic("t")
+    cluster.settle()
+    assert cluster.tree.exists(znodes.topic("t"))
+    cluster.tree.overwrite(znodes.topic("t"), b'{"version":1,"partitions":{"0":[1,2]}}')
+    cluster.settle()
+    assert not cluster.tree.exists(znodes.topic("t"))
+    assert cluster.tree.names(znodes.DELETE_TOPICS) == []
+
+
+@pytest.mark.requirement("DINT-13")
+@pytest.mark.parametrize("leader_fails", [False, True])
+def test_a_state_that_makes_no_sense_is_adopted_when_it_is_mended(cluster: MemoryCluster, leader_fails: bool) -> None:
+    """It is read in mid-term because the leader's own write of it was told."""
+    cluster.add_topic("t", (1, 2, 3))
+    cluster.settle()
+    path, known = znodes.state(partition("t-0")), cluster.state("t-0")
+    cluster.tree.overwrite(path, b"{}")
+    cluster.notify_isr([partition("t-0")])
+    cluster.settle()
+    assert cluster.tree.data(path) == b"{}"
+    if leader_fails:
+        cluster.kill(1)
+        cluster.settle()
+        assert cluster.tree.data(path) == b"{}"
+    cluster.tree.overwrite(path, znodes.write_state(known))
+    cluster.settle()
+    assert cluster.state("t-0").leader == (2 if leader_fails else 1)
+    check_rest(cluster)
+
+
 def test_a_topic_that_was_removed_by_hand_is_forgotten(cluster: MemoryCluster) -> None:
     cluster.add_topic("t", (1,))
     cluster.settle()
