@@ -1,12 +1,13 @@
 """CLUSTER_ACTION: what nodes ask of one another is asked by nodes only, where permissions are written down.
 
-Each request has its own place for the error in its response, hence the table. ReplicaStateEvent names the permission
-itself; the others need it in Kafka (LeaderAndIsr and its like) or do what only a broker may (the drafts).
+Each request has its own place for the error in its response, hence the tables. ReplicaStateEvent names the permission
+itself; the others need it in Kafka (LeaderAndIsr and its like) or do what only a broker may (the drafts). On a
+controller of KIP-631 all that is served needs it: clients ask brokers, who ask in their own name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from cluster_impl.security.acl import Authorizer, NoAuthorizer, Operation, Resource
 from cluster_impl.wire import messages as m
@@ -17,13 +18,21 @@ from cluster_impl.wire.server import Handler, Request
 _REFUSED = Error.CLUSTER_AUTHORIZATION_FAILED
 _CONSUMER = -1
 
+Refusals = Mapping[type[Message], Callable[[Message], Message | None]]
+"""What a request is answered with when its sender may not ask it; None where it needs no permission."""
 
-def _fetch(request: Message) -> Message | None:
-    """Only followers and observers of the metadata log need it. Kafka puts their error on each partition."""
+
+def _followers_fetch(request: Message) -> Message | None:
     assert isinstance(request, m.FetchRequest)
     state = request.replica_state
     if request.replica_id == _CONSUMER and (state is None or state.replica_id == _CONSUMER):
         return None
+    return _fetch(request)
+
+
+def _fetch(request: Message) -> Message:
+    """Kafka puts the error on each partition."""
+    assert isinstance(request, m.FetchRequest)
     error = Error.TOPIC_AUTHORIZATION_FAILED
     topics = [
         m.FetchResponse.FetchableTopicResponse(
@@ -39,8 +48,22 @@ def _fetch(request: Message) -> Message | None:
     return m.FetchResponse(responses=topics)
 
 
-_REFUSALS: Mapping[type[Message], Callable[[Message], Message | None]] = {
-    m.FetchRequest: _fetch,
+def _create_topics(request: Message) -> Message:
+    assert isinstance(request, m.CreateTopicsRequest)
+    result = m.CreateTopicsResponse.CreatableTopicResult
+    return m.CreateTopicsResponse(topics=[result(name=topic.name, error_code=_REFUSED) for topic in request.topics])
+
+
+def _delete_topics(request: Message) -> Message:
+    assert isinstance(request, m.DeleteTopicsRequest)
+    result = m.DeleteTopicsResponse.DeletableTopicResult
+    results = [result(name=topic.name, topic_id=topic.topic_id, error_code=_REFUSED) for topic in request.topics]
+    results += [result(name=name, error_code=_REFUSED) for name in request.topic_names]
+    return m.DeleteTopicsResponse(responses=results)
+
+
+BETWEEN_NODES: Refusals = {
+    m.FetchRequest: _followers_fetch,
     m.LeaderAndIsrRequest: lambda _: m.LeaderAndIsrResponse(error_code=_REFUSED),
     m.StopReplicaRequest: lambda _: m.StopReplicaResponse(error_code=_REFUSED),
     m.UpdateMetadataRequest: lambda _: m.UpdateMetadataResponse(error_code=_REFUSED),
@@ -55,12 +78,23 @@ _REFUSALS: Mapping[type[Message], Callable[[Message], Message | None]] = {
     m.BeginQuorumEpochRequest: lambda _: m.BeginQuorumEpochResponse(error_code=_REFUSED),
     m.EndQuorumEpochRequest: lambda _: m.EndQuorumEpochResponse(error_code=_REFUSED),
 }
-"""What a request is answered with when its sender may not ask it; None where it needs no permission."""
+"""On a listener that clients use as well."""
+
+ON_CONTROLLERS: Refusals = {
+    **BETWEEN_NODES,
+    m.FetchRequest: _fetch,
+    m.CreateTopicsRequest: _create_topics,
+    m.DeleteTopicsRequest: _delete_topics,
+    m.DescribeQuorumRequest: lambda _: m.DescribeQuorumResponse(error_code=_REFUSED),
+}
+"""KIP-631, Networking: controllers require the permission for all operations."""
 
 
-def refusal(authorizer: Authorizer, principal: str, request: Message) -> Message | None:
+def refusal(
+    authorizer: Authorizer, principal: str, request: Message, refusals: Refusals = BETWEEN_NODES
+) -> Message | None:
     """The response to a request that its sender may not ask; None if it may."""
-    refuse = _REFUSALS.get(type(request))
+    refuse = refusals.get(type(request))
     if refuse is None or authorizer.authorize(principal, Operation.CLUSTER_ACTION, Resource.CLUSTER):
         return None
     return refuse(request)
@@ -68,15 +102,31 @@ def refusal(authorizer: Authorizer, principal: str, request: Message) -> Message
 
 def guarded(handlers: Mapping[int, Handler], authorizer: Authorizer) -> Mapping[int, Handler]:
     """The same handlers behind the permission; the same mapping where everybody may do everything."""
+    needing = {request.API_KEY for request in BETWEEN_NODES}
+    return _guarded(handlers, authorizer, BETWEEN_NODES, needing & handlers.keys())
+
+
+def guarded_on_controller(handlers: Mapping[int, Handler], authorizer: Authorizer) -> Mapping[int, Handler]:
+    """As `guarded`, and no handler goes without the permission. Raises KeyError for one that has no refusal."""
+    refusable = {request.API_KEY for request in ON_CONTROLLERS}
+    if unknown := handlers.keys() - refusable:
+        raise KeyError(f"no refusal is known for the API keys {sorted(unknown)}")
+    return _guarded(handlers, authorizer, ON_CONTROLLERS, handlers.keys())
+
+
+def _guarded(
+    handlers: Mapping[int, Handler], authorizer: Authorizer, refusals: Refusals, needing: Collection[int]
+) -> Mapping[int, Handler]:
     if isinstance(authorizer, NoAuthorizer):
         return handlers
-    needing = {request.API_KEY for request in _REFUSALS}
-    return {key: _guarded(handler, authorizer) if key in needing else handler for key, handler in handlers.items()}
+    return {
+        key: _asking(handler, authorizer, refusals) if key in needing else handler for key, handler in handlers.items()
+    }
 
 
-def _guarded(handler: Handler, authorizer: Authorizer) -> Handler:
+def _asking(handler: Handler, authorizer: Authorizer, refusals: Refusals) -> Handler:
     def ask(request: Request) -> object:
-        refused = refusal(authorizer, request.principal, request.body)
+        refused = refusal(authorizer, request.principal, request.body, refusals)
         return handler(request) if refused is None else refused
 
     return ask  # type: ignore[return-value]  # what the handler returns, or a message

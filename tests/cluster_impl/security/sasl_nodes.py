@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from cluster_impl.security.jaas import LOGIN_MODULE, PlainLogin
 from cluster_impl.wire.client import Connection
@@ -12,6 +13,18 @@ from cluster_impl.wire.registry import QUORUM_CONTROLLER, ZK_BROKER
 from tests.cluster_impl.processes import LIMIT
 
 ALICE, BROKER = PlainLogin("alice", "her; secret"), PlainLogin("broker", "node's")
+
+
+def between_nodes(folder: Path) -> dict[str, str]:
+    """Settings of nodes that log in to one another as `broker`, who alone may do what nodes do; `alice` may log in
+    there, and clients are not asked who they are."""
+    acls = folder / "acls"
+    acls.write_text("User:broker Cluster ClusterAction Allow\n")
+    return {
+        "authorizer.acls": str(acls),
+        "listener.security.protocol.map": "CLIENT:PLAINTEXT,INTERNAL:SASL_PLAINTEXT",
+        "listener.name.internal.plain.sasl.jaas.config": module(ALICE, BROKER, login=BROKER),
+    }
 
 
 def module(*users: PlainLogin, login: PlainLogin | None = None) -> str:

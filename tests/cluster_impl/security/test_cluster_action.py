@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
 from cluster_impl.security.acl import AccessList, NoAuthorizer, Rule
-from cluster_impl.security.cluster_action import guarded, refusal
+from cluster_impl.security.cluster_action import ON_CONTROLLERS, guarded, guarded_on_controller, refusal
 from cluster_impl.wire import messages as m
 from cluster_impl.wire.codec import Message
-from cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER, ZK_BROKER
+from cluster_impl.wire.registry import (
+    API_VERSIONS,
+    KAFKA,
+    QUORUM_CONTROLLER,
+    SASL_AUTHENTICATE,
+    SASL_HANDSHAKE,
+    ZK_BROKER,
+)
 from cluster_impl.wire.server import Request
 
 ACLS = AccessList([Rule.parse("User:broker Cluster ClusterAction Allow")])
 DESCRIBE_QUORUM = 55
-BETWEEN_NODES = {
+NODES_ONLY = {
     *(4, 5, 6, 7, 1343, 1344, 1589),
     *(50, 51, 52, 53, 54, 56),
 }
@@ -40,7 +48,7 @@ def error_of(response: Message) -> int:
     return cast("int", getattr(response, "error_code", getattr(response, "top_level_error_code", None)))
 
 
-@pytest.mark.parametrize("key", sorted(BETWEEN_NODES))
+@pytest.mark.parametrize("key", sorted(NODES_ONLY))
 @pytest.mark.requirement("RSE-10", "RSE-13")
 def test_who_lacks_the_permission_gets_error_31_in_every_version(key: int) -> None:
     api = ({**ZK_BROKER, **QUORUM_CONTROLLER})[key]
@@ -51,7 +59,7 @@ def test_who_lacks_the_permission_gets_error_31_in_every_version(key: int) -> No
         assert error_of(api.response.decode(response.encode(version), version)) == 31
 
 
-@pytest.mark.parametrize("key", sorted(BETWEEN_NODES))
+@pytest.mark.parametrize("key", sorted(NODES_ONLY))
 def test_who_has_the_permission_is_not_refused(key: int) -> None:
     request = ({**ZK_BROKER, **QUORUM_CONTROLLER})[key].request()
     assert refusal(ACLS, "User:broker", request) is None
@@ -96,3 +104,59 @@ def test_handlers_are_called_for_those_only_who_may_ask() -> None:
 def test_where_everybody_may_everything_nothing_is_asked() -> None:
     handlers: dict[int, Any] = {56: lambda request: m.AlterIsrResponse()}
     assert guarded(handlers, NoAuthorizer()) is handlers
+
+
+@pytest.mark.parametrize("key", sorted({*QUORUM_CONTROLLER} - {API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE}))
+@pytest.mark.requirement("K631-10")
+def test_a_controller_does_nothing_for_who_lacks_the_permission(key: int) -> None:
+    api = QUORUM_CONTROLLER[key]
+    response = refusal(ACLS, "User:alice", api.request(), ON_CONTROLLERS)
+    assert type(response) is api.response
+    assert refusal(ACLS, "User:broker", api.request(), ON_CONTROLLERS) is None
+
+
+@pytest.mark.requirement("K631-10")
+def test_a_controller_tells_each_topic_that_cannot_be_created_or_deleted() -> None:
+    creation = m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="t")])
+    created = refusal(ACLS, "User:alice", creation, ON_CONTROLLERS)
+    assert isinstance(created, m.CreateTopicsResponse)
+    assert [(each.name, each.error_code) for each in created.topics] == [("t", 31)]
+    by_id = m.DeleteTopicsRequest.DeleteTopicState(topic_id=UUID(int=7))
+    deleted = refusal(ACLS, "User:alice", m.DeleteTopicsRequest(topics=[by_id], topic_names=["t"]), ON_CONTROLLERS)
+    assert isinstance(deleted, m.DeleteTopicsResponse)
+    found = [(each.name, each.topic_id.int, each.error_code) for each in deleted.responses]
+    assert found == [(None, 7, 31), ("t", 0, 31)]
+
+
+@pytest.mark.requirement("K631-10")
+def test_a_controller_shows_its_metadata_to_nobody_who_lacks_the_permission() -> None:
+    quorum = refusal(ACLS, "User:alice", m.DescribeQuorumRequest(), ON_CONTROLLERS)
+    assert isinstance(quorum, m.DescribeQuorumResponse)
+    assert quorum.error_code == 31
+    request = follower_fetch(12)
+    request.replica_id = -1
+    assert refusal(ACLS, "User:alice", request) is None
+    fetched = refusal(ACLS, "User:alice", request, ON_CONTROLLERS)
+    assert isinstance(fetched, m.FetchResponse)
+    assert [each.error_code for each in fetched.responses[0].partitions] == [29, 29]
+
+
+def test_a_controllers_handlers_are_called_for_those_only_who_may_ask() -> None:
+    asked: list[str] = []
+
+    def handler(request: Request) -> Message:
+        asked.append(f"{request.api.name} by {request.principal}")
+        return m.DescribeQuorumResponse()
+
+    handlers = guarded_on_controller({19: handler, 55: handler}, ACLS)
+    for key in (19, 55):
+        for who in ("User:alice", "User:broker"):
+            api = QUORUM_CONTROLLER[key]
+            handlers[key](Request(api, 0, 1, None, api.request(), cast("Any", None), 0.0, "CONTROLLER", who))
+    assert asked == ["CreateTopics by User:broker", "DescribeQuorum by User:broker"]
+
+
+def test_a_controller_serves_nothing_that_could_not_be_refused() -> None:
+    handlers: dict[int, Any] = {3: lambda request: m.MetadataResponse()}
+    with pytest.raises(KeyError):
+        guarded_on_controller(handlers, NoAuthorizer())

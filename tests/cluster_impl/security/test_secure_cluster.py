@@ -134,6 +134,16 @@ def test_what_nodes_ask_of_one_another_is_refused_to_others(cluster: ProcessClus
         heartbeat = m.BrokerHeartbeatRequest(broker_id=9, broker_epoch=-1, target_state=1)
         assert ask(address(node), 9090, ALICE, heartbeat, 0).error_code == 31
         assert ask(address(node), 9090, ALICE, m.AlterIsrRequest(broker_id=4), 0).error_code == 31
+        assert ask(address(node), 9090, ALICE, m.DescribeQuorumRequest(), 1).error_code == 31
+        wish = m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="hers", num_partitions=1)])
+        assert [each.error_code for each in ask(address(node), 9090, ALICE, wish, 7).topics] == [31]
+        doomed = m.DeleteTopicsRequest(topics=[m.DeleteTopicsRequest.DeleteTopicState(name=topic)])
+        assert [each.error_code for each in ask(address(node), 9090, ALICE, doomed, 6).responses] == [31]
+        metadata = m.FetchRequest.FetchTopic(
+            topic="__kafka_metadata", partitions=[m.FetchRequest.FetchPartition(partition=0)]
+        )
+        answer = ask(address(node), 9090, ALICE, m.FetchRequest(topics=[metadata]), 12)
+        assert [each.error_code for each in answer.responses[0].partitions] == [29]
     fetch = m.FetchRequest(
         replica_id=5,
         topics=[m.FetchRequest.FetchTopic(topic=topic, partitions=[m.FetchRequest.FetchPartition(partition=0)])],

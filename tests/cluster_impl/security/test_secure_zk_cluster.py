@@ -17,7 +17,7 @@ from cluster_impl.wire.codec import Message, RequestMessage
 from cluster_impl.wire.errors import Error
 from cluster_impl.wire.registry import ZK_BROKER
 from tests.cluster_impl.processes import LIMIT, address
-from tests.cluster_impl.security.sasl_nodes import ALICE, BROKER, ask, module
+from tests.cluster_impl.security.sasl_nodes import ALICE, BROKER, ask, between_nodes
 from tests.cluster_impl.zk_processes import ZkCluster, running
 
 pytestmark = pytest.mark.integration
@@ -29,14 +29,7 @@ BETWEEN_NODES = sorted({4, 5, 6, 7, 1343, 1344, 1589})
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZkCluster]:
     """`alice` may log in, and nothing is allowed to her; clients are not asked who they are."""
     folder: Path = tmp_path_factory.mktemp("secure-zk")
-    acls = folder / "acls"
-    acls.write_text("User:broker Cluster ClusterAction Allow\n")
-    settings = {
-        "authorizer.acls": str(acls),
-        "listener.security.protocol.map": "CLIENT:PLAINTEXT,INTERNAL:SASL_PLAINTEXT",
-        "listener.name.internal.plain.sasl.jaas.config": module(ALICE, BROKER, login=BROKER),
-    }
-    with running(folder, "2.6", **settings) as cluster:
+    with running(folder, "2.6", **between_nodes(folder)) as cluster:
         yield cluster
 
 
