@@ -16,8 +16,10 @@ Bytes = Mapping[Pair, Mapping[str, int]]
 """Of each link what it has taken, by the address that it comes from."""
 
 LOOK_EVERY = 0.02
-QUEUED_WITHIN = 10.0
+QUEUED_WITHIN = 15.0
 """Seconds for the process to send anything, whatever `queued_ms` says."""
+SILENT_WITHIN = 2.0
+"""Seconds without a byte after which it may be waiting for an answer whose request is in the links already."""
 DRAINED_WITHIN = 20.0
 """Seconds from the release of the links until what they held has been delivered, or refused."""
 
@@ -77,18 +79,33 @@ class LateBytes(LinkStall):
         self._leave_out_since(own)
 
     def inject(self) -> None:
-        """Counted from when the links hold everything to the death of the process, which is to have sent something: a
-        connection on which an answer is awaited may be silent for a while."""
-        super().inject()
-        before = self._taken()
-        began = time.monotonic()
-        self.stalled = super().verify()
-        self._leave_out_since(before)
+        """Counted from when the links hold everything to the death of the process, which is to have sent something. A
+        request that the links took at the same moment as they were stopped is not counted, and nothing follows it
+        before its answer: then the links pass on what they have, and hold what comes next."""
+        deadline = time.monotonic() + QUEUED_WITHIN
+        began, before = self._hold()
+        while not self._sends(before) and time.monotonic() < deadline:
+            super().recover()
+            began, before = self._hold()
         time.sleep(max(0.0, began + self.queued_ms / 1000 - time.monotonic()))
-        while not self._count(before) and time.monotonic() < began + QUEUED_WITHIN:
-            time.sleep(LOOK_EVERY)
         self.kill.inject()
         self._count(before)
+
+    def _hold(self) -> tuple[float, Bytes]:
+        """Since when nothing passes, and what the links had taken then."""
+        super().inject()
+        before, began = self._taken(), time.monotonic()
+        self.stalled = super().verify()
+        self._leave_out_since(before)
+        return began, before
+
+    def _sends(self, before: Bytes) -> bool:
+        deadline = time.monotonic() + SILENT_WITHIN
+        while not self._count(before):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(LOOK_EVERY)
+        return True
 
     def verify(self) -> Evidence:
         killed = self.kill.verify()

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.campaign.draws import Drawn
+from harness.campaign.draws.base import Undo
 from harness.campaign.ground import Ground
 from harness.plan.base import Expect, Level
 from harness.plan.conditions import ActiveController, AwaitStep, Converged, IsrIs, LeaderIs, WorkloadAcks
@@ -274,8 +275,11 @@ def _follows(drawn: Drawn, held: _Held) -> bool:
 
 
 def _in_order(wanted: Sequence[_Held], held: Sequence[_Held]) -> list[_Held]:
-    """Those that must be healed, and whatever has to be healed before them: a pause before anything that is stalled. Of
-    one kind the quorum comes first: a broker that starts may end if it finds none."""
+    """Those that must be healed, and whatever has to be healed before them: links before a process that needs them, a
+    pause before anything that is stalled. Of one kind the quorum comes first: a broker that starts may end if it finds
+    none."""
+    if any(each.drawn.undo is Undo.PROCESSES for each in wanted):
+        wanted = [*wanted, *(each for each in held if each.drawn.undo is Undo.LINKS and each not in wanted)]
     if any(each.drawn.stalls for each in wanted):
         wanted = [*wanted, *(each for each in held if each.drawn.pauses and each not in wanted)]
     return sorted(wanted, key=lambda each: (each.drawn.undo, each.drawn.who.side != "quorum", held.index(each)))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from harness.campaign.campaign import Order
 from harness.campaign.coverage import Meeting, table
 from harness.campaign.planner import VERSION, LeftOut
+from harness.reproduction.command import replay_command
 from results.records.verdict import Verdict
 
 FORMAT = "fencepost-campaign/1"
@@ -31,7 +33,7 @@ class Outcome:
 
     @property
     def replay(self) -> str | None:
-        return None if self.run is None else f"fencepost replay {self.run}"
+        return None if self.run is None else replay_command(Path(self.run))
 
 
 @dataclass(frozen=True)

@@ -210,10 +210,9 @@ def _broken_off(plan: Plan, ends: Mapping[str, Event]) -> Iterator[Finding]:
 
 def _exits(plan: Plan, journal: Journal, ends: Mapping[str, Event]) -> Iterator[Finding]:
     expected = {node.name for node in plan.topology.nodes if node.duplicate_of is not None}
-    for step in plan.steps:
+    for place, step in enumerate(plan.steps):
         if isinstance(step, NodeExited):
-            bound = ends.get(step.node.removeprefix("$"))
-            expected.add(bound.data.get("bound", "") if bound and step.node.startswith("$") else step.node)
+            expected.add(_awaited(step, ends.get(plan.step_name(place)), ends))
     for event in journal.of("node", "exited"):
         if event.id not in expected and not (_over_its_disk(event, journal) or misled(event, journal)):
             yield Finding(
@@ -224,6 +223,14 @@ def _exits(plan: Plan, journal: Journal, ends: Mapping[str, Event]) -> Iterator[
                 or f"{event.id} ended with exit code {event.data.get('exit_code')}.",
                 at=event.t,
             )
+
+
+def _awaited(step: NodeExited, end: Event | None, ends: Mapping[str, Event]) -> str:
+    """The node that the step waited for; of a step that did not come to its end, the one that the plan names."""
+    if end is not None and "node" in end.data:
+        return str(end.data["node"])
+    bound = ends.get(step.node.removeprefix("$"))
+    return str(bound.data.get("bound", "")) if bound and step.node.startswith("$") else step.node
 
 
 def _over_its_disk(exited: Event, journal: Journal) -> bool:

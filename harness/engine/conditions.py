@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from kio.schema.errors import ErrorCode
 
@@ -93,8 +94,7 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
         case ReplicaOffline():
             return zookeeper.offline(step, context)
         case NodeExited(node=ref, code=code):
-            node = context.node(ref)
-            return lambda: _exited(context, node, code)
+            return _Exited(context, context.node(ref), code)
         case Connected(node=ref, to=to):
             node, peer = context.node(ref), context.node(to)
             return lambda: peer in context.cluster.processes.peers(node)
@@ -238,9 +238,21 @@ def _view(context: Context, node: str) -> BrokerView:
     return context.now.brokers.get(node, BrokerView())
 
 
-def _exited(context: Context, node: str, code: int | None) -> bool:
-    status = context.cluster.processes.status(node)
-    return status.running is Running.EXITED and code in (None, status.exit_code)
+@dataclass(frozen=True)
+class _Exited:
+    """The journal has which node was meant: its end, whenever it comes, is no accident."""
+
+    context: Context
+    node: str
+    code: int | None
+
+    def __call__(self) -> bool:
+        status = self.context.cluster.processes.status(self.node)
+        return status.running is Running.EXITED and self.code in (None, status.exit_code)
+
+    @property
+    def found(self) -> Mapping[str, object]:
+        return {"node": self.node}
 
 
 def _created_through(context: Context, node: str, topic: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.network.layout import MAIN_SITE, PROBE_SITE, SITE_PREFIX
 from harness.plan.base import PlanModel, Said
-from harness.plan.conditions import AwaitStep, NodeExited, WorkloadAcks, Znode
+from harness.plan.conditions import AwaitStep, LeaderIs, NodeExited, WorkloadAcks, Znode
 from harness.plan.injects import (
     InjectClockJump,
     InjectClockSkew,
@@ -21,6 +21,8 @@ from harness.plan.probes import (
     CreatePartitionsProbe,
     CreateTopicProbe,
     DeleteTopicProbe,
+    IsrChangeProbe,
+    LeaderAndIsrProbe,
     ProbeStep,
     ProduceProbe,
     ReplicaStateEventProbe,
@@ -145,8 +147,7 @@ def _steps(plan: Plan) -> Iterator[Problem]:
     copies: set[str] = set()
     for place, step in enumerate(plan.steps):
         at = ("steps", place)
-        for key, ref in refs(step):
-            yield from _ref((*at, key), ref, plan, bound)
+        yield from _refs(at, step, plan, bound)
         if isinstance(step, AwaitStep) and isinstance(partition := getattr(step, "partition", None), str):
             yield from _partition((*at, "partition"), partition, plan)
         if isinstance(step, WorkloadAcks) and step.producer is not None and step.producer not in senders:
@@ -206,8 +207,7 @@ def _when(
             )
             yield Problem((*at, "plus_ms"), sentence)
         return
-    for key, ref in refs(when):
-        yield from _ref((*here, key), ref, plan, bound)
+    yield from _refs(here, when, plan, bound)
     if isinstance(when, Said):
         if when.since is not None:
             yield from _instant((*here, "since"), when.since, seen, faults)
@@ -286,9 +286,29 @@ def refs(step: PlanModel) -> Iterator[tuple[str, str]]:
             yield key, value
 
 
+def _refs(at: tuple[str | int, ...], step: PlanModel, plan: Plan, bound: set[str]) -> Iterator[Problem]:
+    for key, ref in refs(step):
+        if ref == "none" and _may_be_nobody(step, key):
+            continue
+        yield from _ref((*at, key), ref, plan, bound)
+
+
+def _may_be_nobody(step: PlanModel, key: str) -> bool:
+    """A partition may be without a leader, and a probe may tell of such a one, or of an empty ISR."""
+    match step:
+        case LeaderIs():
+            return key == "is"
+        case LeaderAndIsrProbe():
+            return key == "leader" or (key == "isr" and step.isr == "none")
+        case IsrChangeProbe():
+            return key == "isr" and step.isr == "none"
+        case _:
+            return False
+
+
 def _ref(at: tuple[str | int, ...], ref: str, plan: Plan, bound: set[str]) -> Iterator[Problem]:
     names = {node.name for node in plan.topology.nodes}
-    if ref in names or ref in ROLES or (ref == "none" and at[-1] in ("is", "leader", "isr")):
+    if ref in names or ref in ROLES:
         return
     if ref.startswith(SITE_PREFIX) and at[-1] in ("from", "nodes"):
         yield from _site(at, ref, plan)

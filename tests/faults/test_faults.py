@@ -65,6 +65,7 @@ def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "PATIENCE", 0.0)
     monkeypatch.setattr("faults.identity.duplicate.READY_PATIENCE", 0.0)
     monkeypatch.setattr("faults.processes.late_bytes.QUEUED_WITHIN", 0.0)
+    monkeypatch.setattr("faults.processes.late_bytes.SILENT_WITHIN", 0.0)
     monkeypatch.setattr("faults.containers.disconnect.PATIENCE", 0.0)
 
 

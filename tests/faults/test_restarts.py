@@ -22,6 +22,7 @@ def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faults.identity.duplicate, "READY_PATIENCE", 0.0)
     monkeypatch.setattr(faults.processes.late_bytes, "DRAINED_WITHIN", 0.0)
     monkeypatch.setattr(faults.processes.late_bytes, "QUEUED_WITHIN", 0.0)
+    monkeypatch.setattr(faults.processes.late_bytes, "SILENT_WITHIN", 0.0)
 
 
 @pytest.fixture
@@ -145,6 +146,25 @@ def test_late_bytes_are_let_go_when_the_successor_runs(cluster: FakeCluster) -> 
     assert fault.verify().proven
     fault.recover()
     assert fault.verify_healed().proven
+
+
+def test_links_that_took_the_last_request_as_they_were_stopped_hold_the_next_one(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for that answer, and sends nothing meanwhile."""
+    monkeypatch.setattr(faults.processes.late_bytes, "QUEUED_WITHIN", 60.0)
+    monkeypatch.setattr(faults.processes.late_bytes, "SILENT_WITHIN", 0.0)
+    asked: list[int] = []
+    restore, taken = cluster.restore, cluster.taken
+
+    def answered(source: str, destination: str) -> None:
+        asked.append(len(asked))
+        restore(source, destination)
+
+    monkeypatch.setattr(cluster, "restore", answered)
+    monkeypatch.setattr(cluster, "taken", lambda *pair: taken(*pair) if asked else {"its": 100})
+    assert _injected(cluster, "late-bytes", node="node-4", to=["node-1"], queued_ms=0).verify().proven
+    assert asked == [0]
 
 
 def test_bytes_that_the_measurement_itself_sent_prove_nothing(

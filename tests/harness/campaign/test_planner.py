@@ -14,10 +14,11 @@ import harness.campaign
 from faults.capabilities import Capability
 from faults.registry import FAULTS
 from harness.campaign.draws import KINDS
+from harness.campaign.draws.links import cut, stall
 from harness.campaign.draws.processes import kill
 from harness.campaign.ground import draw_ground
 from harness.campaign.planner import draw_for, left_out, usable
-from harness.campaign.script import tolerated
+from harness.campaign.script import Script, tolerated
 from harness.plan import Plan, dump_plan, load_plan
 from harness.plan.check import problems
 from harness.plan.conditions import Converged
@@ -152,6 +153,23 @@ def test_no_bytes_are_held_back_while_somebody_is_paused(target: str, seed: int)
             paused.discard(step.fault)
         elif isinstance(step, HealAll):
             paused.clear()
+
+
+def test_a_process_that_makes_room_for_another_fault_is_started_when_the_links_are_whole() -> None:
+    file = load_file("quorum")
+    ground = draw_ground(random.Random(1), file, file.capabilities, twice=False)
+    for seed in range(100):
+        rng = random.Random(seed)
+        script = Script(rng, ground, calm=False)
+        for draw in (kill, stall, stall, cut, stall):
+            script.add(draw(rng, ground))
+        broken: set[str] = set()
+        for step in script.steps:
+            if isinstance(step, InjectStep):
+                broken |= {step.as_} if fault_of(step) in LINKS else set()
+            elif isinstance(step, Heal):
+                broken.discard(step.fault)
+                assert step.fault != "fault-1" or not broken
 
 
 @settings(max_examples=40)

@@ -209,6 +209,10 @@ def test_a_node_that_ends_by_itself_is_infrastructure() -> None:
 def test_a_node_may_end_by_itself_if_a_step_waits_for_it_or_it_is_a_duplicate() -> None:
     duplicate = Events().add(1, "node", "node-4b", "exited", exit_code=1)
     assert check(plan_of(), duplicate.journal) == []
+    role = (NodeExited(as_="gone", node="leader:t-0", within_ms=1),)
+    gone = Event(0, 1, 1, "step", "gone", "end", None, {"outcome": "done", "node": "node-4"})
+    assert check(plan_of(*role), Events([gone]).add(2, "node", "node-4", "exited", exit_code=1).journal) == []
+    assert check(plan_of(*role), Events([gone]).add(2, "node", "node-5", "exited", exit_code=1).journal) != []
     steps = (Bind(as_="old", node="node-4"), NodeExited(node="$old", within_ms=1))
     awaited = Events().add(1, "step", "old", "end", outcome="done", bound="node-4")
     assert check(plan_of(*steps), awaited.add(2, "node", "node-4", "exited", exit_code=1).journal) == []

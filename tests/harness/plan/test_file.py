@@ -96,6 +96,9 @@ def test_a_wrong_file_is_refused_at_its_line(right: str, wrong: str, sentence: s
             "p1 is promised records of t, which step-08 deletes with all promises",
         ),
         ("that: acknowledged, after", "that: acknowledged, by: p9, after", "unknown producer `p9`; known: p1"),
+        ("node: $old, expect", "node: none, expect", "unknown node `none`"),
+        ("leader, partition: t-0, is_not: $old", "active-controller, is: none", "unknown node `none`"),
+        ("leader, partition: t-0, is_not: $old", "isr, partition: t-0, is: none", "unknown node `none`"),
         ("partition: t-0, is_not", "partition: t-7, is_not", "unknown partition `t-7`; known: t-0"),
         ("node: $old, expect", "node: $old, unchanged: [t-7], expect", "unknown partition `t-7`; known: t-0"),
         ("fault: cut}", "fault: gap}", "no fault `gap` comes before this; so far: cut, twin at plan.yaml:23"),
@@ -140,6 +143,7 @@ steps:
 - {do: roll, node: node-5, level: base, how: kill}
 - {do: znode, action: create, path: /admin/delete_topics/t}
 - {do: inject, as: dir, fault: log-dir, node: node-4, partition: t-0, how: removed}
+- {do: await, condition: leader, partition: t-0, is: none, within_ms: 10}
 - {do: inject, as: cut, fault: cut, from: zookeeper-leader, to: zookeeper}
 - {do: await, condition: registered, node: node-4, is: false, within_ms: 10}
 - {do: await, condition: znode, path: /controller, has: '"brokerid":5', within_ms: 10}
@@ -173,6 +177,7 @@ def test_a_plan_around_zookeeper_survives_its_round_trip() -> None:
         ("partition: t-0, how: removed", "how: removed", "named by either `partition` or `dir`"),
         ("has: '\"brokerid\":5'", "exists: false, has: x", "what does not exist has no data"),
         ("asked: node-5", "asked: node-9", "unknown node `node-9`"),
+        ("isr: [node-4]", "isr: [none]", "unknown node `none`"),
         ("controller_epoch: $epoch", "controller_epoch: $epok", "no bind `epok` comes before this"),
         ("path: /controller", "path: controller", "String should match pattern"),
     ],
