@@ -7,7 +7,7 @@ from typing import Any
 
 COLOURS = {"pass": "#3f9d5d", "violation": "#c62b2b", "infrastructure": "#7a4fb5", "inconclusive": "#e2a33d"}
 SQUARES = 120
-"""Runs drawn for a story and target: the newest."""
+"""Runs drawn for a story, target and backend: the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +28,17 @@ class Table:
 def page(
     title: str,
     facts: Sequence[str],
-    history: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
+    history: Mapping[tuple[str, str, str], Sequence[Mapping[str, Any]]],
     tables: Sequence[Table],
 ) -> str:
-    """`history` has the runs of each story and target in the order of time (run, verdict, duration, headline)."""
+    """`history` has the runs of each story, target and backend by time (run, verdict, duration, headline)."""
     body = [f"<h1>{escape(title)}</h1>", *(f"<p>{escape(fact)}</p>" for fact in facts)]
     if history:
         body.append("<section><h2>Verdicts, oldest to newest</h2><table class='strips'>")
         body += [
-            f"<tr><th>{escape(story)}<br><small>{escape(target)}</small></th><td>{_strip(runs)}</td></tr>"
-            for (story, target), runs in sorted(history.items())
+            f"<tr><th>{escape(story)}<br><small>{escape(target)}, {escape(backend)}</small></th>"
+            f"<td>{_strip(runs)}</td></tr>"
+            for (story, target, backend), runs in sorted(history.items())
         ]
         body.append("</table>" + _legend() + "</section>")
     body += [_table(table) for table in tables]

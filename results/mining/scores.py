@@ -1,6 +1,7 @@
 """What is computed from the tables: verdicts and durations, flips, slow phases, requirements.
 
-A flip is a run whose verdict differs from the one before it, of the same story on the same target. Runs with the
+A flip is a run whose verdict differs from the one before it, of the same story on the same target and backend: a plan
+does not say in what it is run, and containers are slower than processes. Runs with the
 verdict `infrastructure` say nothing about the rules and take no part in flips. Two kinds are kept apart:
 
 - same plan: nothing was different but chance and the code, so a flip is nondeterminism or a change;
@@ -14,36 +15,36 @@ from pyspark.sql import functions as F
 
 VERDICTS = ("pass", "violation", "infrastructure", "inconclusive")
 SLOWEST = 15
+_STORY = ("story", "target", "backend")
 
 
 def stories(runs: DataFrame) -> DataFrame:
-    """One row a story and target: how many runs ended how, and how long they took (seconds)."""
+    """One row a story, target and backend: how many runs ended how, and how long they took (seconds)."""
     counts = [F.count(F.when(F.col("verdict") == name, 1)).alias(name) for name in VERDICTS]
     return (
-        runs.groupBy("story", "target")
+        runs.groupBy(*_STORY)
         .agg(
             F.count("*").alias("runs"),
             *counts,
             F.percentile_approx("duration", 0.5).alias("median_s"),
             F.max("duration").alias("longest_s"),
         )
-        .orderBy("target", "story")
+        .orderBy("target", "story", "backend")
     )
 
 
 def flips(runs: DataFrame) -> DataFrame:
-    """One row a story and target: rates of both kinds, and the first run of each kind that flipped."""
-    order = Window.partitionBy("story", "target").orderBy("started", "run")
+    """One row a story, target and backend: rates of both kinds, and the first run of each kind that flipped."""
+    order = Window.partitionBy(*_STORY).orderBy("started", "run")
     conclusive = runs.where(F.col("verdict") != "infrastructure")
     pairs = conclusive.select(
-        "story",
-        "target",
+        *_STORY,
         "run",
         "started",
         (F.lag("verdict").over(order) != F.col("verdict")).alias("flipped"),
         (F.lag("plan_hash").over(order) == F.col("plan_hash")).alias("same_plan"),
     ).where(F.col("flipped").isNotNull())
-    return pairs.groupBy("story", "target").agg(
+    return pairs.groupBy(*_STORY).agg(
         *_rates(F.col("same_plan"), "same_plan"), *_rates(~F.col("same_plan"), "other_plan")
     )
 
@@ -60,14 +61,14 @@ def _rates(kind: Column, name: str) -> tuple[Column, Column, Column]:
 def slowest(steps: DataFrame) -> DataFrame:
     """The steps and phases that take longest in the median (seconds), and how often they missed."""
     return (
-        steps.groupBy("target", "story", "step")
+        steps.groupBy("target", "backend", "story", "step")
         .agg(
             F.count("*").alias("times"),
             F.percentile_approx("seconds", 0.5).alias("median_s"),
             F.max("seconds").alias("longest_s"),
             F.count(F.when(F.col("outcome") != "done", 1)).alias("not_done"),
         )
-        .orderBy(F.desc("median_s"), "target", "story", "step")
+        .orderBy(F.desc("median_s"), "target", "backend", "story", "step")
         .limit(SLOWEST)
     )
 

@@ -10,7 +10,6 @@ from results.records.journal import being_written
 PAGE = "trends.html"
 NO_RUN = (PAGE, "campaign.json")
 """Folders with such a file hold what was mined, or the runs of a campaign: they are no run themselves."""
-"""A folder with this file holds earlier results of this job, and no run."""
 
 
 class State(Enum):
@@ -18,6 +17,7 @@ class State(Enum):
     RUNNING = "running"
     KILLED = "killed half way"
     EMPTY = "empty"
+    CLOSED = "not open to this user"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,26 @@ class Survey:
 
     def files(self, name: str) -> list[str]:
         """The paths of one kind of file in all folders that have it."""
-        paths = (getattr(folder, name) for folders in self.folders.values() for folder in folders)
+        readable = (
+            folder for state, folders in self.folders.items() if state is not State.CLOSED for folder in folders
+        )
+        paths = (getattr(folder, name) for folder in readable)
         return [str(path.resolve()) for path in paths if path.is_file()]
 
 
 def survey(root: Path) -> Survey:
+    """Links to folders are left out: what they lead to would count twice."""
     folders: dict[State, list[RunFolder]] = {state: [] for state in State}
     for path in sorted(root.iterdir()):
-        if path.is_dir() and not path.name.startswith(".") and not any((path / each).exists() for each in NO_RUN):
-            folder = RunFolder(path)
-            folders[_state(folder)].append(folder)
+        if path.is_symlink() or not path.is_dir() or path.name.startswith("."):
+            continue
+        try:
+            if any((path / each).exists() for each in NO_RUN):
+                continue
+            state = _state(RunFolder(path))
+        except PermissionError:
+            state = State.CLOSED
+        folders[state].append(RunFolder(path))
     return Survey(root, {state: tuple(found) for state, found in folders.items()})
 
 

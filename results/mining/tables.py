@@ -9,13 +9,18 @@ from pyspark.sql.types import StructType
 
 from results.mining.schemas import CORRUPT, EVENT, MANIFEST, VERDICT
 from results.mining.survey import Survey
+from results.records.folder import MANIFEST_FORMAT
+from results.records.verdict import VERDICT_FORMAT
+
+_RUN = ("run", "date", "story", "target", "backend")
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """- runs: one row a judged run (run, date, started, story, target, plan_hash, commit, seed, verdict, duration).
-    - findings: one row a finding (run, date, story, target, and the finding's own columns).
-    - steps: one row a step or phase of a run (run, date, story, target, step, seconds, outcome).
+    """- runs: one row a judged run (run, date, story, target, backend, started, plan_hash, commit, seed, verdict,
+      duration, headline).
+    - findings: one row a finding (run, date, story, target, backend, and the finding's own columns).
+    - steps: one row a step or phase of a run (run, date, story, target, backend, step, seconds, outcome).
     - unreadable: one row a file (run, file, lines): lines that are not what they should be, torn last ones included.
     """
 
@@ -26,31 +31,35 @@ class Tables:
 
 
 def read_tables(spark: SparkSession, found: Survey) -> Tables:
-    manifests = _read(spark, found.files("manifest"), MANIFEST, whole=True)
-    verdicts = _read(spark, found.files("verdict"), VERDICT, whole=True)
+    manifests = _read(spark, found.files("manifest"), MANIFEST, whole=True, of=MANIFEST_FORMAT)
+    verdicts = _read(spark, found.files("verdict"), VERDICT, whole=True, of=VERDICT_FORMAT)
     journals = _read(spark, found.files("journal"), EVENT, whole=False)
     events = _good(journals)
     began = events.groupBy("run").agg(F.min("wall").alias("began"))
-    judged = _good(verdicts).join(_good(manifests).select("run", "started", "seed", "commit"), "run", "left")
+    manifest = _good(manifests).select("run", "started", "seed", "commit", "backend")
+    judged = _good(verdicts).join(manifest, "run", "left")
     judged = judged.join(began, "run", "left").withColumn("started", F.coalesce("started", "began"))
+    judged = judged.withColumn("backend", F.coalesce("backend", F.lit("unknown")))
     judged = judged.withColumn("date", _date("run", "started")).cache()
-    runs = judged.select(
-        "run", "date", "started", "story", "target", "plan_hash", "commit", "seed", "verdict", "duration", "headline"
-    )
-    findings = judged.select("run", "date", "story", "target", F.explode("findings").alias("finding")).select(
-        "run", "date", "story", "target", "finding.*"
-    )
-    steps = _steps(events).join(runs.select("run", "date", "story", "target"), "run")
+    runs = judged.select(*_RUN, "started", "plan_hash", "commit", "seed", "verdict", "duration", "headline")
+    findings = judged.select(*_RUN, F.explode("findings").alias("finding")).select(*_RUN, "finding.*")
+    steps = _steps(events).join(runs.select(*_RUN), "run")
     unreadable = _bad(manifests, "manifest.json").union(_bad(verdicts, "verdict.json")).union(_bad(journals, "journal"))
     return Tables(runs, findings, steps, unreadable)
 
 
-def _read(spark: SparkSession, paths: Sequence[str], schema: StructType, *, whole: bool) -> DataFrame:
-    """JSON files with the name of their run. A malformed one is a row with its text in the corrupt column."""
+def _read(
+    spark: SparkSession, paths: Sequence[str], schema: StructType, *, whole: bool, of: str | None = None
+) -> DataFrame:
+    """JSON files with the name of their run. A malformed one, or one whose format is not `of`, is a row with something
+    in the corrupt column."""
     if not paths:
         return spark.createDataFrame([], schema).withColumn("run", F.lit(""))
     reader = spark.read.schema(schema).option("mode", "PERMISSIVE").option("columnNameOfCorruptRecord", CORRUPT)
     frame = reader.option("multiLine", whole).json(list(paths))
+    if of is not None:
+        strange = F.when(~F.col("format").eqNullSafe(of), "of another format")
+        frame = frame.withColumn(CORRUPT, F.coalesce(F.col(CORRUPT), strange))
     return frame.withColumn("run", F.element_at(F.split(F.col("_metadata.file_path"), "/"), -2)).cache()
 
 

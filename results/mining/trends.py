@@ -16,11 +16,11 @@ from results.mining.page import Table, as_text, page
 from results.mining.survey import PAGE, State, Survey, survey
 from results.mining.tables import Tables, read_tables
 
-_STORY = ("story", "target")
+TABLES = ("runs", "findings", "steps")
 
 
 def main(argv: Sequence[str]) -> int:
-    """`RUNS [--out FOLDER]`. 0, or 2 when there is no such folder."""
+    """`RUNS [--out FOLDER]`. 0, or 2 when there is no such folder, or what is not a table of this job is in the way."""
     parser = argparse.ArgumentParser(prog="trends", description="Mine the folders of many runs.")
     parser.add_argument("runs", type=Path, help="the folder that holds the folders of runs")
     parser.add_argument("--out", type=Path, help="where Parquet and the page go; RUNS/trends by default")
@@ -30,12 +30,22 @@ def main(argv: Sequence[str]) -> int:
         print(f"{root} is no folder: name the one that holds the folders of runs")
         return 2
     out: Path = arguments.out or root / "trends"
+    if strange := [str(out / name) for name in TABLES if not _replaceable(out / name)]:
+        print(f"{strange[0]} is no table of this job, and would be replaced by one: name another folder with --out")
+        return 2
     spark = SparkSession.builder.appName("fencepost-trends").getOrCreate()
     try:
         _mine(spark, survey(root), out)
     finally:
         spark.stop()
     return 0
+
+
+def _replaceable(table: Path) -> bool:
+    """Nothing is there, or what Spark wrote: an overwrite removes all of it."""
+    if not table.is_dir():
+        return not table.exists()
+    return all(each.name.startswith(("date=", "_", ".")) for each in table.iterdir())
 
 
 def _mine(spark: SparkSession, found: Survey, out: Path) -> None:
@@ -51,11 +61,11 @@ def _mine(spark: SparkSession, found: Survey, out: Path) -> None:
         _table("Requirements", "In how many runs each held.", scores.requirements(tables.findings)),
     ]
     out.mkdir(parents=True, exist_ok=True)
-    for name, frame in (("runs", tables.runs), ("findings", tables.findings), ("steps", tables.steps)):
+    for name, frame in zip(TABLES, (tables.runs, tables.findings, tables.steps), strict=True):
         frame.repartition(1).write.mode("overwrite").partitionBy("date").parquet(str((out / name).resolve()))
-    history: dict[tuple[str, str], list[dict[str, object]]] = defaultdict(list)
+    history: dict[tuple[str, str, str], list[dict[str, object]]] = defaultdict(list)
     for run in runs:
-        history[run["story"], run["target"]].append(run.asDict())
+        history[run["story"], run["target"], run["backend"]].append(run.asDict())
     (out / PAGE).write_text(page(f"Trends of {found.root}", facts, history, shown))
     print("\n".join([*facts, "", *("\n" + as_text(table) for table in shown), "", f"page: {out / PAGE}"]))
 
@@ -63,7 +73,7 @@ def _mine(spark: SparkSession, found: Survey, out: Path) -> None:
 def _facts(found: Survey, tables: Tables, runs: Sequence[Row]) -> Iterable[str]:
     """What was read, and by name what was not."""
     yield f"{len(runs)} judged runs in {found.root}."
-    for state in (State.KILLED, State.RUNNING, State.EMPTY):
+    for state in (State.KILLED, State.RUNNING, State.EMPTY, State.CLOSED):
         if names := found.names(state):
             yield f"{len(names)} {state.value}, not counted: {', '.join(names)}."
     for row in tables.unreadable.orderBy("run", "file").collect():

@@ -31,10 +31,12 @@ HISTORY = [
 ]
 
 
-def make_run(runs: Path, name: str, plan_hash: str, verdict: Verdict | None, started: float) -> RunFolder:
+def make_run(
+    runs: Path, name: str, plan_hash: str, verdict: Verdict | None, started: float, backend: str = "process"
+) -> RunFolder:
     """A run whose step `cut` takes 2 s. Without a verdict it was killed half way."""
     folder = RunFolder.create_at(runs / name)
-    Manifest(name, "cut", "quorum", "", "process", 1, plan_hash, started, commit="c0ffee").save(folder.manifest)
+    Manifest(name, "cut", "quorum", "", backend, 1, plan_hash, started, commit="c0ffee").save(folder.manifest)
     times = iter([0.0, 0.0, 1.5, 3.5, 4.0])
     with JournalWriter(folder.journal, monotonic=lambda: next(times), wall=lambda: started) as journal:
         journal.write("run", name, "begin")
@@ -72,6 +74,7 @@ def test_an_empty_a_killed_a_running_and_a_judged_folder_are_told_apart(tmp_path
     (tmp_path / "empty").mkdir()
     (tmp_path / ".hidden").mkdir()
     (tmp_path / "file").touch()
+    (tmp_path / "latest").symlink_to("judged")
     (tmp_path / "campaign").mkdir()
     (tmp_path / "campaign" / "campaign.json").touch()
     (tmp_path / "running").mkdir()
@@ -82,7 +85,31 @@ def test_an_empty_a_killed_a_running_and_a_judged_folder_are_told_apart(tmp_path
         State.KILLED: ["killed"],
         State.EMPTY: ["empty"],
         State.RUNNING: ["running"],
+        State.CLOSED: [],
     }
+
+
+def test_a_folder_that_this_user_may_not_open_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_run(tmp_path, "judged", "a", Verdict.PASS, DAY)
+    (tmp_path / "lost+found").mkdir()
+    exists = Path.exists
+
+    def closed(path: Path) -> bool:
+        if path.parent.name == "lost+found":
+            raise PermissionError(13, "Permission denied", str(path))
+        return exists(path)
+
+    monkeypatch.setattr(Path, "exists", closed)
+    found = survey(tmp_path)
+    assert found.names(State.CLOSED) == ["lost+found"]
+    assert found.files("verdict") == [str(tmp_path / "judged" / "verdict.json")]
+
+
+def test_nothing_is_replaced_that_is_no_table_of_the_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = make_run(tmp_path / "runs", "judged", "a", Verdict.PASS, DAY)
+    assert main([str(tmp_path / "runs"), "--out", str(tmp_path)]) == 2
+    assert f"{tmp_path / 'runs'} is no table of this job" in capsys.readouterr().out
+    assert folder.verdict.is_file()
 
 
 def test_a_folder_that_does_not_exist_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,6 +128,9 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mined]:
     (runs / "2026-11-18-empty").mkdir()
     lost = make_run(runs, "2026-11-19-lost", "b", Verdict.VIOLATION, DAY + 86_400)
     lost.manifest.write_text('{"run": "2026-11')
+    make_run(runs, "2026-11-19-slow", "a", Verdict.VIOLATION, DAY + 90_000, backend="docker")
+    foreign = make_run(runs, "2026-11-19-foreign", "a", Verdict.PASS, DAY + 90_000)
+    foreign.verdict.write_text("{}")
     printed = StringIO()
     with redirect_stdout(printed):
         assert launch(main, [str(runs)]) == 0
@@ -110,24 +140,30 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mined]:
 @pytest.mark.integration
 def test_what_could_not_be_read_is_counted_and_named(mined: Mined) -> None:
     for sentence in (
-        "7 judged runs",
+        "8 judged runs",
         "1 killed half way, not counted: 2026-11-18-killed.",
         "1 empty, not counted: 2026-11-18-empty.",
         "2026-11-18-killed: journal has 1 unreadable line.",
         "2026-11-19-lost: manifest.json is unreadable.",
+        "2026-11-19-foreign: verdict.json is unreadable.",
     ):
         assert sentence in mined.printed
 
 
 @pytest.mark.integration
-def test_verdicts_and_durations_are_counted_by_story_and_target(mined: Mined) -> None:
-    assert mined.table("Stories") == [["cut", "quorum", "7", "3", "3", "1", "0", "4.00", "4.00"]]
+def test_verdicts_and_durations_are_counted_by_story_target_and_backend(mined: Mined) -> None:
+    assert mined.table("Stories") == [
+        ["cut", "quorum", "docker", "1", "0", "1", "0", "0", "4.00", "4.00"],
+        ["cut", "quorum", "process", "6", "3", "2", "1", "0", "4.00", "4.00"],
+        ["cut", "quorum", "unknown", "1", "0", "1", "0", "0", "4.00", "4.00"],
+    ]
 
 
 @pytest.mark.integration
 def test_flips_of_the_same_plan_and_of_another_are_scored_apart(mined: Mined) -> None:
-    # Plan a flips twice in two pairs (infrastructure left out), b once in two; from a to b nothing changes.
-    assert mined.table("Flips") == [["cut", "quorum", "4", "0.75", "2026-11-18-1", "1", "0.00", "–"]]
+    # Plan a flips twice in two pairs (infrastructure left out), b once in one; from a to b nothing changes. What a does
+    # in containers is counted apart.
+    assert mined.table("Flips") == [["cut", "quorum", "process", "3", "1.00", "2026-11-18-1", "1", "0.00", "–"]]
 
 
 @pytest.mark.integration
@@ -141,27 +177,27 @@ def test_steps_and_the_phases_around_them_have_durations(mined: Mined) -> None:
 @pytest.mark.integration
 def test_parquet_holds_every_judged_run_by_day(mined: Mined) -> None:
     runs = {row["run"]: row for row in mined.rows("runs")}
-    assert len(runs) == 7
+    assert len(runs) == 8
     assert {path.name for path in (mined.runs / "trends" / "runs").glob("date=*")} == {
         "date=2026-11-18",
         "date=2026-11-19",
     }
     assert runs["2026-11-18-1"]["verdict"] == "violation"
-    assert len(mined.rows("findings")) == 14
+    assert len(mined.rows("findings")) == 16
 
 
 @pytest.mark.integration
 def test_a_requirement_that_held_over_nothing_is_not_counted_as_held(mined: Mined) -> None:
     assert mined.table("Requirements") == [
-        ["ACK-01", "quorum", "3", "0", "3", "0", "1"],
-        ["ACK-03", "quorum", "0", "0", "0", "0", "7"],
+        ["ACK-01", "quorum", "3", "0", "4", "0", "1"],
+        ["ACK-03", "quorum", "0", "0", "0", "0", "8"],
     ]
 
 
 @pytest.mark.integration
 def test_the_page_shows_every_run_and_needs_no_network(mined: Mined) -> None:
     page = (mined.runs / "trends" / "trends.html").read_text()
-    assert page.count("<title>2026-11-1") == 7
+    assert page.count("<title>2026-11-1") == 8
     assert "http" not in page
 
 
