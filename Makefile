@@ -58,10 +58,12 @@ doctor: .venv/.harness ## what works on this machine, and what is lost without t
 	@$(FENCEPOST) doctor
 
 lock: .venv/.all ## resolve the dependencies anew
-	@$(BIN)/uv pip compile -q pyproject.toml --all-extras --python-version 3.11 --universal --no-emit-index-url --no-header -o $(LOCK)
+	@$(BIN)/pip install --disable-pip-version-check -q uv
+	@$(BIN)/uv pip compile -q --upgrade pyproject.toml --all-extras --python-version 3.11 --universal --no-emit-index-url --no-header -o $(LOCK)
 
 clean: ## remove what set-up made here (runs stay)
-	rm -rf .venv .tools .mypy_cache .ruff_cache .hypothesis *.egg-info build
+	rm -rf .venv .tools .mypy_cache .ruff_cache .hypothesis .pytest_cache *.egg-info build
+	find cluster_impl faults harness results suites tests -name __pycache__ -prune -exec rm -rf {} +
 
 comma := ,
 # What pip prints is shown only when it fails; some packages are built from source and warn at length.
@@ -72,7 +74,7 @@ install = $(BIN)/pip install --disable-pip-version-check --use-pep517 -c $(LOCK)
 .venv/.harness: $(LOCK) pyproject.toml | .tools/bin/toxiproxy-server
 	@.ci/prerequisites
 	@echo "fencepost: installing the harness into .venv"
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	@$(call install,.[harness])
 	@# Also where Python is told to leave no bytecode: every node of every cluster would compile its program anew.
 	@$(BIN)/python -m compileall -q -j 0 cluster_impl faults harness results suites

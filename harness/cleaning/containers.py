@@ -39,7 +39,7 @@ def of_run(run: Path) -> list[Leftover]:
     for resource in recorded:
         for each in _labelled(engine, resource.kind, f"{TOKEN_LABEL}={resource.token}"):
             known = resource.details.get(resource.kind)
-            if each.id == (known or each.id) and _labels(each).get(RUN_LABEL) == str(run):
+            if each.id == (known or each.id):
                 found.append(_leftover(resource.kind, each, (run, resource, each)))
     return found
 

@@ -61,13 +61,15 @@ def remove(found: Sequence[Leftover]) -> None:
     wrong = []
     for each in reversed(found):
         run, id, mount = each.handle
-        if next(other for other in reversed(mounts()) if other.point == mount.point) != mount:
+        there = [other for other in mounts() if other.point == mount.point]
+        if mount in there and there[-1] != mount:
             wrong.append(f"{each} is hidden under something that is mounted over it: unmount that, and clean again")
             continue
-        _abort(mount)
-        if error := _unmount(mount):
-            wrong.append(f"{each} could not be unmounted: {error}")
-            continue
+        if mount in there:  # else a watcher was faster
+            _abort(mount)
+            if error := _unmount(mount):
+                wrong.append(f"{each} could not be unmounted: {error}")
+                continue
         with suppress(OSError):  # a folder that is gone or read-only has nothing to note it in
             ResourceRecords(run).gone("mount", id)
     Unremovable.unless_none(wrong)

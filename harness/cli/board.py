@@ -89,4 +89,6 @@ class Board:
 
     @property
     def verdict(self) -> Verdict:
-        return Verdict.worst(row.verdict for row in self.done if row.verdict is not None)
+        """The worst of all. Nothing that was judged is inconclusive: it shows nothing."""
+        judged = [row.verdict for row in self.done if row.verdict is not None]
+        return Verdict.worst(judged) if judged else Verdict.INCONCLUSIVE

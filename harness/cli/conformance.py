@@ -25,6 +25,7 @@ from harness.errors import InfrastructureError, UsageError
 from harness.processes.interrupts import heed_interrupts
 from harness.room import check_room
 from harness.targets.target import TargetFile, load
+from results.records.verdict import Verdict
 
 POLL = 0.1
 GRACE = 30.0
@@ -79,6 +80,10 @@ def run_suites(request: Request, suites: Path, console: Console) -> int:
     board.close()
     for rendered in summary(board, time.monotonic(), console.width):
         console.print(rendered, highlight=False)
+    if board.verdict is Verdict.PASS and process.returncode != 0:
+        raise InfrastructureError(
+            f"all that was judged passed, and pytest ended with {process.returncode} all the same:\n{said[-3000:]}"
+        )
     console.print(f"exit code {board.verdict.exit_code}", highlight=False)
     return board.verdict.exit_code
 

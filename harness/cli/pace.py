@@ -68,7 +68,9 @@ def last_whole(runs: Path, plan_hash: str) -> Earlier | None:
     """The latest run of this plan in `runs` that came to its end."""
     of_plan = sorted(runs.glob(f"*-{plan_hash[:8]}*/verdict.json"), key=lambda path: path.stat().st_mtime, reverse=True)
     for verdict in of_plan:
-        journal = read_journal(RunFolder(verdict.parent).journal)
+        if not (path := RunFolder(verdict.parent).journal).is_file():
+            continue
+        journal = read_journal(path)
         if journal.finished:
             begun = {event.id: event.t for event in journal.of("step", "begin")}
             if CONVERGE in begun:

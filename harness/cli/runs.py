@@ -46,8 +46,8 @@ def run(
     """Run one story, or one plan file, and judge it. A plan file names its own target and seed.
 
     [bold]Examples[/bold]
-      fencepost run duplicate-id
-      fencepost run duplicate-id --target apache-kafka:3.9.1
+      fencepost run duplicate-id-empty
+      fencepost run duplicate-id-empty --target apache-kafka:3.9.1
       fencepost run mine.yaml --json
     """
     from harness.plan import load_plan

@@ -124,8 +124,13 @@ class Candidates:
     def run(self, plan: Plan) -> Outcome:
         """OutOfTime if somebody interrupts, or if the disk gives out: what was found by then is the result."""
         self._series.begin(self._next)
+        assert self._failure is not None
         try:
             folder, verdict = run(plan, self._order.candidates, self._order.backend, watch=self._series)
+            signature = Signature.of(verdict)
+            failed = self._failure.shows_in(signature)
+            if not failed:
+                shutil.rmtree(folder.path, ignore_errors=True)
         except KeyboardInterrupt:
             raise OutOfTime from None
         except PlanError:  # what is left of it is no plan for this target
@@ -136,11 +141,6 @@ class Candidates:
             self.stopped = str(error)
             raise OutOfTime from error
         self._runs += 1
-        assert self._failure is not None
-        signature = Signature.of(verdict)
-        failed = self._failure.shows_in(signature)
-        if not failed:
-            shutil.rmtree(folder.path, ignore_errors=True)
         self._series.done(verdict.verdict, f"{self._next}: {'fails' if failed else 'does not fail'}")
         if verdict.verdict is Verdict.INFRASTRUCTURE and not failed:
             return Outcome.NOTHING

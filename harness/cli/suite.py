@@ -108,7 +108,7 @@ def plan(
     """Print the plan of a story: every node, link, step and expectation, before anything starts.
 
     [bold]Example[/bold]
-      fencepost plan duplicate-id > mine.yaml     (change it, then: fencepost run mine.yaml)
+      fencepost plan duplicate-id-empty > mine.yaml     (change it, then: fencepost run mine.yaml)
     """
     from harness.plan import dump_plan
 

@@ -10,25 +10,38 @@ import fcntl
 import json
 import os
 import socket
+import stat
 import tempfile
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from harness.cleaning.records import read_resources
-from harness.errors import InfrastructureError
+from harness.errors import InfrastructureError, UsageError
 from harness.network.addresses import FIRST_K, LAST_K, Addresses, Endpoint
 from harness.processes.records import RECORDS, living, read_records
 
+OF_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
 
 def state_folder() -> Path:
-    """Where the leases of this user live: gone after a reboot, as are the processes they speak of."""
+    """Where the leases of this user live: gone after a reboot, as are the processes they speak of.
+
+    UsageError if somebody else could write there: what it says is believed when a dead run is cleaned up.
+    """
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     folder = Path(runtime) / "fencepost" if runtime else Path(tempfile.gettempdir()) / f"fencepost-{os.getuid()}"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700, parents=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & OF_OTHERS:
+        raise UsageError(
+            f"{folder} is not a folder in which only this user writes: remove it, or name another place in "
+            "XDG_RUNTIME_DIR"
+        )
     return folder
 
 
@@ -101,7 +114,7 @@ def forget(lease: LeaseFile) -> bool:
 def is_held(lease: LeaseFile) -> bool:
     """Whether the harness that took this lease is alive."""
     try:
-        descriptor = os.open(lease.path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(lease.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
         return False
     try:
@@ -131,7 +144,7 @@ def _left_something(run: Path) -> bool:
 
 
 def _lock(path: Path) -> int | None:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     if not _locked(descriptor):
         os.close(descriptor)
         return None

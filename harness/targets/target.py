@@ -21,6 +21,8 @@ from harness.errors import UsageError
 from harness.network.layout import Layout, Node
 from harness.plan.check import refs
 from harness.plan.conditions import ActiveController, Backlog, Registered, ReplicaOffline, Watches, Znode
+from harness.plan.injects import InjectStep
+from harness.plan.injects.base import When
 from harness.plan.model import Plan, Timing
 from harness.plan.probes import DescribeQuorumProbe, ProbeStep, VoteProbe
 from harness.plan.steps import Bind, Roll, Step, ZnodeStep
@@ -130,14 +132,18 @@ class TargetFile(_Part):
                 f"the topology wants {plan.topology.controller} as the first controller: {self.name} has none"
             )
         for place, step in enumerate(plan.steps):
-            where = f"the step {plan.step_name(place)}"
-            if not self.dialect.has_controllers and (what := _about_controllers(step)):
-                raise UsageError(f"{where} has {what}: {self.name} has no controllers, all is decided in `zookeeper`")
-            if not self.dialect.around_zookeeper and isinstance(step, AROUND_ZOOKEEPER):
-                raise UsageError(f"{where} is about ZooKeeper, and {self.name} runs without it")
+            self._check_part(f"the step {plan.step_name(place)}", step)
+            if isinstance(step, InjectStep) and step.when is not None:
+                self._check_part(f"`when` of the step {plan.step_name(place)}", step.when)
         if plan.prepared_topics and self.dialect.has_controllers:
             topics = ", ".join(sorted(plan.prepared_topics))
             raise UsageError(f"{self.name} makes topics by request only: drop `prepared` of {topics}")
+
+    def _check_part(self, where: str, part: Step | When) -> None:
+        if not self.dialect.has_controllers and (what := _about_controllers(part)):
+            raise UsageError(f"{where} has {what}: {self.name} has no controllers, all is decided in `zookeeper`")
+        if not self.dialect.around_zookeeper and isinstance(part, AROUND_ZOOKEEPER):
+            raise UsageError(f"{where} is about ZooKeeper, and {self.name} runs without it")
 
     def _level(self, node: Node) -> Mapping[str, str]:
         if node.level is None:
@@ -145,7 +151,7 @@ class TargetFile(_Part):
         return self.levels[node.level]
 
 
-def _about_controllers(step: Step) -> str | None:
+def _about_controllers(step: Step | When) -> str | None:
     """What of a step takes a controller, as the plan has it."""
     if isinstance(step, OF_CONTROLLERS):
         return f"`{step.request if isinstance(step, ProbeStep) else step.condition}`"

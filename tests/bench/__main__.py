@@ -124,7 +124,10 @@ def options() -> argparse.Namespace:
         help=f"how many partitions are many; may be repeated (default {SCALES[0].topics}x{SCALES[0].partitions}x3)",
     )
     arguments.add_argument("--json", type=Path, help="also write every single figure to this file")
-    return arguments.parse_args()
+    chosen = arguments.parse_args()
+    if chosen.write and (chosen.fault or chosen.backend):
+        arguments.error("--write replaces all figures of faults: it goes without --fault and --backend")
+    return chosen
 
 
 def main() -> None:

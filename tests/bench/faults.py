@@ -48,7 +48,8 @@ class Lasted:
         if len(self.shown) < 2:
             return ("-", "-", "-", "-", self.why_not or "0")
         figures = (*_percentiles(self.shown), *_percentiles(self.healed))
-        return (*map(milliseconds, figures), str(len(self.shown)))
+        times = str(len(self.shown))
+        return (*map(milliseconds, figures), times if self.why_not is None else f"{times}, then: {self.why_not}")
 
 
 Figures = dict[str, dict[str, Lasted]]

@@ -39,7 +39,7 @@ def engine() -> DockerClient:
     try:
         client = docker.from_env(timeout=PATIENCE, max_pool_size=CONNECTIONS)
         client.ping()
-    except docker.errors.DockerException as error:
+    except (docker.errors.DockerException, OSError) as error:  # an engine that hangs is the latter
         raise UsageError(f"no Docker engine answers at {where} ({_reason(error)}): {GET_ONE}") from None
     return client
 

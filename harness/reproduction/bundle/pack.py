@@ -40,6 +40,8 @@ def bundle(folder: RunFolder, out: Path) -> Path:
         raise FolderError(f"{folder.path} has no {folder.journal.name}: there is no run to pack")
     if being_written(folder.journal):
         raise UsageError(f"{folder.path} is still running: pack it when it is over")
+    if out.resolve().is_relative_to(folder.path.resolve()):
+        raise UsageError(f"{out} is inside the folder that is to be packed: name another place with --out")
     plan = load_plan(folder.plan)
     target = targets.load(plan.target)
     target.prepare()
@@ -147,11 +149,20 @@ def _words(folder: RunFolder, plan: Plan, version: str, found: Topology, planned
         "topics": plan.topics,
         "actions": planned.actions,
         "seconds": planned.seconds,
-        "missing": planned.missing,
+        "missing": (*planned.missing, *_without_a_copy(plan)),
         "machine": f"{platform.system()} on {platform.machine()}",
         "own": "reference" in found.images,
         "java": any(kind not in ("pod", "reference") for kind in found.images),
     }
+
+
+def _without_a_copy(plan: Plan) -> Iterator[str]:
+    for node in plan.topology.nodes:
+        if node.directory == "cloned":
+            yield (
+                f"{node.name}: in the run it started on a copy of the directory that {node.duplicate_of} had then; "
+                "here its directory is empty."
+            )
 
 
 def _version(folder: RunFolder) -> str | None:

@@ -35,7 +35,7 @@ class Action:
 
     @property
     def line(self) -> str:
-        return " ".join([f"at {self.at:.2f} &&", self.verb, *(f"'{word}'" for word in self.words)])
+        return " ".join([f"at {self.at:.2f};", self.verb, *(f"'{word}'" for word in self.words)])
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.cleaning.cleanup import clean
-from harness.cleaning.mounts import mounts
+from harness.cleaning.mounts import mounts, of_run, remove
 from harness.cleaning.records import ResourceRecords, read_resources
 from harness.disks import lacking
 from harness.processes import table
@@ -63,6 +63,14 @@ def test_a_mount_that_lies_over_one_of_ours_is_not_touched_and_the_reason_is_tol
         assert "hidden under something that is mounted over it" in problem
         assert _at(run / "dir") == [stamp.fsname, "of-another"]
         assert [each.id for each in read_resources(run)] == [str(run / "dir")]
+
+
+def test_a_mount_that_somebody_else_took_down_meanwhile_is_no_trouble(run: Path) -> None:
+    stamp = ResourceRecords(run).intend("mount", str(run / "dir"))
+    with _mounted(run / "dir", stamp.fsname):
+        found = of_run(run)
+    remove(found)
+    assert read_resources(run) == []
 
 
 def test_a_mount_that_never_came_to_be_is_not_looked_for_again(run: Path) -> None:

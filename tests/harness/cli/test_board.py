@@ -72,6 +72,12 @@ def test_a_story_that_the_suite_left_in_the_middle_is_no_pass(board: Board) -> N
     assert "1 pass   0 violation   1 infrastructure   0 inconclusive   1 skipped" in _text(board)
 
 
+def test_a_suite_in_which_nothing_was_judged_shows_nothing(board: Board) -> None:
+    for story in "abc":
+        board.apply(_line(story, "skipped", headline="only a container has a network"))
+    assert board.verdict is Verdict.INCONCLUSIVE
+
+
 def test_the_time_left_follows_the_pace_so_far(board: Board) -> None:
     assert board.left(now=110.0) is None
     _done(board, "a", "pass")

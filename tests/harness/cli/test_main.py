@@ -13,6 +13,7 @@ from typing import NoReturn
 import pytest
 
 from harness.cli import completion
+from suites.stories import STORIES
 from tests.harness.cli.conftest import Fencepost
 
 COMMANDS = (
@@ -32,6 +33,12 @@ def test_help_names_every_command_and_the_exit_codes(fencepost: Fencepost) -> No
 def test_every_command_s_help_has_an_example(fencepost: Fencepost, command: str) -> None:
     said = fencepost(command, "--help").out
     assert re.search(rf"Examples?\s+fencepost {command}", said), said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_stories_of_examples_exist(fencepost: Fencepost, command: str) -> None:
+    named = re.findall(r"fencepost (?:run|plan) ([a-z0-9-]+)(?=\s)", fencepost(command, "--help").out)
+    assert {name for name in named if not name.startswith("-")} <= {story.slug for story in STORIES}
 
 
 def test_help_loads_nothing_that_is_slow() -> None:

@@ -53,5 +53,7 @@ def test_the_last_run_that_came_to_its_end_counts(tmp_path: Path) -> None:
                 journal.write("run", "r", "end")
         folder.verdict.write_text("{}")
         os.utime(folder.verdict, (wall, wall))
+    (tmp_path / "2026-11-22-abcdef01").mkdir()
+    (tmp_path / "2026-11-22-abcdef01" / "verdict.json").write_text("{}")
     assert last_whole(tmp_path, "abcdef0123") == Earlier({"cut": 2.0}, 6.0)
     assert last_whole(tmp_path, "ffffff0123") is None

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InfrastructureError
+from harness.errors import InfrastructureError, UsageError
 from harness.network import lease as leasing
-from harness.network.addresses import Addresses, Endpoint
+from harness.network.addresses import LAST_K, Addresses, Endpoint
 from harness.network.lease import Lease, leases
 
 
@@ -19,6 +19,28 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _acquire(run: Path) -> Lease:
     return Lease.acquire(run, lambda addresses: [addresses.toxiproxy])
+
+
+def test_a_folder_where_others_could_write_leases_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "runtime" / "fencepost"
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    with pytest.raises(UsageError, match="is not a folder in which only this user writes"):
+        leases()
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
+    with pytest.raises(UsageError, match="is not a folder in which only this user writes"):
+        _acquire(tmp_path)
+
+
+def test_a_lease_that_leads_elsewhere_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leasing, "FIRST_K", LAST_K)
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    (leasing.state_folder() / f"{LAST_K}.lease").symlink_to(precious)
+    with pytest.raises(OSError, match="symbolic links"):
+        _acquire(tmp_path)
+    assert precious.read_text() == "kept"
 
 
 def test_two_leases_at_a_time_are_of_different_addresses(tmp_path: Path) -> None:

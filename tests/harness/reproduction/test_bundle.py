@@ -168,6 +168,12 @@ def test_containers_run_what_a_bundle_brought(unpacked: Path, monkeypatch: pytes
         reference_image.__wrapped__("cluster_impl")
 
 
+def test_a_run_is_not_packed_into_itself(tmp_path: Path) -> None:
+    folder = sample(tmp_path)
+    with pytest.raises(UsageError, match="is inside the folder that is to be packed: name another place with --out"):
+        bundle(folder, folder.path / "b.tar.gz")
+
+
 def test_a_folder_without_a_journal_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     folder = sample(tmp_path)
     folder.journal.unlink()

@@ -11,7 +11,7 @@ from faults.capabilities import Capability
 from harness.errors import HarnessError, UsageError
 from harness.network.addresses import Addresses
 from harness.network.layout import Layout, Node, Role, site_names
-from harness.plan.conditions import ActiveController, ReplicaOffline, Watches
+from harness.plan.conditions import ActiveController, Registered, ReplicaOffline, Watches
 from harness.plan.injects import InjectCut
 from harness.plan.model import Plan, Timing, TopicSpec, Topology
 from harness.plan.probes import DescribeQuorumProbe, MetadataProbe, UpdateMetadataProbe
@@ -181,6 +181,17 @@ def test_a_plan_about_zookeeper_is_refused_where_there_is_none() -> None:
     load_file("leader-driven").check_design(watches)
     with pytest.raises(UsageError, match="the step w is about ZooKeeper, and quorum runs without it"):
         load_file("quorum").check_design(watches)
+
+
+def test_what_a_fault_waits_for_is_held_against_the_design_too() -> None:
+    plan = Plan(story="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()))
+    elected = InjectCut(as_="cut", from_="node-4", to="node-5", when=ActiveController(within_ms=1))
+    with pytest.raises(UsageError, match="`when` of the step cut has `active-controller`: leader-driven has no contr"):
+        load_file("leader-driven").check_design(plan.model_copy(update={"steps": (elected,)}))
+    registered = InjectCut(as_="cut", from_="node-4", to="node-5", when=Registered(node="node-4", within_ms=1))
+    load_file("leader-driven").check_design(plan.model_copy(update={"steps": (registered,)}))
+    with pytest.raises(UsageError, match="`when` of the step cut is about ZooKeeper, and quorum runs without it"):
+        load_file("quorum").check_design(plan.model_copy(update={"steps": (registered,)}))
 
 
 def test_topics_are_prepared_only_where_a_broker_finds_them_when_it_starts() -> None:
