@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from cluster_impl.coordination.errors import SessionExpired
 from cluster_impl.coordination.execution import Execution
@@ -42,6 +42,8 @@ class Membership:
         self.replicas = ReplicaDriver(self.execution, self._agent, self._leads)
         self.queue = QueueListener(self.execution, self.replicas, around.monitor, self.start_assigned)
         self._reassigned = ReassignedListener(self.execution, self._reassigned_changed)
+        self._in_sync_strays: frozenset[TopicPartition] = frozenset()
+        self._keeps_strays = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def begin(self) -> None:
@@ -49,23 +51,36 @@ class Membership:
         await self.execution.run(make_queue(self._around.broker_id))
         await self.queue.drain()
         await self.start_assigned()
-        self._tasks = [asyncio.create_task(self.queue.run()), asyncio.create_task(self._reassigned.run())]
+        work = (self.queue.run(), self._reassigned.run(), self._remove_kept_strays())
+        self._tasks = [asyncio.create_task(each) for each in work]
 
     async def start_assigned(self) -> None:
         """Start every replica that ZooKeeper gives to this broker, remove the others. Raises SessionExpired."""
-        me = self._around.broker_id
-        assigned: AssignedReplicas = await self.execution.run(read_assigned_replicas(me))
-        log.info("broker %d has %d replicas", me, len(assigned.own))
-        await self._remove_strays({*assigned.own, *assigned.unknown})
+        assigned = await self._remove_strays()
+        log.info("broker %d has %d replicas", self._around.broker_id, len(assigned.own))
         await self._start(sorted(assigned.own, key=str))
 
-    async def _remove_strays(self, kept: Collection[TopicPartition]) -> None:
+    async def _remove_strays(self) -> AssignedReplicas:
         """But for those that may be the last copy: they stay until the ISR has gone on without them."""
-        strays = self._strays.beside({*kept, *self.replicas})
-        in_sync = await self.execution.run(read_in_sync(self._around.broker_id, strays))
-        for at in sorted(in_sync, key=str):
+        me = self._around.broker_id
+        assigned: AssignedReplicas = await self.execution.run(read_assigned_replicas(me))
+        kept = assigned.own | assigned.unknown
+        in_sync = await self.execution.run(read_in_sync(me, self._strays.beside({*kept, *self.replicas})))
+        for at in sorted(in_sync - self._in_sync_strays, key=str):
             log.warning("%s: it is not assigned here, and kept, since the ISR names this broker", at)
+        self._in_sync_strays = in_sync
+        if in_sync:
+            self._keeps_strays.set()
         self._strays.remove({*kept, *in_sync, *self.replicas})
+        return assigned
+
+    async def _remove_kept_strays(self) -> None:
+        """Until the session is over: raises SessionExpired."""
+        while True:
+            await self._keeps_strays.wait()
+            await asyncio.sleep(self._around.config.keep_in_sync)  # who leads takes as long to go on without them
+            self._keeps_strays.clear()
+            await self._remove_strays()
 
     async def _start(self, partitions: Sequence[TopicPartition]) -> None:
         starts = [self.replicas.ask(at, lambda agent, now: agent.start(now)) for at in partitions]
