@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from cluster_impl.api.serving import Answer, body_of
+from cluster_impl.api.serving import Answer, body_of, still_said
 from cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane
 from cluster_impl.replication.follower import FollowerFetch
 from cluster_impl.replication.manager import ReplicaManager
@@ -120,8 +120,7 @@ class PendingFetch:
 
     def attempt(self, last: bool) -> m.FetchResponse | None:
         """The response, or None if waiting may bring more."""
-        control = self._client_of
-        if control is not None and not (control.serving() or control.completes_begun()):
+        if self._client_of is not None and still_said(self._client_of):
             return refused_fetch(self._body)
         answers: dict[int, PartitionData] = {}
         limit = min(self._body.max_bytes, _LARGEST_RESPONSE)

@@ -7,7 +7,7 @@ import itertools
 import time
 from collections.abc import Iterator
 
-from cluster_impl.api.serving import Answer
+from cluster_impl.api.serving import Answer, still_said
 from cluster_impl.replication.control_plane import ControlPlane, ProducerIdsUnavailable
 from cluster_impl.replication.manager import ReplicaManager
 from cluster_impl.replication.purgatory import Acknowledgement
@@ -27,12 +27,13 @@ class Produce:
 
     def __init__(self, replicas: ReplicaManager) -> None:
         self._replicas = replicas
+        self._control = replicas.control
 
     def handle(self, body: m.ProduceRequest, request: Request) -> Answer:
         if body.acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
             return refused_produce(body, request, Error.INVALID_REQUIRED_ACKS)
         response = m.ProduceResponse()
-        delayed = DelayedProduce(response)
+        delayed = DelayedProduce(response, self._control)
         for topic in body.topic_data:
             answers = m.ProduceResponse.TopicProduceResponse(name=topic.name)
             response.responses.append(answers)
@@ -71,8 +72,9 @@ def _close_if_refused(response: m.ProduceResponse) -> None:
 class DelayedProduce:
     """The response of an acks=all produce while some of its partitions are undecided."""
 
-    def __init__(self, response: m.ProduceResponse) -> None:
+    def __init__(self, response: m.ProduceResponse, control: ControlPlane) -> None:
         self._response = response
+        self._control = control
         self._keys = itertools.count()
         self._undecided: dict[int, tuple[Replica, Acknowledgement, PartitionResponse]] = {}
         self._future: asyncio.Future[m.ProduceResponse] | None = None
@@ -93,7 +95,7 @@ class DelayedProduce:
 
         def decided(error: Error) -> None:
             del self._undecided[key]
-            _decide(answer, error)
+            _decide(answer, error or still_said(self._control))
             self._finish_if_decided()
 
         waiting = replica.acknowledgements.wait(next_offset, since, decided)

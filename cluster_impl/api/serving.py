@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from cluster_impl.replication.control_plane import ControlPlane
 from cluster_impl.wire.codec import Message
+from cluster_impl.wire.errors import Error
 from cluster_impl.wire.server import CloseConnection, Handler, Request
 
 Body = TypeVar("Body", bound=Message)
@@ -29,6 +30,12 @@ def guarded(
         return (process if control.serving() else refuse)(body_of(request, kind), request)
 
     return handle
+
+
+def still_said(control: ControlPlane) -> Error:
+    """NONE, or how a broker that lost its lease meanwhile answers what was begun and is done: another may lead already,
+    so nothing is told of it (decision DLD-15; KIP-343 completes what was begun)."""
+    return Error.NONE if control.serving() or control.completes_begun() else Error.NOT_LEADER_OR_FOLLOWER
 
 
 def body_of(request: Request, kind: type[Body]) -> Body:

@@ -21,6 +21,7 @@ from cluster_impl.api.groups.offset_records import (
     encode_key,
     encode_value,
 )
+from cluster_impl.api.serving import still_said
 from cluster_impl.replication.control_plane import TopicPartition
 from cluster_impl.replication.manager import ReplicaManager
 from cluster_impl.replication.partition import STILL_LEADS, Transition
@@ -194,6 +195,7 @@ class Coordinator:
         error = await _committed(shard.replica, appended, _COMMIT_TIMEOUT)
         if not error:
             shard.offsets.setdefault(group_id, {}).update(offsets)
+            error = still_said(self._replicas.control)
         return _commit_error(error)
 
 

@@ -152,12 +152,30 @@ def test_followers_are_served_while_the_leader_is_fenced(cluster: StaticCluster)
     assert answer.error_code == Error.NONE and answer.records
 
 
-@pytest.mark.requirement("K343-17", "D343-15")
-def test_what_was_begun_before_is_still_acknowledged(cluster: StaticCluster) -> None:
+@pytest.mark.requirement("K343-17", "D343-15", "DLD-15")
+@pytest.mark.parametrize(("completes", "error"), [(False, Error.NOT_LEADER_OR_FOLLOWER), (True, Error.NONE)])
+def test_what_is_committed_when_the_broker_is_fenced_is_acknowledged_only_where_the_begun_is_completed(
+    cluster: StaticCluster, completes: bool, error: Error
+) -> None:
+    cluster.world.brokers[1].control.completes = completes
     state, epoch = cluster.state("t"), cluster.world.epochs[2]
     cluster.kill(2)
     waiting = cluster.begin(1, produce_request(batch("b"), timeout_ms=5000), 9)
     eventually(lambda: len(cluster.replica(1, "t").acknowledgements) == 1, "the produce waits")
     fence(cluster, 1)
     fetch(cluster, 1, fetch_request(state, 2, replica=(2, epoch), leader_epoch=state.leader_epoch))
-    assert waiting.result(5).responses[0].partition_responses[0].error_code == Error.NONE
+    assert waiting.result(5).responses[0].partition_responses[0].error_code == error
+
+
+@pytest.mark.requirement("DLD-15")
+def test_offsets_that_are_committed_when_the_broker_is_fenced_are_not_said_to_be(cluster: StaticCluster) -> None:
+    cluster.create("__consumer_offsets", [[1, 2]])
+    state, epoch = cluster.state("__consumer_offsets"), cluster.world.epochs[2]
+    offset = m.OffsetCommitRequest.OffsetCommitRequestPartition(partition_index=0, committed_offset=1)
+    topic = m.OffsetCommitRequest.OffsetCommitRequestTopic(name="t", partitions=[offset])
+    cluster.kill(2)
+    waiting = cluster.begin(1, m.OffsetCommitRequest(group_id="g", topics=[topic]), 8)
+    eventually(lambda: len(cluster.replica(1, "__consumer_offsets").acknowledgements) == 1, "the commit waits")
+    fence(cluster, 1)
+    fetch(cluster, 1, fetch_request(state, 1, replica=(2, epoch), leader_epoch=state.leader_epoch))
+    assert errors(waiting.result(5)) == {Error.NOT_COORDINATOR}

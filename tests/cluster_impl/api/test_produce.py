@@ -11,6 +11,7 @@ import pytest
 
 from cluster_impl.api.produce import DelayedProduce
 from cluster_impl.replication.config import ReplicationConfig
+from cluster_impl.replication.control_plane import ControlPlane
 from cluster_impl.replication.purgatory import Acknowledgements
 from cluster_impl.replication.replica import Replica
 from cluster_impl.wire import messages as m
@@ -114,7 +115,7 @@ def test_a_partition_that_is_refused_meanwhile_does_not_answer_for_one_that_wait
 
     async def answers() -> list[int]:
         response = m.ProduceResponse()
-        delayed = DelayedProduce(response)
+        delayed = DelayedProduce(response, cast("ControlPlane", Serving()))
         parts = [Waiting() for _ in range(3)]
         topic = m.ProduceResponse.TopicProduceResponse(name="t")
         response.responses.append(topic)
@@ -135,6 +136,11 @@ def test_a_partition_that_is_refused_meanwhile_does_not_answer_for_one_that_wait
         Error.NONE,
         Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
     ]
+
+
+class Serving:
+    def serving(self) -> bool:
+        return True
 
 
 class Waiting:
