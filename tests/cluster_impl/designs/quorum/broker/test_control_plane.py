@@ -178,7 +178,7 @@ def test_an_isr_change_does_not_wait_behind_a_topic_that_the_controller_has_not_
 
 
 def test_with_no_active_controller_the_client_is_told_so_when_its_time_is_over() -> None:
-    reply = forward(Scripted(not_active), timeout_ms=200)
+    reply = forward(Scripted(not_active), timeout_ms=1000)
     assert isinstance(reply, m.CreateTopicsResponse)
     assert reply.topics[0].error_code == Error.NOT_CONTROLLER
 
