@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Collection
 
 from cluster_impl.coordination.errors import ConnectionLost, NodeExists, NoNode, SessionExpired
 from cluster_impl.coordination.znodes import Stat
@@ -22,6 +23,17 @@ async def hold(zookeeper: ZooKeeper, path: str, data: bytes) -> Stat:
         if found is not None and found.ephemeral_owner == zookeeper.session_id:
             return found
         raise
+
+
+async def is_held_by_others(zookeeper: ZooKeeper, path: str, own: Collection[int]) -> bool:
+    """Whether a session holds it that is none of this process's `own`, the earlier ones among them: a server that was
+    cut off can say of a session that it has expired which the others keep, with its znodes, for a while (KAFKA-7165).
+    False if nobody can say."""
+    try:
+        found = await zookeeper.exists(path)
+    except (ConnectionLost, SessionExpired):
+        return False
+    return found is not None and found.ephemeral_owner not in own
 
 
 async def until_it_may_be_free(zookeeper: ZooKeeper, path: str, what: str) -> None:

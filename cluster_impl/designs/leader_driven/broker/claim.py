@@ -12,7 +12,7 @@ from cluster_impl.coordination.errors import ConnectionLost, NodeExists, NoNode,
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.designs.on_zookeeper.ephemeral import hold, until_it_may_be_free
+from cluster_impl.designs.on_zookeeper.ephemeral import hold, is_held_by_others, until_it_may_be_free
 from cluster_impl.endings import NodeFailure, StartupError
 
 log = logging.getLogger(__name__)
@@ -29,8 +29,8 @@ class IdClaim:
         self._broker_id = broker_id
         self._path = znodes.claim(broker_id)
         self._data = znodes.write_claim(znodes.Claim(os.getpid(), socket.gethostname()))
-        self._earlier: set[int] = set()
-        """Sessions of this process that had it."""
+        self._sessions: set[int] = set()
+        """Of this process, all that may have had it."""
         self._holder = 0
         """The one that took it last."""
 
@@ -58,7 +58,7 @@ class IdClaim:
         await self._zookeeper.until_connected()
         session_id = self._zookeeper.session_id
         while not await self._take():
-            if await self._owner() not in self._earlier:
+            if await is_held_by_others(self._zookeeper, self._path, self._sessions):
                 raise NodeFailure(
                     f"broker id {self._broker_id} was claimed by another process{await self._whose()} while this one "
                     "had no ZooKeeper session: stop one of the two."
@@ -72,24 +72,16 @@ class IdClaim:
         while True:
             await self._zookeeper.until_connected()
             session_id = self._zookeeper.session_id
+            self._sessions.add(session_id)
             try:
                 await hold(self._zookeeper, self._path, self._data)
             except NodeExists:
                 return False
             except (ConnectionLost, SessionExpired):
                 continue
-            self._earlier.add(session_id)
             self._holder = session_id
             log.info("broker id %d is claimed by ZooKeeper session %x", self._broker_id, session_id)
             return True
-
-    async def _owner(self) -> int | None:
-        """The session that has it; None if nobody can say, which is as good as one of this process's own."""
-        try:
-            found = await self._zookeeper.exists(self._path)
-        except (ConnectionLost, SessionExpired):
-            found = None
-        return found.ephemeral_owner if found is not None else next(iter(self._earlier), None)
 
     async def _until_it_may_be_free(self) -> None:
         await until_it_may_be_free(self._zookeeper, self._path, f"broker id {self._broker_id} is claimed")
