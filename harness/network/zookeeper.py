@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 
 SRVR = b"srvr"
@@ -12,8 +13,9 @@ MNTR = b"mntr"
 
 SMALLEST_RESUMPTION = 33
 """Bytes of a request to resume a session, with no password."""
-_NO_SESSION = 0x66656E63
-"""The id of a session that no server gave out: theirs have the server's number and the time in front."""
+_NO_SESSIONS = itertools.count(0x66656E63)
+"""Ids of sessions that no server gave out: theirs have the server's number and the time in front. No two requests name
+the same: with the end of one a server closes whatever connection named its session last."""
 
 _VERSION_1 = -0x10000
 _LOOKING = 0
@@ -38,5 +40,5 @@ def resumption(size: int) -> bytes:
     The server says that the session is over, and closes the connection; nothing is made.
     """
     password = size - SMALLEST_RESUMPTION
-    body = struct.pack(">iqiqi", 0, 0, 4000, _NO_SESSION, password) + b"x" * password + b"\0"
+    body = struct.pack(">iqiqi", 0, 0, 4000, next(_NO_SESSIONS), password) + b"x" * password + b"\0"
     return struct.pack(">i", len(body)) + body

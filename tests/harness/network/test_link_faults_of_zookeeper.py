@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
 import pytest
 
-from faults.capabilities import CapabilityError
+from faults.capabilities import CapabilityError, Reach, Stream
 from faults.registry import build
 from harness.cli.byhand import plan_by_hand
 from harness.cluster import Cluster
@@ -71,3 +72,9 @@ def test_what_the_servers_say_among_themselves_is_not_counted(cluster: Cluster) 
         fault = build(str(params.pop("name")), cluster, {"from": [ZK], "to": [OTHER], **params})
         with pytest.raises(CapabilityError, match="bytes between servers of an ensemble cannot be counted"):
             fault.set_up()
+
+
+def test_who_is_counted_at_one_server_does_not_end_the_connections_of_the_others(cluster: Cluster) -> None:
+    with ThreadPoolExecutor(16) as threads:
+        counted = [threads.submit(cluster.links.transfer, BROKER, ZK, Stream.REQUESTS, 2000, 10.0) for _ in range(400)]
+    assert {each.result().reach for each in counted} == {Reach.ANSWERED}
