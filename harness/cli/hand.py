@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import completion
+from harness.cli.targets import TargetArgument, TargetOption, named
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,14 +40,8 @@ def register(app: typer.Typer) -> None:
 
 
 def up(
-    target: Annotated[
-        str | None,
-        typer.Argument(
-            help="quorum (unless another is named), zk-controller, leader-driven, apache-kafka:3.9.1",
-            autocompletion=completion.targets,
-        ),
-    ] = None,
-    option: Annotated[str | None, typer.Option("--target", metavar="TARGET", help="The same, as elsewhere.")] = None,
+    target: TargetArgument = None,
+    option: TargetOption = None,
     backend: BackendOption = "process",
     zookeepers: Annotated[int, typer.Option(min=1, max=3, help="Servers of the ensemble, for a target around it.")] = 1,
     plain: Annotated[bool, typer.Option("--plain", help="Without disks and clocks that can be broken.")] = False,
@@ -75,7 +70,7 @@ def up(
     from harness.terminal import terminal
 
     console = terminal()
-    plan = plan_by_hand(target or option or "quorum", zookeepers, backend, plain=plain)
+    plan = plan_by_hand(named(target, option), zookeepers, backend, plain=plain)
     console.print(f"starting {plan.target}: {described(plan)} …")
     with cluster_by_hand(plan, runs, backend) as context:
         server = ControlServer(context.cluster.folder.path, ByHand(context).operations())
@@ -166,7 +161,8 @@ def _show_fault(known: Any) -> None:
 
 
 def faults(
-    target: Annotated[str, typer.Option(help="Which target.", autocompletion=completion.targets)] = "quorum",
+    target: TargetArgument = None,
+    option: TargetOption = None,
     backend: BackendOption = "process",
     as_json: Json = False,
 ) -> None:
@@ -174,7 +170,7 @@ def faults(
 
     [bold]Examples[/bold]
       fencepost faults
-      fencepost faults --target apache-kafka --backend docker
+      fencepost faults apache-kafka --backend docker
       fencepost inject slow --help          (about one of them)
     """
     from rich import box
@@ -187,7 +183,7 @@ def faults(
     from harness.terminal import terminal
 
     check_name(backend)
-    file = load_file(target.partition(":")[0])
+    file = load_file(named(target, option).partition(":")[0])
     rows = []
     for known in catalogue.known().values():
         missing = lacking(backend, known.capability)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli import completion
+from harness.cli.targets import TargetArgument, TargetOption, named
 
 if TYPE_CHECKING:
     from harness.plan import Plan
@@ -37,7 +38,8 @@ def register(app: typer.Typer) -> None:
 
 
 def conformance(
-    target: Target = "quorum",
+    target: TargetArgument = None,
+    option: TargetOption = None,
     seed: Seed = 1,
     runs: Runs = Path("runs"),
     backend: Backend = "process",
@@ -48,8 +50,8 @@ def conformance(
 
     [bold]Examples[/bold]
       fencepost conformance
-      fencepost conformance --target apache-kafka
-      fencepost conformance --target apache-kafka:3.9.1 -k duplicate
+      fencepost conformance apache-kafka
+      fencepost conformance apache-kafka:3.9.1 -k duplicate
     """
     import suites
     from harness.cli.conformance import Request, run_suites
@@ -58,15 +60,20 @@ def conformance(
 
     load_catalogue()  # a mistake in it is a sentence here, and a traceback of each test later
     folder = Path(next(iter(suites.__path__)))
-    raise typer.Exit(run_suites(Request(target, seed, runs, backend, only, workers), folder, terminal()))
+    raise typer.Exit(run_suites(Request(named(target, option), seed, runs, backend, only, workers), folder, terminal()))
 
 
-def stories(target: Target = "quorum", backend: Backend = "process", as_json: Json = False) -> None:
+def stories(
+    target: TargetArgument = None,
+    option: TargetOption = None,
+    backend: Backend = "process",
+    as_json: Json = False,
+) -> None:
     """List the stories for a target, and the requirements that each can prove.
 
     [bold]Examples[/bold]
       fencepost stories
-      fencepost stories --target apache-kafka --backend docker
+      fencepost stories apache-kafka --backend docker
       fencepost stories --json
     """
     from rich import box
@@ -78,7 +85,7 @@ def stories(target: Target = "quorum", backend: Backend = "process", as_json: Js
     from suites.story import ALWAYS, TargetFacts
 
     check_name(backend)
-    facts = TargetFacts.of(target)
+    facts = TargetFacts.of(named(target, option))
     rows = []
     for story in sorted(told_to(facts), key=lambda story: story.slug):
         proven = [each for each in story.plan(facts, 0).requirements if each not in ALWAYS]

@@ -57,6 +57,8 @@ def test_help_loads_nothing_that_is_slow() -> None:
         (("run", "no-such.yaml"), "fencepost: there is no plan file no-such.yaml"),
         (("plan", "duplicate-empt"), "did you mean"),
         (("conformance", "--target", "kafka"), "there is no target 'kafka': the targets are"),
+        (("conformance", "kafka"), "there is no target 'kafka': the targets are"),
+        (("stories", "quorum", "--target", "apache-kafka"), "two targets are named"),
         (("conformance", "--backend", "podman"), "there is no backend 'podman': the backends are"),
         (("replay", "/no/such/run"), "there is no run folder /no/such/run"),
         (("status",), "no cluster is up"),
