@@ -1,11 +1,11 @@
-"""ZooKeeper itself loses its leader, or its quorum, for less than a session."""
+"""ZooKeeper itself loses its leader, or its quorum, or has a leader that nobody hears."""
 
 from __future__ import annotations
 
 from faults.capabilities import Capability
 from harness.plan.base import NodeRefs
-from harness.plan.conditions import BrokerEpochAbove, TopicCreatedThrough, WorkloadAcks
-from harness.plan.injects import InjectKill
+from harness.plan.conditions import BrokerEpochAbove, NodeExited, Registered, TopicCreatedThrough, WorkloadAcks
+from harness.plan.injects import InjectKill, InjectOneWay
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
 from harness.plan.probes import CreateTopicProbe
 from harness.plan.steps import Bind, Heal, Hold, Step
@@ -47,6 +47,38 @@ def without_quorum(story: Story, target: TargetFacts, seed: int) -> Plan:
 
 def leader_killed(story: Story, target: TargetFacts, seed: int) -> Plan:
     return _plan(story, target, seed, "zookeeper-leader", [])
+
+
+def leader_unheard(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """The leader of the ensemble hears no clients of the others' any more, and before it steps down it takes their
+    sessions for expired. Whoever asks it then is told so, while the next leader still keeps the session, and its znodes
+    (KAFKA-7165)."""
+    cast_ = cast(story, seed)
+    leader, _, controller = cast_
+    keeps = "DLD-16" if target.leader_driven else "INT-51"
+    timing = pace(target)
+    steps = [
+        *opening(leader),
+        InjectOneWay(as_="unheard", from_="zookeeper-leader", to="zookeeper", how="blackhole"),
+        Hold(as_="a-while", after="unheard.proven", ms=timing.session_ms * 7 // 4),
+        Heal(as_="mend", fault="unheard"),
+        *(NodeExited(as_=f"lives-{broker}", node=broker, within_ms=400, expect=never(keeps)) for broker in cast_),
+        *(
+            Registered(as_=f"back-{broker}", node=broker, is_=True, within_ms=LIVELY_MS, expect=must(keeps))
+            for broker in cast_
+        ),
+        *closing(),
+    ]
+    return compose(
+        story,
+        target,
+        seed,
+        timing=timing,
+        topology=around_zookeeper(controller=None if target.leader_driven else controller, servers=3),
+        topics=[topic(cast_)],
+        steps=steps,
+        coverage=[FaultProven(fault="unheard"), Acknowledged(by="p1", acks="all", after="mend.ended")],
+    )
 
 
 def _plan(story: Story, target: TargetFacts, seed: int, killed: NodeRefs, meanwhile: list[Step]) -> Plan:
@@ -105,6 +137,16 @@ STORIES = (
         "INT-61",
         "DINT-15",
         needs={Capability.KILL},
+        dialects=AROUND_ZOOKEEPER | LEADER_DRIVEN,
+    ),
+    internals(
+        "zookeeper-leader-unheard",
+        "ZooKeeper's leader is heard by nobody, and calls sessions expired that the others keep",
+        leader_unheard,
+        14,
+        "INT-51",
+        needs={Capability.LINKS},
+        levels=("base", "plain"),  # above `base` a broker waits whoever has its id
         dialects=AROUND_ZOOKEEPER | LEADER_DRIVEN,
     ),
 )
