@@ -261,10 +261,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--seed", type=int, default=631)
-    parser.add_argument("--backend", default="process")
+    parser.add_argument("--backend", default="process", choices=("process", "docker"))
     parser.add_argument("--disk", default="plain", choices=("plain", "breakable"))
     parser.add_argument("--light", action="store_true")
     asked = parser.parse_args()
+    if asked.light and asked.backend != "process":
+        parser.error("--light has stand-ins for processes, and none for containers")
     scratch = Path(tempfile.mkdtemp(prefix="fencepost-kill-")).resolve()
     trials = []
     os.environ["XDG_RUNTIME_DIR"] = str(scratch / "runtime")
