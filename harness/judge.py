@@ -110,6 +110,8 @@ def _data_plane(
     if taken:
         replicas = replicas and copies_without(replicas, history, taken)
         history = without(history, taken)
+    if replicas is not None:
+        history = replace(history, session=replicas.session)
     seen = [checker(history) for checker in DATA_CHECKERS]
     if replicas is None:
         return seen

@@ -1,32 +1,39 @@
 """Duplicate: one value at several offsets. An idempotent producer's records may not be; others' are counted.
 
-Without idempotence a retry after a lost answer is allowed to write twice. An idempotent client that gives a record up
-begins a new session, and sends what was under way again under it (KIP-360): so of each producer only the records are
-judged whose fate was known before it first gave one up.
+Without idempotence a retry after a lost answer is allowed to write twice. Brokers know a retry by the producer's id and
+epoch, and an idempotent client that begins a new epoch sends what was under way again under it (KIP-360): when it gave
+a record up, and when one of its partitions was answered out of sequence, also behind a leader that died
+(librdkafka #4953). So copies are wrong that were written under one id and epoch, as the logs have it. Where no log
+tells, only the records are judged whose fate was known before their producer first gave one up.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection
 from math import inf
 
 from harness.checkers.check import Check
-from harness.checkers.history import History, Outcome, Send
+from harness.checkers.control import TopicPartition
+from harness.checkers.history import History, Outcome
 from results.records.verdict import Basis, Finding
 
 CHECK = Check("duplicate", "A record of an idempotent producer stands in the log twice", "ACK-05", Basis.ABSENCE)
 
+Place = tuple[TopicPartition, int]
+"""A partition and an offset."""
+
 
 def duplicate(history: History) -> Finding:
     """Linear in the records read."""
-    places: dict[str, list[str]] = defaultdict(list)
-    for (topic, number), offsets in history.reads.items():
+    places: dict[str, list[Place]] = defaultdict(list)
+    for at, offsets in history.reads.items():
         for offset, values in offsets.items():
             for value in values:
-                places[value].append(f"{topic}-{number} offset {offset}")
+                places[value].append((at, offset))
+    sends = {send.value: send for send in history.sends if send.idempotent}
     once = _one_session(history)
     twice = {value: where for value, where in places.items() if len(where) > 1}
-    wrong = {value: where for value, where in twice.items() if value in once}
-    judged = sum(value in once for value in places)
+    wrong = {value: where for value, where in twice.items() if value in sends and _wrong(history, value, where, once)}
+    judged = sum(value in once or value in wrong for value in places)
     if not wrong:
         sentence = f"Each of {judged} records of idempotent producers that were read stands at one offset."
         return CHECK.held(judged, sentence, allowed_duplicates=len(twice))
@@ -35,22 +42,34 @@ def duplicate(history: History) -> Finding:
         f"{len(wrong)} records of idempotent producers stand at more than one offset.",
         ("record", "producer", "sent", "found at"),
         [
-            (value, once[value].process, f"{once[value].invoked:.2f} s", ", ".join(where))
+            (value, sends[value].process, f"{sends[value].invoked:.2f} s", ", ".join(map(_told, where)))
             for value, where in wrong.items()
         ],
-        at=min(once[value].invoked for value in wrong),
+        at=min(sends[value].invoked for value in wrong),
         allowed_duplicates=len(twice) - len(wrong),
     )
 
 
-def _one_session(history: History) -> Mapping[str, Send]:
-    """The sends of idempotent producers, by value, that ended before their producer first gave a record up."""
+def _wrong(history: History, value: str, places: list[Place], once: Collection[str]) -> bool:
+    sessions = [history.session(at, offset, value) for at, offset in places]
+    if None in sessions:
+        return value in once
+    return len(set(sessions)) < len(sessions)
+
+
+def _told(place: Place) -> str:
+    (topic, number), offset = place
+    return f"{topic}-{number} offset {offset}"
+
+
+def _one_session(history: History) -> frozenset[str]:
+    """What idempotent producers sent that ended before they first gave a record up."""
     given_up: dict[str, float] = defaultdict(lambda: inf)
     for send in history.sends:
         if send.outcome is Outcome.INFO and send.completed is not None:
             given_up[send.process] = min(given_up[send.process], send.completed)
-    return {
-        send.value: send
+    return frozenset(
+        send.value
         for send in history.sends
         if send.idempotent and send.completed is not None and send.completed < given_up[send.process]
-    }
+    )

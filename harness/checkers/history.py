@@ -10,7 +10,7 @@ Shapes of the events' data (`f` tells them apart):
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -88,6 +88,9 @@ class FinalRead:
     values: Mapping[int, str]
 
 
+SessionOf = Callable[[TopicPartition, int, str], tuple[int, int] | None]
+
+
 @dataclass(frozen=True)
 class History:
     """Everything that the checkers of the data plane look at."""
@@ -97,6 +100,8 @@ class History:
     final: Mapping[TopicPartition, FinalRead]
     views: NewestViews
     deleted: frozenset[TopicPartition] = frozenset()
+    session: SessionOf = lambda at, offset, value: None
+    """Under which producer id and epoch a record was written, as the logs have it; None if they do not tell."""
 
     @cached_property
     def promises(self) -> tuple[Promise, ...]:

@@ -5,7 +5,9 @@ and so may two directories. A directory that failed and still stands aside is no
 its node.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +15,7 @@ from pathlib import Path
 from harness.checkers.checkpoints import BadCheckpoint, leader_epochs
 from harness.checkers.control import TopicPartition
 from harness.checkers.history import value_of
-from harness.checkers.segments import Batch, Flaw, Scan, Unreadable, records, scan
+from harness.checkers.segments import NO_SESSION, Batch, Flaw, Scan, Session, Unreadable, records, scan
 from harness.plan.model import NodeSpec, Plan
 
 RAFT_LOG = "__cluster_metadata"
@@ -101,6 +103,18 @@ class Replicas:
 
     def of(self, partition: TopicPartition) -> tuple[ReplicaLog, ...]:
         return self.logs.get(partition, ())
+
+    def session(self, partition: TopicPartition, offset: int, value: str) -> Session | None:
+        """Under which id and epoch a record was produced, by a log that holds it there; None if there is none, or its
+        producer was not idempotent."""
+        for log in self.of(partition):
+            number = bisect_right(log.batches, offset, key=lambda batch: batch.base) - 1
+            if number < 0 or (batch := log.batches[number]).producer == NO_SESSION:
+                continue
+            with suppress(Unreadable):
+                if (offset, value) in log.read(batch):
+                    return batch.producer
+        return None
 
     def complete(self, broker: int) -> bool:
         """Whether all log directories of all processes of this id are in their places: what is not there is nowhere."""

@@ -10,6 +10,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import crc32c
 
@@ -29,6 +30,10 @@ class Unreadable(ValueError):
     """Records that this cannot unpack; the sentence says which and why."""
 
 
+Session = tuple[int, int]
+"""The id and epoch under which an idempotent producer wrote."""
+NO_SESSION: Final = (-1, -1)
+
 Record = tuple[int, bytes]
 """Offset and value of one record, the value as its bytes are. The leader epoch is the batch's."""
 
@@ -45,6 +50,7 @@ class Batch:
     leader_epoch: int
     crc: int
     is_control: bool
+    producer: Session = NO_SESSION
 
     @property
     def content(self) -> tuple[int, int, int]:
@@ -91,7 +97,7 @@ def scan(path: Path, *, verify: bool = True) -> Scan:
 
         if left < _HEADER.size:
             return Scan(tuple(batches), torn=flaw(f"{left} bytes are no whole header"))
-        base, length, epoch, magic, crc, attributes, delta, *_ = _HEADER.unpack_from(data, position)
+        base, length, epoch, magic, crc, attributes, delta, _, _, *producer, _, _ = _HEADER.unpack_from(data, position)
         size = _LENGTH_COVERS_FROM + length
         if magic != 2 or length < _LEAST_LENGTH or delta < 0:
             return Scan(tuple(batches), damage=flaw(f"no batch of magic 2 (magic {magic}, length {length})"))
@@ -100,7 +106,9 @@ def scan(path: Path, *, verify: bool = True) -> Scan:
         if verify and crc32c.crc32c(data[position + _CRC_COVERS_FROM : position + size]) != crc:
             wrong = flaw(f"the checksum of the batch at offset {base} fails")
             return Scan(tuple(batches), torn=wrong) if size == left else Scan(tuple(batches), damage=wrong)
-        batches.append(Batch(path, position, size, base, base + delta, epoch, crc, bool(attributes & _CONTROL)))
+        session = (producer[0], producer[1])
+        last = base + delta
+        batches.append(Batch(path, position, size, base, last, epoch, crc, bool(attributes & _CONTROL), session))
         position += size
     return Scan(tuple(batches))
 

@@ -17,15 +17,23 @@ def varint(number: int) -> bytes:
     return bytes([*out, zigzag])
 
 
-def batch(base: int, *values: str, epoch: int = 1, attributes: int = 0, magic: int = 2, right: bool = True) -> bytes:
-    """A batch; `right` is whether its checksum is."""
+def batch(
+    base: int,
+    *values: str,
+    epoch: int = 1,
+    attributes: int = 0,
+    magic: int = 2,
+    right: bool = True,
+    producer: tuple[int, int] = (-1, -1),
+) -> bytes:
+    """A batch; `right` is whether its checksum is. `producer` is an idempotent one's id and epoch."""
     records = b""
     for delta, value in enumerate(values):
         body = b"\0" + varint(0) + varint(delta) + varint(-1) + varint(len(value)) + value.encode() + varint(0)
         records += varint(len(body)) + body
     if attributes & 0x07 == 1:
         records = gzip.compress(records, mtime=0)
-    checked = struct.pack(">hiqqqhii", attributes, len(values) - 1, 0, 0, -1, -1, -1, len(values)) + records
+    checked = struct.pack(">hiqqqhii", attributes, len(values) - 1, 0, 0, *producer, -1, len(values)) + records
     crc = crc32c.crc32c(checked) ^ (0 if right else 1)
     return struct.pack(">qiibI", base, 9 + len(checked), epoch, magic, crc) + checked
 

@@ -1,6 +1,7 @@
 """Each checker of the data plane against a history that is as it should be, and the smallest that is not."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -212,6 +213,21 @@ def test_what_a_producer_sends_again_after_giving_a_record_up_is_counted() -> No
 def test_what_ended_before_a_producer_gave_a_record_up_is_judged() -> None:
     story = Story().send("a", 0).send("b", outcome="info").poll((0, "a"), (1, "a"))
     assert verdict(duplicate, story) is Verdict.VIOLATION
+
+
+@pytest.mark.parametrize(
+    ("second", "found"), [((7, 0), Verdict.VIOLATION), ((7, 1), Verdict.PASS), ((8, 0), Verdict.PASS)]
+)
+@pytest.mark.parametrize("given_up", [False, True])
+def test_what_a_client_sends_again_under_another_epoch_is_counted(
+    second: tuple[int, int], found: Verdict, given_up: bool
+) -> None:
+    story = Story().send("b", outcome="info") if given_up else Story()
+    sessions = {0: (7, 0), 1: second}
+    history = story.send("a", 1).poll((0, "a"), (1, "a")).history()
+    finding = duplicate(replace(history, session=lambda at, offset, value: sessions[offset]))
+    assert finding.verdict is found
+    assert finding.evidence["allowed_duplicates"] == (found is Verdict.PASS)
 
 
 def test_reading_a_record_twice_makes_no_duplicate() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from harness.checkers.replica_logs import read_replicas
 from harness.checkers.replicas import check_replicas
+from harness.judge import judge
 from harness.plan.model import Plan
 from results.records.verdict import Counterexample, Finding, Verdict
 from tests.harness.checkers.logs import batch, write_log
@@ -233,3 +234,26 @@ def test_without_files_there_is_nothing_to_judge(tmp_path: Path) -> None:
     findings = judged(tmp_path, acknowledged(4, 5))
     assert verdicts(findings) == [PASS, PASS, PASS]
     assert [finding.evidence["judged"] for finding in findings] == [0, 0, 0]
+
+
+def test_under_which_session_a_record_was_produced_is_told_by_a_log_that_holds_it(tmp_path: Path) -> None:
+    one = batch(0, "a", "b", producer=(7, 0)) + batch(2, "x")
+    other = batch(0, "a", "b", producer=(7, 0)) + batch(2, "a", producer=(7, 1))
+    for node, data in (("node-4", one), ("node-5", other)):
+        write_log(tmp_path / node / "data" / "t-0", data)
+    replicas = read_replicas(three(), tmp_path)
+    places = [(0, "a"), (2, "a"), (2, "x"), (1, "z"), (3, "a")]
+    assert [replicas.session(("t", 0), *place) for place in places] == [(7, 0), (7, 1), None, None, None]
+    assert replicas.session(("u", 0), 0, "a") is None
+
+
+def test_a_client_that_sends_again_under_a_new_epoch_is_no_duplicate_of_a_whole_run(tmp_path: Path) -> None:
+    found = {}
+    for epoch in (0, 1):
+        log = batch(0, "a", producer=(7, 0)) + batch(1, "a", producer=(7, epoch))
+        for node in ("node-4", "node-5", "node-6"):
+            write_log(tmp_path / str(epoch) / node / "data" / "t-0", log)
+        story = Story().send("a", 1).poll((0, "a"), (1, "a")).final((0, "a"), (1, "a"))
+        verdict = judge(three(), story.journal(), tmp_path / str(epoch))
+        found[epoch] = next(finding.verdict for finding in verdict.findings if finding.check == "duplicate")
+    assert found == {0: VIOLATION, 1: PASS}
