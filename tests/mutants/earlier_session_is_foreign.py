@@ -3,14 +3,15 @@ internals, Broker failover)."""
 
 from __future__ import annotations
 
-from cluster_impl.designs.zk_controller.broker.registration import Registration
+from cluster_impl.coordination.znodes import Stat
+from cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
 
 
 def apply() -> None:
-    honest = Registration._create
+    honest = OwnZnode.hold
 
-    async def forgetful(self: Registration) -> int:
+    async def forgetful(self: OwnZnode, data: bytes) -> Stat:
         self._sessions.clear()
-        return await honest(self)
+        return await honest(self, data)
 
-    Registration._create = forgetful  # type: ignore[method-assign]
+    OwnZnode.hold = forgetful  # type: ignore[method-assign]

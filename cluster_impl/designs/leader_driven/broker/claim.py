@@ -12,7 +12,7 @@ from cluster_impl.coordination.errors import ConnectionLost, NodeExists, NoNode,
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.leader_driven import znodes
 from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.designs.on_zookeeper.ephemeral import hold, is_held_by_others, until_it_may_be_free
+from cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
 from cluster_impl.endings import NodeFailure, StartupError
 
 log = logging.getLogger(__name__)
@@ -27,10 +27,8 @@ class IdClaim:
     def __init__(self, zookeeper: ZooKeeper, broker_id: int) -> None:
         self._zookeeper = zookeeper
         self._broker_id = broker_id
-        self._path = znodes.claim(broker_id)
+        self._znode = OwnZnode(zookeeper, znodes.claim(broker_id), f"broker id {broker_id} is claimed")
         self._data = znodes.write_claim(znodes.Claim(os.getpid(), socket.gethostname()))
-        self._sessions: set[int] = set()
-        """Of this process, all that may have had it."""
         self._holder = 0
         """The one that took it last."""
 
@@ -45,7 +43,7 @@ class IdClaim:
         try:
             async with asyncio.timeout(patience):
                 while not await self._take():
-                    await self._until_it_may_be_free()
+                    await self._znode.until_it_may_be_free()
         except TimeoutError:
             raise StartupError(
                 f"broker id {self._broker_id} is claimed by another process{await self._whose()}, which did not end "
@@ -58,12 +56,12 @@ class IdClaim:
         await self._zookeeper.until_connected()
         session_id = self._zookeeper.session_id
         while not await self._take():
-            if await is_held_by_others(self._zookeeper, self._path, self._sessions):
+            if await self._znode.is_held_by_others():
                 raise NodeFailure(
                     f"broker id {self._broker_id} was claimed by another process{await self._whose()} while this one "
                     "had no ZooKeeper session: stop one of the two."
                 )
-            await self._until_it_may_be_free()
+            await self._znode.until_it_may_be_free()
             if self._zookeeper.session_id != session_id:
                 raise SessionExpired("the session expired while its id was claimed")
 
@@ -72,9 +70,8 @@ class IdClaim:
         while True:
             await self._zookeeper.until_connected()
             session_id = self._zookeeper.session_id
-            self._sessions.add(session_id)
             try:
-                await hold(self._zookeeper, self._path, self._data)
+                await self._znode.hold(self._data)
             except NodeExists:
                 return False
             except (ConnectionLost, SessionExpired):
@@ -83,12 +80,9 @@ class IdClaim:
             log.info("broker id %d is claimed by ZooKeeper session %x", self._broker_id, session_id)
             return True
 
-    async def _until_it_may_be_free(self) -> None:
-        await until_it_may_be_free(self._zookeeper, self._path, f"broker id {self._broker_id} is claimed")
-
     async def _whose(self) -> str:
         try:
-            found = await self._zookeeper.get(self._path)
+            found = await self._zookeeper.get(self._znode.path)
             who = znodes.read_claim(self._broker_id, found.data)
         except (NoNode, ConnectionLost, SessionExpired, MalformedZnode):
             return ""

@@ -10,7 +10,7 @@ from cluster_impl.config_values import Listener
 from cluster_impl.coordination.errors import ConnectionLost, NodeExists, SessionExpired
 from cluster_impl.coordination.zookeeper import ZooKeeper
 from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.on_zookeeper.ephemeral import hold, until_it_may_be_free
+from cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
 from cluster_impl.replication.control_plane import NO_EPOCH, Endpoint
 
 log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ class Registration:
         self._zookeeper = zookeeper
         self._broker_id = broker_id
         self._endpoints = {at.name: Endpoint(at.host, at.port) for at in listeners}
-        self._path = znodes.broker(broker_id)
+        self._znode = OwnZnode(zookeeper, znodes.broker(broker_id), f"broker id {broker_id} is registered")
 
     async def register(self) -> None:
         """For the session that is open. The claim is this process's, so a znode that is there is of its own past.
@@ -32,11 +32,10 @@ class Registration:
         session_id = self._zookeeper.session_id
         while True:
             try:
-                stat = await hold(self._zookeeper, self._path, self._data())
+                stat = await self._znode.hold(self._data())
                 self._check(session_id)
             except NodeExists:
-                what = f"broker id {self._broker_id} is registered"
-                await until_it_may_be_free(self._zookeeper, self._path, what)
+                await self._znode.until_it_may_be_free()
                 self._check(session_id)
             except ConnectionLost:
                 await self._zookeeper.until_connected()

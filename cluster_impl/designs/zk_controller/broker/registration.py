@@ -12,7 +12,7 @@ from cluster_impl.config_values import Listener
 from cluster_impl.coordination.errors import ConnectionLost, NodeExists, SessionExpired
 from cluster_impl.coordination.session_state import SessionState
 from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.on_zookeeper.ephemeral import hold, is_held_by_others, until_it_may_be_free
+from cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
 from cluster_impl.designs.zk_controller import znodes
 from cluster_impl.designs.zk_controller.ibp import Ibp
 from cluster_impl.endings import NodeFailure, StartupError
@@ -46,12 +46,10 @@ class Registration:
         self.epoch = NO_EPOCH
         self._zookeeper = zookeeper
         self._broker_id = broker_id
-        self._path = znodes.broker(broker_id)
+        self._znode = OwnZnode(zookeeper, znodes.broker(broker_id), f"broker id {broker_id} is registered")
         self._info = info
         self._registered = registered
         self._lost = lost
-        self._sessions: set[int] = set()
-        """Of this process, all that may have held the znode."""
         self._settled = asyncio.Event()
         self._settled.set()
         self._expired = asyncio.Event()
@@ -110,21 +108,16 @@ class Registration:
                 return
             except NodeExists:
                 self._settled.set()
-                if not waits and await is_held_by_others(self._zookeeper, self._path, self._sessions):
+                if not waits and await self._znode.is_held_by_others():
                     raise NodeFailure(
                         f"broker id {self._broker_id} was registered by another process while this one had no "
                         "ZooKeeper session: stop one of the two."
                     ) from None
-                await self._await_end_of_other()
+                await self._znode.until_it_may_be_free()
             except (ConnectionLost, SessionExpired):
                 continue
 
     async def _create(self) -> int:
         """Returns the epoch. Raises NodeExists if the znode is another session's."""
         self._settled.clear()
-        self._sessions.add(self._zookeeper.session_id)
-        return (await hold(self._zookeeper, self._path, znodes.write_broker(self._info()))).czxid
-
-    async def _await_end_of_other(self) -> None:
-        """Until the znode may be free; also when its session is this one's earlier one, which still has to run out."""
-        await until_it_may_be_free(self._zookeeper, self._path, f"broker id {self._broker_id} is registered")
+        return (await self._znode.hold(znodes.write_broker(self._info()))).czxid
