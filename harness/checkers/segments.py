@@ -97,7 +97,8 @@ def scan(path: Path, *, verify: bool = True) -> Scan:
 
         if left < _HEADER.size:
             return Scan(tuple(batches), torn=flaw(f"{left} bytes are no whole header"))
-        base, length, epoch, magic, crc, attributes, delta, _, _, *producer, _, _ = _HEADER.unpack_from(data, position)
+        header = _HEADER.unpack_from(data, position)
+        base, length, epoch, magic, crc, attributes, delta, _, _, producer, producer_epoch, *_ = header
         size = _LENGTH_COVERS_FROM + length
         if magic != 2 or length < _LEAST_LENGTH or delta < 0:
             return Scan(tuple(batches), damage=flaw(f"no batch of magic 2 (magic {magic}, length {length})"))
@@ -106,9 +107,8 @@ def scan(path: Path, *, verify: bool = True) -> Scan:
         if verify and crc32c.crc32c(data[position + _CRC_COVERS_FROM : position + size]) != crc:
             wrong = flaw(f"the checksum of the batch at offset {base} fails")
             return Scan(tuple(batches), torn=wrong) if size == left else Scan(tuple(batches), damage=wrong)
-        session = (producer[0], producer[1])
-        last = base + delta
-        batches.append(Batch(path, position, size, base, last, epoch, crc, bool(attributes & _CONTROL), session))
+        session, is_control = (producer, producer_epoch), bool(attributes & _CONTROL)
+        batches.append(Batch(path, position, size, base, base + delta, epoch, crc, is_control, session))
         position += size
     return Scan(tuple(batches))
 

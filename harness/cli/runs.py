@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli import again, completion
-from harness.cli.suite import Backend, Runs, Seed, Target, plan_of, usual_seconds
+from harness.cli.suite import Backend, Runs, Seed, plan_of, usual_seconds
+from harness.cli.targets import DEFAULT, Target
 
 if TYPE_CHECKING:
     from harness.plan import Plan
@@ -37,7 +38,7 @@ def run(
             autocompletion=completion.stories_and_plans,
         ),
     ],
-    target: Target = "quorum",
+    target: Target = DEFAULT,
     seed: Seed = 1,
     runs: Runs = Path("runs"),
     backend: Backend = "process",

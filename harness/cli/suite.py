@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli import completion
-from harness.cli.targets import TargetArgument, TargetOption, named
+from harness.cli.targets import DEFAULT, Target, TargetArgument, TargetOption, named
 
 if TYPE_CHECKING:
     from harness.plan import Plan
 
 PANEL = "Stories"
-Target = Annotated[
-    str,
-    typer.Option(
-        help="quorum, zk-controller, leader-driven, apache-kafka, apache-kafka-zk; with a version: apache-kafka:3.9.1.",
-        autocompletion=completion.targets,
-    ),
-]
 Seed = Annotated[int, typer.Option(help="What plans draw from; the same seed gives the same plan.")]
 Runs = Annotated[Path, typer.Option(help="Where run folders go.")]
 Backend = Annotated[str, typer.Option(help="How nodes are run: process or docker.", autocompletion=completion.backends)]
@@ -109,7 +102,7 @@ def stories(
 
 def plan(
     story: StoryArgument,
-    target: Target = "quorum",
+    target: Target = DEFAULT,
     seed: Seed = 1,
 ) -> None:
     """Print the plan of a story: every node, link, step and expectation, before anything starts.

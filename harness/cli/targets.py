@@ -10,13 +10,16 @@ from harness.cli import completion
 from harness.errors import UsageError
 
 DEFAULT = "quorum"
+_NAMES = "zk-controller, leader-driven, apache-kafka, apache-kafka-zk; with a version: apache-kafka:3.9.1."
+
+Target = Annotated[str, typer.Option(help=f"{DEFAULT}, {_NAMES}", autocompletion=completion.targets)]
+"""Where the argument is something else."""
 
 TargetArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="TARGET",
-        help=f"{DEFAULT} (unless another is named), zk-controller, leader-driven, apache-kafka, apache-kafka-zk; "
-        "with a version: apache-kafka:3.9.1.",
+        help=f"{DEFAULT} (unless another is named), {_NAMES}",
         show_default=False,
         autocompletion=completion.targets,
     ),

@@ -4,6 +4,7 @@ a leader outside the new replicas acknowledges nothing that none of these has.""
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 import pytest
 
@@ -17,15 +18,19 @@ from tests.cluster_impl.designs.leader_driven.partition.test_reassignment import
 OF = partition("t-0")
 
 
-@pytest.fixture
-def pair(caplog: pytest.LogCaptureFixture) -> MemoryCluster:
-    """t-0 is on 4 and begins to move to 5."""
+def moving(caplog: pytest.LogCaptureFixture, brokers: Sequence[int], *target: int) -> MemoryCluster:
+    """t-0 is on 4 and begins to move to the target."""
     caplog.set_level(logging.INFO, "state.change")
-    cluster = MemoryCluster(4, 5)
+    cluster = MemoryCluster(*brokers)
     cluster.create_topic("t", [4])
     cluster.pass_time(2.0)
-    cluster.reassign("t-0", 5)
+    cluster.reassign("t-0", *target)
     return cluster
+
+
+@pytest.fixture
+def pair(caplog: pytest.LogCaptureFixture) -> MemoryCluster:
+    return moving(caplog, (4, 5), 5)
 
 
 def isr(cluster: MemoryCluster) -> set[int]:
@@ -137,11 +142,7 @@ def test_what_only_the_leader_outside_the_new_replicas_has_is_not_acknowledged(
 def test_the_switch_waits_for_a_new_replica_that_fell_out_behind_the_isr_that_was_written_for_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    caplog.set_level(logging.INFO, "state.change")
-    cluster = MemoryCluster(4, 5, 6)
-    cluster.create_topic("t", [4])
-    cluster.pass_time(2.0)
-    cluster.reassign("t-0", 5, 6)
+    cluster = moving(caplog, (4, 5, 6), 5, 6)
     cluster.until(lambda: "isr-written" in steps(caplog))
     cut_off(cluster, 6)
     for _ in range(2):
@@ -175,11 +176,7 @@ def test_a_proposal_from_before_the_switch_does_not_leave_the_new_replicas_witho
 def test_a_leader_outside_the_replicas_lets_them_leave_for_those_of_another_list(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    caplog.set_level(logging.INFO, "state.change")
-    cluster = MemoryCluster(4, 5, 6)
-    cluster.create_topic("t", [4])
-    cluster.pass_time(2.0)
-    cluster.reassign("t-0", 5)
+    cluster = moving(caplog, (4, 5, 6), 5)
     cluster.until(lambda: "replicas-written" in steps(caplog))
     cluster.wanted[OF] = (6,)
     cluster.tree.overwrite(znodes.reassigned(OF), znodes.write_replicas((6,)))

@@ -49,22 +49,25 @@ def test_who_has_not_reached_its_own_record_is_fenced_with_a_lease_and_stays_in_
     assert (world.partition("t").isr, world.partition("t").leader) == ((4,), 4)
 
 
-@pytest.mark.requirement("D631-10")
-def test_who_was_elected_before_it_said_that_it_has_not_caught_up_leads_no_longer(world: World) -> None:
+def elected_though_not_caught_up(world: World) -> int:
+    """Broker 4 leads t; its epoch."""
     world.topic("t", 5, 4, 6)
     epoch = not_caught_up(world, 4)
     world.heartbeat(5, INITIAL)
     assert world.partition("t").leader == 4
+    return epoch
+
+
+@pytest.mark.requirement("D631-10")
+def test_who_was_elected_before_it_said_that_it_has_not_caught_up_leads_no_longer(world: World) -> None:
+    epoch = elected_though_not_caught_up(world)
     world.heartbeat(4, ACTIVE, epoch, reached=epoch - 1)
     assert (world.partition("t").isr, world.partition("t").leader) == ((4, 6), 6)
 
 
 @pytest.mark.requirement("D631-10")
 def test_who_stops_before_it_has_caught_up_is_never_told_to_be_active(world: World) -> None:
-    world.topic("t", 5, 4, 6)
-    epoch = not_caught_up(world, 4)
-    world.heartbeat(5, INITIAL)
-    assert world.partition("t").leader == 4
+    epoch = elected_though_not_caught_up(world)
     assert world.heartbeat(4, SHUTDOWN, epoch, reached=epoch - 1).next_state == SHUTDOWN
     assert 4 not in world.image.brokers
     assert (world.partition("t").isr, world.partition("t").leader) == ((6,), 6)
