@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -71,15 +72,23 @@ def test_many_steps_read_in_few_requests(server: ZooKeeperServer) -> None:
     run(test())
 
 
+@asynccontextmanager
+async def beside_another(
+    server: ZooKeeperServer, folder: str
+) -> AsyncIterator[tuple[Relay, Client, Client, Execution]]:
+    """A session whose link can be held up, one of somebody else, and what the first executes, in a folder of theirs."""
+    async with (
+        Relay(server.address, CLIENT_PORT) as link,
+        client(link.connect, 5.0) as zookeeper,
+        client(server.connect) as other,
+    ):
+        await other.create(folder, b"")
+        yield link, zookeeper, other, Execution(zookeeper, lambda _: None)
+
+
 def test_an_ephemeral_create_whose_answer_was_lost_is_found_to_be_done(server: ZooKeeperServer) -> None:
     async def test() -> None:
-        async with (
-            Relay(server.address, CLIENT_PORT) as link,
-            client(link.connect, 5.0) as zookeeper,
-            client(server.connect) as other,
-        ):
-            await other.create("/doubt", b"")
-            execution = Execution(zookeeper, lambda _: None)
+        async with beside_another(server, "/doubt") as (link, zookeeper, other, execution):
             link.stall_replies()
             creating = asyncio.create_task(execution.run(batch(Create("/doubt/leader", b"x", ephemeral=True))))
             while await other.exists("/doubt/leader") is None:  # noqa: ASYNC110
@@ -93,13 +102,7 @@ def test_an_ephemeral_create_whose_answer_was_lost_is_found_to_be_done(server: Z
 
 def test_a_delete_in_doubt_does_not_hit_what_another_session_made_meanwhile(server: ZooKeeperServer) -> None:
     async def test() -> None:
-        async with (
-            Relay(server.address, CLIENT_PORT) as link,
-            client(link.connect, 5.0) as zookeeper,
-            client(server.connect) as other,
-        ):
-            await other.create("/given", b"")
-            execution = Execution(zookeeper, lambda _: None)
+        async with beside_another(server, "/given") as (link, zookeeper, other, execution):
             await execution.run(batch(Create("/given/leader", b"x", ephemeral=True), SetData("/given/leader", b"y", 0)))
             link.stall_replies()
             deleting = asyncio.create_task(execution.run(batch(Delete("/given/leader", 1))))
@@ -116,13 +119,7 @@ def test_a_delete_in_doubt_does_not_hit_what_another_session_made_meanwhile(serv
 
 def test_a_delete_in_doubt_does_not_hit_what_was_made_anew_meanwhile(server: ZooKeeperServer) -> None:
     async def test() -> None:
-        async with (
-            Relay(server.address, CLIENT_PORT) as link,
-            client(link.connect, 5.0) as zookeeper,
-            client(server.connect) as other,
-        ):
-            await other.create("/wanted", b"")
-            execution = Execution(zookeeper, lambda _: None)
+        async with beside_another(server, "/wanted") as (link, zookeeper, other, execution):
             await other.create("/wanted/0", b"first")
             [found] = await execution.run(batch(Get("/wanted/0")))
             assert isinstance(found, Found)
