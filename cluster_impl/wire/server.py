@@ -2,7 +2,9 @@
 
 Handlers are called in the order in which requests arrive, answers that come later may overtake each other inside,
 and responses are written in the order of the requests. A connection is not read while too much of what it sent is
-unanswered, or while it does not read its responses. On a listener with users a client says first who it is.
+unanswered, or while it does not read its responses. What many requests of one client take, on a slow disk say, is
+spread over turns of the event loop, so that they do not hold up the node's own clocks. On a listener with users a
+client says first who it is.
 """
 
 from __future__ import annotations
@@ -37,6 +39,9 @@ DEFAULT_MAX_UNACKNOWLEDGED_BYTES = 16 * 1024 * 1024
 
 _REQUEST_OVERHEAD_BYTES = 16 * 1024
 """What a waiting request counts for beside its bytes, so that many small ones are bounded as well."""
+
+_TURN_SECONDS = 0.01
+"""How long one connection's requests are handled before everything else of the node has its turn."""
 
 _CLOSE_GRACE_SECONDS = 1.0
 
@@ -152,6 +157,9 @@ class ServerConnection(FramedProtocol):
             self._login = ServerExchange(users)
             self._apis = server.apis_after_login
             self._max_frame_bytes = min(server.max_frame_bytes, LARGEST_UNAUTHENTICATED_FRAME)
+        self._turn_ends = 0.0
+        self._later: deque[bytearray] = deque()
+        """What was received and has to wait for the next turn."""
         self._slots: deque[_Slot] = deque()
         self._unacknowledged = 0
         self._writing_paused = False
@@ -168,6 +176,7 @@ class ServerConnection(FramedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._closing = True
+        self._later.clear()
         self._slots.clear()
         self._server.connections.discard(self)
         if not self._lost.done():
@@ -181,6 +190,7 @@ class ServerConnection(FramedProtocol):
         """Closes once what was written is sent; the future is done when the connection is gone."""
         self._closing = True
         self.stop_receiving()
+        self._later.clear()
         self._transport.close()
         return self._lost
 
@@ -190,7 +200,29 @@ class ServerConnection(FramedProtocol):
     def frame_refused(self, reason: str) -> None:
         self._give_up(reason)
 
+    def buffer_updated(self, nbytes: int) -> None:
+        self._turn_ends = time.monotonic() + _TURN_SECONDS
+        super().buffer_updated(nbytes)
+
     def frame_received(self, frame: bytearray) -> None:
+        if self._later:
+            self._later.append(frame)
+        elif time.monotonic() < self._turn_ends:
+            self._handle(frame)
+        else:
+            self._later.append(frame)
+            self._pace()
+            asyncio.get_running_loop().call_soon(self._next_turn)
+
+    def _next_turn(self) -> None:
+        self._turn_ends = time.monotonic() + _TURN_SECONDS
+        while self._later and time.monotonic() < self._turn_ends:
+            self._handle(self._later.popleft())
+        if self._later:
+            asyncio.get_running_loop().call_soon(self._next_turn)
+        self._pace()
+
+    def _handle(self, frame: bytearray) -> None:
         if self._login is not None and self._is_unknown:
             self._receive_login(self._login, frame)
         else:
@@ -327,7 +359,8 @@ class ServerConnection(FramedProtocol):
 
     def _pace(self) -> None:
         """Back-pressure: reads only while the client takes its responses and few enough requests wait."""
-        pause = self._writing_paused or self._unacknowledged > self._server.max_unacknowledged_bytes
+        too_much = self._unacknowledged > self._server.max_unacknowledged_bytes
+        pause = self._writing_paused or too_much or bool(self._later)
         if pause == self._reading_paused or self._closing:
             return
         self._reading_paused = pause

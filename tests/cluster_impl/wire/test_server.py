@@ -7,6 +7,7 @@ import logging
 import re
 import socket
 import struct
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from random import Random
@@ -107,6 +108,40 @@ def test_responses_come_in_the_order_of_requests_though_answers_overtake(run: Ru
                 await asyncio.sleep(0)
             await asyncio.gather(*asking)
             assert called == finished == list(range(6))
+
+    run(test())
+
+
+def test_many_slow_requests_of_one_client_hold_nobody_else_up(run: Run) -> None:
+    """A broker whose disk is slow keeps its session, whatever a client has sent ahead."""
+
+    async def test() -> None:
+        handled: list[int] = []
+        turns = 0
+
+        def slow(request: Request) -> Message:
+            assert isinstance(request.body, m.HeartbeatRequest)
+            handled.append(request.body.generation_id)
+            time.sleep(0.02)
+            return echo_generation(request)
+
+        async def count_turns() -> None:
+            nonlocal turns
+            while len(handled) < 9:
+                await asyncio.sleep(0)
+                turns += bool(handled)
+
+        async with serving({HEARTBEAT: slow}) as (_, port):
+            _, greedy = await asyncio.open_connection(LOCALHOST, port)
+            other = await connect(port)
+            greedy.write(b"".join(frame_of(heartbeat(number), 3) for number in range(8)))
+            counting = asyncio.create_task(count_turns())
+            await other.request(heartbeat(100), 3, timeout=30)
+            await counting
+            assert handled.index(100) < 8, "it was handled between those that came before it"
+            assert [number for number in handled if number < 100] == list(range(8))
+            assert turns > 5
+            greedy.close()
 
     run(test())
 
