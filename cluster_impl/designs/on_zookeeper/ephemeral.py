@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from cluster_impl.coordination.errors import ConnectionLost, NodeExists, NoNode, SessionExpired
+from cluster_impl.coordination.session_state import SessionState
 from cluster_impl.coordination.znodes import Stat
 from cluster_impl.coordination.zookeeper import ZooKeeper
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class OwnZnode:
@@ -33,6 +38,35 @@ class OwnZnode:
             if found is not None and found.ephemeral_owner == self._zookeeper.session_id:
                 return found
             raise
+
+    async def within(self, patience: float, taking: Coroutine[Any, Any, T]) -> T:
+        """What comes of `taking` it. Raises TimeoutError once others have held it for `patience` seconds.
+
+        They are counted anew whenever the connection has changed: a process that hears nothing of the servers cannot
+        say that a session has not ended, and one that does again may find it prolonged by a new leader.
+        """
+        loop = asyncio.get_running_loop()
+        counted_from = loop.time()
+
+        def count_anew(_: SessionState | None = None) -> None:
+            nonlocal counted_from
+            counted_from = loop.time()
+
+        self._zookeeper.listeners.append(count_anew)
+        task = asyncio.ensure_future(taking)
+        try:
+            while not task.done():
+                left = counted_from + patience - loop.time()
+                if left > 0:
+                    await asyncio.wait({task}, timeout=left)
+                elif await self.is_held_by_others():
+                    raise TimeoutError
+                else:
+                    count_anew()
+            return task.result()
+        finally:
+            self._zookeeper.listeners.remove(count_anew)
+            task.cancel()
 
     async def is_held_by_others(self) -> bool:
         """Whether a session holds it that is none of this process's, the earlier ones among them: a server that was cut

@@ -3,7 +3,6 @@ drain the queue of the first, and could lead, before it found the registration t
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import socket
@@ -41,9 +40,7 @@ class IdClaim:
         """Take it, from a killed process of this id too. Raises StartupError if another process keeps it."""
         patience = self._zookeeper.session_timeout + _GRACE
         try:
-            async with asyncio.timeout(patience):
-                while not await self._take():
-                    await self._znode.until_it_may_be_free()
+            await self._znode.within(patience, self._take_when_free())
         except TimeoutError:
             raise StartupError(
                 f"broker id {self._broker_id} is claimed by another process{await self._whose()}, which did not end "
@@ -64,6 +61,10 @@ class IdClaim:
             await self._znode.until_it_may_be_free()
             if self._zookeeper.session_id != session_id:
                 raise SessionExpired("the session expired while its id was claimed")
+
+    async def _take_when_free(self) -> None:
+        while not await self._take():
+            await self._znode.until_it_may_be_free()
 
     async def _take(self) -> bool:
         """Whether it is the session's own. Survives broken connections."""

@@ -65,8 +65,7 @@ class Registration:
     async def first(self, patience: float) -> None:
         """Register for the first time. Raises StartupError if another session holds the id for `patience` seconds."""
         try:
-            async with asyncio.timeout(patience):
-                await self._register(waits=True)
+            await self._znode.within(patience, self._register(waits=True))
         except TimeoutError:
             raise StartupError(
                 f"broker id {self._broker_id} is registered by another ZooKeeper session, which did not end within "
