@@ -27,6 +27,7 @@ SEEN_BY = {
     "compare_and_set_dropped": ("zk-controller", "two-leaders"),
     "legacy_broker_fenced": ("zk-controller", "mixed-cluster-legacy-leader"),
     "earlier_session_is_foreign": ("zk-controller", "zookeeper-leader-unheard"),
+    "silence_taken_for_refusal": ("zk-controller", "waits-for-its-id-unheard"),
     "event_of_an_earlier_epoch_applied": ("zk-controller", "late-log-dir-event"),
     "notification_watch_left_on": ("zk-controller", "log-dir-fails-on-a-leader"),
     "start_replica_epoch_not_checked": ("leader-driven", "v2-requests-of-the-past"),

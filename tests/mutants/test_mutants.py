@@ -46,6 +46,8 @@ SEEN_BY = {
     "legacy_broker_fenced": f"{ZK}/test_ibp.py::test_a_level_turns_on_what_it_is_for_and_what_came_before",
     "earlier_session_is_foreign": f"{ZK}/broker/test_registration_kept.py::"
     "test_a_broker_waits_for_the_znode_of_its_own_earlier_session_to_go",
+    "silence_taken_for_refusal": "tests/cluster_impl/designs/on_zookeeper/test_ephemeral.py::"
+    "test_a_process_that_hears_nothing_waits_on_and_takes_what_it_finds_free",
     "event_of_an_earlier_epoch_applied": f"{ZK}/controller/test_replica_state_event_requests.py::"
     "test_an_event_of_a_process_that_was_restarted_since_is_stopped",
     "notification_watch_left_on": f"{ZK}/controller/test_startup_watches.py::"

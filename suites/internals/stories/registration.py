@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from faults.capabilities import Capability
+from harness.plan.base import Said
 from harness.plan.conditions import BrokerEpochAbove, Connected, NodeExited, Registered, WorkloadAcks
 from harness.plan.injects import InjectCut, InjectDuplicate, InjectKill
 from harness.plan.model import Acknowledged, FaultProven, Plan, StepDone
-from harness.plan.steps import Bind, Heal, Start, Step
+from harness.plan.steps import Bind, Heal, Hold, Start, Step
 from suites.building import (
     LIVELY_MS,
     answers,
@@ -23,10 +24,14 @@ from suites.building import (
     topic,
 )
 from suites.internals.story import internals
-from suites.story import Story, TargetFacts
+from suites.story import AROUND_ZOOKEEPER, LEADER_DRIVEN, Story, TargetFacts
 
 REFUSED = 2
 """The reference's exit code for a node that cannot run as it was configured."""
+SESSION_MS = 6000
+"""Long enough for a broker to be killed, started and cut off inside of it, also on a busy machine."""
+GRACE_MS = 1000
+"""How much longer than a session a broker waits for one that has its id."""
 
 
 def at_the_znode(story: Story, target: TargetFacts, seed: int) -> Plan:
@@ -122,6 +127,39 @@ def _started_again(target: TargetFacts, elder: str) -> list[Step]:
     ]
 
 
+def hears_nothing(story: Story, target: TargetFacts, seed: int) -> Plan:
+    """Started again inside the session of its own dead process it waits for that to end, and then cannot see it."""
+    broker, follower, controller = cast(story, seed)
+    waits = "DLD-01" if target.leader_driven else "DINT-17"
+    timing = pace(target, session_ms=SESSION_MS)
+    steps = [
+        *opening(broker),
+        InjectKill(as_="crash", nodes=broker, back="running"),
+        Heal(as_="restart", fault="crash"),
+        InjectCut(
+            as_="unheard",
+            from_=broker,
+            to="zookeeper",
+            when=Said(says="this process waits for that to end", node=broker),
+        ),
+        Hold(as_="past-its-patience", after="unheard.proven", ms=timing.session_ms + 2 * GRACE_MS),
+        NodeExited(as_="gives-up", node=broker, within_ms=400, expect=never(waits)),
+        Heal(as_="mend", fault="unheard"),
+        Registered(as_="has-its-id", node=broker, is_=True, within_ms=LIVELY_MS, expect=must(waits)),
+        *closing(),
+    ]
+    return compose(
+        story,
+        target,
+        seed,
+        timing=timing,
+        topology=around_zookeeper(controller=None if target.leader_driven else controller),
+        topics=[topic([broker, follower, controller])],
+        steps=steps,
+        coverage=[FaultProven(fault="unheard"), Acknowledged(by="p1", acks="all", after="mend.ended")],
+    )
+
+
 STORIES = (
     internals(
         "duplicate-id-at-the-znode",
@@ -139,5 +177,15 @@ STORIES = (
         "INT-63",
         needs={Capability.DUPLICATE, Capability.LINKS},
         levels=("base",),
+    ),
+    internals(
+        "waits-for-its-id-unheard",
+        "A broker that waits for its id and hears nothing of ZooKeeper waits on, and takes what it finds free",
+        hears_nothing,
+        20,
+        "DINT-17",
+        needs={Capability.KILL, Capability.LINKS},
+        levels=("heartbeats", "plain"),  # at the others shipped Kafka waits for nobody (AZ-02)
+        dialects=AROUND_ZOOKEEPER | LEADER_DRIVEN,
     ),
 )
