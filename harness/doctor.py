@@ -164,8 +164,12 @@ def docker_engine() -> str:
 
 
 _FUSE_CHILD = """
-import errno, stat, sys
+import errno, os, signal, stat, sys, threading
 from mfusepy import FUSE, FuseOSError, Operations
+def end_with_whoever_asked():
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGKILL)
+threading.Thread(target=end_with_whoever_asked, daemon=True).start()
 class OneFile(Operations):
     def getattr(self, path, fh=None):
         if path == "/": return {"st_mode": stat.S_IFDIR | 0o755, "st_nlink": 2}
@@ -173,12 +177,12 @@ class OneFile(Operations):
         raise FuseOSError(errno.ENOENT)
     def readdir(self, path, fh): return [".", "..", "file"]
     def read(self, path, size, offset, fh): return b"fence"[offset:offset + size]
-FUSE(OneFile(), sys.argv[1], foreground=True)
+FUSE(OneFile(), sys.argv[1], foreground=True, auto_unmount=True)
 """
 
 
 def fuse() -> str:
-    """Mounts a file system of one file and reads that file."""
+    """Mounts a file system of one file and reads that file. The mount goes with this process, however that ends."""
     if not Path("/dev/fuse").exists():
         raise Unavailable("no /dev/fuse")
     unmount = shutil.which("fusermount3") or shutil.which("fusermount")
@@ -186,7 +190,10 @@ def fuse() -> str:
         raise Unavailable("no fusermount3 on the PATH")
     with tempfile.TemporaryDirectory(prefix="fencepost-doctor-") as folder:
         child = subprocess.Popen(
-            [sys.executable, "-c", _FUSE_CHILD, folder], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            [sys.executable, "-c", _FUSE_CHILD, folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
         )
         try:
             deadline = time.monotonic() + 5

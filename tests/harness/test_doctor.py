@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness import doctor
+from harness.disks import mounts
 from harness.doctor import Diagnosis, Mechanism, Unavailable, diagnose
 
 
@@ -63,3 +69,34 @@ def test_this_machine_can_run_the_process_backend(capsys: pytest.CaptureFixture[
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["toxiproxy"]["available"]
     assert "answered on" in rows["toxiproxy"]["how"]
+
+
+HANGING = """
+import pathlib, tempfile, time
+from harness import doctor
+tempfile.tempdir = {folder!r}
+pathlib.Path.read_bytes = lambda self: time.sleep(600)
+doctor.fuse()
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.skipif(mounts.lacking() is not None, reason=str(mounts.lacking()))
+def test_a_doctor_that_is_killed_leaves_no_mount(tmp_path: Path) -> None:
+    def mounted() -> bool:
+        return any(os.path.ismount(each) for each in tmp_path.iterdir())
+
+    asking = subprocess.Popen([sys.executable, "-c", HANGING.format(folder=str(tmp_path))])
+    try:
+        _until(mounted)
+    finally:
+        asking.kill()
+        asking.wait()
+    _until(lambda: not mounted())
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
