@@ -21,6 +21,7 @@ from harness.terminal import terminal
 from tests.bench import many_partitions, measures
 from tests.bench.clusters import started
 from tests.bench.faults_page import measure_page
+from tests.bench.kept import Kept
 from tests.bench.many_partitions import Scale
 
 Figures = dict[str, float]
@@ -113,6 +114,12 @@ def options() -> argparse.Namespace:
     )
     arguments.add_argument("--fault", action="append", default=[], help="this fault alone; may be repeated")
     arguments.add_argument("--backend", action="append", default=[], help="try them on this backend alone")
+    arguments.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FILE",
+        help="keep what was measured of each fault there, and measure only what is not there yet",
+    )
     arguments.add_argument("--suite", type=Path, metavar="RUNS", help="the folder with the runs of one suite")
     arguments.add_argument("--write", action="store_true", help="the figures of faults also go into faults/README.md")
     arguments.add_argument("--without-kafka", action="store_true", help="measure the designs alone")
@@ -151,7 +158,13 @@ def main() -> None:
                 chosen.json.write_text(json.dumps(found, indent=2))
     if FAULTS in only:
         page = measure_page(
-            console, chosen.times, chosen.seconds, (chosen.fault, chosen.backend), chosen.repeat, chosen.suite
+            console,
+            chosen.times,
+            chosen.seconds,
+            (chosen.fault, chosen.backend),
+            chosen.repeat,
+            chosen.suite,
+            Kept(chosen.keep),
         )
         page.show(console)
         if chosen.write:

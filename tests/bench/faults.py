@@ -10,9 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
@@ -29,27 +28,13 @@ from harness.network.layout import Layout, Node
 from harness.targets import listeners
 from tests.bench import measures
 from tests.bench.clusters import started
+from tests.bench.kept import Kept
+from tests.bench.lasted import Lasted
 from tests.faults.readme import markdown
 from tests.faults.real import CASES, capability, make_whole, small_cluster, tidy
 
 TARGET = "quorum"
 DIRECT, LINKED = "direct", "through the links"
-
-
-@dataclass(frozen=True)
-class Lasted:
-    """Seconds of each time that a fault was tried. `why_not`: what ended it before its time."""
-
-    shown: Sequence[float] = ()
-    healed: Sequence[float] = ()
-    why_not: str | None = None
-
-    def cells(self) -> tuple[str, ...]:
-        if len(self.shown) < 2:
-            return ("-", "-", "-", "-", self.why_not or "0")
-        figures = (*_percentiles(self.shown), *_percentiles(self.healed))
-        times = str(len(self.shown))
-        return (*map(milliseconds, figures), times if self.why_not is None else f"{times}, then: {self.why_not}")
 
 
 Figures = dict[str, dict[str, Lasted]]
@@ -69,20 +54,25 @@ def backends() -> Mapping[str, str | None]:
 
 
 def measure_faults(
-    console: Console, backend: str, times: int, seconds: float, only: Sequence[str]
+    console: Console, backend: str, times: int, seconds: float, only: Sequence[str], kept: Kept
 ) -> dict[str, Lasted]:
-    """Each fault so often, or for so many seconds if that is less; never less than twice."""
+    """Each fault so often, or for so many seconds if that is less; never less than twice. What is kept is not measured
+    again."""
     names = [name for name, case in CASES.items() if backend in case.backends and (not only or name in only)]
-    found: dict[str, Lasted] = {}
+    found = {name: lasted for name in names if (lasted := kept.find(backend, name)) is not None}
+    if len(found) == len(names):
+        return found
     with (
         TemporaryDirectory(prefix="fencepost-bench-") as scratch,
         small_cluster(Path(scratch, "run"), backend) as cluster,
     ):
         for name in names:
-            reason = lacking(backend, capability(name))
-            found[name] = Lasted(why_not=reason) if reason else _lasted(name, cluster, times, seconds)
+            if name not in found:
+                reason = lacking(backend, capability(name))
+                found[name] = Lasted(why_not=reason) if reason else _lasted(name, cluster, times, seconds)
+                kept.keep(backend, name, found[name])
             console.print(f"  {backend}: {name}", " ".join(found[name].cells()), highlight=False)
-    return found
+    return {name: found[name] for name in names}
 
 
 def _lasted(name: str, cluster: Cluster, times: int, seconds: float) -> Lasted:
@@ -191,12 +181,3 @@ def shown(found: Figures) -> Table:
         for backend, lasted in each.items():
             table.add_row(name, backend, *lasted.cells())
     return table
-
-
-def milliseconds(seconds: float) -> str:
-    ms = 1000 * seconds
-    return f"{ms:,.0f} ms" if ms >= 10 else f"{ms:.2g} ms"
-
-
-def _percentiles(seconds: Sequence[float]) -> tuple[float, float]:
-    return median(seconds), quantiles(seconds, n=100, method="inclusive")[98]

@@ -23,6 +23,7 @@ from tests.bench.faults import (
     measure_starts,
     shown,
 )
+from tests.bench.kept import Kept
 from tests.bench.waits import Suite, suite_of
 from tests.faults.readme import write
 
@@ -84,12 +85,13 @@ def measure_page(
     only: tuple[Sequence[str], Sequence[str]],
     repeat: int,
     runs: Path | None,
+    kept: Kept,
 ) -> Page:
     """`only` these faults and backends, or all that work here; links and starts where all faults are asked for."""
     faults_only, backends_only = only
     asked = {name: reason for name, reason in backends().items() if not backends_only or name in backends_only}
     names = [name for name, reason in asked.items() if reason is None]
-    by_backend = {name: measure_faults(console, name, times, seconds, faults_only) for name in names}
+    by_backend = {name: measure_faults(console, name, times, seconds, faults_only, kept) for name in names}
     faults: Figures = {}
     for backend, found in by_backend.items():
         for fault, lasted in found.items():

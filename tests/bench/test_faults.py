@@ -9,8 +9,10 @@ from rich.console import Console
 
 from results.records.folder import RunFolder
 from results.records.journal import JournalWriter
-from tests.bench.faults import DIRECT, LINKED, Lasted, faults_table
+from tests.bench.faults import DIRECT, LINKED, faults_table
 from tests.bench.faults_page import Page
+from tests.bench.kept import Kept
+from tests.bench.lasted import Lasted
 from tests.bench.waits import Suite, suite_of
 
 TRIED = Lasted(shown=(0.001, 0.002, 0.003), healed=(0.5, 0.5, 1.5))
@@ -80,3 +82,22 @@ def test_a_suite_is_held_beside_the_story_that_waits_longest(tmp_path: Path) -> 
 def test_a_folder_without_runs_has_no_suite(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="came to its end"):
         suite_of(tmp_path)
+
+
+def test_what_was_measured_to_its_end_is_not_measured_again(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "kept.jsonl")
+    kept.keep("process", "kill", TRIED)
+    kept.keep("process", "stall", Lasted(shown=(0.5,), healed=(0.5,), why_not="the engine went away"))
+    with kept.file.open("a") as file:  # type: ignore[union-attr]
+        file.write('{"backend": "proc')
+    kept.keep("docker", "kill", Lasted(shown=(1.0, 2.0), healed=(1.0, 2.0)))
+    assert faults_table({"kill": {"process": kept.find("process", "kill") or Lasted()}}) == faults_table(
+        {"kill": {"process": TRIED}}
+    )
+    assert kept.find("docker", "kill") is not None
+    assert kept.find("process", "stall") is None
+
+
+def test_without_a_file_nothing_is_kept() -> None:
+    Kept().keep("process", "kill", TRIED)
+    assert Kept().find("process", "kill") is None
