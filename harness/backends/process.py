@@ -31,6 +31,8 @@ class _Child:
         self.exit_code: int | None = None
         self.asked_to_end = False
         self.exited = threading.Event()
+        self.told = threading.Event()
+        """Whoever has to know of its end knows."""
         self.pid = process.pid
         self.identity = table.identify_child(process.pid)
         self._process = process
@@ -42,6 +44,7 @@ class _Child:
         self.exited.set()
         if not self.asked_to_end:
             self._on_exit(self.exit_code)
+        self.told.set()
 
 
 class ProcessBackend:
@@ -57,6 +60,8 @@ class ProcessBackend:
         """Start a process; its output is appended to its log. Raises InfrastructureError if it cannot be started."""
         if self.status(name).running in (Running.RUNNING, Running.PAUSED):
             raise InfrastructureError(f"{name} runs already: end it before starting it again")
+        if earlier := self._children.get(name):
+            earlier.told.wait(SETTLE)
         stamp = self._records.intend(name, command.argv)
         try:
             with self.log(name).open("ab") as log:

@@ -65,6 +65,7 @@ class DockerBackend:
             within=self._pod_of(name),
         )
         if earlier is not None:
+            earlier.told.wait(SETTLE)
             self._containers.remove(earlier)
         container = self._containers.start(wanted, lambda code: self._on_exit(name, code))
         self._running[name] = container

@@ -62,6 +62,8 @@ class Container:
         self.asked_to_end = False
         self.paused = False
         self.exited = threading.Event()
+        self.told = threading.Event()
+        """Whoever has to know of its end knows."""
         self._on_exit = on_exit
         threading.Thread(target=self._wait, name=f"wait-{wanted.name}", daemon=True).start()
 
@@ -75,6 +77,7 @@ class Container:
         self.exited.set()
         if not self.asked_to_end:
             self._on_exit(-1 if self.exit_code is None else self.exit_code)
+        self.told.set()
 
 
 class Containers:

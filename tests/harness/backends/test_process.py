@@ -114,6 +114,25 @@ def test_a_node_that_ends_by_itself_is_reported_with_the_last_lines_of_its_log(
     assert "| 50\n" not in said
 
 
+def test_what_is_said_of_an_end_is_said_before_the_next_start(tmp_path: Path) -> None:
+    may_tell = threading.Event()
+    said: list[str] = []
+
+    def tell(name: str, code: int) -> None:
+        may_tell.wait(5)
+        said.append(nodes.obituary(name))
+
+    nodes = ProcessBackend(tmp_path / "processes.jsonl", tmp_path, tell)
+    nodes.start("node-1", Command(["sh", "-c", "exit 3"]))
+    assert nodes.await_end("node-1", 5)
+    telling = threading.Timer(0.05, may_tell.set)
+    telling.start()
+    nodes.start("node-1", SLEEP)
+    nodes.stop_all()
+    telling.join()
+    assert [each.partition(";")[0] for each in said] == ["node-1 ended with exit code 3"]
+
+
 def test_a_node_can_be_started_again_after_its_end_and_only_then(backend: ProcessBackend) -> None:
     first = backend.start("node-1", SLEEP)
     with pytest.raises(InfrastructureError, match="runs already"):

@@ -232,14 +232,24 @@ def test_a_node_may_end_by_itself_over_its_disk_until_it_is_started_on_a_whole_o
     assert check(plan_of(), other.add(2, "node", "node-4", "exited", exit_code=1).journal) != []
 
 
-def test_a_node_may_end_by_itself_while_it_is_misled_about_who_it_is() -> None:
-    swapped = Events().add(1, "fault", "swap", "intent", fault="swapped", nodes=["node-4", "node-5"])
-    refused = swapped.add(2, "node", "node-4", "exited", exit_code=1)
-    assert check(plan_of(), refused.journal) == []
-    again = refused.add(3, "fault", "swap", "recovering").add(4, "node", "node-5", "exited", exit_code=1)
+def test_a_node_may_end_by_itself_if_it_was_misled_about_who_it_is_when_it_was_started() -> None:
+    swapped = (
+        Events()
+        .add(1, "fault", "swap", "intent", fault="swapped", nodes=["node-4", "node-5"])
+        .add(2, "node", "node-4", "started")
+        .add(2, "node", "node-5", "started")
+    )
+    refused = swapped.add(3, "node", "node-4", "exited", exit_code=1).add(4, "fault", "swap", "recovering")
+    late = refused.add(5, "node", "node-5", "exited", exit_code=1)
+    assert check(plan_of(), late.journal) == []
+    again = late.add(6, "node", "node-5", "started").add(7, "node", "node-5", "exited", exit_code=1)
     assert only(check(plan_of(), again.journal)).verdict is Verdict.INFRASTRUCTURE
+
+
+def test_a_node_that_ends_by_itself_after_a_kill_was_not_misled() -> None:
     killed = Events().add(1, "fault", "kill", "intent", fault="kill", nodes=["node-4"])
-    assert check(plan_of(), killed.add(2, "node", "node-4", "exited", exit_code=1).journal) != []
+    again = killed.add(2, "node", "node-4", "started").add(3, "node", "node-4", "exited", exit_code=1)
+    assert only(check(plan_of(), again.journal)).verdict is Verdict.INFRASTRUCTURE
 
 
 def test_a_plan_without_claims_has_no_findings() -> None:
