@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mfusepy", exc_type=ImportError)
-
-import mfusepy  # only where there is libfuse
+try:
+    import mfusepy
+except OSError as lacking:
+    pytest.skip(f"mfusepy: {lacking}", allow_module_level=True)
 
 from harness.disks import server
 
