@@ -60,8 +60,9 @@ class Page:
         write(PLACE, f"\n{faults_table(self.faults)}\n{self._rest()}\n")
 
     def _rest(self) -> str:
+        kernel = platform.release().partition("-")[0]  # whose build it is says nothing
         said = [
-            f"Measured on {os.cpu_count()} cores ({platform.machine()}, kernel {platform.release()}) at a load of "
+            f"Measured on {os.cpu_count()} cores ({platform.machine()}, kernel {kernel}) at a load of "
             f"{self.load:.1f}; times above a few milliseconds grow with the load."
         ]
         said += [f"Not measured on {backend}: {reason}." for backend, reason in self.lacking.items()]
@@ -72,8 +73,9 @@ class Page:
             said.append(f"Six nodes from the first process until they serve a topic, medians: {times}.")
         if self.suite is not None:
             said.append(
-                f"A suite of {self.suite.stories} stories took {self.suite.wall:.0f} s, {self.suite.ratio:.1f} times "
-                f"the longest chain of protocol waits in it ({self.suite.chain:.1f} s, `{self.suite.slowest}`)."
+                f"A suite of {self.suite.stories} stories ({self.suite.target}) took {self.suite.wall:.0f} s, "
+                f"{self.suite.ratio:.1f} times the longest chain of protocol waits in it "
+                f"({self.suite.chain:.1f} s, `{self.suite.slowest}`)."
             )
         return "\n\n".join(each.strip() for each in said)
 

@@ -22,6 +22,7 @@ WAITS = ("await", "hold", "probe")
 class Suite:
     """`wall`: seconds from the begin of the first run to the end of the last; `chain`: of the story that waits most."""
 
+    target: str
     stories: int
     wall: float
     chain: float
@@ -35,6 +36,7 @@ class Suite:
 def suite_of(runs: Path) -> Suite:
     """Of all runs in a folder, which are those of one suite. ValueError if there is none that came to its end."""
     chains: dict[str, float] = {}
+    targets: set[str] = set()
     begun: list[float] = []
     ended: list[float] = []
     for path in sorted(runs.glob("*/journal.jsonl")):
@@ -44,11 +46,12 @@ def suite_of(runs: Path) -> Suite:
         begun.append(journal.events[0].wall)
         ended.append(journal.events[-1].wall)
         story = str(journal.events[0].data.get("story", path.parent.name))
+        targets.add(str(journal.events[0].data.get("target", "unknown")))
         chains[story] = max(chains.get(story, 0.0), waited(journal.of("step")))
     if not chains:
         raise ValueError(f"no run in {runs} came to its end")
     slowest = max(chains, key=chains.__getitem__)
-    return Suite(len(chains), max(ended) - min(begun), chains[slowest], slowest)
+    return Suite(", ".join(sorted(targets)), len(chains), max(ended) - min(begun), chains[slowest], slowest)
 
 
 def waited(steps: Iterable[Event]) -> float:
