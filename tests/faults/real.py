@@ -65,7 +65,7 @@ CASES: Mapping[str, Case] = {
     "kill": Case({"nodes": [BROKEN]}),
     "pause": Case({"nodes": [BROKEN]}),
     "terminate": Case({"nodes": [BROKEN], "within_ms": 60_000}, idle={"within_ms": 200}),
-    "late-bytes": Case({"node": BROKEN, "to": [CONTROLLER], "queued_ms": 1000}, backends=(PROCESS,)),
+    "late-bytes": Case({"node": BROKEN, "to": [CONTROLLER], "queued_ms": 1000}),
     "crash-loop": Case({"node": BROKEN, "lives_ms": [100, 100]}),
     "rolling-restart": Case({"nodes": [BROKEN]}),
     "emptied": Case({"nodes": [BROKEN]}),
