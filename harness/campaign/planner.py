@@ -20,7 +20,7 @@ from harness.campaign.script import Script, tolerated
 from harness.plan.model import Acknowledged, Coverage, FaultProven, Plan
 from harness.targets.target import TargetFile, load_file
 
-VERSION = 4
+VERSION = 5
 """Of what is drawn from a seed; it grows with every change that makes other plans of the same seeds."""
 
 FAULTS = ((1, 5), (2, 6), (3, 5), (4, 2), (5, 1), (6, 1))

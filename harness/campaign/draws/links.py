@@ -73,8 +73,11 @@ def slow(rng: random.Random, ground: Ground) -> Drawn:
     return _link(InjectSlow, ground, who, part, params, f"{latency} ms from {who.text} to {_text(other)}")
 
 
-def cut_after_bytes(rng: random.Random, ground: Ground) -> Drawn:
+def cut_after_bytes(rng: random.Random, ground: Ground) -> Drawn | None:
+    """Not within a ZooKeeper ensemble: no bytes can be counted on the ports between its servers."""
     who, other, part = _opened(rng, ground)
+    if part == AMONG_QUORUM and ground.around_zookeeper:
+        return None
     after = rng.choice((20, 100, 400, 2000))
     params = {"from_": who.refs, "to": other, "after_bytes": after}
     title = f"cut {who.text} to {_text(other)} after {after} bytes"

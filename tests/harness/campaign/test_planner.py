@@ -14,7 +14,7 @@ import harness.campaign
 from faults.capabilities import Capability
 from faults.registry import FAULTS
 from harness.campaign.draws import KINDS
-from harness.campaign.draws.links import cut, stall
+from harness.campaign.draws.links import AMONG_QUORUM, cut, cut_after_bytes, stall
 from harness.campaign.draws.processes import kill
 from harness.campaign.ground import draw_ground
 from harness.campaign.planner import draw_for, left_out, usable
@@ -177,6 +177,15 @@ def test_a_process_that_makes_room_for_another_fault_is_started_when_the_links_a
 def test_no_group_is_parted_from_itself(target: str, seed: int) -> None:
     parted = [step for step in injects(plan_of(target, seed)) if isinstance(step, InjectIsolate | InjectFlapping)]
     assert all(step.nodes != step.from_ for step in parted)
+
+
+@pytest.mark.parametrize(("target", "counted"), [("quorum", True), ("zk-controller", False)])
+def test_no_link_is_torn_on_which_no_bytes_can_be_counted(target: str, counted: bool) -> None:
+    """Servers of a ZooKeeper ensemble answer nobody twice on the ports between them."""
+    file = load_file(target)
+    ground = draw_ground(random.Random(1), file, file.capabilities, twice=False)
+    drawn = [cut_after_bytes(random.Random(seed), ground) for seed in range(200)]
+    assert any(each is not None and each.parts == (AMONG_QUORUM,) for each in drawn) is counted
 
 
 def test_every_fault_that_there_is_is_drawn_or_left_out_with_a_reason() -> None:
