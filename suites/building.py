@@ -182,11 +182,6 @@ def never(requirement: str) -> Expect:
     return Expect(level=Level.NEVER, requirement=requirement)
 
 
-def may(requirement: str) -> Expect:
-    """What is waited for may happen or not; which of it is recorded."""
-    return Expect(level=Level.MAY, requirement=requirement)
-
-
 def answers(requirement: str, outcome: str) -> ExpectOutcome:
     """Each answer has to be this one."""
     return ExpectOutcome(level=Level.MUST, requirement=requirement, outcome=outcome)

@@ -28,8 +28,8 @@ from suites.building import (
     closing,
     compose,
     losses,
-    may,
     must,
+    never,
     opening,
     pace,
     topic,
@@ -54,9 +54,7 @@ def truncated(diverge: bool, story: Story, target: TargetFacts, seed: int) -> Pl
         *_untold(leader, follower, third),
         InjectKill(as_="bounce", nodes=follower),
         *_forgotten(target, follower),
-        Heal(as_="back", fault="bounce"),
-        *_truncated(target, follower),
-        InjectKill(as_="both-die", nodes=(leader, third)),
+        *_alone(target, leader, follower, third),
         *_leads(target, follower, 3 * silent),
         *(_takes_others(target, follower) if diverge else []),
         *closing(work=False),
@@ -110,6 +108,15 @@ def _forgotten(target: TargetFacts, follower: str) -> list[Step]:
     return [IsrIs(as_="given-up", partition="u-0", lacks=follower, within_ms=LIVELY_MS, expect=must("ISR-05"))]
 
 
+def _alone(target: TargetFacts, leader: str, follower: str, third: str) -> list[Step]:
+    """The follower is back, and the two others are dead. Who was given up returns when they are: its fetch, whose
+    answer stalls, would bring it back into the ISR, and then it may lead.
+    """
+    back = [Heal(as_="back", fault="bounce"), *_truncated(target, follower)]
+    death = InjectKill(as_="both-die", nodes=(leader, third))
+    return [*back, death] if target.leader_driven else [death, *back]
+
+
 def _truncated(target: TargetFacts, follower: str) -> list[Step]:
     if not target.leader_driven:
         return [BrokerActive(as_="active", node=follower, within_ms=LIVELY_MS)]
@@ -121,11 +128,8 @@ def _truncated(target: TargetFacts, follower: str) -> list[Step]:
 
 
 def _leads(target: TargetFacts, follower: str, patience_ms: int) -> list[Step]:
-    """A follower that truncates by epoch has lost nothing. Its fetch, whose answer stalls, may have brought it back
-    into the ISR the moment before the others die; then it leads, and the oracle looks for what it should have.
-    """
     if not target.leader_driven:
-        return [LeaderIs(as_="leads", partition="u-0", is_=follower, within_ms=patience_ms, expect=may("ACK-01"))]
+        return [LeaderIs(as_="leads", partition="u-0", is_=follower, within_ms=patience_ms, expect=never("ACK-01"))]
     return [
         LeaderIs(as_="leads", partition="u-0", is_=follower, within_ms=LIVELY_MS, expect=must("LD-28")),
         IsrIs(as_="alone", partition="u-0", is_=follower, within_ms=LIVELY_MS, expect=must("LD-53")),
@@ -193,7 +197,7 @@ def _story(slug: str, title: str, diverge: bool, *requirements: str) -> Story:
 STORIES = (
     _story(
         "truncated-and-elected",
-        "KIP-101, case 1: no record is lost with a follower that was not told of it, and leads",
+        "KIP-101, case 1: a follower that drops what it was not told of must not lead",
         False,
         "DLD-27",
         "DLD-28",
