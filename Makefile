@@ -6,11 +6,16 @@ SEED    ?= 1
 RUNS    ?= runs
 ARGS    ?=
 export PYTHON
+# Without bytecode each worker of each test run would compile all tests again, which takes half of its start.
+unexport PYTHONDONTWRITEBYTECODE
 
 TOXIPROXY_VERSION := v2.12.0
+ACTIONLINT_VERSION := v1.7.7
 BIN  := .venv/bin
 LOCK := requirements.lock
 FENCEPOST := $(BIN)/fencepost
+# Coverage slows the other tests down to less than half their speed, so only the tests of the judge are measured.
+JUDGE_TESTS := tests/harness/checkers tests/harness/test_judge.py
 SUITES := suite-quorum suite-zk-controller suite-leader-driven
 
 # Apache Kafka's jars come by KAFKA_HOME, by Maven, or by the Ivy that Spark carries.
@@ -20,41 +25,67 @@ ZOOKEEPER := $(ZOOKEEPER_HOME)$(wildcard /usr/share/java/zookeeper.jar)$(shell c
 ZOOKEEPER_JARS := $(if $(filter zk-controller leader-driven,$(TARGET)),$(if $(ZOOKEEPER),,.venv/.all))
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance test lint types unit integration suite $(SUITES) docker-suite bench doctor lock clean
+.PHONY: help conformance test check lint types unit integration suite $(SUITES) docker-suite gallery bench bench-mining mutation doctor lock clean
+# A target of these two uses both cores for steps that take one each: the build of Toxiproxy beside the installation, and
+# mypy beside the unit tests.
+.PHONY: .set-up .checks
+PROXY := .tools/bin/toxiproxy-server
 
 help: ## print this
-	@echo "make conformance [TARGET=quorum|zk-controller|leader-driven|apache-kafka|apache-kafka-zk|apache-kafka-zk:2.8.2] [BACKEND=process|docker] [SEED=1] [ARGS='-k kill']"
+	@echo "make conformance [TARGET=quorum|zk-controller|leader-driven|apache-kafka|apache-kafka-zk|apache-kafka-zk:2.8.2] [BACKEND=process|docker] [SEED=1] [ARGS='-k kill --junitxml junit.xml']"
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-conformance: .venv/.harness $(KAFKA_JARS) $(ZOOKEEPER_JARS) ## start real clusters, break them, say which rules held
+conformance: .venv/.harness $(PROXY) $(KAFKA_JARS) $(ZOOKEEPER_JARS) ## start real clusters, break them, say which rules held
 	@$(FENCEPOST) conformance --target $(TARGET) --backend $(BACKEND) --seed $(SEED) --runs $(RUNS) $(ARGS)
 
-test: lint types unit integration suite docker-suite ## everything: lint, types, unit and integration tests, the suites
+check: lint types unit ## lint, types and unit tests; fails if less than 95 % of the judge's branches are covered
+
+test: .set-up .checks integration suite docker-suite ## everything: lint, types, unit and integration tests, the suites
+
+.set-up:
+	@$(MAKE) --no-print-directory -j2 .venv/.all $(PROXY)
+
+.checks:
+	@$(MAKE) --no-print-directory -j2 check
 
 lint: .venv/.all
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@test -x .tools/bin/actionlint || .ci/actionlint $(ACTIONLINT_VERSION)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python -m tests.language
+	@$(BIN)/lint-imports --no-cache >.venv/imports.log || { cat .venv/imports.log; exit 1; }
 
 types: .venv/.all
 	@$(BIN)/mypy
 
-unit: .venv/.all ## the fast tests
-	@$(BIN)/pytest -q -n 2 -m "not integration"
+unit: .venv/.all $(PROXY) ## the fast tests; prints the branch coverage of the judge and its checkers
+	@$(BIN)/pytest -q -n 2 -m "not integration" $(JUDGE_TESTS:%=--ignore=%)
+	@$(BIN)/pytest -q -n 2 -m "not integration" $(JUDGE_TESTS) --cov
 
-integration: .venv/.all ## the tests that start real processes
-	@$(BIN)/pytest -q -n 2 --dist loadfile -m integration
+integration: .venv/.all $(PROXY) ## the tests that start real processes
+	@# Five at a time on two cores: most of them wait for a cluster most of the time. Each worker reads the files that it
+	@# is given, so it gets those with such tests only.
+	@$(BIN)/pytest -q -n 5 --dist loadfile -m integration $$(grep -rl 'mark\.integration' tests --include='test_*.py')
 
 suite: $(SUITES) ## the suites on the three designs of the reference cluster
 
-$(SUITES): suite-%: .venv/.all
+$(SUITES): suite-%: .venv/.all $(PROXY)
 	@$(FENCEPOST) conformance --target $* --seed $(SEED) --runs $(RUNS)
 
-docker-suite: .venv/.all ## a selection of stories on every design and on Apache Kafka, in containers
+docker-suite: .venv/.all $(PROXY) ## a selection of scenarios on every design and on Apache Kafka, in containers
 	@.ci/docker-suite $(SEED) $(RUNS)
 
-bench: .venv/.all ## speed and memory beside Apache Kafka, as ratios of one run
+gallery: .venv/.all $(PROXY) ## bugs of released Apache Kafka: red on the affected release, green on the fixed one
+	@$(BIN)/python -m fencepost.suites.released_bugs --runs $(RUNS)/gallery $(ARGS)
+
+bench: .venv/.all $(PROXY) ## speed and memory beside Apache Kafka, as ratios of one run
 	@$(BIN)/python -m tests.bench $(ARGS)
 
-doctor: .venv/.harness ## what works on this machine, and what is lost without the rest
+bench-mining: .venv/.all ## the mining jobs beside known truth, numpy, and DuckDB if it is installed
+	@$(BIN)/python -m tests.bench.mining $(ARGS)
+
+mutation: .venv/.all $(PROXY) ## plant each known defect and try to catch it; writes docs/mutation.md; hours, goes on where it ended
+	@$(BIN)/python -m tests.mutation $(ARGS)
+
+doctor: .venv/.harness $(PROXY) ## what works on this machine, and what is lost without the rest
 	@$(FENCEPOST) doctor
 
 lock: .venv/.all ## resolve the dependencies anew
@@ -62,7 +93,7 @@ lock: .venv/.all ## resolve the dependencies anew
 	@$(BIN)/uv pip compile -q --upgrade pyproject.toml --all-extras --python-version 3.11 --universal --no-emit-index-url --no-header -o $(LOCK)
 
 clean: ## remove what set-up made here (runs stay)
-	rm -rf .venv .tools .mypy_cache .ruff_cache .hypothesis .pytest_cache *.egg-info build
+	rm -rf .venv .tools .coverage .mypy_cache .ruff_cache .hypothesis .pytest_cache *.egg-info build
 	find cluster_impl faults harness results suites tests -name __pycache__ -prune -exec rm -rf {} +
 
 comma := ,
@@ -71,13 +102,13 @@ install = $(BIN)/pip install --disable-pip-version-check --use-pep517 -c $(LOCK)
 	|| { tail -n 30 .venv/install.log >&2; echo "fencepost: installation failed; the whole output is in .venv/install.log" >&2; exit 2; }
 
 # Two steps, so that the main job does not wait for Spark.
-.venv/.harness: $(LOCK) pyproject.toml | .tools/bin/toxiproxy-server
+.venv/.harness: $(LOCK) pyproject.toml
 	@.ci/prerequisites
 	@echo "fencepost: installing the harness into .venv"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	@$(call install,.[harness])
-	@# Also where Python is told to leave no bytecode: every node of every cluster would compile its program anew.
-	@$(BIN)/python -m compileall -q -j 0 cluster_impl faults harness results suites
+	@# Also where Python leaves no bytecode by itself: each node of each cluster would compile its program again.
+	@$(BIN)/python -m compileall -q -j 0 fencepost/cluster_impl/ fencepost/faults/ fencepost/harness/ fencepost/results/ fencepost/suites/
 	@touch $@
 
 .venv/.all: .venv/.harness
@@ -86,6 +117,6 @@ install = $(BIN)/pip install --disable-pip-version-check --use-pep517 -c $(LOCK)
 	@touch $@
 
 # Found, or built once.
-.tools/bin/toxiproxy-server:
+$(PROXY):
 	@.ci/prerequisites
 	@.ci/toxiproxy $(TOXIPROXY_VERSION)

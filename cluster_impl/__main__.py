@@ -1,7 +1,7 @@
-"""`python -m cluster_impl NODE.properties` runs one node of the cluster.
+"""`python -m fencepost.cluster_impl NODE.properties` runs one node of the cluster.
 
-Exit codes: 0 after SIGTERM or SIGINT, 2 if the node cannot run as configured, 1 if it broke; one sentence on stderr
-says why, if the reason is not a fault of this program.
+Exit codes: 0 after SIGTERM or SIGINT, 2 if the node cannot run as configured, 1 if it failed. One message on stderr
+gives the reason, unless it is a fault of this program, which ends with a traceback.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from pathlib import Path
 
 import uvloop
 
-from cluster_impl.config import ConfigError, NodeConfig, describe_keys, load_config
-from cluster_impl.config_values import Role
-from cluster_impl.endings import NodeFailure, StartupError
-from cluster_impl.node import BROKE, CANNOT_START, STOPPED, run_node
-from cluster_impl.storage.directory import LogDirError
+from fencepost.cluster_impl.config.load import describe_keys, load_config
+from fencepost.cluster_impl.config.nodes import NodeConfig, QuorumControllerNodeConfig
+from fencepost.cluster_impl.config.table import ConfigError
+from fencepost.cluster_impl.failures import NodeFailure, StartupError
+from fencepost.cluster_impl.node import BROKE, CANNOT_START, STOPPED, run_node
+from fencepost.cluster_impl.storage.directory import LogDirError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m cluster_impl",
+        prog="python -m fencepost.cluster_impl",
         description="Run one node of the reference cluster.",
         epilog=f"keys of the property file:\n{describe_keys()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -50,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _log_to_stderr(config: NodeConfig) -> None:
-    kind = "controller" if config.role is Role.CONTROLLER else "broker"
+    kind = "controller" if isinstance(config, QuorumControllerNodeConfig) else "broker"
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO,

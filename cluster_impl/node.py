@@ -1,4 +1,4 @@
-"""A node as a process: started from its configuration, ended by a signal, with one exit code for each way to end."""
+"""A node as a process: started from its configuration, stopped by a signal, with one exit code for each reason."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ import logging
 import signal
 from typing import Protocol
 
-from cluster_impl.config import NodeConfig
-from cluster_impl.config_values import Role
-from cluster_impl.endings import StartupError
-from cluster_impl.storage.checkpoints import CorruptCheckpoint
-from cluster_impl.storage.directory import LogDirError
+from fencepost.cluster_impl.config.nodes import (
+    LeaderDrivenNodeConfig,
+    NodeConfig,
+    QuorumBrokerNodeConfig,
+    QuorumControllerNodeConfig,
+    ZkControllerNodeConfig,
+)
+from fencepost.cluster_impl.failures import StartupError
+from fencepost.cluster_impl.storage.checkpoints import CorruptCheckpoint
+from fencepost.cluster_impl.storage.directory import LogDirError
 
 log = logging.getLogger(__name__)
 
@@ -23,44 +28,45 @@ CANNOT_START = 2
 
 class Node(Protocol):
     async def start(self) -> None:
-        """Returns once the node listens, and has its id where that may take time.
+        """Start, and return once the node listens and, in designs where that may take time, has its id.
 
-        Raises OSError, LogDirError, CorruptCheckpoint, ValueError or StartupError with a sentence if it cannot.
+        Raises OSError, LogDirError, CorruptCheckpoint, ValueError or StartupError with a message.
         """
         ...
 
     async def failed(self) -> None:
-        """Returns never; raises what a part of the node died of: NodeFailure or LogDirError with a sentence."""
+        """Never return; raise the error that ended a part of the node: NodeFailure or LogDirError with a message."""
         ...
 
     async def stop(self) -> None:
-        """End in order, also after a start that was cut short: what can be handed over is, within a bound."""
+        """Stop in order, also after a start that was cut short, and hand over leaderships within a time limit."""
         ...
 
 
 def make_node(config: NodeConfig) -> Node:
-    """Each design is imported where it is chosen: no node waits for the code of another."""
-    match config.role:
-        case Role.CONTROLLER:
-            from cluster_impl.designs.quorum.controller.node import ControllerNode
+    """Make the node of this configuration; only the chosen design is imported, to start quickly and use less memory."""
+    match config:
+        case QuorumControllerNodeConfig():
+            from fencepost.cluster_impl.designs.quorum.controller.node import ControllerNode
 
             return ControllerNode(config)
-        case Role.BROKER:
-            from cluster_impl.designs.quorum.broker.node import BrokerNode
+        case QuorumBrokerNodeConfig():
+            from fencepost.cluster_impl.designs.quorum.broker.node import BrokerNode
 
             return BrokerNode(config)
-        case Role.LEGACY if config.leader_driven is not None:
-            from cluster_impl.designs.leader_driven.node import LeaderDrivenNode
+        case LeaderDrivenNodeConfig():
+            from fencepost.cluster_impl.designs.leader_driven.node import LeaderDrivenNode
 
             return LeaderDrivenNode(config)
-        case Role.LEGACY:
-            from cluster_impl.designs.zk_controller.node import ZkNode
+        case ZkControllerNodeConfig():
+            from fencepost.cluster_impl.designs.zk_controller.node import ZkNode
 
             return ZkNode(config)
+    raise AssertionError(f"no node runs with a {type(config).__name__}")
 
 
 async def run_node(config: NodeConfig) -> None:
-    """Run until SIGTERM or SIGINT. Raises StartupError, and whatever ends a node that should go on."""
+    """Run until SIGTERM or SIGINT. Raises StartupError, and the errors of `Node.failed`."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,7 +1,7 @@
-"""`fencepost doctor`: what works on this machine, how that was found out, what is lost without the rest.
+"""Mechanisms of this machine for `fencepost doctor`: which of them work, by trial, and what is lost without the others.
 
 Each mechanism is tried, not guessed: a process is stopped, a file is read through a FUSE mount, a Toxiproxy answers.
-A probe returns what it saw, or raises `Unavailable` with the reason; nothing it starts outlives it.
+A probe returns its evidence, or raises `Unavailable` with the reason. It ends everything that it started.
 """
 
 from __future__ import annotations
@@ -20,20 +20,39 @@ import urllib.request
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-from harness.network.server import find_toxiproxy
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+import docker
+from fencepost.harness.clock.library import library, unavailable_reason
+from fencepost.harness.disks import mounts
+from fencepost.harness.network.server import find_toxiproxy
+from fencepost.harness.network.socket_table import sockets_of
+from fencepost.harness.targets.zookeeper import ZooKeeperServers, serves
+from fencepost.harness.targets.zookeeper_jars import found_jars
+from fencepost.harness.terminal import terminal
 
 PROBE_SECONDS = 20.0
 
 
 class Unavailable(Exception):
-    """The mechanism does not work here; the message says what was tried and what came of it."""
+    """The mechanism does not work here. The message says what was tried, and the result.
+
+    `remedy` replaces the remedy of the mechanism, where what that would install is there.
+    """
+
+    def __init__(self, message: str, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """One thing that the harness can use, and the probe that tries it."""
+    """A mechanism that the harness can use, and the probe that tries it."""
 
     name: str
     probe: Callable[[], str]
@@ -43,7 +62,7 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a probe found. `how` is evidence when available, the reason when not."""
+    """The result of a probe. `how` is the evidence if the mechanism is available, else the reason."""
 
     name: str
     available: bool
@@ -53,18 +72,18 @@ class Diagnosis:
 
 
 def diagnose(mechanism: Mechanism) -> Diagnosis:
-    """Runs one probe; whatever it raises means that the mechanism cannot be used here."""
+    """Run one probe. Any exception means that the mechanism cannot be used here."""
     try:
         return Diagnosis(mechanism.name, True, mechanism.probe(), mechanism.lost, mechanism.remedy)
     except Unavailable as reason:
-        how = str(reason)
+        return Diagnosis(mechanism.name, False, str(reason), mechanism.lost, reason.remedy or mechanism.remedy)
     except Exception as error:
         how = f"{type(error).__name__}: {error}"
-    return Diagnosis(mechanism.name, False, how, mechanism.lost, mechanism.remedy)
+        return Diagnosis(mechanism.name, False, how, mechanism.lost, mechanism.remedy)
 
 
 def _output(*command: str) -> str:
-    """What `command` printed on both streams, without colours; `Unavailable` when it is absent, fails or hangs."""
+    """Return the output of a command on both streams, without colours. Unavailable if it is absent, fails or hangs."""
     program = shutil.which(command[0])
     if program is None:
         raise Unavailable(f"no {command[0]} on the PATH")
@@ -102,7 +121,7 @@ def toxiproxy() -> str:
 
 
 def java() -> str:
-    """Java 17 or newer, by its own word."""
+    """Check that Java reports version 17 or newer."""
     text = _output("java", "-version")
     found = re.search(r'version "(\d+)([^"]*)"', text)
     if found is None or int(found[1]) < 17:
@@ -111,15 +130,14 @@ def java() -> str:
 
 
 def _spark_jars() -> Path:
-    try:
-        import pyspark
-    except ImportError:
-        raise Unavailable("the package pyspark is not installed") from None
-    return Path(pyspark.__file__).parent / "jars"
+    spark = find_spec("pyspark")
+    if spark is None or spark.origin is None:
+        raise Unavailable("the package pyspark is not installed")
+    return Path(spark.origin).parent / "jars"
 
 
 def resolver() -> str:
-    """Whatever can bring Apache Kafka's jars: KAFKA_HOME, Maven, or the Ivy inside pyspark."""
+    """Find a source of Apache Kafka's jars: KAFKA_HOME, Maven, or the Ivy in pyspark."""
     home = os.environ.get("KAFKA_HOME")
     if home and list(Path(home, "libs").glob("kafka_2.13-*.jar")):
         return f"KAFKA_HOME={home} holds the jars"
@@ -134,29 +152,26 @@ def resolver() -> str:
 
 
 def zookeeper() -> str:
-    """Starts a server from the jars that runs would use, and asks whether it takes sessions."""
-    from harness.targets.zookeeper import ZooKeeperServers, serves
-    from harness.targets.zookeeper_jars import found_jars
-
+    """Start a server from the jars that runs use, and check that it accepts sessions."""
     jars = found_jars()
     if jars is None:
         raise Unavailable("no jars of it: no ZOOKEEPER_HOME, no pyspark, no Debian package; Maven would fetch them")
     java()
-    with tempfile.TemporaryDirectory() as folder, ZooKeeperServers(jars).lonely(Path(folder)) as endpoint:
+    with tempfile.TemporaryDirectory() as folder, ZooKeeperServers(jars).standalone(Path(folder)) as endpoint:
         if not serves(endpoint):
             raise Unavailable(f"a server from {jars.origin} was started and did not serve")
     return f"a server from {jars.origin} served"
 
 
 def docker_engine() -> str:
-    """An engine that answers, not a client that is installed."""
-    import docker
-
+    """Check that a Docker engine answers; an installed client alone does not count."""
     try:
         client = docker.from_env(timeout=5)
     except docker.errors.DockerException as error:
         where = os.environ.get("DOCKER_HOST", "/var/run/docker.sock")
-        raise Unavailable(f"no engine answered at {where}: {error}") from None
+        forbidden = "Permission denied" in str(error)
+        remedy = f"allow this user to use {where}: add it to the group docker, and log in again" if forbidden else None
+        raise Unavailable(f"no engine answered at {where}: {error}", remedy) from None
     try:
         return f"engine {client.version()['Version']} answered"
     finally:
@@ -166,10 +181,10 @@ def docker_engine() -> str:
 _FUSE_CHILD = """
 import errno, os, signal, stat, sys, threading
 from mfusepy import FUSE, FuseOSError, Operations
-def end_with_whoever_asked():
+def end_with_the_parent():
     sys.stdin.read()
     os.kill(os.getpid(), signal.SIGKILL)
-threading.Thread(target=end_with_whoever_asked, daemon=True).start()
+threading.Thread(target=end_with_the_parent, daemon=True).start()
 class OneFile(Operations):
     def getattr(self, path, fh=None):
         if path == "/": return {"st_mode": stat.S_IFDIR | 0o755, "st_nlink": 2}
@@ -182,12 +197,11 @@ FUSE(OneFile(), sys.argv[1], foreground=True, auto_unmount=True)
 
 
 def fuse() -> str:
-    """Mounts a file system of one file and reads that file. The mount goes with this process, however that ends."""
-    if not Path("/dev/fuse").exists():
-        raise Unavailable("no /dev/fuse")
-    unmount = shutil.which("fusermount3") or shutil.which("fusermount")
-    if unmount is None:
-        raise Unavailable("no fusermount3 on the PATH")
+    """Mount a file system of one file and read that file. The mount ends with this process, however it ends."""
+    if refused := mounts.unavailable_reason():
+        what, _, remedy = refused.rpartition(": ")
+        raise Unavailable(what, remedy)
+    unmount = mounts.FUSERMOUNT
     with tempfile.TemporaryDirectory(prefix="fencepost-doctor-") as folder:
         child = subprocess.Popen(
             [sys.executable, "-c", _FUSE_CHILD, folder],
@@ -214,10 +228,8 @@ def fuse() -> str:
 
 
 def wall_clock() -> str:
-    """Compiles the library that stands in front of a wall clock, unless it was before, and reads a clock through it."""
-    from harness.clock.library import lacking, library
-
-    if reason := lacking():
+    """Compile the library that replaces the wall clock, unless the cache has it, and read a clock through it."""
+    if reason := unavailable_reason():
         raise Unavailable(reason)
     built = library()
     done = subprocess.run(
@@ -233,7 +245,7 @@ def wall_clock() -> str:
 
 
 def pause() -> str:
-    """Stops a process of its own and sees state T in the process table."""
+    """Stop a child process and check for state T in the process table."""
     child = subprocess.Popen(["sleep", "60"])
     try:
         child.send_signal(signal.SIGSTOP)
@@ -248,7 +260,7 @@ def pause() -> str:
 
 
 def loopback() -> str:
-    """Binds far-apart addresses of 127.0.0.0/8, as every running cluster does."""
+    """Bind addresses far apart in 127.0.0.0/8, as every running cluster does."""
     for address in ("127.20.0.1", "127.20.199.9", "127.250.201.6"):
         try:
             socket.create_server((address, 0)).close()
@@ -258,9 +270,7 @@ def loopback() -> str:
 
 
 def socket_tables() -> str:
-    """Finds a connection of its own in the kernel's table, as the audit of links does."""
-    from harness.network.socket_table import sockets_of
-
+    """Find a connection of this process in the kernel's table, as the audit of links does."""
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
         mine = client.getsockname()
         if not any(each.local == mine for each in sockets_of(os.getpid())):
@@ -269,7 +279,7 @@ def socket_tables() -> str:
 
 
 def spark() -> str:
-    """Lets Spark print its version, on the Java that jobs would use."""
+    """Let Spark print its version, on the Java that jobs use."""
     jars = _spark_jars()
     text = _output("java", "-cp", f"{jars}/*", "org.apache.spark.deploy.SparkSubmit", "--version")
     found = re.search(r"version (\d[\d.]*)", text)
@@ -334,13 +344,13 @@ MECHANISMS = (
 
 
 def examine() -> list[Diagnosis]:
-    """All mechanisms, tried side by side."""
+    """Try all mechanisms side by side."""
     with ThreadPoolExecutor(len(MECHANISMS)) as pool:
         return list(pool.map(diagnose, MECHANISMS))
 
 
 def main(as_json: bool = False) -> int:
-    """Prints the table. Exit code 0 when runs on the process backend can start, 2 when not."""
+    """Print the table. Return exit code 0 if runs on the process backend can start, else 2."""
     rows = examine()
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
@@ -351,12 +361,6 @@ def main(as_json: bool = False) -> int:
 
 
 def _print_table(rows: list[Diagnosis]) -> None:
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    from harness.terminal import terminal
-
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 3, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)

@@ -1,22 +1,25 @@
-"""What can go wrong with the harness itself, as opposed to the system under test."""
+"""Errors of the harness itself, as opposed to failures of the system under test."""
 
-from faults.capabilities import CapabilityError
+from fencepost.faults.capabilities import CapabilityError
 
 
 class HarnessError(Exception):
-    """Something the harness cannot go on from; the message is a sentence with what, where, and what to do."""
+    """An error that ends what the harness does. Its message says what is wrong, where, and what to do."""
 
 
 class UsageError(HarnessError):
-    """The caller asked for something that does not exist or cannot be: a name, a file, a version."""
+    """The caller named or wrote something that does not exist or is not possible: a name, a file, a version, a plan.
+
+    Commands end with the exit code `WRONG_USAGE`, so that a mistake in a call is no fault of the machine.
+    """
 
 
 class InfrastructureError(HarnessError, CapabilityError):
-    """The machinery around the cluster failed, so the run says nothing about the rules: verdict `infrastructure`.
+    """The harness or the machine failed, so the run says nothing about the rules: verdict `infrastructure`.
 
     Faults know it as a CapabilityError.
     """
 
 
 class LinksLost(InfrastructureError):
-    """A Toxiproxy died, hangs or refuses: nobody knows what the links do, and no fault of them proves anything."""
+    """A Toxiproxy died, hangs or refuses: the state of the links is unknown, so no fault of theirs is proven."""

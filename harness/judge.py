@@ -3,124 +3,176 @@
 What may be held against the target when something else went wrong:
 
 - A violation stands above everything: it is the verdict whatever else was infrastructure or inconclusive.
-- But it must deserve to stand. One that rests on a fault (its time, its effect) is withdrawn when faults are in doubt:
-  after the harness or the machinery under it failed, and after a fault that was not proven or not proven healed.
-- One that rests on something missing is withdrawn when lines of the journal are missing, and when the run was broken
-  off while a fault was at work: a replica whose directory was emptied has not had the time to leave the ISR.
-- One made of events that contradict each other stands always. So does a lost record in a whole journal, whatever the
-  links did: acks=all promises to keep it under any fault.
-- A deadline that was missed while a node had no processor is withdrawn (see `harness.checkers.starvation`).
-- What is withdrawn becomes inconclusive and is still shown.
+- A violation with doubtful evidence is withdrawn. One that is based on a fault (its time, its effect) is withdrawn
+  after the harness or its infrastructure failed, and after a fault that was not proven, or not proven healed.
+- A fatal error that ended a client of the workload may be the target's doing: inconclusive (decision 0047). What was
+  seen before stands, and so do the answers to requests that had a connection of their own. A condition that was awaited
+  until later is withdrawn: it may have needed the client's records.
+- A violation that is based on an absence is withdrawn if lines of the journal are missing, and if the run was
+  interrupted while a fault was active: a replica with an emptied directory had no time to leave the ISR.
+- A violation made of events that contradict each other always stands. So does a lost record in a complete journal,
+  whatever the links did: acks=all promises to keep it under any fault.
+- A deadline that was missed while a node had no processor is withdrawn (see `fencepost.harness.checkers.starvation`).
+- A withdrawn violation becomes inconclusive and is still shown.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import inf
+from dataclasses import replace
 from pathlib import Path
 
-from harness.checkers import DATA_CHECKERS, expectations
-from harness.checkers.check import Check
-from harness.checkers.control import ControlHistory, TopicPartition, read_control
-from harness.checkers.coverage import check_coverage
-from harness.checkers.history import History, read_history
-from harness.checkers.leadership import (
+from fencepost.harness.catalogue import catalogue, describe
+from fencepost.harness.checkers import data_checkers, expectations
+from fencepost.harness.checkers.added import added_checkers
+from fencepost.harness.checkers.control import ControlHistory, TopicPartition, read_control
+from fencepost.harness.checkers.coverage import PRODUCED, check_coverage
+from fencepost.harness.checkers.doubts import find_doubts, withdrawn
+from fencepost.harness.checkers.exits import check_exits
+from fencepost.harness.checkers.fatal_requests import fatal_requests
+from fencepost.harness.checkers.history import History, read_history
+from fencepost.harness.checkers.leadership import (
+    ONE_CONTROLLER_IN_ZOOKEEPER,
     lawful_isr,
     leader_epochs_grow,
     one_controller,
     one_leader,
 )
-from harness.checkers.log_files import check_log_files
-from harness.checkers.mechanisms import CUT, Reach, copies_without, reaches, undated, without
-from harness.checkers.record_table import RecordTable
-from harness.checkers.replica_logs import read_replicas
-from harness.checkers.replicas import check_replicas
-from harness.checkers.staleness import stale_metadata
-from harness.checkers.starvation import excuse_starved
-from harness.checkers.zookeeper import controller_epochs_grow, no_old_controller_writes
-from harness.plan.file import load_plan
-from harness.plan.hash import plan_hash
-from harness.plan.model import Plan
-from harness.targets.target import Dialect, load_file
-from results.records.events import CONVERGE, TROUBLE
-from results.records.folder import RunFolder
-from results.records.journal import Journal, read_journal
-from results.records.verdict import Basis, Finding, RunVerdict, Verdict
-
-_PRODUCED = Check("produced", "Something was acknowledged", "ACK-01", Basis.ABSENCE)
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """Violations of these bases that showed at `since` or later are not held against the target."""
-
-    reason: str
-    bases: frozenset[Basis]
-    since: float = -inf
-
-    def covers(self, finding: Finding) -> bool:
-        late = finding.at is None or finding.at >= self.since
-        return finding.verdict is Verdict.VIOLATION and finding.basis in self.bases and late
+from fencepost.harness.checkers.log_files import check_log_files
+from fencepost.harness.checkers.loss import name_parts, one_loss
+from fencepost.harness.checkers.mechanisms import (
+    CUT,
+    AffectedRange,
+    affected_ranges,
+    history_without,
+    nodes_with_undated_cuts,
+    replicas_without,
+)
+from fencepost.harness.checkers.record_table import RecordTable
+from fencepost.harness.checkers.replica_logs import NO_REPLICAS, read_replicas
+from fencepost.harness.checkers.replicas import check_replicas, compare_replicas
+from fencepost.harness.checkers.stability import Stability, brokers_stay, controller_stays, leaders_stay
+from fencepost.harness.checkers.staleness import stale_metadata
+from fencepost.harness.checkers.starvation import excuse_starved
+from fencepost.harness.checkers.topic_lives import read_deletions, split_lives
+from fencepost.harness.checkers.visible_end import visible_end
+from fencepost.harness.checkers.zookeeper import controller_epochs_grow, no_old_controller_writes
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.file import load_plan
+from fencepost.harness.plan.hash import plan_hash
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.targets.registry import load_file
+from fencepost.results.records.events import CLIENT_ENDED, INFRASTRUCTURE
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import Journal, read_journal
+from fencepost.results.records.requirements import RequirementResult, RequirementState
+from fencepost.results.records.verdict import Finding, RunVerdict, Verdict, requirement_states
 
 
-def judge_folder(folder: RunFolder) -> RunVerdict:
-    """Judge a run from its files and write `verdict.json`."""
-    verdict = judge(load_plan(folder.plan), read_journal(folder.journal), folder.nodes)
+def judge_folder(folder: RunFolder, plan: Plan | None = None) -> RunVerdict:
+    """Judge a run from its files and write `verdict.json`. The plan is read from the folder unless it is given."""
+    verdict = judge(plan or load_plan(folder.plan), read_journal(folder.journal), folder.nodes)
     verdict.save(folder.verdict)
     return verdict
 
 
 def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict:
-    """All checkers, expectations and coverage together. Linear in the journal.
+    """Judge a run by all checkers, expectations and coverage. Linear in the journal.
 
-    With `nodes`, the folder of the nodes' own folders, the logs that they left are held against it too.
+    `nodes` is the folder of the nodes' own folders; with it the logs that they left are judged, too.
     """
-    troubles = list(_troubles(journal))
-    history = read_history(journal)
-    claims = [
+    failures = list(_infrastructure_findings(journal))
+    history = split_lives(read_history(journal), read_deletions(journal))
+    judged = [
         *_data_plane(plan, journal, history, nodes),
         *_leadership(plan, journal),
         *excuse_starved(plan, journal, expectations.check(plan, journal)),
+        *check_exits(plan, journal),
     ]
     coverage = [*check_coverage(plan, journal), *_produced(plan, history)]
-    claims += _out_of_date(plan, claims, coverage)
-    doubts = list(_doubts(journal, [*troubles, *(each for each in claims if each.verdict is Verdict.INFRASTRUCTURE)]))
-    claims = _explained(plan, journal, history, nodes, claims)
-    claims = [_held_back(_as_listed(plan, finding), doubts) for finding in claims]
-    findings = (*troubles, *claims, *_unproven(journal), *coverage)
+    judged += _missing_differences(plan, judged, coverage)
+    doubts = list(
+        find_doubts(plan, journal, [*failures, *(each for each in judged if each.verdict is Verdict.INFRASTRUCTURE)])
+    )
+    judged = _attributed(plan, journal, history, nodes, judged)
+    judged = name_parts(withdrawn(_listed(plan, finding), doubts) for finding in judged)
+    findings = (*failures, *_ended_clients(journal), *judged, *_unproven(journal), *coverage)
     verdict = Verdict.worst(finding.verdict for finding in findings)
+    defect = _planted_defect(journal)
     return RunVerdict(
         verdict=verdict,
-        headline=_headline(plan, verdict, findings),
-        story=plan.story,
+        headline=_with_defect(defect, _headline(plan, verdict, findings)),
+        scenario=plan.scenario,
         target=plan.target,
         plan_hash=plan_hash(plan),
         duration=journal.duration,
         events=len(journal.events),
         torn=journal.torn,
         findings=findings,
+        requirements=tuple(
+            _requirement(each, state) for each, state in requirement_states(findings, plan.requirements).items()
+        ),
+        planted_defect=defect,
     )
 
 
+def _requirement(name: str, state: RequirementState) -> RequirementResult:
+    row = describe(name)
+    if row is None:
+        return RequirementResult(name, state)
+    url = catalogue().document(row.document).url
+    return RequirementResult(name, state, row.says, row.document, row.section, url, row.note)
+
+
+def _planted_defect(journal: Journal) -> str:
+    """Return the names of the mutants that nodes were started with; empty if all nodes were healthy."""
+    return ", ".join(sorted({d for each in journal.of("node", "started") if (d := each.data.get("planted_defect"))}))
+
+
+def _with_defect(defect: str, headline: str) -> str:
+    return f"With the planted defect {defect}: {headline}" if defect else headline
+
+
 def _data_plane(
-    plan: Plan, journal: Journal, history: History, nodes: Path | None, taken: Sequence[Reach] = ()
+    plan: Plan, journal: Journal, history: History, nodes: Path | None, affected: Sequence[AffectedRange] = ()
 ) -> list[Finding]:
-    """What clients saw, and what the nodes' files say of it. Every record in doubt is shown on every replica. Records
-    that are `taken` are left out."""
-    replicas = read_replicas(plan, nodes) if nodes is not None and nodes.is_dir() else None
-    if taken:
-        replicas = replicas and copies_without(replicas, history, taken)
-        history = without(history, taken)
+    """Judge the clients' history and the nodes' files, without the records in `affected` ranges.
+
+    Counterexamples show their records on every replica.
+    """
+    replicas = read_replicas(plan, nodes) if nodes is not None else None
+    if affected:
+        replicas = replicas and replicas_without(replicas, history, affected)
+        history = history_without(history, affected)
     if replicas is not None:
         history = replace(history, session=replicas.session)
-    seen = [checker(history) for checker in DATA_CHECKERS]
-    if replicas is None:
-        return seen
+    file = load_file(plan.target)
+    seen = [checker(history) for checker in (*data_checkers(history), *added_checkers(file.checkers, file.beside))]
+    seen.append(visible_end(journal, read_deletions(journal), affected))
+    if nodes is None or replicas is None:
+        return one_loss(seen, history, NO_REPLICAS, ())
     table = RecordTable(history, replicas)
-    return [
-        *(table.show(finding) for finding in seen),
-        *check_replicas(history, replicas),
-        *check_log_files(replicas, journal),
-    ]
+    comparison = compare_replicas(history, replicas)
+    of_logs = [*check_replicas(comparison, table), *check_log_files(replicas, journal)]
+    missing = list(_missing_logs(plan, journal, nodes))
+    findings = [*map(table.show, seen), *(_over_all_logs(finding, missing) for finding in of_logs)]
+    return one_loss(findings, history, replicas, comparison.missing)
+
+
+def _missing_logs(plan: Plan, journal: Journal, nodes: Path) -> Iterator[str]:
+    """Yield the brokers that ran, and whose folders are gone; all brokers if the folder of the nodes itself is gone."""
+    ran = {event.node or event.id for event in journal.of("node", "started")}
+    for node in plan.topology.nodes:
+        if "broker" in node.roles and not (nodes / node.name).is_dir() and (node.name in ran or not nodes.is_dir()):
+            yield node.name
+
+
+def _over_all_logs(finding: Finding, missing: Sequence[str]) -> Finding:
+    """Return a pass as inconclusive if logs are missing; a violation in the logs that are left stands."""
+    if finding.verdict is not Verdict.PASS or not missing:
+        return finding
+    message = (
+        f"The logs of {', '.join(missing)} are missing from the run folder. In those that are left: {finding.message}"
+    )
+    return replace(finding, verdict=Verdict.INCONCLUSIVE, message=message)
 
 
 def _leadership(plan: Plan, journal: Journal) -> list[Finding]:
@@ -134,38 +186,49 @@ def _leadership(plan: Plan, journal: Journal) -> list[Finding]:
         leader_epochs_grow(control),
         lawful_isr(control, assigned, may_outlast=not dialect.has_controllers),
         *_controllers(control, dialect),
+        *_stability(Stability(plan, dialect, journal, control)),
         stale_metadata(journal),
     ]
+
+
+def _stability(run: Stability) -> tuple[Finding, ...]:
+    if not run.dialect.has_controllers:
+        return (leaders_stay(run),)
+    return leaders_stay(run), brokers_stay(run), controller_stays(run), fatal_requests(run)
 
 
 def _controllers(control: ControlHistory, dialect: Dialect) -> tuple[Finding, ...]:
     if not dialect.has_controllers:
         return ()
-    if not dialect.around_zookeeper:
+    if not dialect.uses_zookeeper:
         return (one_controller(control),)
-    return one_controller(control, "INT-01"), controller_epochs_grow(control), no_old_controller_writes(control)
+    return (
+        one_controller(control, ONE_CONTROLLER_IN_ZOOKEEPER),
+        controller_epochs_grow(control),
+        no_old_controller_writes(control),
+    )
 
 
-def _troubles(journal: Journal) -> Iterator[Finding]:
-    """What makes the run worth nothing, or part of it."""
+def _infrastructure_findings(journal: Journal) -> Iterator[Finding]:
+    """Yield a finding for each failure of the infrastructure: the journal, the harness, the machinery around it."""
     if journal.damaged:
         lines = "; ".join(map(str, journal.damaged[:5]))
         yield _infrastructure("journal", f"{len(journal.damaged)} lines of the journal are damaged: {lines}.")
     if not journal.finished:
-        last = f"event {journal.events[-1].seq} at {journal.duration:.1f} s" if journal.events else "nothing"
-        yield _infrastructure("unfinished", f"The run did not come to its end; the last it recorded is {last}.")
+        last = f"event {journal.events[-1].seq} at {journal.duration:.1f} s" if journal.events else "none"
+        yield _infrastructure("unfinished", f"The run did not reach its end; the last recorded event is {last}.")
     for event in journal.of("note"):
-        if event.data.get("what") == TROUBLE:
-            yield replace(_infrastructure("harness", event.data["sentence"]), at=event.t)
+        if event.data.get("what") == INFRASTRUCTURE:
+            yield replace(_infrastructure("harness", event.data["message"]), at=event.t)
 
 
-def _infrastructure(check: str, sentence: str) -> Finding:
+def _infrastructure(check: str, message: str) -> Finding:
     title = {
         "journal": "The journal is damaged",
         "unfinished": "The run was cut short",
         "harness": "The harness failed",
     }[check]
-    return Finding(Verdict.INFRASTRUCTURE, check, title, sentence)
+    return Finding(Verdict.INFRASTRUCTURE, check, title, message)
 
 
 def _unproven(journal: Journal) -> Iterator[Finding]:
@@ -174,89 +237,79 @@ def _unproven(journal: Journal) -> Iterator[Finding]:
         yield Finding(
             verdict=Verdict.INCONCLUSIVE,
             check="faults",
-            title="A fault was not what the plan asked for",
-            sentence=f"The fault {event.id} could not be shown to {effect}: {event.data.get('how', 'no measurement')}.",
+            title="A fault was not proven",
+            message=f"The fault {event.id} was not proven to {effect}: {event.data.get('how', 'no measurement')}.",
             at=event.t,
         )
 
 
-def _doubts(journal: Journal, troubles: list[Finding]) -> Iterator[Doubt]:
-    for trouble in troubles:
-        lost_lines = trouble.check == "journal"
-        bases = {Basis.FAULT, Basis.ABSENCE} if lost_lines else {Basis.FAULT}
-        since = trouble.at if trouble.check == "nodes" else None
-        yield Doubt(trouble.sentence, frozenset(bases), since=-inf if since is None else since)
-    begun = {"unproven": "intent", "unhealed": "recovering"}
-    for event in journal.of("fault", *begun):
-        starts = [
-            each.t for each in journal.of("fault", begun[event.phase]) if each.id == event.id and each.t <= event.t
-        ]
-        state = "working" if event.phase == "unproven" else "healed"
-        reason = f"the fault {event.id} was not proven {state}."
-        yield Doubt(reason, frozenset({Basis.FAULT}), since=max(starts, default=event.t))
-    yield from _broken_off(journal)
+def _ended_clients(journal: Journal) -> Iterator[Finding]:
+    """Yield a finding for each client of the workload that a fatal error ended."""
+    for event in journal.of("note"):
+        if event.data.get("what") == CLIENT_ENDED:
+            yield Finding(
+                verdict=Verdict.INCONCLUSIVE,
+                check="clients",
+                title="A fatal error ended a client",
+                message=(
+                    f"The client {event.data['client']} was ended at {event.t:.2f} s by {event.data['error']}, a fatal "
+                    f"error that the target's answers can cause: {event.data['message']}."
+                ),
+                at=event.t,
+            )
 
 
-def _broken_off(journal: Journal) -> Iterator[Doubt]:
-    """A run that comes to its end heals whatever is left, and only then converges."""
-    if any(event.id == CONVERGE for event in journal.of("step", "begin")):
-        return
-    begun: dict[str, float] = {}
-    for event in journal.of("fault"):
-        if event.phase in ("healed", "unhealed"):
-            begun.pop(event.id, None)
-        else:
-            begun.setdefault(event.id, event.t)
-    for name, since in begun.items():
-        reason = f"the run was broken off while the fault {name} was at work."
-        yield Doubt(reason, frozenset({Basis.FAULT, Basis.ABSENCE}), since)
-
-
-def _held_back(finding: Finding, doubts: list[Doubt]) -> Finding:
-    for doubt in doubts:
-        if doubt.covers(finding):
-            return finding.withdrawn(doubt.reason)
-    return finding
-
-
-def _explained(
-    plan: Plan, journal: Journal, history: History, nodes: Path | None, claims: list[Finding]
+def _attributed(
+    plan: Plan, journal: Journal, history: History, nodes: Path | None, judged: list[Finding]
 ) -> list[Finding]:
-    """What a listed difference can have done by its mechanism is put down to it; whatever is wrong besides stands."""
+    """Attribute violations to the listed differences whose mechanism can have caused them; all others stand."""
     for mechanism in dict.fromkeys(each.mechanism for each in plan.deviations if each.mechanism is not None):
         listed = {each.requirement: each.difference for each in plan.deviations if each.mechanism == mechanism}
         if nodes is None or not any(
-            each.verdict is Verdict.VIOLATION and each.requirement in listed for each in claims
+            each.verdict is Verdict.VIOLATION and each.requirement in listed for each in judged
         ):
             continue
-        taken = reaches(mechanism, plan, journal, history, nodes.parent / "logs")
-        rest = {each.check: each for each in _data_plane(plan, journal, history, nodes, taken)} if taken else {}
-        claims = [_put_down(each, listed, rest.get(each.check), taken) for each in claims]
-        if mechanism == CUT and (nodes_of := undated(plan, journal, nodes.parent / "logs")):
-            reason = f"the clock of {', '.join(nodes_of)} was changed, so its log does not say when it cut what."
-            claims = [
+        affected = affected_ranges(mechanism, plan, journal, history, nodes.parent / "logs")
+        rest = {each.check: each for each in _data_plane(plan, journal, history, nodes, affected)} if affected else {}
+        judged = [_attributed_finding(each, listed, rest.get(each.check), affected) for each in judged]
+        if mechanism == CUT and (reason := _undated_cuts(plan, journal, nodes.parent / "logs")):
+            judged = [
                 each.withdrawn(reason) if each.verdict is Verdict.VIOLATION and each.requirement in listed else each
-                for each in claims
+                for each in judged
             ]
-    return claims
+    return judged
 
 
-def _put_down(finding: Finding, listed: Mapping[str, str], rest: Finding | None, taken: Sequence[Reach]) -> Finding:
-    """`rest`: what the same check finds without the records that the mechanism can have taken."""
+def _undated_cuts(plan: Plan, journal: Journal, logs: Path) -> str:
+    """Return why the times are unknown at which replicas cut their logs; empty if they are known."""
+    if not logs.is_dir():
+        return f"the folder {logs.name} of the run is missing, so the cuts of the nodes are unknown."
+    if clock_changed := nodes_with_undated_cuts(plan, journal, logs):
+        return f"the clock of {', '.join(clock_changed)} was changed, so the times of its cuts are unknown."
+    return ""
+
+
+def _attributed_finding(
+    finding: Finding, listed: Mapping[str, str], rest: Finding | None, affected: Sequence[AffectedRange]
+) -> Finding:
+    """Return the finding as attributed to its listed difference.
+
+    `rest` is the finding of the same check without the affected records. If it is a violation, it stands.
+    """
     difference = None if finding.requirement is None else listed.get(finding.requirement)
     if finding.verdict is not Verdict.VIOLATION or difference is None or rest is None:
         return finding
     if rest.verdict is Verdict.VIOLATION:
-        return replace(rest, sentence=f"{rest.sentence} Known differences do not explain these.")
+        return replace(rest, message=f"{rest.message} Known differences do not explain these.")
     if rest.verdict is not Verdict.PASS:
         return rest
-    how = "; ".join(dict.fromkeys(reach.how for reach in taken))
-    sentence = f"{finding.sentence} Known as {difference}: {how}."
-    return replace(finding, verdict=Verdict.PASS, difference=difference, sentence=sentence)
+    how = "; ".join(dict.fromkeys(each.how for each in affected))
+    message = f"{finding.message} Known as {difference}: {how}."
+    return replace(finding, verdict=Verdict.PASS, difference=difference, message=message)
 
 
-def _as_listed(plan: Plan, finding: Finding) -> Finding:
-    """A violation that the plan's target is listed for is what was expected, and stays visible as that."""
+def _listed(plan: Plan, finding: Finding) -> Finding:
+    """Return a violation that is listed for the plan's target as a pass that names the difference."""
     for deviation in plan.deviations:
         if (
             finding.verdict is Verdict.VIOLATION
@@ -264,23 +317,23 @@ def _as_listed(plan: Plan, finding: Finding) -> Finding:
             and finding.requirement == deviation.requirement
             and finding.difference is None
         ):
-            sentence = f"{finding.sentence} Listed for {plan.target} as {deviation.difference}."
-            return replace(finding, verdict=Verdict.PASS, difference=deviation.difference, sentence=sentence)
+            message = f"{finding.message} Listed for {plan.target} as {deviation.difference}."
+            return replace(finding, verdict=Verdict.PASS, difference=deviation.difference, message=message)
     return finding
 
 
-def _out_of_date(plan: Plan, claims: Iterable[Finding], coverage: Iterable[Finding]) -> list[Finding]:
-    """A listed difference that does not show is a violation too, if the run gave it the chance to."""
-    open_ = {finding.requirement for finding in claims if finding.verdict in (Verdict.VIOLATION, Verdict.INCONCLUSIVE)}
+def _missing_differences(plan: Plan, judged: Iterable[Finding], coverage: Iterable[Finding]) -> list[Finding]:
+    """Return a violation for each listed difference that did not show, although the run covered it."""
+    open_ = {finding.requirement for finding in judged if finding.verdict in (Verdict.VIOLATION, Verdict.INCONCLUSIVE)}
     covered = all(finding.verdict is Verdict.PASS for finding in coverage) and not any(
-        finding.verdict in (Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE) for finding in claims
+        finding.verdict in (Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE) for finding in judged
     )
     return [
         Finding(
             verdict=Verdict.VIOLATION if covered else Verdict.INCONCLUSIVE,
             check="deviation",
             title="A listed difference no longer shows",
-            sentence=f"{plan.target} is listed to break {each.requirement} here ({each.difference}), and did not.",
+            message=f"{plan.target} is listed to break {each.requirement} here ({each.difference}); it did not.",
             requirement=each.requirement,
             level="must",
             difference=each.difference,
@@ -291,22 +344,22 @@ def _out_of_date(plan: Plan, claims: Iterable[Finding], coverage: Iterable[Findi
 
 
 def _produced(plan: Plan, history: History) -> Iterable[Finding]:
-    """A workload that was to be acknowledged and never was says nothing about acknowledged records."""
+    """Judge that a workload with acks=all was acknowledged at all: else nothing is known of acknowledged records."""
     wanted = [producer.name for producer in plan.workload.producers if producer.acks == "all"]
     if not wanted:
         return ()
     if not history.promises:
-        return (_PRODUCED.unjudged(f"Nothing that {', '.join(wanted)} sent was acknowledged: no promise to judge."),)
-    return (_PRODUCED.held(len(history.promises), f"{len(history.promises)} records were acknowledged at acks=all."),)
+        return (PRODUCED.unjudged(f"No record of {', '.join(wanted)} was acknowledged, so no promise can be judged."),)
+    return (PRODUCED.held(len(history.promises), f"{len(history.promises)} records were acknowledged at acks=all."),)
 
 
 def _headline(plan: Plan, verdict: Verdict, findings: Iterable[Finding]) -> str:
-    """The first finding that made the verdict what it is; of a pass, what was judged."""
+    """Return the message of the first finding with the run's verdict; for a pass, the number of rules judged."""
     findings = list(findings)
     if verdict is not Verdict.PASS:
-        return next(finding.sentence for finding in findings if finding.verdict is verdict)
+        return next(finding.message for finding in findings if finding.verdict is verdict)
     shown = [finding for finding in findings if finding.difference and finding.counterexample]
     if shown:
-        return shown[0].sentence
-    requirements = {finding.requirement for finding in findings if finding.requirement}
-    return f"All {len(requirements)} rules that this run could judge held."
+        return shown[0].message
+    held = list(requirement_states(findings).values()).count(RequirementState.HELD)
+    return f"All {held} rules that this run could judge held."

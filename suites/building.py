@@ -1,18 +1,25 @@
-"""What the stories have in common: their clusters, the work, the claims, and how a story begins and ends."""
+"""The frame that all plans share: setup, workload, service probes, teardown, and what a plan can prove."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
-from harness.plan.base import After, Expect, ExpectOutcome, Level
-from harness.plan.conditions import Converged, LeaderIs, Logged, WorkloadAcks
-from harness.plan.model import (
+from fencepost.harness.plan.base import After, ExpectOutcome, Level
+from fencepost.harness.plan.conditions import (
+    LIVENESS_TIMEOUT_MS,
+    AdministratorServed,
+    Converged,
+    LeaderIs,
+    Logged,
+    WorkloadAcks,
+)
+from fencepost.harness.plan.judged import JUDGED_IN_EVERY_RUN, every_workload
+from fencepost.harness.plan.model import (
     ConsumerSpec,
     Coverage,
     Deviation,
-    NodeSpec,
+    NodeSettings,
     Plan,
     ProducerSpec,
     Timing,
@@ -20,194 +27,36 @@ from harness.plan.model import (
     Topology,
     WorkloadSpec,
 )
-from harness.plan.probes import FetchProbe, MetadataProbe, ProduceProbe
-from harness.plan.steps import HealAll, Step, Workload
-from suites.story import ALWAYS, Story, TargetFacts
-
-CONTROLLER_IDS = (1, 2, 3)
-BROKER_IDS = (4, 5, 6)
-DUPLICATE_INDEX = 10
-"""Added to the index of a node for its duplicate's own addresses."""
-
-LIVELY_MS = 30_000
-"""For what must happen sooner or later: far above what any machine needs, so a missed bound is no matter of speed."""
-
-PREFERRED_MS = 1000
-"""Long enough for the preferred replica to be told of a new topic, also on a busy machine: it leads as cast."""
-WITHOUT_OUTCOME_MS = 1500
-"""After so long without a leader each replica looks again, where replicas elect by themselves."""
+from fencepost.harness.plan.probes import FetchProbe, MetadataProbe, ProduceProbe
+from fencepost.harness.plan.steps import HealAll, Produce, Step, Workload
+from fencepost.suites.clusters import node_id, replica_roles, scaled_timing, smallest_cluster
+from fencepost.suites.expectations import ACKNOWLEDGED_LOSS, must
+from fencepost.suites.scenario import Scenario
+from fencepost.suites.target_facts import TargetFacts
 
 PRODUCER = ProducerSpec(name="p1", topic="t", rate=100)
 CONSUMER = ConsumerSpec(name="c1", topic="t")
-WORK = WorkloadSpec(producers=(PRODUCER,), consumers=(CONSUMER,))
-"""The standard work: an idempotent producer at acks=all, and a consumer that follows it."""
+WORKLOAD = WorkloadSpec(producers=(PRODUCER,), consumers=(CONSUMER,))
+"""An idempotent producer at acks=all, and a consumer that follows it."""
 
 
-def node(broker: int) -> str:
-    return f"node-{broker}"
+def workload_with_losses(target: TargetFacts) -> WorkloadSpec:
+    """Return the usual workload; its producer is not idempotent on a target that may lose acknowledged records.
 
-
-def cast(story: Story, seed: int) -> list[str]:
-    """The brokers in the order of the topic's replicas, the leader first: all that a seed decides."""
-    brokers = [node(broker) for broker in BROKER_IDS]
-    random.Random(f"{seed}/{story.slug}").shuffle(brokers)
-    return brokers
-
-
-def pace(
-    target: TargetFacts,
-    *,
-    lease_ms: int = Timing().lease_ms,
-    lag_ms: int = Timing().lag_ms,
-    fetch_ms: int = Timing().fetch_ms,
-    session_ms: int | None = None,
-    fence_ms: int | None = None,
-) -> Timing:
-    """The timeouts of a story, scaled down from those of production and up again for slow targets.
-
-    Around ZooKeeper the session follows the lease unless it is given, and a broker waits a second longer than the
-    controller before it fences itself.
+    The broker refuses an idempotent producer for good (error 45) once the log has lost its last sequence number. That
+    refusal would repeat the loss; it is no failure of the run.
     """
-    times = Timing(
-        lease_ms=lease_ms,
-        lag_ms=lag_ms,
-        fetch_ms=fetch_ms,
-        session_ms=lease_ms if session_ms is None else session_ms,
-        fence_ms=lease_ms + 1000 if fence_ms is None else fence_ms,
-        preferred_ms=PREFERRED_MS if target.leader_driven else Timing().preferred_ms,
-        election_ms=WITHOUT_OUTCOME_MS if target.leader_driven else Timing().election_ms,
-    )
-    stretched = {name: target.stretch * value for name, value in times.model_dump().items() if name != "heartbeat_ms"}
-    return times.model_copy(update=stretched)
+    if not target.differs(ACKNOWLEDGED_LOSS):
+        return WORKLOAD
+    return WORKLOAD.model_copy(update={"producers": (PRODUCER.model_copy(update={"idempotent": False}),)})
 
 
-def topic(replicas: Sequence[str], *, name: str = "t", min_isr: int = 2) -> TopicSpec:
-    """One partition on these brokers; the first leads."""
-    ids = tuple(int(replica.removeprefix("node-")) for replica in replicas)
-    return TopicSpec(name=name, assignments=(ids,), config={"min.insync.replicas": str(min_isr)})
-
-
-def six(*, held_back: Iterable[str] = (), more: Iterable[NodeSpec] = ()) -> Topology:
-    """Three controllers and three brokers; those held back wait for a start step."""
-    later = set(held_back)
-    controllers = (NodeSpec(name=node(each), id=each, index=each, roles=("controller",)) for each in CONTROLLER_IDS)
-    brokers = (
-        NodeSpec(
-            name=node(each), id=each, index=each, roles=("broker",), start="later" if node(each) in later else "now"
-        )
-        for each in BROKER_IDS
-    )
-    return Topology(nodes=(*controllers, *brokers, *more))
-
-
-def around_zookeeper(
-    *,
-    controller: str | None = None,
-    servers: int = 1,
-    held_back: Iterable[str] = (),
-    more: Iterable[NodeSpec] = (),
-    log_dirs: int = 1,
-    levels: Mapping[str, str] | None = None,
-) -> Topology:
-    """So many ZooKeeper servers and three brokers.
-
-    `controller` is the one that is elected because it is started first; None where nobody is.
-    """
-    later, at = set(held_back), levels or {}
-    ensemble = (
-        NodeSpec(name=f"zk-{each}", id=each, index=each, roles=("zookeeper",)) for each in range(1, servers + 1)
-    )
-    brokers = (
-        NodeSpec(
-            name=node(each),
-            id=each,
-            index=each,
-            roles=("broker",),
-            start="later" if node(each) in later else "now",
-            log_dirs=log_dirs,
-            level=at.get(node(each)),
-        )
-        for each in BROKER_IDS
-    )
-    return Topology(nodes=(*ensemble, *brokers, *more), controller=controller)
-
-
-def cluster(
-    target: TargetFacts, controller: str, *, held_back: Iterable[str] = (), more: Iterable[NodeSpec] = ()
-) -> Topology:
-    """The smallest whole cluster of the target's design. `controller` counts where brokers are elected controller."""
-    if target.around_zookeeper:
-        return around_zookeeper(controller=None if target.leader_driven else controller, held_back=held_back, more=more)
-    return six(held_back=held_back, more=more)
-
-
-def authority(target: TargetFacts) -> str:
-    """Whom a broker must reach to keep what it was given."""
-    return "zookeeper" if target.around_zookeeper else "controllers"
-
-
-def asks_the_controller(target: TargetFacts) -> bool:
-    """Does the target speak the requests of KIP-343 and ReplicaStateEvent?"""
-    return "heartbeats" in target.levels
-
-
-def silence_ms(target: TargetFacts, timing: Timing) -> int:
-    """After so long without an answer a broker serves no more, where it counts by itself."""
-    if target.leader_driven:
-        return timing.session_ms
-    return timing.fence_ms if target.around_zookeeper else timing.lease_ms
-
-
-def duplicate_of(elder: str, directory: Literal["empty", "cloned", "same"]) -> NodeSpec:
-    """The second process for the elder's id, with a name, addresses and links of its own; it waits to be started."""
-    broker = int(elder.removeprefix("node-"))
-    return NodeSpec(
-        name=f"{elder}b",
-        id=broker,
-        index=DUPLICATE_INDEX + broker,
-        roles=("broker",),
-        start="later",
-        duplicate_of=elder,
-        directory=directory,
-    )
-
-
-def must(requirement: str) -> Expect:
-    """What is waited for has to happen in time."""
-    return Expect(level=Level.MUST, requirement=requirement)
-
-
-def never(requirement: str) -> Expect:
-    """What is waited for may not happen for as long as the step waits."""
-    return Expect(level=Level.NEVER, requirement=requirement)
-
-
-def answers(requirement: str, outcome: str) -> ExpectOutcome:
-    """Each answer has to be this one."""
-    return ExpectOutcome(level=Level.MUST, requirement=requirement, outcome=outcome)
-
-
-def may_answer(requirement: str, outcome: str) -> ExpectOutcome:
-    """This answer and any other is fine; what came is recorded."""
-    return ExpectOutcome(level=Level.MAY, requirement=requirement, outcome=outcome)
-
-
-def never_answers(requirement: str, outcome: str) -> ExpectOutcome:
-    """Any answer but this one, or none."""
-    return ExpectOutcome(level=Level.NEVER, requirement=requirement, outcome=outcome)
-
-
-def never_serves(requirement: str) -> ExpectOutcome:
-    """Refused, closed, unanswered: anything but served."""
-    return never_answers(requirement, "served")
-
-
-def ask(
+def service_probes(
     name: str, broker: str, expect: ExpectOutcome, *, after: After | None = None, repeat: int = 2
 ) -> list[MetadataProbe | FetchProbe | ProduceProbe]:
-    """The three requests that only a serving broker answers, straight to it (DV-03).
+    """Return the three requests that only a serving broker answers, sent straight to it (DV-03).
 
-    An answer that has to come is waited for; one that may not come is given up soon.
+    A probe waits for an expected answer, and soon gives up one that must not come.
     """
     common = {
         "node": broker,
@@ -224,71 +73,45 @@ def ask(
     ]
 
 
-def adopts(name: str, leader: str, partition: str, *, since: str) -> Logged:
-    """The leader itself knows that it is alone in its ISR, as its log says.
+def logs_sole_isr(name: str, leader: str, partition: str, *, since: str) -> Logged:
+    """Wait until the leader logs that it is alone in its ISR.
 
-    Whoever decides on ISRs knows it a moment earlier. What a leader takes in that moment waits for followers that are
-    gone, and since Apache Kafka 3.7 (KIP-966) ends by its own timeout instead of being refused.
+    The controller, or ZooKeeper, knows it a moment earlier. A record that the leader takes in that moment waits for
+    followers that are gone; since Apache Kafka 3.7 (KIP-966) that request ends by its timeout, not by a refusal.
     """
-    alone = leader.removeprefix("node-")
-    says = rf"\b{partition}\b.*(?:ISR is |ISR updated to |, ISR )\[?{alone}\]?,? "
-    return Logged(as_=name, node=leader, says=says, after=After(event=since), within_ms=LIVELY_MS)
+    says = rf"\b{partition}\b.*(?:ISR is |ISR updated to |, ISR )\[?{node_id(leader)}\]?,? "
+    return Logged(as_=name, node=leader, says=says, after=After(event=since), within_ms=LIVENESS_TIMEOUT_MS)
 
 
-def opening(leader: str, *, partition: str = "t-0", work: bool = True) -> list[Step]:
-    """The cast is right, and work is under way. The cluster is whole before any plan begins."""
+def setup(leader: str, *, partition: str = "t-0", work: bool = True) -> list[Step]:
+    """Wait until the intended replica leads, and start the workload. The cluster is whole before any plan begins."""
     begin: list[Step] = [
-        LeaderIs(as_="cast", within_ms=LIVELY_MS, partition=partition, is_=leader),
+        LeaderIs(as_="leader-ready", within_ms=LIVENESS_TIMEOUT_MS, partition=partition, is_=leader),
     ]
     if work:
-        begin += [Workload(as_="work", action="start"), WorkloadAcks(as_="working", more=20, within_ms=LIVELY_MS)]
+        begin += [
+            Workload(as_="work", action="start"),
+            WorkloadAcks(as_="working", more=20, within_ms=LIVENESS_TIMEOUT_MS),
+        ]
     return begin
 
 
-def closing(*, work: bool = True) -> list[Step]:
-    """Everything is healed: the cluster becomes whole again, and work goes on."""
+def teardown(*, work: bool = True) -> list[Step]:
+    """Heal every fault, wait until the cluster is whole again and serves its clients, and stop the workload."""
     end: list[Step] = [
         HealAll(as_="heal"),
-        Converged(as_="whole", within_ms=LIVELY_MS, expect=must("LIVE-01")),
+        Converged(as_="whole", within_ms=LIVENESS_TIMEOUT_MS, expect=must("LIVE-01", "META-01")),
     ]
     if work:
-        end += [
-            WorkloadAcks(as_="progress", more=20, within_ms=LIVELY_MS, expect=must("LIVE-03")),
-            Workload(as_="rest", action="stop"),
-        ]
+        end.append(WorkloadAcks(as_="progress", more=20, within_ms=LIVENESS_TIMEOUT_MS, expect=must("LIVE-03")))
+    end.append(AdministratorServed(as_="administered", within_ms=LIVENESS_TIMEOUT_MS, expect=must("LIVE-05")))
+    if work:
+        end.append(Workload(as_="stop-work", action="stop"))
     return end
 
 
-LOSES, DIVERGES = "LF-01", "LF-02"
-"""What follows where a follower truncates to its own high watermark and a new leader's is its log end (KIP-101)."""
-
-
-def losses(target: TargetFacts, level: Literal["must", "may"]) -> list[Deviation]:
-    """Acknowledged records are lost, on a target that lists it; and what comes of that: their offsets are given to
-    others, and consumers that saw them see them no more. What only may be lost is lost by the mechanism that the
-    difference tells of: the judge puts nothing else down to it."""
-    if not target.differs(LOSES):
-        return []
-    how: Literal["cut-to-high-watermark"] | None = "cut-to-high-watermark" if level == "may" else None
-    return [
-        Deviation(difference=LOSES, requirement="ACK-01", level=level, mechanism=how),
-        *(Deviation(difference=LOSES, requirement=each, level="may", mechanism=how) for each in CONSEQUENCES),
-    ]
-
-
-def work_despite_losses(target: TargetFacts) -> WorkloadSpec:
-    """The standard work; without idempotence where acknowledged records may be lost: a producer whose last sequence
-    number is gone from the log is refused for good (45), which is the loss once more and no trouble of the run."""
-    if not target.differs(LOSES):
-        return WORK
-    return WORK.model_copy(update={"producers": (PRODUCER.model_copy(update={"idempotent": False}),)})
-
-
-CONSEQUENCES = ("ACK-02", "ACK-04", "ACK-06", "ACK-07", "HW-01", "HW-03", "SEG-01", "SEG-02")
-
-
-def compose(
-    story: Story,
+def build_plan(
+    scenario: Scenario,
     target: TargetFacts,
     seed: int,
     *,
@@ -297,25 +120,30 @@ def compose(
     topics: Sequence[TopicSpec],
     deviations: Sequence[Deviation] = (),
     topology: Topology | None = None,
-    workload: WorkloadSpec = WORK,
-    timing: Timing,
+    workload: WorkloadSpec = WORKLOAD,
+    timing: Timing | None = None,
     security: Literal["plaintext", "sasl"] = "plaintext",
+    settings: NodeSettings | None = None,
 ) -> Plan:
-    """The plan of a story: its own parts in the frame that all stories share.
+    """Return the plan of a scenario.
 
-    Unless the topology says otherwise the last of the cast is controller, where a broker is.
+    Without a topology it runs on the smallest cluster of the target's design, without timing with `scaled_timing`.
     """
+    steps = [_owed(step, target) for step in steps]
+    if target.lacks("idempotence"):
+        steps, workload = [_retried(step) for step in steps], _plain(workload)
     return Plan(
-        story=story.slug,
-        title=story.title,
-        document=story.document,
+        scenario=scenario.slug,
+        title=scenario.title,
+        document=scenario.document,
         seed=seed,
         target=target.reference,
-        requirements=_provable(story, target, steps, deviations),
-        level=story.level(target),
+        requirements=_provable(scenario, target, steps, deviations, workload),
+        level=scenario.level(target),
         security=security,
-        timing=timing,
-        topology=topology or cluster(target, cast(story, seed)[-1]),
+        timing=timing or scaled_timing(target),
+        settings=settings,
+        topology=topology or smallest_cluster(target, replica_roles(scenario, seed)[-1]),
         topics=tuple(topics),
         workload=workload,
         steps=tuple(steps),
@@ -324,14 +152,44 @@ def compose(
     )
 
 
-def _provable(
-    story: Story, target: TargetFacts, steps: Sequence[Step], deviations: Sequence[Deviation]
-) -> tuple[str, ...]:
-    """What a run can prove: what its steps claim, and of a target that follows its documents all that the story names.
+def _retried(step: Step) -> Step:
+    """Return a burst without the sequence numbers that brokers before 0.11 do not know (KIP-98)."""
+    return step.model_copy(update={"idempotent": False}) if isinstance(step, Produce) else step
 
-    Nothing of a document that describes another design.
+
+def _plain(workload: WorkloadSpec) -> WorkloadSpec:
+    """Return the workload with no idempotent producer."""
+    producers = tuple(each.model_copy(update={"idempotent": False}) for each in workload.producers)
+    return workload.model_copy(update={"producers": producers})
+
+
+def _owed(step: Step, target: TargetFacts) -> Step:
+    """Return the step without the further requirements of its claim that belong to documents of other designs."""
+    expect = getattr(step, "expect", None)
+    if expect is None or all(map(target.owes, expect.also)):
+        return step
+    also = tuple(filter(target.owes, expect.also))
+    return step.model_copy(update={"expect": expect.model_copy(update={"also": also})})
+
+
+def _provable(
+    scenario: Scenario,
+    target: TargetFacts,
+    steps: Sequence[Step],
+    deviations: Sequence[Deviation],
+    workload: WorkloadSpec,
+) -> tuple[str, ...]:
+    """Return the requirements that a run can prove, without those of documents that describe other designs.
+
+    They are what the steps claim, what every run is judged by and, of a target that follows its documents, all that
+    the scenario names.
     """
-    expectations = (getattr(step, "expect", None) for step in steps)
-    claimed = [each.requirement for each in (*expectations, *deviations) if each is not None]
-    named = [each for each in story.requirements if each in claimed or target.follows_its_documents]
-    return tuple(dict.fromkeys(each for each in (*named, *claimed, *ALWAYS) if target.owes(each)))
+    expectations = [expect for step in steps if (expect := getattr(step, "expect", None)) is not None]
+    claimed = [name for each in expectations for name in (each.requirement, *each.also)]
+    claimed += [each.requirement for each in deviations if each.level == "must"]
+    named = [each for each in scenario.requirements if each in claimed or target.follows_its_documents]
+    return tuple(
+        dict.fromkeys(
+            each for each in (*named, *claimed, *JUDGED_IN_EVERY_RUN, *every_workload(workload)) if target.owes(each)
+        )
+    )

@@ -1,6 +1,6 @@
-"""What is proven: every requirement of the catalogue against the runs of each target, and the tests that name it.
+"""The proof matrix: each requirement of the catalogue, its proof on each target, and the tests that name it.
 
-python -m suites.matrix runs
+python -m fencepost.suites.matrix runs
 """
 
 from __future__ import annotations
@@ -9,23 +9,22 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from rich.console import Console
+from rich import box
 from rich.table import Table
 
-from harness.plan.file import PlanError, load_plan
-from results.records.folder import RunFolder
-from results.records.verdict import RunVerdict, Verdict
-from suites.requirements import Catalogue, load
+from fencepost.harness.catalogue import Catalogue, catalogue
+from fencepost.harness.terminal import terminal
+from fencepost.results.records.requirements import RequirementState
+from fencepost.results.records.verdict import RunVerdict
 
-TESTS = Path(__file__).parent.parent / "tests"
+TESTS = Path(__file__).parents[2] / "tests"
 
 
-class Standing(Enum):
-    """Of one requirement on one target; what stands further down outweighs what stands above it."""
+class ProofState(Enum):
+    """The state of one requirement on one target. A later member outweighs an earlier one."""
 
     NEVER = "never exercised"
     PASSING = "passing"
@@ -33,59 +32,50 @@ class Standing(Enum):
     FAILING = "failing"
 
 
-_WEIGHTS = {standing: weight for weight, standing in enumerate(Standing)}
+_WEIGHTS = {state: weight for weight, state in enumerate(ProofState)}
 
 
-@dataclass(frozen=True)
-class Proof:
-    """One run that was judged: the requirements that its plan could prove, and what was found."""
+_SHOWN = {
+    RequirementState.BROKEN: ProofState.FAILING,
+    RequirementState.NOT_COVERED: ProofState.NEVER,
+    RequirementState.AS_LISTED: ProofState.DIFFERS,
+    RequirementState.HELD: ProofState.PASSING,
+    RequirementState.NOT_EXERCISED: ProofState.NEVER,
+}
 
-    requirements: tuple[str, ...]
-    verdict: RunVerdict
-
-    def standings(self) -> Iterator[tuple[str, Standing]]:
-        """A run that passed proves what its plan names; any run shows what was found in it."""
-        if self.verdict.verdict is Verdict.PASS:
-            yield from ((requirement, Standing.PASSING) for requirement in self.requirements)
-        for finding in self.verdict.findings:
-            if finding.requirement is None:
-                continue
-            if finding.verdict is Verdict.VIOLATION:
-                yield finding.requirement, Standing.FAILING
-            elif finding.verdict is Verdict.PASS:
-                yield finding.requirement, Standing.DIFFERS if finding.difference else Standing.PASSING
+Matrix = Mapping[str, Mapping[str, ProofState]]
+"""States by target and requirement. A requirement that is absent was in no run."""
 
 
-Matrix = Mapping[str, Mapping[str, Standing]]
-"""By target, by requirement; a requirement that is absent was never exercised."""
-
-
-def matrix(proofs: Iterable[Proof]) -> Matrix:
-    """The weightiest standing of each requirement on each target."""
-    found: dict[str, dict[str, Standing]] = defaultdict(dict)
-    for proof in proofs:
-        target = found[proof.verdict.target]
-        for requirement, standing in proof.standings():
-            target[requirement] = max(target.get(requirement, Standing.NEVER), standing, key=_WEIGHTS.__getitem__)
+def matrix(verdicts: Iterable[RunVerdict]) -> Matrix:
+    """Return the weightiest state of each requirement on each target. A plan that only names one does not prove it."""
+    found: dict[str, dict[str, ProofState]] = defaultdict(dict)
+    for verdict in verdicts:
+        target = found[verdict.target]
+        for result in verdict.requirements:
+            state = target.get(result.id, ProofState.NEVER)
+            target[result.id] = max(state, _SHOWN[result.state], key=_WEIGHTS.__getitem__)
     return found
 
 
-def proofs(runs: Path) -> Iterator[Proof]:
-    """The judged runs below a folder. A run that was cut short has no verdict and proves nothing."""
+def judged_runs(runs: Path) -> Iterator[RunVerdict]:
+    """Yield the verdicts of the runs below a folder. A run that was cut short has none and proves nothing."""
     for path in sorted(runs.glob("*/verdict.json")):
-        folder = RunFolder(path.parent)
         try:
-            yield Proof(load_plan(folder.plan).requirements, RunVerdict.load(path))
-        except (OSError, ValueError, KeyError, PlanError) as error:
-            print(f"left out {folder.path}: {error}", file=sys.stderr)
+            yield RunVerdict.load(path)
+        except (OSError, ValueError, KeyError) as error:
+            print(f"left out {path.parent}: {error}", file=sys.stderr)
 
 
 def named_by_tests(tests: Path = TESTS) -> Mapping[str, tuple[str, ...]]:
-    """The tests that carry `pytest.mark.requirement("…")`, by requirement, as `path::name`; whole files as `path`."""
+    """Return the tests that carry `pytest.mark.requirement("…")`, by requirement: `path::name`, or a file's `path`."""
     named: dict[str, list[str]] = defaultdict(list)
     for path in sorted(tests.rglob("test_*.py")):
         where = path.relative_to(tests.parent)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if "mark.requirement(" not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 for requirement in _named(node.decorator_list):
                     named[requirement].append(f"{where}::{node.name}")
@@ -104,17 +94,23 @@ def _named(marks: Iterable[ast.expr]) -> Iterator[str]:
             )
 
 
-def table(catalogue: Catalogue, standings: Matrix, tests: Mapping[str, tuple[str, ...]]) -> Table:
-    shown = Table("id", "level", "says", *standings, "unit tests", title="Requirements")
-    for row in catalogue:
-        cells = (standings[target].get(row.id, Standing.NEVER).value for target in standings)
+def table(rows: Catalogue, states: Matrix, tests: Mapping[str, tuple[str, ...]]) -> Table:
+    shown = Table(title="Requirements", box=box.SIMPLE_HEAD)
+    for name in ("id", "level"):
+        shown.add_column(name, no_wrap=True)
+    shown.add_column("says", min_width=40)
+    for target in states:
+        shown.add_column(target)
+    shown.add_column("unit tests", min_width=20)
+    for row in rows:
+        cells = (states[target].get(row.id, ProofState.NEVER).value for target in states)
         shown.add_row(row.id, row.level.value, row.says, *cells, str(len(tests.get(row.id, ())) or row.untested or ""))
     return shown
 
 
 def main() -> None:
     runs = Path(sys.argv[1] if len(sys.argv) > 1 else "runs")
-    Console().print(table(load(), matrix(proofs(runs)), named_by_tests()))
+    terminal().print(table(catalogue(), matrix(judged_runs(runs)), named_by_tests()))
 
 
 if __name__ == "__main__":

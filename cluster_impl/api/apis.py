@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from cluster_impl.api.config import ApiConfig
-from cluster_impl.api.configs import Configs, refused_configs
-from cluster_impl.api.fetch import Fetch
-from cluster_impl.api.groups import membership, offsets
-from cluster_impl.api.groups.coordinator import Coordinator
-from cluster_impl.api.metadata import ClusterDescription
-from cluster_impl.api.offsets import Offsets, refused_epochs, refused_list_offsets
-from cluster_impl.api.produce import Produce, ProducerIds, refused_produce, refused_producer_id
-from cluster_impl.api.serving import Answer, Body, body_of, close_connection, guarded
-from cluster_impl.api.topics import Administration, refused_create_topics, refused_delete_topics
-from cluster_impl.replication.control_plane import ControlPlane
-from cluster_impl.replication.manager import ReplicaManager
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.server import Handler, Request
+from fencepost.cluster_impl.api.configs import Configs, refused_configs
+from fencepost.cluster_impl.api.fetch import Fetch
+from fencepost.cluster_impl.api.groups import membership, offsets
+from fencepost.cluster_impl.api.groups.coordinator import Coordinator
+from fencepost.cluster_impl.api.metadata import ClusterDescription
+from fencepost.cluster_impl.api.offsets import Offsets, refused_epochs, refused_list_offsets
+from fencepost.cluster_impl.api.produce import InitProducerIdApi, Produce, refused_produce, refused_producer_id
+from fencepost.cluster_impl.api.serving import Answer, Body, body_of, close_connection, when_serving
+from fencepost.cluster_impl.api.topics import Administration, refused_create_topics, refused_delete_topics
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import ControlPlane
+from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.server import Handler, Request
 
 
 class BrokerApis:
     """`handlers` by API key, for a broker's listeners. Runs on the replica manager's event loop."""
 
-    def __init__(self, control: ControlPlane, replicas: ReplicaManager, config: ApiConfig) -> None:
+    def __init__(self, control: ControlPlane, replicas: ReplicaManager, config: DataPlaneConfig) -> None:
         self._control = control
         self._replicas = replicas
         self._config = config
@@ -50,14 +50,14 @@ class BrokerApis:
         process: Callable[[Body, Request], Answer],
         refuse: Callable[[Body, Request], Message | None],
     ) -> None:
-        self._handlers[kind.API_KEY] = guarded(self._control, kind, process, refuse)
+        self._handlers[kind.API_KEY] = when_serving(self._control, kind, process, refuse)
 
     def _add_records(self) -> None:
         self._offsets = Offsets(self._replicas)
         self._add(m.ProduceRequest, Produce(self._replicas).handle, refused_produce)
-        self._add(m.InitProducerIdRequest, ProducerIds(self._control).handle, refused_producer_id)
+        self._add(m.InitProducerIdRequest, InitProducerIdApi(self._control).handle, refused_producer_id)
         self._add(m.ListOffsetsRequest, self._offsets.list_offsets, refused_list_offsets)
-        # Followers ask these two as well, and are no clients: who asks decides whether the broker has to serve.
+        # Followers send these two as well; only for a client's request the broker has to serve.
         self._handlers[m.FetchRequest.API_KEY] = Fetch(self._replicas).handle
         self._handlers[m.OffsetForLeaderEpochRequest.API_KEY] = self._offset_for_leader_epoch
 

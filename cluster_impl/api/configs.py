@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cluster_impl.api.config import ApiConfig
-from cluster_impl.replication.control_plane import ControlPlane
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Request
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import ControlPlane
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import Request
 
 _TOPIC, _BROKER = 2, 4
 _TOPIC_CONFIG, _DEFAULT_CONFIG = 1, 5
@@ -19,7 +19,7 @@ Resource = m.DescribeConfigsRequest.DescribeConfigsResource
 
 
 class Configs:
-    def __init__(self, control: ControlPlane, config: ApiConfig) -> None:
+    def __init__(self, control: ControlPlane, config: DataPlaneConfig) -> None:
         self._control = control
         self._defaults = {
             "min.insync.replicas": str(config.min_isr),

@@ -1,7 +1,7 @@
-"""Fetch, of clients and of followers.
+"""Fetch, for clients and for followers.
 
-Followers are not clients: a broker that is fenced still serves them while it leads, and they read beyond the high
-watermark. Sessions are not kept; a session id of 0 tells clients so.
+Followers are not clients: a fenced broker still serves them while it leads, and they read beyond the high watermark.
+There are no fetch sessions; session id 0 in responses says so.
 """
 
 from __future__ import annotations
@@ -9,41 +9,41 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from cluster_impl.api.serving import Answer, body_of, still_said
-from cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane
-from cluster_impl.replication.follower import FollowerFetch
-from cluster_impl.replication.manager import ReplicaManager
-from cluster_impl.replication.purgatory import DelayedFetch
-from cluster_impl.replication.replica import Replica
-from cluster_impl.replication.validation import Refused
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Request
+from fencepost.cluster_impl.api.serving import Answer, body_of, fencing_error
+from fencepost.cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane
+from fencepost.cluster_impl.replication.follower import FollowerFetch
+from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.replication.purgatory import DelayedFetch
+from fencepost.cluster_impl.replication.replica import Replica
+from fencepost.cluster_impl.replication.validation import PartitionError
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import Request
 
 _TOPIC_IDS_FROM = 13
 _REPLICA_STATE_FROM = 15
 _CONSUMER = -1
 _LARGEST_RESPONSE = 16 * 1024 * 1024
-"""Bytes; a client that asks for more has to ask again, so that nobody decides how much memory this broker needs."""
+"""Bytes; a client that asks for more gets the rest by its next request, and cannot exhaust the broker's memory."""
 
 PartitionData = m.FetchResponse.PartitionData
 ReplicaState = m.FetchRequest.ReplicaState
 
 
 @dataclass(slots=True)
-class Asked:
-    """One partition of a request: where it is read, or why it is not."""
+class RequestedPartition:
+    """One partition of a request: the replica to read, or the error if there is none."""
 
     topic: m.FetchRequest.FetchTopic
     partition: m.FetchRequest.FetchPartition
     replica: Replica | None
     error: Error
     high_watermark: int = -1
-    """Told also to a follower that is refused since its log ends beyond this one's."""
+    """Sent also to a follower that is refused because its log ends beyond this one's."""
 
 
 class Fetch:
-    """Reads at once; waits for `min_bytes` if there is too little and nothing went wrong."""
+    """Reads at once; waits for `min_bytes` if there are too few bytes and no errors."""
 
     def __init__(self, replicas: ReplicaManager) -> None:
         self._replicas = replicas
@@ -56,101 +56,105 @@ class Fetch:
         is_client = follower.replica_id < 0
         if is_client and not self._control.serving():
             return refused_fetch(body)
-        asked = [
+        requested = [
             self._find(topic, partition, request.version) for topic in body.topics for partition in topic.partitions
         ]
         if not is_client:
-            for one in asked:
+            for one in requested:
                 self._credit(one, follower)
-        pending = PendingFetch(body, asked, next(self._turn), self._control if is_client else None)
+        pending = PendingFetch(body, requested, next(self._turn), self._control if is_client else None)
         response = pending.attempt(body.max_wait_ms <= 0)
         if response is not None:
             return response
-        replicas = [one.replica for one in asked if one.replica is not None]
+        replicas = [one.replica for one in requested if one.replica is not None]
         watched = [replica.commits if is_client else replica.growth for replica in replicas]
         return DelayedFetch(watched, body.max_wait_ms / 1000, pending.attempt).future
 
-    def _find(self, topic: m.FetchRequest.FetchTopic, partition: m.FetchRequest.FetchPartition, version: int) -> Asked:
+    def _find(
+        self, topic: m.FetchRequest.FetchTopic, partition: m.FetchRequest.FetchPartition, version: int
+    ) -> RequestedPartition:
         name: str | None = topic.topic
         if version >= _TOPIC_IDS_FROM:
             name = self._replicas.topic_name(topic.topic_id)
             if name is None:
-                return Asked(topic, partition, None, Error.UNKNOWN_TOPIC_ID)
+                return RequestedPartition(topic, partition, None, Error.UNKNOWN_TOPIC_ID)
         try:
             replica = self._replicas.find(name or "", partition.partition)
-        except Refused as refused:
-            return Asked(topic, partition, None, refused.error)
+        except PartitionError as refused:
+            return RequestedPartition(topic, partition, None, refused.error)
         if version >= _TOPIC_IDS_FROM and replica.core.topic_id != topic.topic_id:
-            return Asked(topic, partition, None, Error.UNKNOWN_TOPIC_ID)
-        return Asked(topic, partition, replica, Error.NONE)
+            return RequestedPartition(topic, partition, None, Error.UNKNOWN_TOPIC_ID)
+        return RequestedPartition(topic, partition, replica, Error.NONE)
 
-    def _credit(self, asked: Asked, follower: ReplicaState) -> None:
-        """Judge and count a follower's position, once for each request."""
-        if asked.replica is None:
+    def _credit(self, requested: RequestedPartition, follower: ReplicaState) -> None:
+        """Check and count a follower's position, once for each request."""
+        if requested.replica is None:
             return
         fetch = FollowerFetch(
             replica_id=follower.replica_id,
             broker_epoch=follower.replica_epoch,
-            leader_epoch=asked.partition.current_leader_epoch,
-            offset=asked.partition.fetch_offset,
+            leader_epoch=requested.partition.current_leader_epoch,
+            offset=requested.partition.fetch_offset,
         )
         try:
-            self._replicas.credit(asked.replica, fetch, asked.partition.last_fetched_epoch)
-        except Refused as refused:
+            self._replicas.credit(requested.replica, fetch, requested.partition.last_fetched_epoch)
+        except PartitionError as refused:
             if refused.error is Error.OFFSET_OUT_OF_RANGE:
-                asked.high_watermark = asked.replica.core.high_watermark
-            asked.replica, asked.error = None, refused.error
+                requested.high_watermark = requested.replica.core.high_watermark
+            requested.replica, requested.error = None, refused.error
 
 
 class PendingFetch:
-    """A fetch whose positions are judged: reads what there is, as often as it is asked.
+    """A fetch with checked positions; each attempt reads again.
 
-    `client_of` says for a client's fetch whether it may be answered with records; None for a follower, who reads all
-    of them.
+    `client_of`: the control plane that says whether a client's fetch may be answered with records; None for a follower,
+    which reads all of them.
     """
 
-    def __init__(self, body: m.FetchRequest, asked: list[Asked], turn: int, client_of: ControlPlane | None) -> None:
+    def __init__(
+        self, body: m.FetchRequest, requested: list[RequestedPartition], turn: int, client_of: ControlPlane | None
+    ) -> None:
         self._body = body
-        self._asked = asked
+        self._requested = requested
         self._client_of = client_of
         self._committed = client_of is not None
-        start = turn % len(asked) if asked else 0
-        self._order = [*range(start, len(asked)), *range(start)]
-        """Each request begins with another partition, so that a full response starves none."""
+        start = turn % len(requested) if requested else 0
+        self._order = [*range(start, len(requested)), *range(start)]
+        """Each request begins with another partition, so that large responses starve none of them."""
 
     def attempt(self, last: bool) -> m.FetchResponse | None:
-        """The response, or None if waiting may bring more."""
-        if self._client_of is not None and still_said(self._client_of):
+        """Return the response, or None if waiting may bring more."""
+        if self._client_of is not None and fencing_error(self._client_of):
             return refused_fetch(self._body)
         answers: dict[int, PartitionData] = {}
         limit = min(self._body.max_bytes, _LARGEST_RESPONSE)
-        size, ready = 0, last or not self._asked
+        size, ready = 0, last or not self._requested
         for index in self._order:
-            answers[index] = answer = self._read(self._asked[index], limit - size, is_first=not size)
+            answers[index] = answer = self._read(self._requested[index], limit - size, is_first=not size)
             size += len(answer.records or b"")
             ready = ready or bool(answer.error_code) or answer.diverging_epoch is not None
         return self._response(answers) if ready or size >= min(self._body.min_bytes, limit) else None
 
-    def _read(self, asked: Asked, room: int, *, is_first: bool) -> PartitionData:
-        """Only the first batch of a response may be larger than the room that is left for it."""
-        wanted = asked.partition
+    def _read(self, requested: RequestedPartition, bytes_left: int, *, is_first: bool) -> PartitionData:
+        """Read one partition; only the first batch of a response may be larger than the bytes left for it."""
+        wanted = requested.partition
         answer = PartitionData(
             partition_index=wanted.partition,
-            error_code=asked.error,
-            high_watermark=asked.high_watermark,
+            error_code=requested.error,
+            high_watermark=requested.high_watermark,
             records=b"",
         )
-        if asked.replica is None:
+        if requested.replica is None:
             return answer
         try:
-            read = asked.replica.read(
+            read = requested.replica.read(
                 wanted.fetch_offset,
                 wanted.current_leader_epoch,
                 wanted.last_fetched_epoch,
-                min(wanted.partition_max_bytes, room),
+                min(wanted.partition_max_bytes, bytes_left),
                 committed=self._committed,
             )
-        except Refused as refused:
+        except PartitionError as refused:
             answer.error_code = refused.error
             return answer
         answer.high_watermark = answer.last_stable_offset = read.high_watermark
@@ -159,17 +163,17 @@ class PendingFetch:
             answer.diverging_epoch = m.FetchResponse.EpochEndOffset(
                 epoch=read.diverging.epoch, end_offset=read.diverging.end_offset
             )
-        if is_first or len(read.records) <= room:
+        if is_first or len(read.records) <= bytes_left:
             answer.records = read.records
         return answer
 
     def _response(self, answers: dict[int, PartitionData]) -> m.FetchResponse:
-        """In the order of the request."""
+        """Build the response, in the order of the request."""
         response = m.FetchResponse()
         topic: m.FetchRequest.FetchTopic | None = None
-        for index, asked in enumerate(self._asked):
-            if asked.topic is not topic:
-                topic = asked.topic
+        for index, requested in enumerate(self._requested):
+            if requested.topic is not topic:
+                topic = requested.topic
                 response.responses.append(
                     m.FetchResponse.FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id)
                 )
@@ -178,7 +182,7 @@ class PendingFetch:
 
 
 def replica_state(body: m.FetchRequest, version: int) -> ReplicaState:
-    """Who asks. Before version 15 a follower cannot prove its broker epoch, so it has none."""
+    """Return the sender's replica id and broker epoch. Before version 15 a follower cannot send an epoch."""
     if version < _REPLICA_STATE_FROM:
         return ReplicaState(replica_id=body.replica_id, replica_epoch=NO_EPOCH)
     return body.replica_state or ReplicaState(replica_id=_CONSUMER, replica_epoch=NO_EPOCH)

@@ -1,13 +1,13 @@
-"""Metadata and DescribeCluster: who is there, who leads what, and how to reach them."""
+"""Metadata and DescribeCluster: live brokers with their addresses, topics, and leaders of partitions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from uuid import UUID
 
-from cluster_impl.api.config import ApiConfig
-from cluster_impl.api.topics import Administration
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.api.topics import Administration
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import (
     NO_LEADER,
     ClusterView,
     ControlPlane,
@@ -15,31 +15,33 @@ from cluster_impl.replication.control_plane import (
     PartitionView,
     TopicView,
 )
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Request
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import Request
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets"})
 
 _ALL_TOPICS_BY_EMPTY_LIST = 0
 """The version of Metadata in which an empty list, not a null one, asks for every topic."""
 _NULLABLE_NAME_FROM = 12
+_BROKERS, _CONTROLLERS = 1, 2
+"""The endpoint types of DescribeCluster."""
 
 
 Topic = m.MetadataRequest.MetadataRequestTopic
 
 
 class ClusterDescription:
-    """Answers from the control plane's view. Brokers that are not alive, or lack the asking listener, are absent."""
+    """Answers from the control plane's view. Brokers that are dead, or without the client's listener, are absent."""
 
-    def __init__(self, control: ControlPlane, administration: Administration, config: ApiConfig) -> None:
+    def __init__(self, control: ControlPlane, administration: Administration, config: DataPlaneConfig) -> None:
         self._control = control
         self._administration = administration
         self._config = config
 
     async def metadata(self, body: m.MetadataRequest, request: Request) -> m.MetadataResponse:
-        asked = _asked(body, request.version)
-        await self._control.look(_names(asked))
+        requested = _requested(body, request.version)
+        await self._control.look(_names(requested))
         cluster = self._control.cluster()
         return m.MetadataResponse(
             brokers=[
@@ -48,17 +50,17 @@ class ClusterDescription:
             ],
             cluster_id=cluster.cluster_id,
             controller_id=cluster.controller_id,
-            topics=list(self._topics(asked, body.allow_auto_topic_creation, request, cluster)),
+            topics=list(self._topics(requested, body.allow_auto_topic_creation, request, cluster)),
         )
 
     def _topics(
-        self, asked: list[Topic] | None, may_create: bool, request: Request, cluster: ClusterView
+        self, requested: list[Topic] | None, may_create: bool, request: Request, cluster: ClusterView
     ) -> Iterable[m.MetadataResponse.MetadataResponseTopic]:
         live = {broker for broker, _, _ in reachable(cluster, request.listener)}
-        if asked is None:
+        if requested is None:
             yield from (_topic(topic, live) for topic in cluster.topics.values())
             return
-        for one in asked:
+        for one in requested:
             known = cluster.topics.get(one.name) if one.name is not None else _by_id(cluster, one.topic_id)
             if known is not None:
                 yield _topic(known, live)
@@ -74,12 +76,23 @@ class ClusterDescription:
     def _unknown(self, name: str, may_create: bool) -> m.MetadataResponse.MetadataResponseTopic:
         if may_create and self._config.auto_create_topics:
             error = Error.LEADER_NOT_AVAILABLE
-            self._administration.want_topic(name, self._config.num_partitions, self._config.default_replication_factor)
+            self._administration.want_topic(
+                name, self._config.topics.partitions, self._config.topics.replication_factor
+            )
         else:
             error = Error.UNKNOWN_TOPIC_OR_PARTITION
         return m.MetadataResponse.MetadataResponseTopic(error_code=error, name=name)
 
     async def describe_cluster(self, body: m.DescribeClusterRequest, request: Request) -> m.DescribeClusterResponse:
+        """Name the brokers; refuse a request for other nodes, which only they could answer (KIP-919)."""
+        if body.endpoint_type != _BROKERS:
+            error = (
+                Error.MISMATCHED_ENDPOINT_TYPE
+                if body.endpoint_type == _CONTROLLERS
+                else Error.UNSUPPORTED_ENDPOINT_TYPE
+            )
+            reason = f"This listener is a broker's, and the request is for endpoints of type {body.endpoint_type}."
+            return m.DescribeClusterResponse(error_code=error, error_message=reason)
         await self._control.look(())
         cluster = self._control.cluster()
         return m.DescribeClusterResponse(
@@ -93,7 +106,7 @@ class ClusterDescription:
 
 
 def reachable(cluster: ClusterView, listener: str) -> list[tuple[int, Endpoint, str | None]]:
-    """Live brokers with their endpoint and rack, as clients of `listener` reach them."""
+    """Return the live brokers with their endpoint and rack, as clients of `listener` reach them."""
     return [
         (broker.broker_id, broker.endpoints[listener], broker.rack)
         for broker in cluster.brokers.values()
@@ -101,16 +114,16 @@ def reachable(cluster: ClusterView, listener: str) -> list[tuple[int, Endpoint, 
     ]
 
 
-def _asked(body: m.MetadataRequest, version: int) -> list[Topic] | None:
-    """None asks for all topics."""
+def _requested(body: m.MetadataRequest, version: int) -> list[Topic] | None:
+    """Return the requested topics, or None if the request asks for all of them."""
     asks_for_all = not body.topics and version == _ALL_TOPICS_BY_EMPTY_LIST
     return None if asks_for_all else body.topics
 
 
-def _names(asked: list[Topic] | None) -> list[str] | None:
-    """Which topics have to be up to date: all, where one is asked for by its id."""
-    names = [topic.name for topic in asked or () if topic.name is not None]
-    return names if asked is not None and len(names) == len(asked) else None
+def _names(requested: list[Topic] | None) -> list[str] | None:
+    """Return the names of the topics to bring up to date; None for all, if one is requested by its id."""
+    names = [topic.name for topic in requested or () if topic.name is not None]
+    return names if requested is not None and len(names) == len(requested) else None
 
 
 def _by_id(cluster: ClusterView, topic_id: UUID) -> TopicView | None:

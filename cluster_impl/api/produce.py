@@ -7,15 +7,15 @@ import itertools
 import time
 from collections.abc import Iterator
 
-from cluster_impl.api.serving import Answer, still_said
-from cluster_impl.replication.control_plane import ControlPlane, ProducerIdsUnavailable
-from cluster_impl.replication.manager import ReplicaManager
-from cluster_impl.replication.purgatory import Acknowledgement
-from cluster_impl.replication.replica import Replica
-from cluster_impl.replication.validation import Refused
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import CloseConnection, Request
+from fencepost.cluster_impl.api.serving import Answer, fencing_error
+from fencepost.cluster_impl.replication.control_plane import ControlPlane, ProducerIdsUnavailable
+from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.replication.purgatory import Acknowledgement
+from fencepost.cluster_impl.replication.replica import Replica
+from fencepost.cluster_impl.replication.validation import PartitionError
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import CloseConnection, Request
 
 PartitionResponse = m.ProduceResponse.PartitionProduceResponse
 
@@ -23,7 +23,7 @@ ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
 
 
 class Produce:
-    """Appends at once; with acks=all the response waits until all of the request is committed or refused."""
+    """Appends at once; with acks=all the response waits until every partition is committed or refused."""
 
     def __init__(self, replicas: ReplicaManager) -> None:
         self._replicas = replicas
@@ -51,8 +51,8 @@ class Produce:
         try:
             replica = self._replicas.find(topic, data.index)
             appended = replica.append_as_leader(data.records, acks, time.monotonic())
-        except Refused as refused:
-            answer.error_code, answer.error_message = refused.error, refused.why
+        except PartitionError as refused:
+            answer.error_code, answer.error_message = refused.error, refused.message
             return answer
         answer.base_offset, answer.log_start_offset = appended.base_offset, replica.log.log_start_offset
         if acks == ACKS_ALL:
@@ -61,7 +61,7 @@ class Produce:
 
 
 def _close_if_refused(response: m.ProduceResponse) -> None:
-    """A client that awaits no answer learns only by the end of its connection that it should look for the leader."""
+    """Raise CloseConnection after an error: a client with acks=0 looks for the leader only when its connection ends."""
     for topic in response.responses:
         for answer in topic.partition_responses:
             if answer.error_code:
@@ -95,7 +95,7 @@ class DelayedProduce:
 
         def decided(error: Error) -> None:
             del self._undecided[key]
-            _decide(answer, error or still_said(self._control))
+            _decide(answer, error or fencing_error(self._control))
             self._finish_if_decided()
 
         waiting = replica.acknowledgements.wait(next_offset, since, decided)
@@ -130,7 +130,7 @@ def _decide(answer: PartitionResponse, error: Error) -> None:
 def refused_produce(
     body: m.ProduceRequest, request: Request, error: Error = Error.NOT_LEADER_OR_FOLLOWER
 ) -> m.ProduceResponse | None:
-    """Nothing is appended; without acks nothing is answered either."""
+    """Refuse every partition; return None for acks=0, which has no response."""
     if body.acks == ACKS_NONE:
         return None
     return m.ProduceResponse(responses=list(_refused_topics(body, error)))
@@ -144,7 +144,7 @@ def _refused_topics(body: m.ProduceRequest, error: Error) -> Iterator[m.ProduceR
         yield m.ProduceResponse.TopicProduceResponse(name=topic.name, partition_responses=answers)
 
 
-class ProducerIds:
+class InitProducerIdApi:
     """InitProducerId for idempotent producers; there are no transactions."""
 
     def __init__(self, control: ControlPlane) -> None:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from cluster_impl.replication.control_plane import ControlPlane
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import CloseConnection, Handler, Request
+from fencepost.cluster_impl.replication.control_plane import ControlPlane
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import CloseConnection, Handler, Request
 
 Body = TypeVar("Body", bound=Message)
 Answer = Message | Awaitable[Message | None] | None
 
 
-def guarded(
+def when_serving(
     control: ControlPlane,
     kind: type[Body],
     process: Callable[[Body, Request], Answer],
     refuse: Callable[[Body, Request], Message | None],
 ) -> Handler:
-    """A handler that processes requests only while the broker serves, and refuses them otherwise.
+    """Return a handler that processes requests only while the broker serves, and refuses them otherwise.
 
-    The question is asked for each request when its turn comes: what a paused process finds in its sockets when it wakes
-    is judged after the pause, not by when it arrived.
+    The handler checks this for each request when its turn comes: requests in the sockets of a paused process are judged
+    after the pause, not by the time at which they arrived.
     """
 
     def handle(request: Request) -> Answer:
@@ -32,9 +32,12 @@ def guarded(
     return handle
 
 
-def still_said(control: ControlPlane) -> Error:
-    """NONE, or how a broker that lost its lease meanwhile answers what was begun and is done: another may lead already,
-    so nothing is told of it (decision DLD-15; KIP-343 completes what was begun)."""
+def fencing_error(control: ControlPlane) -> Error:
+    """Return NONE if the response to a request that began earlier may contain data, else the error to answer with.
+
+    A broker that lost its lease meanwhile may have been replaced as leader, so its data is not sent (decision DLD-15);
+    under KIP-343 such a request is completed.
+    """
     return Error.NONE if control.serving() or control.completes_begun() else Error.NOT_LEADER_OR_FOLLOWER
 
 
@@ -44,5 +47,5 @@ def body_of(request: Request, kind: type[Body]) -> Body:
 
 
 def close_connection(_: Message, request: Request) -> None:
-    """Refuses a request whose response has no place for an error."""
+    """Refuse a request whose response has no place for an error."""
     raise CloseConnection(f"{request.api.name} cannot be answered while this broker is fenced")

@@ -1,15 +1,15 @@
-"""CreateTopics and DeleteTopics, which are decided elsewhere, and topics that this broker itself asks for."""
+"""CreateTopics and DeleteTopics, which the control plane decides, and topics that this broker itself requests."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 
-from cluster_impl.replication.control_plane import ControlPlane
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Request
+from fencepost.cluster_impl.replication.control_plane import ControlPlane
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import Request
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ _CREATE_TOPICS_VERSION = 7
 
 
 class Administration:
-    """Passes requests on to whoever administers the cluster, and answers for it when nobody does."""
+    """Forwards requests to the control plane, and answers with an error if no node responds."""
 
     def __init__(self, control: ControlPlane) -> None:
         self._control = control
@@ -36,7 +36,7 @@ class Administration:
             return refused_delete_topics(body, request, Error.REQUEST_TIMED_OUT, str(error))
 
     def want_topic(self, name: str, partitions: int, replication_factor: int) -> None:
-        """Have a topic created, without waiting for it. Asking again while that is under way changes nothing."""
+        """Have a topic created, without waiting for it. A repeated call while that is under way changes nothing."""
         if name not in self._wanted:
             self._wanted[name] = asyncio.create_task(self._create(name, partitions, replication_factor))
 
@@ -74,7 +74,7 @@ def refused_create_topics(
 def refused_delete_topics(
     body: m.DeleteTopicsRequest, request: Request, error: Error = Error.NOT_CONTROLLER, message: str | None = None
 ) -> m.DeleteTopicsResponse:
-    """Topics are named by name up to version 5, and by name or id from version 6 on."""
+    """Refuse every topic of the request, which has names up to version 5, and names or ids from version 6 on."""
     result = m.DeleteTopicsResponse.DeletableTopicResult
     by_name = [result(name=name, error_code=error, error_message=message) for name in body.topic_names]
     by_state = [

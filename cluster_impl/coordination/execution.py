@@ -1,25 +1,25 @@
-"""Runs the steps of a core on ZooKeeper, within one session.
+"""The driver that executes the steps of a core on ZooKeeper, within one session.
 
-Many writes travel in one multi; when one of them is refused, the writes of that multi are executed again one by one, so
-that every one of them gets the outcome it would have had alone. With a guard, a check of a znode's version, each write
-travels behind it, and nothing is written any more once that znode has changed.
+Many writes travel in one multi. If one of them is refused, the writes of that multi are executed again one by one, so
+that each gets the outcome that it would have had alone. A guard, which checks the version of a znode, stands in front
+of each write, so that nothing is written any more once that znode has changed.
 
-Where the connection breaks, the fate of what was under way is unknown. It is executed again once the session is
-connected; a refusal may then come from its own first execution, so the znode is read, and if it is as this write would
-have left it, the write is taken as done. When the session is over, so are the steps.
+Where the connection breaks, the fate of the pending operations is unknown. They are executed again once the session is
+connected. A refusal may then come from the operation's own first execution: the znode is read, and if it is as this
+write would have left it, the write counts as done. The steps end with the session.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import Enum
 from itertools import groupby
 from typing import TypeVar
 
-from cluster_impl.coordination import errors
-from cluster_impl.coordination import znodes as zk
-from cluster_impl.coordination.steps import (
+from fencepost.cluster_impl.coordination import errors
+from fencepost.cluster_impl.coordination.steps import (
     ANY_VERSION,
     Absent,
     BadVersion,
@@ -43,23 +43,24 @@ from cluster_impl.coordination.steps import (
     Steps,
     Write,
 )
-from cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.coordination.znodes import Check, MultiResult, Watch
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 
 T = TypeVar("T")
 
 MAX_WRITES = 200
 MAX_BYTES = 400_000
-"""Of one multi. The servers close the connection of who sends more than a megabyte."""
+"""Limit of one multi. ZooKeeper closes connections that exceed jute.maxbuffer (1 MB)."""
 
 MAX_READS = 100
-"""Of one request for the data of several znodes."""
+"""Limit of one request for the data of several znodes."""
 
 _OVERHEAD_BYTES = 100
-"""What a write takes beside its data, with a path of ordinary length."""
+"""The size of a write without its data, for a path of ordinary length."""
 
 
 class _Kind(Enum):
-    """What travels together."""
+    """The kinds of operations that travel together."""
 
     GETS = "data, unwatched"
     READS = "other reads"
@@ -67,25 +68,29 @@ class _Kind(Enum):
 
 
 class GuardFailed(errors.CoordinationError):
-    """The guarding znode has another version: whoever asks may not write any more."""
+    """The guarding znode has another version, so this core may not write any more."""
 
 
 class Execution:
-    """Of the session that is open when it is made. `watch` is told of every znode that was read with a watch, once,
-    when it changes. Steps may run side by side."""
+    """Executes steps in the session that is open when it is made. Several steps may run side by side.
 
-    def __init__(self, zookeeper: ZooKeeper, watch: zk.Watch, guard: zk.Check | None = None) -> None:
+    `watch` is called once for each znode that was read with a watch, when the znode changes.
+    """
+
+    def __init__(self, zookeeper: ZooKeeper, watch: Watch, guard: Check | None = None) -> None:
         self._zookeeper = zookeeper
         self._session_id = zookeeper.session_id
         self._guard = guard
         self._watch = watch
         self._wanted: list[tuple[str, asyncio.Future[Outcome]]] = []
-        """Data that is to be read in this turn of the loop, by whichever steps: together it costs a tenth."""
+        """The data to read in this turn of the event loop, for all steps: one request costs a tenth of single ones."""
         self._reading: set[asyncio.Task[None]] = set()
 
     async def run(self, steps: Steps[T]) -> T:
-        """Raises SessionExpired or GuardFailed when there is nothing to be written any more; the steps are closed
-        then."""
+        """Execute the steps and return their result.
+
+        Raises SessionExpired or GuardFailed, after it has closed the steps, when they may not write any more.
+        """
         try:
             batch = next(steps)
             while True:
@@ -104,7 +109,7 @@ class Execution:
                 for pack in packs(each for each in operations if isinstance(each, Write)):
                     outcomes += await self._write(pack)
                 continue
-            # Side by side, since nothing is written between them. A watch is set before what comes behind it is read.
+            # Side by side, since no write stands between them. A watch is set before the reads behind it.
             if kind is _Kind.GETS:
                 outcomes += await asyncio.gather(*(self._get(each.path) for each in operations))
             else:
@@ -127,7 +132,7 @@ class Execution:
             task.add_done_callback(self._reading.discard)
 
     async def _get_many(self, wanted: Sequence[tuple[str, asyncio.Future[Outcome]]]) -> None:
-        waiting = [(path, answer) for path, answer in wanted if not answer.done()]  # else whoever asked has left
+        waiting = [(path, answer) for path, answer in wanted if not answer.done()]  # a cancelled one needs no answer
         if not waiting:
             return
         try:
@@ -153,11 +158,11 @@ class Execution:
                 case Exists(path):
                     stat = await self._surely(lambda: self._zookeeper.exists(path, watch))
                     return Present(self._stat(stat)) if stat is not None else Absent()
-        except errors.NoNode:
+        except errors.NoNodeError:
             return Absent()
 
     async def _write(self, pack: Sequence[Write], in_doubt: bool = False) -> list[Outcome]:
-        """`in_doubt`: the writes may have been executed before."""
+        """Execute writes, and again after each lost connection. `in_doubt`: they may have been executed before."""
         while True:
             self._check_session()
             try:
@@ -167,7 +172,12 @@ class Execution:
                 await self._reconnected()
                 if lost.in_doubt and await self._is_gone_anyway(pack):
                     return [Done()]
-            except (errors.NoNode, errors.NodeExists, errors.BadVersion, errors.NotEmpty) as refusal:
+            except (
+                errors.NoNodeError,
+                errors.NodeExistsError,
+                errors.BadVersionError,
+                errors.NotEmptyError,
+            ) as refusal:
                 if self._guard is not None and refusal.index == 0:
                     raise GuardFailed(str(refusal), refusal.path) from refusal
                 if len(pack) > 1:
@@ -177,10 +187,10 @@ class Execution:
 
     async def _attempt(self, pack: Sequence[Write]) -> list[Outcome]:
         if self._guard is not None:
-            results = await self._zookeeper.multi([self._guard, *map(_multi_operation, pack)])
+            results = await self._zookeeper.multi([self._guard, *pack])
             return [_done(write, result) for write, result in zip(pack, results[1:], strict=True)]
         if len(pack) > 1:
-            results = await self._zookeeper.multi([*map(_multi_operation, pack)])
+            results = await self._zookeeper.multi(pack)
             return [_done(write, result) for write, result in zip(pack, results, strict=True)]
         match pack[0]:
             case Create(path, data, ephemeral, sequence):
@@ -193,8 +203,11 @@ class Execution:
                 return [Done()]
 
     async def _is_gone_anyway(self, pack: Sequence[Write]) -> bool:
-        """Whether what was to be deleted went with that: an ephemeral znode of another session is another's, and so is
-        one that was made later, even if it has the version that was named. A second execution would delete it."""
+        """Return True if the znode at this path is not the one to be deleted, so that one is gone.
+
+        An ephemeral znode of another session is not, nor is one that was created later, even at the named version. A
+        second execution would delete it.
+        """
         [write, *others] = pack
         if others or not isinstance(write, Delete):
             return False
@@ -205,18 +218,18 @@ class Execution:
         return write.czxid not in (None, stat.czxid) or stat.ephemeral_owner not in (0, self._session_id)
 
     async def _refused(self, write: Write, refusal: errors.CoordinationError, in_doubt: bool) -> Outcome:
-        """The outcome of a write that was refused; if it was in doubt before, maybe by its own success."""
+        """Return the outcome of a refused write; one in doubt may be refused because it had succeeded."""
         if in_doubt:
             await self._surely(self._zookeeper.sync)  # this server may lag behind the one that took the first execution
             found = await self._read(Get(write.path))
-            if came_true(write, found):
+            if took_effect(write, found):
                 return _found_done(write, found)
         match refusal:
-            case errors.NodeExists():
+            case errors.NodeExistsError():
                 return NodeExists()
-            case errors.BadVersion():
+            case errors.BadVersionError():
                 return BadVersion()
-            case errors.NotEmpty():
+            case errors.NotEmptyError():
                 return NotEmpty()
             case _:
                 return Absent()
@@ -230,23 +243,17 @@ class Execution:
                 await self._reconnected()
 
     async def _reconnected(self) -> None:
-        """Raises SessionExpired if it is another session by then."""
+        """Wait for the connection. Raises SessionExpired if it belongs to another session."""
         await self._zookeeper.until_connected()
         self._check_session()
 
     def _check_session(self) -> None:
-        """Nothing that was begun in one session is sent in another one."""
+        """Raise SessionExpired in another session: steps that began in one session are not executed in another."""
         if self._zookeeper.session_id != self._session_id:
-            raise errors.SessionExpired("the session in which this was begun is over")
+            raise errors.SessionExpired("the session in which these steps began is over")
 
-    def _stat(self, stat: zk.Stat) -> Stat:
-        return Stat(
-            stat.version,
-            stat.czxid,
-            stat.mzxid,
-            is_own=stat.ephemeral_owner == self._session_id,
-            children=stat.children,
-        )
+    def _stat(self, stat: Stat) -> Stat:
+        return replace(stat, is_own=True) if stat.ephemeral_owner == self._session_id else stat
 
 
 def _kind(operation: Operation) -> _Kind:
@@ -260,24 +267,27 @@ def _kind(operation: Operation) -> _Kind:
 
 
 def packs(writes: Iterable[Write]) -> Iterator[list[Write]]:
-    """In their order, as many together as a multi may hold; one that is larger than that goes alone, and so does an
-    ephemeral one, whose outcome is more than a multi tells."""
+    """Yield the writes in their order, as many together as a multi may hold.
+
+    A write that is larger than a multi goes alone, and so does an ephemeral Create: its outcome has a stat, which the
+    results of a multi do not contain.
+    """
     pack: list[Write] = []
     size = 0
     for write in writes:
         its_size = _OVERHEAD_BYTES + (0 if isinstance(write, Delete) else len(write.data))
-        is_told_more = isinstance(write, Create) and write.ephemeral
-        if pack and (len(pack) == MAX_WRITES or size + its_size > MAX_BYTES or is_told_more):
+        goes_alone = isinstance(write, Create) and write.ephemeral
+        if pack and (len(pack) == MAX_WRITES or size + its_size > MAX_BYTES or goes_alone):
             yield pack
             pack, size = [], 0
         pack.append(write)
-        size = MAX_BYTES if is_told_more else size + its_size
+        size = MAX_BYTES if goes_alone else size + its_size
     if pack:
         yield pack
 
 
-def came_true(write: Write, now: Outcome) -> bool:
-    """Whether the znode is as this write would have left it."""
+def took_effect(write: Write, now: Outcome) -> bool:
+    """Return True if the znode is as this write would have left it."""
     match write:
         case Create(_, data, ephemeral):
             is_as_made = isinstance(now, Found) and now.data == data and now.stat.version == 0
@@ -290,7 +300,7 @@ def came_true(write: Write, now: Outcome) -> bool:
 
 
 def _found_done(write: Write, found: Outcome) -> Done:
-    """The outcome of a write that came true when its answer was lost."""
+    """Return the outcome of a write that took effect although its answer was lost."""
     if not isinstance(found, Found):
         return Done()
     if isinstance(write, Create) and write.ephemeral:
@@ -298,17 +308,7 @@ def _found_done(write: Write, found: Outcome) -> Done:
     return Done(found.stat.version)
 
 
-def _multi_operation(write: Write) -> zk.MultiOperation:
-    match write:
-        case Create(path, data, ephemeral, sequence):
-            return zk.Create(path, data, ephemeral, sequence)
-        case SetData(path, data, version):
-            return zk.Set(path, data, version)
-        case Delete(path, version):
-            return zk.Delete(path, version)
-
-
-def _done(write: Write, result: zk.MultiResult) -> Done:
+def _done(write: Write, result: MultiResult) -> Done:
     if isinstance(write, Create) and write.sequence:
         return Created(path=str(result))
-    return Done(result.version if isinstance(result, zk.Stat) else 0)
+    return Done(result.version if isinstance(result, Stat) else 0)

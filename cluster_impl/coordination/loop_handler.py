@@ -1,4 +1,4 @@
-"""Kazoo's handler interface for an event loop: one thread for the connection, and no other."""
+"""kazoo's handler interface for an event loop: one thread for the connection, and no other."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Soon = Callable[[Callable[[], object]], object]
 
 
 class _Wakeups(socket.socket):
-    """Wakes kazoo's thread, a byte for each operation; never blocks the loop.
+    """The socket that wakes kazoo's thread by one byte for each operation; it never blocks the loop.
 
-    The thread takes a byte only while it is connected, so they pile up where connections break again and again. What a
-    full buffer does not take is not missed: there are more bytes in it than operations may be in flight.
+    The thread reads the bytes only while it is connected, so they accumulate where connections break repeatedly. A byte
+    that a full buffer refuses is not needed: the buffer has more bytes than operations may be in flight.
     """
 
     def __init__(self, fileno: int, soon: Soon | None) -> None:
-        """With `soon`, the bytes of one turn of the loop are sent together: each call gives the thread the lock that
-        all threads share, and the loop has to wait for it."""
+        """With `soon`, send the bytes of one turn of the loop together: each call yields the interpreter's lock to the
+        thread, and the loop has to wait for it."""
         super().__init__(fileno=fileno)
         self.setblocking(False)
         self._soon = soon
@@ -39,7 +39,7 @@ class _Wakeups(socket.socket):
 
     def _send_owed(self) -> None:
         owed, self._owed = self._owed, 0
-        with contextlib.suppress(OSError):  # it is closed, and the session is over
+        with contextlib.suppress(OSError):  # the socket is closed, and the session is over
             self._send(b"\0" * owed)
 
     def _send(self, data: Any, flags: int = 0) -> int:
@@ -50,9 +50,9 @@ class _Wakeups(socket.socket):
 
 
 class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
-    """Callbacks run at once in the connection's thread, in the order of what the server sent.
+    """Runs callbacks at once in the connection's thread, in the order of the server's messages.
 
-    Kazoo's own handler gives watch events and answers to two threads, where they can overtake each other. The
+    kazoo's own handler gives watch events and answers to two threads, where they can overtake each other. The
     callbacks of this package only hand over to the loop, so the order stays.
     """
 
@@ -61,12 +61,12 @@ class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
         super().__init__()
         self._soon = soon
         self.session_is_over = False
-        """From then on it opens no connection: kazoo would open a session of its own after an expiry."""
+        """Set to refuse new connections: kazoo would open another session after an expiry."""
         self._connect_timeout = connect_timeout
 
     @property
     def running(self) -> bool:
-        """Kazoo queues callbacks for the worker threads of a handler that runs, and else calls them."""
+        """False: kazoo then calls callbacks itself, and does not queue them for the worker threads of the handler."""
         return False
 
     def start(self) -> None:
@@ -102,7 +102,7 @@ class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
         _: Sequence[socket.socket],
         timeout: float | None = None,
     ) -> tuple[list[socket.socket], list[socket.socket], list[socket.socket]]:
-        """With poll: kazoo's takes five system calls each time, and it is called twice for each operation."""
+        """Wait by poll: kazoo's own method takes five system calls, and is called twice for each operation."""
         by_number = {sock.fileno(): sock for sock in (*readers, *writers)}
         poll = select.poll()
         for sock in readers:

@@ -1,4 +1,4 @@
-"""Many reads in one request (ZooKeeper 3.6 and later), which kazoo does not know: it costs a tenth of single ones."""
+"""Many reads in one request (ZooKeeper 3.6 and later), which kazoo lacks: they cost a tenth of single reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ERROR = -1
 
 
 class MultiRead(ABC):
-    """A request in the form that kazoo sends and reads: an answer for each path, None where no znode is."""
+    """A request in the form that kazoo sends and reads: one answer for each path, None where there is no znode."""
 
     type = _MULTI_READ
     _kind: int
@@ -52,7 +52,7 @@ class MultiRead(ABC):
     @staticmethod
     @abstractmethod
     def _read(answer: bytes, offset: int) -> tuple[Any, int]:
-        """One answer, and where the next begins."""
+        """Return one answer, and the offset of the next."""
 
 
 class MultiGet(MultiRead):
@@ -84,7 +84,7 @@ class MultiChildren(MultiRead):
 
 
 def multi_read(client: KazooClient, kind: type[MultiRead], paths: Sequence[str]) -> Any:
-    """Starts it; kazoo's result. Its own operations are sent by the same method, which has no public name."""
+    """Send the request and return kazoo's result. kazoo sends its own operations by this method, which is private."""
     result = client.handler.async_result()
     client._call(kind([client.chroot + path for path in paths]), result)
     return result

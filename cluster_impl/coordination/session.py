@@ -1,7 +1,6 @@
-"""One session of ZooKeeper: kazoo's client from its start to the end of its session, never longer.
+"""One session of ZooKeeper: a kazoo client from its start to the end of its session, never longer.
 
-A session that expired is not continued by the same object, so no operation that was meant for one session is sent in
-the next.
+Another session has another object, so no operation of one session is sent in the next.
 """
 
 from __future__ import annotations
@@ -23,29 +22,29 @@ from kazoo.client import KazooClient
 from kazoo.protocol.states import KazooState
 from kazoo.retry import KazooRetry
 
-from cluster_impl.coordination.errors import ConnectionLost, SessionExpired
-from cluster_impl.coordination.loop_handler import LoopHandler
-from cluster_impl.coordination.session_state import SessionEvent
-from cluster_impl.coordination.translation import failure, watch_event
-from cluster_impl.coordination.znodes import WatchEvent
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionExpired
+from fencepost.cluster_impl.coordination.loop_handler import LoopHandler
+from fencepost.cluster_impl.coordination.session_state import SessionEvent
+from fencepost.cluster_impl.coordination.translation import failure, watch_event
+from fencepost.cluster_impl.coordination.znodes import WatchEvent
 
 MAX_IN_FLIGHT = 128
-"""Operations handed to kazoo and unanswered. It wakes its thread by a byte for each through a socket pair, and the
-loop would stand still once that is full (at about 270)."""
+"""Limit of unanswered operations in kazoo. kazoo wakes its thread by one byte for each through a socket pair; the event
+loop would block once that is full (at about 270)."""
 
 _RECONNECT_DELAY = 0.05
 _MAX_RECONNECT_DELAY = 0.25
 
-# It warns of every attempt to connect, several a second while no server is there; each change of state is logged here.
+# kazoo warns at every attempt to connect, several times a second while no server is up; this package logs the states.
 logging.getLogger("kazoo").setLevel(logging.ERROR)
 
 Send = Callable[[KazooClient], Any]
-"""Starts an operation; gives kazoo's result that will hold the answer."""
+"""Starts an operation and returns kazoo's result, which will hold the answer."""
 Receive = Callable[[Any], Any]
-"""Called on the loop, in the order of the server's messages: makes of kazoo's answer what the caller gets."""
+"""Turns kazoo's answer into the result for the caller; called on the loop, in the order of the server's messages."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Waiting:
     path: str
     send: Send
@@ -66,19 +65,20 @@ class Session:
     ) -> None:
         """`servers` as address:port, tried in order; `timeout` in seconds. The callbacks are called on the loop."""
         self.id = 0
-        """Known once it was connected."""
+        """0 until the session was connected for the first time."""
         self.confirmed_at = -math.inf
-        """When the latest operation that the servers answered was sent (seconds, monotonic): the session cannot have
-        ended earlier than its timeout after that."""
+        """The time at which the latest answered operation was sent (seconds, monotonic): the session lasts for at least
+        its timeout from then on."""
         self.synced_at = -math.inf
-        """The same of the latest that was submitted to confirm the session."""
+        """The same for the latest operation that confirms the session."""
         self._loop = asyncio.get_running_loop()
         self._changed = changed
         self._fired = fired
-        self._in_flight = 0
+        self._in_flight: dict[_Waiting, None] = {}
+        """In the order in which kazoo got them."""
         self._waiting: deque[_Waiting] = deque()
         self._ended: asyncio.Future[None] | None = None
-        # As the Java client: a server that does not answer must leave time for the others before the session ends.
+        # As in the Java client: a server that does not answer must leave time for the others before the session ends.
         self._handler = LoopHandler(timeout / max(2, len(servers)), self._loop.call_soon)
         self._client = KazooClient(
             hosts=",".join(servers) + chroot,
@@ -95,29 +95,29 @@ class Session:
         self._client.start_async()
 
     def end(self) -> asyncio.Future[None]:
-        """Ends the session at the servers if it is connected; the future tells when its thread is gone."""
+        """End the session at the servers if it is connected; the future is done when its thread has ended."""
         if self._ended is None:
             self._ended = self._loop.create_future()
             threading.Thread(target=self._stop, args=(self._ended,), name="zookeeper-end", daemon=True).start()
         return self._ended
 
     def _stop(self, ended: asyncio.Future[None]) -> None:
-        """Kazoo blocks while it stops, so this has a thread of its own."""
-        with contextlib.suppress(Exception):  # a thread that will not stop is a daemon, and goes with the process
+        """Stop kazoo in a thread of its own, since it blocks meanwhile."""
+        with contextlib.suppress(Exception):  # a thread that does not stop is a daemon, and ends with the process
             self._client.stop()
             self._client.close()
         self._hand_over(ended.set_result, None)
 
     def watch(self, event: Any) -> None:
-        """Given to kazoo as the watch of every read. Called in the connection's thread."""
-        told = watch_event(event)
-        if told is not None:  # kazoo also tells of each lost connection
-            self._hand_over_after_answers(self._fired, told)
+        """Receive kazoo's watch events of every read, in the connection's thread."""
+        found = watch_event(event)
+        if found is not None:  # kazoo also reports each lost connection
+            self._hand_over_after_answers(self._fired, found)
 
     def submit(self, path: str, send: Send, receive: Receive, *, confirms: bool = False) -> asyncio.Future[Any]:
-        """In order, pipelined. The future raises CoordinationError, or what this side could not encode or read.
+        """Send an operation, in order and pipelined; one that `confirms` the session goes in front of all unsent ones.
 
-        What `confirms` the session goes before everything that was not sent yet.
+        The future raises CoordinationError, or the exception of an operation that kazoo cannot encode or read.
         """
         waiting = _Waiting(path, send, receive, self._loop.create_future(), confirms)
         if confirms:
@@ -128,29 +128,29 @@ class Session:
         return waiting.answer
 
     def _pump(self) -> None:
-        while self._waiting and self._in_flight < MAX_IN_FLIGHT:
+        while self._waiting and len(self._in_flight) < MAX_IN_FLIGHT:
             operation = self._waiting.popleft()
-            if operation.answer.done():  # whoever asked has left, and nothing was sent
+            if operation.answer.done():  # cancelled before it was sent
                 continue
             sent_at = time.monotonic()
             try:
                 result = operation.send(self._client)
-            except Exception as error:  # what kazoo cannot encode
+            except Exception as error:  # kazoo cannot encode it
                 operation.answer.set_exception(error)
                 continue
-            self._in_flight += 1
+            self._in_flight[operation] = None
             operation.sent_at = sent_at
             result.rawlink(partial(self._hand_over, self._answered, operation))
 
     def _answered(self, operation: _Waiting, result: Any) -> None:
-        self._in_flight -= 1
+        del self._in_flight[operation]
         error = result.exception
         failed = failure(error, operation.path) if error is not None else None
         if not isinstance(failed, (ConnectionLost, SessionExpired)):
             self.confirmed_at = max(self.confirmed_at, operation.sent_at)
             if operation.confirms:
                 self.synced_at = max(self.synced_at, operation.sent_at)
-        if not operation.answer.done():  # else whoever asked has left, and watches nothing
+        if not operation.answer.done():  # a cancelled one sets no watch
             try:
                 if failed is not None:
                     raise failed
@@ -162,7 +162,7 @@ class Session:
         self._pump()
 
     def _refuse_waiting(self, error: Exception) -> None:
-        """What follows something that was lost is not sent on its own."""
+        """Refuse the unsent operations behind one that was lost: they may depend on it."""
         while self._waiting:
             operation = self._waiting.popleft()
             if operation.answer.done():
@@ -175,24 +175,39 @@ class Session:
             operation.answer.set_exception(refusal)
 
     def _listen(self, state: str) -> None:
-        """Called in the connection's thread."""
+        """Receive kazoo's session states, in the connection's thread."""
         if state == KazooState.CONNECTED:
             self._hand_over_after_answers(self._connected, self._client.client_id[0])
         elif state == KazooState.SUSPENDED:
-            self._hand_over_after_answers(self._changed, self, SessionEvent.DISCONNECTED)
+            self._hand_over_after_answers(self._lost, SessionEvent.DISCONNECTED, k.ConnectionLoss())
         else:
             self._handler.session_is_over = True
-            self._hand_over_after_answers(self._changed, self, SessionEvent.EXPIRED)
+            self._hand_over_after_answers(self._lost, SessionEvent.EXPIRED, k.SessionExpiredError())
+
+    def _lost(self, event: SessionEvent, error: Exception) -> None:
+        """Refuse all that is not answered.
+
+        kazoo answers what it has when it loses the connection. What it gets between that and this call, it keeps for
+        the next connection, which may never come.
+        """
+        for operation in self._in_flight:
+            if not operation.answer.done():
+                operation.answer.set_exception(failure(error, operation.path))
+        self._refuse_waiting(error)
+        self._changed(self, event)
 
     def _connected(self, session_id: int) -> None:
         self.id = session_id
         self._changed(self, SessionEvent.CONNECTED)
 
     def _hand_over_after_answers(self, call: Callable[..., object], *arguments: Any) -> None:
-        """One turn of the loop later: a read may have been answered before `_pump` could link its result, and is handed
-        over only when `_pump` goes on. A watch that was told before that would find nobody who watches."""
+        """Call this on the loop one turn later than an answer.
+
+        A read may have been answered before `_pump` could link its result, which is handed over when `_pump` goes on. A
+        watch event that came before that would find no watch in the table.
+        """
         self._hand_over(self._loop.call_soon, call, *arguments)
 
     def _hand_over(self, call: Callable[..., object], *arguments: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed, and no caller waits
             self._loop.call_soon_threadsafe(call, *arguments)

@@ -1,4 +1,4 @@
-"""The states of a session, and what each change of state brings about."""
+"""The states of a session, and the effects of each change of state."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 class SessionState(Enum):
     CONNECTING = "connecting"
-    """The first session is not open yet. Operations are refused, unsent."""
+    """The first session is not open yet. Operations are refused without being sent."""
     CONNECTED = "connected"
     SUSPENDED = "suspended"
-    """The connection is gone, the session may go on: ephemeral znodes and watches are kept until the servers say
-    otherwise. What was sent is in doubt; new operations are refused, unsent."""
+    """The connection is lost, and the session may continue: ephemeral znodes and watches exist until the servers expire
+    it. Operations that were sent are in doubt; new ones are refused without being sent."""
     EXPIRED = "expired"
-    """The servers gave the session up, and with it its ephemeral znodes and watches. A new one is being opened."""
+    """The servers ended the session, with its ephemeral znodes and watches. A new session is being opened."""
     CLOSED = "closed"
-    """Ended by this side; for good."""
+    """This side ended the session; no other one follows."""
 
 
 class SessionEvent(Enum):
@@ -29,37 +29,39 @@ class SessionEvent(Enum):
 
 class Effect(Enum):
     REARM_WATCHES = "rearm watches"
-    """The server that now serves the session knows nothing of them: each znode is read again, and who watched one
-    that changed in between is told."""
+    """The server of the new connection has no watches of this session: each znode is read again, and the watches of a
+    znode that changed in between are called."""
     END_WATCHES = "end watches"
-    """Everybody who watches is told that the session expired."""
+    """Every watch is called with the expiry of the session."""
     OPEN_SESSION = "open session"
     END_SESSION = "end session"
 
 
-class Transition(NamedTuple):
+class SessionTransition(NamedTuple):
     state: SessionState
     effects: tuple[Effect, ...] = ()
-    """In order, after the listeners were told the new state."""
+    """Carried out in order, after the listeners were called with the new state."""
 
 
-_CLOSED = Transition(SessionState.CLOSED, (Effect.END_SESSION,))
+_CLOSED = SessionTransition(SessionState.CLOSED, (Effect.END_SESSION,))
 
-TRANSITIONS: Mapping[tuple[SessionState, SessionEvent], Transition] = {
-    (SessionState.CONNECTING, SessionEvent.CONNECTED): Transition(SessionState.CONNECTED),
-    (SessionState.CONNECTED, SessionEvent.DISCONNECTED): Transition(SessionState.SUSPENDED),
-    (SessionState.SUSPENDED, SessionEvent.CONNECTED): Transition(SessionState.CONNECTED, (Effect.REARM_WATCHES,)),
+TRANSITIONS: Mapping[tuple[SessionState, SessionEvent], SessionTransition] = {
+    (SessionState.CONNECTING, SessionEvent.CONNECTED): SessionTransition(SessionState.CONNECTED),
+    (SessionState.CONNECTED, SessionEvent.DISCONNECTED): SessionTransition(SessionState.SUSPENDED),
+    (SessionState.SUSPENDED, SessionEvent.CONNECTED): SessionTransition(
+        SessionState.CONNECTED, (Effect.REARM_WATCHES,)
+    ),
     **{
-        (state, SessionEvent.EXPIRED): Transition(
+        (state, SessionEvent.EXPIRED): SessionTransition(
             SessionState.EXPIRED, (Effect.END_WATCHES, Effect.END_SESSION, Effect.OPEN_SESSION)
         )
         for state in (SessionState.CONNECTING, SessionState.CONNECTED, SessionState.SUSPENDED, SessionState.EXPIRED)
     },
-    (SessionState.EXPIRED, SessionEvent.CONNECTED): Transition(SessionState.CONNECTED),
+    (SessionState.EXPIRED, SessionEvent.CONNECTED): SessionTransition(SessionState.CONNECTED),
     **{(state, SessionEvent.CLOSE): _CLOSED for state in SessionState if state is not SessionState.CLOSED},
 }
-"""What is not listed changes nothing."""
+"""An event that is not listed for a state changes nothing."""
 
 
-def after(state: SessionState, event: SessionEvent) -> Transition | None:
+def after(state: SessionState, event: SessionEvent) -> SessionTransition | None:
     return TRANSITIONS.get((state, event))

@@ -1,19 +1,23 @@
-"""What a core asks of ZooKeeper, and what it is told: the seam between deciding and doing.
+"""The operations that a core requests of ZooKeeper, and their outcomes: the interface between decisions and I/O.
 
 A core is a generator. It yields a batch of operations and is sent their outcomes, one for each, in the same order:
 
     [found] = yield [Get("/controller_epoch")]
 
-so it does no I/O, and a unit test runs it over a tree in memory. Whoever runs it (the driver) executes the operations
-of a batch, never an empty one, in their order; how many of them travel together is its own affair, so no core relies on
-a batch being atomic.
+So it does no I/O, and a unit test runs it over a tree in memory. A driver executes the operations of a batch, which is
+never empty, in their order. The driver decides how many of them travel together, so no core relies on a batch being
+atomic. Each write has an outcome:
+
+    Create      Done, NodeExists, or Absent if there is no parent; Created for an ephemeral or sequential znode
+    SetData     Done, BadVersion, Absent
+    Delete      Done, BadVersion, Absent, or NotEmpty if the znode has children
 
 When the right to write is lost (with the session, or because a driver checks an epoch with each write), the core is
-never resumed: it is closed. A core that owes somebody an answer gives it in `finally`.
+never resumed but closed. A core that owes an answer gives it in `finally`.
 
 A write whose fate is unknown (the connection broke) is executed again. Its outcome may then be BadVersion, NodeExists
-or Absent although it was this write that came through; cores read again in such a case and compare. A znode in sequence
-may come to be twice.
+or Absent although this write succeeded the first time; cores read again in such a case and compare. A sequential znode
+may be created twice.
 """
 
 from __future__ import annotations
@@ -22,12 +26,20 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-ANY_VERSION = -1
+from fencepost.cluster_impl.coordination.znodes import ANY_VERSION, Create, Delete, SetData, Stat, Write
+
+__all__ = [  # the vocabulary of writes is part of this interface
+    "ANY_VERSION", "Absent", "BadVersion", "Children", "Create", "Created", "Delete", "Done", "Exists", "Found", "Get",
+    "Names", "NodeExists", "NotEmpty", "Operation", "Outcome", "Present", "Read", "SetData", "Stat", "Steps", "Write",
+    "names", "read", "run",
+]  # fmt: skip
+
+_NO_STAT = Stat(0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """Data of a znode: Found or Absent. With `watch`, a change or the deletion of a znode that was found is told."""
+    """Read the data of a znode: Found or Absent. `watch` reports the next change or deletion of a found znode."""
 
     path: str
     watch: bool = False
@@ -35,7 +47,7 @@ class Get:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """Names of the children: Names or Absent. With `watch`, the next child that comes or goes is told."""
+    """Read the names of the children: Names or Absent. `watch` reports the next child that is created or deleted."""
 
     path: str
     watch: bool = False
@@ -43,63 +55,14 @@ class Children:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """Present or Absent. With `watch`, creation, change and deletion are told, whichever comes next."""
+    """Read the stat of a znode: Present or Absent. `watch` reports its next creation, change or deletion."""
 
     path: str
     watch: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Create:
-    """A znode whose parent exists: Done, NodeExists, or Absent if the parent does not.
-
-    One that is `ephemeral` goes with the session that asks; to one in `sequence` ZooKeeper adds a number. For both of
-    these the outcome is Created in place of Done.
-    """
-
-    path: str
-    data: bytes = b""
-    ephemeral: bool = False
-    sequence: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SetData:
-    """Compare-and-set: Done if the znode had this version, else BadVersion; Absent if there is none."""
-
-    path: str
-    data: bytes
-    version: int = ANY_VERSION
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    """Done, Absent, BadVersion, or NotEmpty for a znode that has children.
-
-    `czxid`, of a Delete that is executed alone: one that was made anew, maybe with the same version, is another's; a
-    Delete whose answer was lost is not repeated on it.
-    """
-
-    path: str
-    version: int = ANY_VERSION
-    czxid: int | None = None
-
-
 Read = Get | Children | Exists
-Write = Create | SetData | Delete
 Operation = Read | Write
-
-
-@dataclass(frozen=True, slots=True)
-class Stat:
-    """`version` counts the changes of the data. The transaction ids grow over all znodes: `czxid` is that of the
-    creation, `mzxid` that of the last change of the data. `is_own`: an ephemeral znode of the session that asks."""
-
-    version: int
-    czxid: int
-    mzxid: int
-    is_own: bool = False
-    children: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +73,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Of the children, without their path, in no particular order."""
+    """The names of the children, without their path, in no particular order."""
 
     names: Sequence[str]
 
@@ -122,22 +85,22 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A write came to pass. `version` is that of the znode now; 0 for one that was created or deleted."""
+    """A write succeeded. `version` is the version of the znode now; 0 for one that was created or deleted."""
 
     version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Created(Done):
-    """`path` with the number that ZooKeeper added, if it was created in sequence; `stat` only of an ephemeral one."""
+    """`path` includes the number that ZooKeeper appends in sequence; `stat` is set for an ephemeral znode only."""
 
     path: str = ""
-    stat: Stat = Stat(0, 0, 0)
+    stat: Stat = _NO_STAT
 
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """There is no such znode, or no parent for the one to be created."""
+    """There is no such znode, or no parent for the znode to be created."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,19 +126,19 @@ Steps = Generator[Sequence[Operation], Sequence[Outcome], T]
 
 
 def run(operations: Sequence[Operation]) -> Steps[Sequence[Outcome]]:
-    """A batch that may be empty; what a core yields itself never is."""
+    """Yield a batch that may be empty; a batch that a core yields itself never is."""
     return (yield operations) if operations else ()
 
 
 def read(path: str, *, watch: bool = False) -> Steps[Found | Absent]:
-    """One Get."""
+    """Read the data of one znode."""
     [outcome] = yield [Get(path, watch)]
     assert isinstance(outcome, Found | Absent)
     return outcome
 
 
 def names(path: str, *, watch: bool = False) -> Steps[list[str]]:
-    """The sorted names of the children; none where the znode itself is absent."""
+    """Return the sorted names of the children; none if the znode itself is absent."""
     [outcome] = yield [Children(path, watch)]
     assert isinstance(outcome, Names | Absent)
     return sorted(outcome.names) if isinstance(outcome, Names) else []

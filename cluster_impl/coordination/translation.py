@@ -1,4 +1,4 @@
-"""Kazoo's words and this package's."""
+"""The translation between kazoo's types and errors and those of this package."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from kazoo import exceptions as k
 from kazoo.client import KazooClient, TransactionRequest
 from kazoo.protocol.states import EventType
 
-from cluster_impl.coordination.errors import (
-    BadVersion,
+from fencepost.cluster_impl.coordination.errors import (
+    BadVersionError,
     ConnectionLost,
     CoordinationError,
-    NodeExists,
-    NoNode,
-    NotEmpty,
+    NodeExistsError,
+    NoNodeError,
+    NotEmptyError,
     SessionExpired,
 )
-from cluster_impl.coordination.znodes import (
+from fencepost.cluster_impl.coordination.znodes import (
     Check,
     Create,
     Delete,
     MultiOperation,
     MultiResult,
-    Set,
+    SetData,
     Stat,
     WatchEvent,
     WatchKind,
@@ -38,10 +38,10 @@ _EVENTS = {
 }
 
 _REFUSALS: Sequence[tuple[type[Exception], type[CoordinationError], str]] = (
-    (k.NoNodeError, NoNode, "{path} does not exist"),
-    (k.NodeExistsError, NodeExists, "{path} exists already"),
-    (k.BadVersionError, BadVersion, "{path} has another version than the one given"),
-    (k.NotEmptyError, NotEmpty, "{path} has children"),
+    (k.NoNodeError, NoNodeError, "{path} does not exist"),
+    (k.NodeExistsError, NodeExistsError, "{path} exists already"),
+    (k.BadVersionError, BadVersionError, "{path} has another version than the one given"),
+    (k.NotEmptyError, NotEmptyError, "{path} has children"),
     (k.SessionExpiredError, SessionExpired, "the session expired"),
 )
 
@@ -49,7 +49,7 @@ _LOST = (k.ConnectionLoss, k.SessionMovedError, k.OperationTimeoutError, k.Reque
 
 
 def watch_event(event: Any) -> WatchEvent | None:
-    """None for what is no change of a znode."""
+    """Return the event of a znode, or None for an event of the session."""
     kind = _EVENTS.get(event.type)
     return WatchEvent(kind, event.path) if kind is not None else None
 
@@ -59,9 +59,9 @@ def stat(of: Any) -> Stat:
 
 
 def failure(error: Exception, path: str, index: int | None = None) -> CoordinationError:
-    for theirs, ours, sentence in _REFUSALS:
+    for theirs, ours, message in _REFUSALS:
         if isinstance(error, theirs):
-            return ours(sentence.format(path=path), path, index)
+            return ours(message.format(path=path), path, index)
     if isinstance(error, _LOST):
         return ConnectionLost("the connection to ZooKeeper broke before the answer came", path, in_doubt=True)
     return CoordinationError(f"ZooKeeper refused the operation on {path}: {type(error).__name__} {error}", path, index)
@@ -73,7 +73,7 @@ def transaction(client: KazooClient, operations: Sequence[MultiOperation]) -> Tr
         match operation:
             case Create(path, data, ephemeral, sequence):
                 request.create(path, data, ephemeral=ephemeral, sequence=sequence)
-            case Set(path, data, version):
+            case SetData(path, data, version):
                 request.set_data(path, data, version)
             case Delete(path, version):
                 request.delete(path, version)
@@ -83,7 +83,7 @@ def transaction(client: KazooClient, operations: Sequence[MultiOperation]) -> Tr
 
 
 def multi_results(operations: Sequence[MultiOperation], answers: Sequence[Any]) -> list[MultiResult]:
-    """Raises what the first operation that failed met; then none of them happened."""
+    """Return the results of a multi. Raises the error of the first operation that failed; none happened then."""
     for index, (operation, answer) in enumerate(zip(operations, answers, strict=True)):
         # The operations before the failed one are "rolled back", those behind it were not tried.
         if isinstance(answer, Exception) and not isinstance(answer, k.RolledBackError):
@@ -95,7 +95,7 @@ def _multi_result(operation: MultiOperation, answer: Any) -> MultiResult:
     match operation:
         case Create():
             return str(answer)
-        case Set():
+        case SetData():
             return stat(answer)
         case _:
             return None

@@ -1,8 +1,8 @@
-"""Who watches which znode, kept on this side so that a reconnect loses nothing.
+"""The watches of a client, kept on this side so that a reconnect loses none.
 
-A server forgets its watches with the connection. After a reconnect each watched znode is read again; a watch whose
-znode changed since it was set is told then, the others are set anew. Nothing falls between, because a watch remembers
-which transaction the reader saw last.
+A server forgets its watches with the connection. After a reconnect each watched znode is read again: a watch whose
+znode changed since it was set is called then, the others are set again. No change is missed, because a watch remembers
+the transaction that its reader saw last.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from cluster_impl.coordination.znodes import Watch, WatchEvent, WatchKind
+from fencepost.cluster_impl.coordination.znodes import Watch, WatchEvent, WatchKind
 
 
 class Watched(Enum):
@@ -20,7 +20,7 @@ class Watched(Enum):
 
 
 ABSENT = 0
-"""In place of a transaction id: the znode did not exist."""
+"""The transaction id of a znode that does not exist."""
 
 _FIRED_BY = {
     WatchKind.CREATED: (Watched.DATA,),
@@ -42,11 +42,11 @@ class WatchTable:
         self._armed.setdefault((watched, path), {})[watch] = seen
 
     def fired(self, event: WatchEvent) -> list[Watch]:
-        """Who is to be told; they watch no more."""
-        told: dict[Watch, None] = {}
+        """Remove and return the watches that this event fires."""
+        fired: dict[Watch, None] = {}
         for watched in _FIRED_BY[event.kind]:
-            told.update(dict.fromkeys(self._armed.pop((watched, event.path), ())))
-        return list(told)
+            fired.update(dict.fromkeys(self._armed.pop((watched, event.path), ())))
+        return list(fired)
 
     def forget(self, watch: Watch) -> None:
         for armed in self._armed.values():
@@ -57,7 +57,7 @@ class WatchTable:
         return list(self._armed)
 
     def read_again(self, watched: Watched, path: str, now: int) -> Iterable[tuple[Watch, WatchEvent]]:
-        """The last change is `now`: who saw another one missed an event, which this returns, and watches no more."""
+        """Remove and return the watches that missed an event, with the event. `now`: the last change of the znode."""
         armed = self._armed.get((watched, path), {})
         missed = [(watch, seen) for watch, seen in armed.items() if seen != now]
         for watch, _ in missed:
@@ -67,7 +67,7 @@ class WatchTable:
         return [(watch, WatchEvent(_what_happened(watched, seen, now), path)) for watch, seen in missed]
 
     def end(self) -> list[tuple[Watch, WatchEvent]]:
-        """Everybody, told that the session expired; the table is empty then."""
+        """Remove and return all watches, each with the event that the session expired."""
         ended = [
             (watch, WatchEvent(WatchKind.EXPIRED, path)) for (_, path), armed in self._armed.items() for watch in armed
         ]

@@ -1,4 +1,4 @@
-"""What ZooKeeper holds and tells."""
+"""Znodes, their watches, and the writes that change them: the vocabulary of every other module of this package."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+ANY_VERSION = -1
+
 
 @dataclass(frozen=True, slots=True)
 class Stat:
     czxid: int
-    """The transaction that created the znode: grows with each creation, across paths and sessions."""
+    """The transaction that created the znode; grows with each creation, across paths and sessions."""
     mzxid: int
-    """The transaction that changed its data last."""
+    """The transaction that last changed its data."""
     pzxid: int
-    """The transaction that changed its list of children last."""
+    """The transaction that last changed its list of children."""
     version: int
-    """How often its data changed since it was created: what compare-and-set compares."""
+    """The number of changes of its data since it was created; compare-and-set compares this."""
     ephemeral_owner: int
-    """The id of the session that it goes with; 0 if it is persistent."""
+    """The id of the session that an ephemeral znode belongs to; 0 for a persistent znode."""
     children: int = 0
-    """How many it has."""
+    """The number of its children."""
+    is_own: bool = False
+    """True for an ephemeral znode of the session that asks; set in the outcomes of steps only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +34,9 @@ class Znode:
 
 
 @dataclass(frozen=True, slots=True)
-class Created:
+class CreatedZnode:
     path: str
-    """With the number that ZooKeeper added, if it was created in sequence."""
+    """The path, with the number that ZooKeeper appends to a sequential znode."""
     stat: Stat
 
 
@@ -42,7 +46,7 @@ class WatchKind(Enum):
     CHANGED = "changed"
     CHILDREN = "children"
     EXPIRED = "expired"
-    """The session is over and the watch with it: nothing is known about the znode."""
+    """The session has ended and the watch with it; the state of the znode is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,33 +61,48 @@ Watch = Callable[[WatchEvent], None]
 
 @dataclass(frozen=True, slots=True)
 class Create:
+    """Create a znode whose parent exists.
+
+    An `ephemeral` znode is deleted with the session; ZooKeeper appends a number to the path of one in `sequence`.
+    """
+
     path: str
-    data: bytes
+    data: bytes = b""
     ephemeral: bool = False
     sequence: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Set:
+class SetData:
+    """Compare-and-set: change the data if the znode has this version."""
+
     path: str
     data: bytes
-    version: int
+    version: int = ANY_VERSION
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
+    """Delete a znode without children if it has this version.
+
+    `czxid` names one incarnation of the znode: a Delete that is executed alone, and whose answer was lost, is then not
+    repeated on a znode that was created again, maybe with the same version.
+    """
+
     path: str
-    version: int = -1
+    version: int = ANY_VERSION
+    czxid: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Holds if the znode exists at this version."""
+    """Succeed if the znode exists at this version."""
 
     path: str
     version: int
 
 
-MultiOperation = Create | Set | Delete | Check
+Write = Create | SetData | Delete
+MultiOperation = Write | Check
 MultiResult = str | Stat | None
-"""The path of what was created, the new stat of what was set, nothing for the others."""
+"""The path of a created znode, the new stat of a changed one, nothing for the others."""

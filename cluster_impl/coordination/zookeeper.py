@@ -1,4 +1,4 @@
-"""The way to ZooKeeper: operations, watches, and a session that is followed by another when it expires."""
+"""A client of ZooKeeper: operations, watches, and a session that is replaced by a new one when it expires."""
 
 from __future__ import annotations
 
@@ -10,32 +10,35 @@ from typing import Any, TypeVar
 
 from kazoo.client import KazooClient
 
-from cluster_impl.coordination.errors import ConnectionLost, CoordinationError, NoNode, SessionExpired
-from cluster_impl.coordination.operations import Operations
-from cluster_impl.coordination.session import Receive, Send, Session
-from cluster_impl.coordination.session_state import Effect, SessionEvent, SessionState, after
-from cluster_impl.coordination.watches import ABSENT, Watched, WatchTable
-from cluster_impl.coordination.znodes import Watch, WatchEvent
-from cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, CoordinationError, NoNodeError, SessionExpired
+from fencepost.cluster_impl.coordination.operations import Operations
+from fencepost.cluster_impl.coordination.session import Receive, Send, Session
+from fencepost.cluster_impl.coordination.session_state import Effect, SessionEvent, SessionState, after
+from fencepost.cluster_impl.coordination.watches import ABSENT, Watched, WatchTable
+from fencepost.cluster_impl.coordination.znodes import Watch, WatchEvent
+from fencepost.cluster_impl.wire.hosts import Hosts
 
 log = logging.getLogger(__name__)
 
 CLOSE_SECONDS = 2.0
-"""How long the end of a session may keep its owner; without a connection the servers find out by themselves."""
+"""Limit for closing a session at the servers; without a connection the session expires by itself."""
 
 T = TypeVar("T")
 StateListener = Callable[[SessionState], None]
 
 
 class ZooKeeper(Operations):
-    """Every operation raises CoordinationError. One that is refused unsent, or was sent and is in doubt, raises
-    ConnectionLost; `until_connected` says when it is worth another try, and whether the session is still the same."""
+    """Every operation raises CoordinationError.
+
+    An operation that was not sent, or was sent and is in doubt, raises ConnectionLost. Await `until_connected` before
+    the next attempt, and compare `session_id`: the session may be another one.
+    """
 
     def __init__(self, connect: str, session_timeout: float, hosts: Hosts, *, first: int = 0) -> None:
-        """`connect`: host:port,... as in zookeeper.connect, with an optional path at the end that everything is under.
+        """`connect`: host:port,... as in zookeeper.connect, with an optional path at the end that holds all znodes.
 
         `session_timeout` in seconds. The servers are tried in their order, from place `first` on (modulo their
-        number), so that nodes can be spread over an ensemble in a way that is known.
+        number), so that the nodes of a cluster can be spread over an ensemble predictably.
         """
         listed, _, chroot = connect.partition("/")
         names = [server.strip() for server in listed.split(",")]
@@ -47,37 +50,37 @@ class ZooKeeper(Operations):
         self._session: Session | None = None
         self._until_connected: list[asyncio.Future[None]] = []
         self.operations = 0
-        """How many were asked for since the start."""
+        """The number of operations since the start."""
         self.state = SessionState.CONNECTING
         self.listeners: list[StateListener] = []
-        """Called on the loop with each new state."""
+        """Called on the event loop with each new state."""
 
     @property
     def session_id(self) -> int:
-        """What `Stat.ephemeral_owner` names; 0 until the session is connected for the first time."""
+        """The session's id, as in `Stat.ephemeral_owner`; 0 until the session is connected for the first time."""
         return self._session.id if self._session is not None else 0
 
     @property
     def confirmed_at(self) -> float:
-        """When the latest answered operation of the session was sent (monotonic); before the first, never.
+        """The time at which the latest answered operation of the session was sent (seconds, monotonic); -inf for none.
 
-        The servers keep the session, and what is ephemeral in it, for at least `session_timeout` from then on; less
-        only where their own maximum is shorter.
+        The servers keep the session and its ephemeral znodes for at least `session_timeout` after that, or for their
+        own maximum if that is shorter.
         """
         return self._session.confirmed_at if self._session is not None else -math.inf
 
     @property
     def synced_at(self) -> float:
-        """When the latest `confirm` that was answered was sent (monotonic); of the present session, else never."""
+        """The time at which the latest answered `confirm` of this session was sent (seconds, monotonic), or -inf."""
         return self._session.synced_at if self._session is not None else -math.inf
 
     @property
     def watches(self) -> int:
-        """How many watches this client holds."""
+        """The number of watches that this client holds."""
         return len(self._watches)
 
     async def start(self, timeout: float) -> None:
-        """Returns once connected; raises TimeoutError with a sentence, `timeout` in seconds."""
+        """Open a session and wait until it is connected. Raises TimeoutError after `timeout` seconds."""
         self._open()
         try:
             async with asyncio.timeout(timeout):
@@ -87,7 +90,7 @@ class ZooKeeper(Operations):
             raise TimeoutError(f"no ZooKeeper of {self._connect} gave a session within {timeout:g} s") from error
 
     async def close(self) -> None:
-        """Ends the session: its ephemeral znodes go now, if the servers can be reached."""
+        """End the session; the servers delete its ephemeral znodes now if they can be reached."""
         if self.state is SessionState.CLOSED:
             return
         self._happened(SessionEvent.CLOSE)
@@ -95,7 +98,7 @@ class ZooKeeper(Operations):
             await asyncio.wait({self._session.end()}, timeout=CLOSE_SECONDS)
 
     async def until_connected(self) -> None:
-        """Raises SessionExpired if it was closed."""
+        """Wait until a session is connected. Raises SessionExpired if this client was closed."""
         while self.state is not SessionState.CONNECTED:
             if self.state is SessionState.CLOSED:
                 raise SessionExpired("the session was closed")
@@ -104,7 +107,7 @@ class ZooKeeper(Operations):
             await connected
 
     def forget(self, watch: Watch) -> None:
-        """It is told no more."""
+        """Call this watch no more."""
         self._watches.forget(watch)
 
     # The session
@@ -131,7 +134,7 @@ class ZooKeeper(Operations):
         self._session.open()
 
     def _session_changed(self, session: Session, event: SessionEvent) -> None:
-        if session is self._session:  # one that is over has nothing to say any more
+        if session is self._session:  # events of an earlier session concern no operation any more
             self._happened(event)
 
     def _happened(self, event: SessionEvent) -> None:
@@ -141,7 +144,7 @@ class ZooKeeper(Operations):
         self.state = transition.state
         log.info("ZooKeeper session %x: %s", self.session_id, self.state.value)
         for listener in list(self.listeners):
-            _tell(listener, self.state)
+            _notify(listener, self.state)
         for effect in transition.effects:
             self._carry_out(effect)
         if transition.state in (SessionState.CONNECTED, SessionState.CLOSED):
@@ -157,7 +160,7 @@ class ZooKeeper(Operations):
                     self._rearm(watched, path)
             case Effect.END_WATCHES:
                 for watch, event in self._watches.end():
-                    _tell(watch, event)
+                    _notify(watch, event)
             case Effect.END_SESSION:
                 if self._session is not None:
                     self._session.end()
@@ -166,8 +169,8 @@ class ZooKeeper(Operations):
 
     # Watches
 
-    def _told(self, watch: Watch | None) -> Callable[[Any], None] | None:
-        """One function for all of them, so that kazoo keeps each path once; who is meant is in the table."""
+    def _kazoo_watch(self, watch: Watch | None) -> Callable[[Any], None] | None:
+        """Give kazoo one function for all watches, so that it keeps each path once; the table has the watches."""
         return self._session.watch if watch is not None and self._session is not None else None
 
     def _arm(self, watched: Watched, path: str, watch: Watch | None, seen: int) -> None:
@@ -176,18 +179,18 @@ class ZooKeeper(Operations):
 
     def _watch_fired(self, event: WatchEvent) -> None:
         for watch in self._watches.fired(event):
-            _tell(watch, event)
+            _notify(watch, event)
 
     def _rearm(self, watched: Watched, path: str) -> None:
         def read_again(now: int) -> None:
             for watch, event in self._watches.read_again(watched, path, now):
-                _tell(watch, event)
+                _notify(watch, event)
 
         def send(client: KazooClient) -> Any:
-            told = self._session.watch if self._session is not None else None
+            kazoo_watch = self._session.watch if self._session is not None else None
             if watched is Watched.DATA:
-                return client.exists_async(path, told)
-            return client.get_children_async(path, told, include_data=True)
+                return client.exists_async(path, kazoo_watch)
+            return client.get_children_async(path, kazoo_watch, include_data=True)
 
         def receive(answer: Any) -> None:
             if watched is Watched.DATA:
@@ -196,19 +199,19 @@ class ZooKeeper(Operations):
                 read_again(answer[1].pzxid)
 
         def done(read: asyncio.Future[Any]) -> None:
-            # Whatever else failed comes with a state change, which sets the watches again or ends them.
-            if not read.cancelled() and isinstance(read.exception(), NoNode):
+            # Every other failure comes with a change of state, which sets the watches again or ends them.
+            if not read.cancelled() and isinstance(read.exception(), NoNodeError):
                 read_again(ABSENT)
 
         self._submit(path, send, receive).add_done_callback(done)
 
 
-def _tell(whom: Callable[[T], None], what: T) -> None:
-    """What one of them dies of must not keep the others in the dark, nor the session from going on."""
+def _notify(listener: Callable[[T], None], news: T) -> None:
+    """Call a listener; its exception must not keep the others uninformed, nor stop the session."""
     try:
-        whom(what)
+        listener(news)
     except Exception:
-        log.exception("telling %s failed", what)
+        log.exception("a listener of the ZooKeeper session failed on %s", news)
 
 
 def _resolved(server: str, hosts: Hosts) -> str:

@@ -1,8 +1,8 @@
-"""The seam between the data plane and a control plane.
+"""The interface between the data plane and a control plane.
 
-The data plane (replicas, client APIs) is shared by all designs; what differs is who decides on leaders, in-sync
-replicas and broker epochs. `ControlPlane` is what the data plane asks of that party, `DataPlane` is what it is told.
-Both sides live on one event loop: nothing here is called from another thread.
+The data plane (replicas, client APIs) is shared by all designs; the control plane, which decides on leaders, in-sync
+replicas and broker epochs, differs. The data plane calls `ControlPlane`, and the control plane calls `DataPlane`. Both
+run on one event loop: no method here is called from another thread.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
-from cluster_impl.replication.progress import Progress
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.replication.progress import Progress
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
 
 NO_LEADER = -1
 NO_EPOCH = -1
@@ -34,20 +34,20 @@ class TopicPartition:
 class PartitionAssignment:
     """The committed state of one partition, of which this broker is a replica.
 
-    `leader_epoch` grows with each change of leader or ISR; `tenure_epoch` is the leader epoch at which the present
-    leader's tenure began, so a change of ISR alone leaves it as it is. `version` is what AlterIsr compares: the leader
+    `leader_epoch` grows with each change of leader or ISR; `leader_term_epoch` is the leader epoch at which the present
+    leader's term began, so a change of ISR alone leaves it as it is. `version` is what AlterIsr compares: the leader
     epoch itself in the `quorum` design, the version of the state's znode in the ZooKeeper designs. `leader` is
     NO_LEADER while no replica can lead. `config` holds the topic's own settings, not the defaults.
 
-    `is_new` says that this broker never had the replica: whoever decides has seen to it that nothing is lost if it
-    begins empty. Without it the replica may exist, so where a log dir is offline that could hold it, it is not created
-    in another one: it is reported as offline. A broker cannot tell by itself: after a restart it knows of a failed log
-    dir only that it cannot be read.
+    `is_new` says that this broker never had the replica: the control plane has made sure that nothing is lost if the
+    replica begins empty. Without it the replica may exist. If a log dir that could hold it is offline, it is then not
+    created in another one but reported as offline. A broker cannot know this by itself: after a restart it cannot read
+    the failed log dir.
 
     `serves_clients`: a leader without it leads for its followers only. It answers their fetches and counts them,
     refuses clients with NOT_LEADER_OR_FOLLOWER, and asks for no ISR. `leaving` are replicas that were asked to close:
-    one that has not fetched for the lag limit leaves the ISR also if it lacks nothing, and none joins. Both, `replicas`
-    and `config` may change at the same leader epoch and version: what was passed last counts.
+    one that has not fetched for the lag limit leaves the ISR also if it has all records, and none joins. Both,
+    `replicas` and `config` may change at the same leader epoch and version: the latest ones count.
     """
 
     topic: str
@@ -57,7 +57,7 @@ class PartitionAssignment:
     isr: tuple[int, ...]
     leader: int
     leader_epoch: int
-    tenure_epoch: int
+    leader_term_epoch: int
     version: int
     config: Mapping[str, str] = field(default_factory=dict)
     is_new: bool = False
@@ -74,7 +74,7 @@ class ReplicaStopped:
     """The replica neither leads nor follows until it is assigned again; its folder stays.
 
     The next assignment is adopted also at the version that was stopped, but not at an older one. Without a `topic_id`
-    it is whichever topic of the name the replica belongs to.
+    the replica may belong to any topic of the name.
     """
 
     topic: str
@@ -91,8 +91,8 @@ class PartitionRemoved:
     """This broker no longer holds the partition: its topic was deleted, or the replica was assigned elsewhere.
 
     The folder is removed. A restart replays nothing of a topic deleted long ago: a folder whose topic id differs from
-    the assigned one is removed by the data plane on its own. Without a `topic_id` it is whichever topic of the name the
-    replica belongs to.
+    the assigned one is removed by the data plane on its own. Without a `topic_id` the replica may belong to any topic
+    of the name.
     """
 
     topic: str
@@ -109,11 +109,11 @@ Change = PartitionAssignment | ReplicaStopped | PartitionRemoved
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsrProposal:
-    """A leader asks for a new ISR, given that `leader_epoch` and `version` are still the committed ones.
+    """A leader's request for a new ISR, on condition that `leader_epoch` and `version` are still the committed ones.
 
-    What the leader has seen of a member that joins, it has seen of the process that was registered then. Another one
-    may have an empty disk (KAFKA-14139, KIP-903): when a replica is registered anew, in the ISR or outside it, the
-    control plane makes a new version, so that proposals of the time before are refused.
+    The leader knows the log of the process that was registered when it fetched. A later process may have an empty disk
+    (KAFKA-14139, KIP-903): when a replica registers again, in the ISR or outside it, the control plane makes a new
+    version, so that earlier proposals are refused.
     """
 
     topic: str
@@ -142,7 +142,7 @@ class IsrRefused:
 
 @dataclass(frozen=True, slots=True)
 class IsrUnknown:
-    """No answer arrived: the change may have been made, or may still be made. `reason` is a sentence for the log."""
+    """No answer arrived: the change may have been made, or may still be made. `reason` is a message for the log."""
 
     reason: str
 
@@ -167,8 +167,7 @@ class BrokerView:
 
 @dataclass(frozen=True, slots=True)
 class PartitionView:
-    """`offline_replicas` are those known to be offline though their broker may live; those of dead brokers are added
-    to them by whoever shows them."""
+    """`offline_replicas` are known to be offline though their broker may live; responses add those of dead brokers."""
 
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
@@ -199,78 +198,78 @@ class ClusterView:
 
 
 class ControlPlane(Protocol):
-    """What the data plane asks. Methods that are not awaited answer at once, from what this broker knows."""
+    """The calls of the data plane. Methods that are not awaited answer at once, from the state of this broker."""
 
     @property
     def broker_id(self) -> int: ...
 
     def serving(self) -> bool:
-        """Whether a client's request may be processed at this moment: the broker is active and its lease not over.
+        """Return True if a client's request may be processed now: the broker is active and its lease not over.
 
-        Reads the monotonic clock. It is asked when a request is begun, never remembered: what waited in the socket of
-        a paused process is judged after the pause.
+        Reads the monotonic clock. Called when the processing of a request begins, never cached: a request that waited
+        in the socket of a paused process is judged after the pause.
         """
         ...
 
     def completes_begun(self) -> bool:
-        """Whether a request that was begun while this broker served is completed also after that.
+        """Return True if requests that began while this broker served are completed after that.
 
-        True where fencing only keeps new requests out (KIP-343); False where a broker that lost its lease answers
-        nothing with data any more (KIP-631).
+        True where fencing only refuses new requests (KIP-343); False where a broker that lost its lease sends no more
+        data in responses (KIP-631).
         """
         ...
 
     def broker_epoch(self) -> int:
-        """This process's own broker epoch, NO_EPOCH before one was granted. Followers send it in Fetch."""
+        """Return this process's own broker epoch, NO_EPOCH before one was granted. Followers send it in Fetch."""
         ...
 
     def registered_epoch(self, broker_id: int) -> int | None:
-        """The epoch at which a broker is registered as far as this one knows; None if it is not registered."""
+        """Return the epoch at which a broker is registered as far as this broker knows; None if it is not."""
         ...
 
     def alter_isr(self, proposal: IsrProposal) -> Awaitable[IsrOutcome]:
         """Ask for a new ISR. Does not raise (cancellation apart): no answer within the deadline is `IsrUnknown`.
 
-        The data plane asks nothing more about the partition until this has an outcome, and repeats the same proposal
+        The data plane proposes nothing else for the partition until this has an outcome, and repeats the same proposal
         after `IsrUnknown`.
         """
         ...
 
     def new_producer_id(self) -> int:
-        """A producer id that no broker of this cluster ever gave out, also before a restart.
+        """Return a producer id that no broker of this cluster ever gave out, also before a restart.
 
-        Raises `ProducerIdsUnavailable` when none can be given now.
+        Raises `ProducerIdsUnavailable` if there is none at present.
         """
         ...
 
     async def forward(self, request: Message, version: int) -> Message:
-        """Send an administrative request (CreateTopics, DeleteTopics) to whoever decides it, and return the answer.
+        """Send an administrative request (CreateTopics, DeleteTopics) to its decider, and return the response.
 
-        Raises ConnectionError or TimeoutError, each with a sentence, when nobody answered.
+        Raises ConnectionError or TimeoutError, each with a message, if there is no response.
         """
         ...
 
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
-        """A log dir of this broker had an I/O error and is not used any more, nor are its replicas.
+        """Report that a log dir of this broker had an I/O error; it and its replicas are not used any more.
 
-        Told once for each dir, on the loop, with all replicas that were open in it. `lost` may be empty: then there is
-        nothing to report, and a report without topics would say too much. What else the dir holds is learned from
-        `DataPlane.apply` when it is assigned.
+        Called once for each dir, on the loop, with all replicas that were open in it. `lost` may be empty: then there
+        is nothing to report, and a report without topics would say too much. Other replicas in the dir become known by
+        `DataPlane.apply` when they are assigned.
         """
         ...
 
     def cluster(self) -> ClusterView:
-        """What Metadata, DescribeCluster and DescribeConfigs show, and where followers find their leaders.
+        """Return the view for Metadata, DescribeCluster and DescribeConfigs, and for followers in search of leaders.
 
-        The brokers are always those that this one knows; topics may be out of date, or absent, until `look`.
+        The brokers are always those that this broker knows; topics may be out of date, or absent, until `look`.
         """
         ...
 
     async def look(self, topics: Collection[str] | None) -> None:
-        """Bring what `cluster` shows of these topics, or of all, up to date. Awaited before a client is shown it.
+        """Bring these topics in `cluster`, or all of them, up to date. Awaited before a response shows them.
 
-        Nothing to do where this broker is told of every change. Does not raise (cancellation apart), and takes no
-        longer than a client waits: what cannot be read stays as it was.
+        A broker that is notified of every change has nothing to do here. Does not raise (cancellation apart), and takes
+        no longer than a client waits: topics that cannot be read stay as they were.
         """
         ...
 
@@ -280,13 +279,13 @@ class ProducerIdsUnavailable(Exception):
 
 
 class DataPlane(Protocol):
-    """What a control plane tells."""
+    """The calls of a control plane."""
 
     def apply(self, changes: Sequence[Change]) -> Mapping[TopicPartition, Error]:
         """Adopt committed changes, in order. Only partitions of which this broker is, or was, a replica are passed.
 
-        Returns the error of each partition of which a change could not be carried out: KAFKA_STORAGE_ERROR where the
-        replica is in an offline log dir, or would be. Such a change is not tried again until it is passed again.
+        Returns the error of each partition whose change could not be carried out: KAFKA_STORAGE_ERROR for a replica
+        that is in an offline log dir, or would be. Such a change is not tried again until it is passed again.
 
         After a start the whole present state is passed once, as assignments, and not before it contains this process's
         own registration: an older state may name this broker a leader, which its previous incarnation was. Passing the
@@ -295,5 +294,5 @@ class DataPlane(Protocol):
         ...
 
     def progress(self, name: TopicPartition) -> Progress | None:
-        """How a replica of this broker stands; None if it has none of the partition that it can use."""
+        """Return the progress of a replica of this broker; None if it has no usable replica of the partition."""
         ...

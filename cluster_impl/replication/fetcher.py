@@ -1,7 +1,7 @@
 """Follows one leader: copies the logs of all partitions that it leads and this broker replicates.
 
-One connection and one request at a time. A partition starts by finding out what its log shares with the leader's
-(OffsetForLeaderEpoch), then fetches. Whatever is refused waits: a follower that nobody wants never spins.
+One connection and one request at a time. A partition first asks which part of its log the leader's has as well
+(OffsetForLeaderEpoch), then fetches. A refused partition waits before it asks again, so that a follower never spins.
 """
 
 from __future__ import annotations
@@ -12,62 +12,68 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane, Endpoint, TopicPartition
-from cluster_impl.replication.replica import EpochEnd, Replica
-from cluster_impl.replication.validation import Refused
-from cluster_impl.storage.epochs import UNDEFINED_EPOCH
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.client import Connection
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import KAFKA
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane, Endpoint, TopicPartition
+from fencepost.cluster_impl.replication.replica import LogEpochEnd, Replica
+from fencepost.cluster_impl.replication.validation import PartitionError
+from fencepost.cluster_impl.storage.epochs import UNDEFINED_EPOCH
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
+from fencepost.cluster_impl.wire.registry import KAFKA
+from fencepost.cluster_impl.wire.sasl import PlainLogin
 
 log = logging.getLogger(__name__)
 
 _FETCH_VERSION = 17
 _EPOCH_VERSION = 4
+_CONNECT_TIMEOUT_S = 2.0
+_FETCH_RESPONSE_MAX_BYTES = 10 * 1024 * 1024
 _REFUSAL_PAUSE = 0.1
 _PAUSE_FOR_EACH = 0.0005
-"""Seconds, for each partition that is followed: a request names all of them, so the more there are the rarer it is
-repeated for one."""
+"""Seconds added to the pause for each followed partition: a request names all of them, so with many partitions it is
+repeated less often for one of them."""
 _FIRST_CONNECT_PAUSE, _LONGEST_CONNECT_PAUSE, _LONGEST_BACKOFF = 0.05, 1.0, 10
 
 
 @dataclass(slots=True, eq=False)
 class Following:
-    """One partition. `leader_epoch` and `offset` are those of the request under way: an answer to others is void."""
+    """One followed partition. `leader_epoch` and `offset` are those of the pending request; other answers are void."""
 
     replica: Replica
     truncated: bool = False
-    """The log is known to be a prefix of the leader's, as far as it goes."""
+    """True once the log is known to be a prefix of the leader's."""
     not_before: float = 0.0
     leader_epoch: int = -1
     offset: int = -1
     error: Error = Error.NONE
 
-    def asked(self) -> None:
+    def note_request(self) -> None:
         self.leader_epoch, self.offset = self.replica.core.leader_epoch, self.replica.log.log_end_offset
 
     @property
     def is_current(self) -> bool:
-        """Nothing has changed since the question was asked (KAFKA-18991)."""
+        """True if the replica has not changed since the request was sent (KAFKA-18991)."""
         core = self.replica.core
         return self.leader_epoch == core.leader_epoch and self.offset == self.replica.log.log_end_offset
 
 
 class Fetcher:
-    """The follower's side towards one leader. Runs as one task while there are partitions."""
+    """The follower of one leader. Runs as one task while there are partitions."""
 
-    def __init__(self, leader: int, control: ControlPlane, config: ReplicationConfig, hosts: Hosts) -> None:
+    def __init__(
+        self, leader: int, control: ControlPlane, config: DataPlaneConfig, hosts: Hosts, login: PlainLogin | None
+    ) -> None:
         self.leader = leader
         self._control = control
         self._config = config
         self._hosts = hosts
+        self._login = login
         self._partitions: dict[TopicPartition, Following] = {}
         self._changed = asyncio.Event()
-        self._connection: Connection | None = None
-        self._endpoint: Endpoint | None = None
+        self._connection = OnDemandConnection[Endpoint]()
         self._polling = False
         self._interrupted = False
         self._interrupting: asyncio.TimerHandle | None = None
@@ -77,10 +83,10 @@ class Fetcher:
     def idle(self) -> bool:
         return not self._partitions
 
-    def follow(self, replica: Replica, *, anew: bool) -> None:
-        """Copy a partition from now on; `anew` if its leader has begun a new tenure, so that logs may differ."""
+    def follow(self, replica: Replica, *, is_new_term: bool) -> None:
+        """Copy a partition from now on; at a new leader term the logs may differ."""
         known = self._partitions.get(replica.core.name)
-        if anew or known is None or known.replica is not replica:
+        if is_new_term or known is None or known.replica is not replica:
             self._partitions[replica.core.name] = Following(replica)
         elif known.not_before:
             known.not_before = 0.0
@@ -90,15 +96,17 @@ class Fetcher:
         self._interrupt_poll()
 
     def _interrupt_poll(self) -> None:
-        """Give up a fetch that may wait for long, since it does not ask for a partition that has just become due; soon,
-        so that those which become due together are asked for together."""
+        """Give up a fetch that may wait for long, since it lacks a partition that has just become due.
+
+        That happens after a short pause, so that partitions which become due together share the next request.
+        """
         if self._polling and self._interrupting is None:
             pause = len(self._partitions) * _PAUSE_FOR_EACH
             self._interrupting = asyncio.get_running_loop().call_later(pause, self._interrupt)
 
     def _interrupt(self) -> None:
         self._interrupting = None
-        if self._polling and self._changed.is_set() and self._connection is not None:
+        if self._polling and self._changed.is_set():
             self._interrupted = True
             self._connection.close()
 
@@ -128,17 +136,17 @@ class Fetcher:
                     if pauses == 0:
                         log.warning("cannot follow broker %d: %s", self.leader, error)
                 except Exception:
-                    log.exception("following broker %d failed here and is tried again", self.leader)
-                self._disconnect()
+                    log.exception("the follower of broker %d failed in this broker and tries again", self.leader)
+                self._connection.close()
                 await asyncio.sleep(min(_FIRST_CONNECT_PAUSE * 2**pauses, _LONGEST_CONNECT_PAUSE))
                 pauses = min(pauses + 1, _LONGEST_BACKOFF)
         finally:
-            self._disconnect()
+            self._connection.close()
             if self._interrupting is not None:
                 self._interrupting.cancel()
 
     async def _round(self) -> None:
-        """One question to the leader, or a pause if there is none to ask. Raises ConnectionError, TimeoutError."""
+        """Send one request to the leader, or pause if no partition is due. Raises ConnectionError, TimeoutError."""
         self._changed.clear()
         now = time.monotonic()
         due = [following for following in self._partitions.values() if following.not_before <= now]
@@ -156,7 +164,7 @@ class Fetcher:
             await self._fetch(connection, due)
 
     async def _pause(self, now: float) -> None:
-        """Until something changes, or the first partition is due again."""
+        """Wait until a partition changes, or until the first one is due again."""
         until = min((following.not_before for following in self._partitions.values()), default=now)
         wait = max(until - now, _REFUSAL_PAUSE) if self._partitions else None
         try:
@@ -166,66 +174,59 @@ class Fetcher:
             pass
 
     async def _connected(self) -> Connection:
-        """A connection to the process that has the leader's id now, which may be another than before."""
+        """Return a connection to the process that has the leader's id now, which may be another one than before."""
         broker = self._control.cluster().brokers.get(self.leader)
         endpoint = broker.endpoints.get(self._config.inter_broker_listener) if broker else None
         if endpoint is None:
             raise ConnectionError(f"no live broker {self.leader} is known")
-        if endpoint != self._endpoint:
-            self._disconnect()
-        if self._connection is None or self._connection.closed:
-            self._endpoint = endpoint
-            self._connection = await Connection.open(
-                endpoint.host,
-                endpoint.port,
-                KAFKA,
-                f"broker-{self._control.broker_id}-fetcher",
-                hosts=self._hosts,
-                timeout=self._config.connect_timeout,
-                login=self._config.login,
-            )
-        return self._connection
+        return await self._connection.to(endpoint, lambda: self._open(endpoint))
 
-    def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+    async def _open(self, endpoint: Endpoint) -> Connection:
+        return await Connection.open(
+            endpoint.host,
+            endpoint.port,
+            KAFKA,
+            f"broker-{self._control.broker_id}-fetcher",
+            hosts=self._hosts,
+            timeout=_CONNECT_TIMEOUT_S,
+            login=self._login,
+        )
 
     async def _truncate(self, connection: Connection, followings: Sequence[Following]) -> None:
-        """Ask where the latest epochs end at the leader, and cut to what both sides share."""
+        """Ask the leader for the ends of the latest epochs, and cut each log to the part that both sides share."""
         request = m.OffsetForLeaderEpochRequest(replica_id=self._control.broker_id)
         topic = m.OffsetForLeaderEpochRequest.OffsetForLeaderTopic
         partition = m.OffsetForLeaderEpochRequest.OffsetForLeaderPartition
         for following in followings:
-            following.asked()
+            following.note_request()
             name = following.replica.core.name
-            asked = partition(
+            requested = partition(
                 partition=name.partition,
                 current_leader_epoch=following.leader_epoch,
                 leader_epoch=following.replica.latest_epoch(),
             )
-            request.topics.append(topic(topic=name.topic, partitions=[asked]))
+            request.topics.append(topic(topic=name.topic, partitions=[requested]))
         response = await connection.request(request, _EPOCH_VERSION, timeout=self._config.fetch_timeout)
         for result in response.topics:
             for end in result.partitions:
-                asking = self._current(result.topic, end.partition)
-                if asking is None:
+                following_now = self._current(result.topic, end.partition)
+                if following_now is None:
                     continue
                 if end.error_code:
-                    self._refused(asking, Error(end.error_code))
+                    self._refused(following_now, Error(end.error_code))
                 elif end.leader_epoch == UNDEFINED_EPOCH:
-                    self._refused(asking, Error.UNKNOWN_LEADER_EPOCH, "it knows none of our epochs")
+                    self._refused(following_now, Error.UNKNOWN_LEADER_EPOCH, "it knows none of our epochs")
                 else:
-                    self._cut(asking, EpochEnd(end.leader_epoch, end.end_offset))
+                    self._cut(following_now, LogEpochEnd(end.leader_epoch, end.end_offset))
 
-    def _cut(self, following: Following, leader: EpochEnd) -> None:
+    def _cut(self, following: Following, leader: LogEpochEnd) -> None:
         try:
             following.truncated = following.replica.truncate(leader)
-        except Refused as refused:
+        except PartitionError as refused:
             self._refused(following, refused.error, f"its log cannot be cut: {refused}")
 
     async def _fetch(self, connection: Connection, followings: Sequence[Following]) -> None:
-        """Ask for what comes after the ends of our logs, which also tells the leader where those ends are."""
+        """Fetch the records behind the ends of our logs; the request also reports those ends to the leader."""
         request = self._fetch_request(followings)
         names = {
             topic.topic_id: following.replica.core.name.topic
@@ -252,10 +253,10 @@ class Fetcher:
             ),
             max_wait_ms=round(wait * 1000),
             min_bytes=1,
-            max_bytes=self._config.fetch_response_max_bytes,
+            max_bytes=_FETCH_RESPONSE_MAX_BYTES,
         )
         for following in followings:
-            following.asked()
+            following.note_request()
             core = following.replica.core
             partition = m.FetchRequest.FetchPartition(
                 partition=core.name.partition,
@@ -277,27 +278,27 @@ class Fetcher:
                 self._refused(following, Error(data.error_code))
                 return
             if diverging is not None and diverging.epoch != UNDEFINED_EPOCH:
-                following.truncated = replica.truncate(EpochEnd(diverging.epoch, diverging.end_offset))
+                following.truncated = replica.truncate(LogEpochEnd(diverging.epoch, diverging.end_offset))
                 if following.is_current:
                     self._refused(following, Error.OFFSET_OUT_OF_RANGE, "its log differs, but not in what can be cut")
             else:
                 replica.append_as_follower(data.records or b"", data.high_watermark)
                 following.not_before, following.error = 0.0, Error.NONE
-        except Refused as refused:
-            self._refused(following, refused.error, f"what it sent cannot be appended: {refused}")
+        except PartitionError as refused:
+            self._refused(following, refused.error, f"its records cannot be appended: {refused}")
 
     def _cut_beyond(self, replica: Replica, high_watermark: int) -> None:
-        """The log ends beyond the leader's, which nobody can compare: what the leader has committed stays."""
+        """Cut a log that ends beyond the leader's, where logs are not compared: committed records stay."""
         if high_watermark >= 0:
             replica.cut_to_high_watermark(high_watermark)
 
     def _current(self, topic: str, partition: int) -> Following | None:
-        """The partition that an answer is about, unless it has changed since the question."""
+        """Return the partition of an answer, unless it has changed since the request."""
         following = self._partitions.get(TopicPartition(topic, partition))
         return following if following is not None and following.is_current else None
 
     def _refused(self, following: Following, error: Error, why: str = "") -> None:
-        """Let a partition wait, and say why once for each reason."""
+        """Let a partition wait, and log each reason once."""
         following.not_before = time.monotonic() + _REFUSAL_PAUSE + len(self._partitions) * _PAUSE_FOR_EACH
         if error is Error.OFFSET_OUT_OF_RANGE:
             following.truncated = False

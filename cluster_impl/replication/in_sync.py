@@ -1,23 +1,29 @@
-"""The in-sync replicas of a partition as its leader knows them: the committed set, and what may have become of it.
+"""The in-sync replicas of a partition as its leader knows them: the committed set, and proposals in doubt.
 
-A leader never knows for sure that a proposal which was not answered did not happen, nor that it never will: its bytes
-may still lie in a socket. So until the committed version has moved on, every replica that was proposed since counts as
-a member where that is the careful reading (the high watermark), and as none where that is (the minimum of in-sync
-replicas). KIP-497 calls the former the maximal ISR.
+A leader never knows for sure that an unanswered proposal did not happen, nor that it never will: its bytes may still be
+in a socket. So until the committed version has moved on, every replica that was proposed since counts as a member where
+that is the safe assumption (the high watermark), and as none where that is (the minimum of in-sync replicas). KIP-497
+calls the former the maximal ISR.
 """
 
 from __future__ import annotations
 
 from uuid import UUID
 
-from cluster_impl.replication.control_plane import IsrAccepted, IsrOutcome, IsrProposal, IsrRefused, TopicPartition
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.replication.control_plane import (
+    IsrAccepted,
+    IsrOutcome,
+    IsrProposal,
+    IsrRefused,
+    TopicPartition,
+)
+from fencepost.cluster_impl.wire.errors import Error
 
 AWAIT_METADATA = frozenset({Error.INVALID_UPDATE_VERSION, Error.FENCED_LEADER_EPOCH})
-"""Refusals which say that the committed state has already moved on: asking again at the old version is useless."""
+"""Errors which say that the committed state has already moved on: another request at the old version is useless."""
 
 ISR_PAUSE = 0.25
-"""Seconds between an ISR change that came to nothing and the next one."""
+"""Seconds between an ISR change without success and the next one."""
 
 
 class InSyncReplicas:
@@ -39,12 +45,8 @@ class InSyncReplicas:
 
     @property
     def maximal(self) -> frozenset[int]:
-        """Whoever may be in the ISR: the committed members and all that were proposed since."""
+        """All replicas that may be in the ISR: the committed members and those that were proposed since."""
         return self.committed | self._proposed
-
-    @property
-    def in_flight(self) -> IsrProposal | None:
-        return self._in_flight
 
     def adopt(self, isr: frozenset[int], leader_epoch: int, version: int) -> None:
         """Take over a newer committed state. It settles every proposal: each was compared with an older version."""
@@ -52,23 +54,23 @@ class InSyncReplicas:
         self._forget()
 
     def propose(
-        self, topic_partition: TopicPartition, topic_id: UUID, wish: frozenset[int], now: float
+        self, topic_partition: TopicPartition, topic_id: UUID, target: frozenset[int], now: float
     ) -> IsrProposal | None:
-        """The proposal to send now, if any: after silence the same again, otherwise `wish` if it says something new.
+        """Return the proposal to send now, if any: after no answer the same again, otherwise `target` if it is new.
 
-        After a refusal of a repeated proposal the first one is still in doubt. Then the wish is proposed even if it
+        After a refusal of a repeated proposal the first one is still in doubt. Then the target is proposed even if it
         equals the committed set, since only a new version ends the doubt.
         """
         if self._in_flight or self._awaits_metadata or now < self._not_before:
             return None
-        if self._repeat is None and wish == self.committed and not self._in_doubt:
+        if self._repeat is None and target == self.committed and not self._in_doubt:
             return None
         proposal = self._repeat or IsrProposal(
             topic=topic_partition.topic,
             topic_id=topic_id,
             partition=topic_partition.partition,
             leader_epoch=self.leader_epoch,
-            isr=tuple(sorted(wish)),
+            isr=tuple(sorted(target)),
             version=self.version,
         )
         self._in_flight, self._repeat = proposal, None
@@ -76,7 +78,7 @@ class InSyncReplicas:
         return proposal
 
     def settle(self, proposal: IsrProposal, outcome: IsrOutcome, now: float) -> None:
-        """Learn what became of the proposal in flight; an outcome that newer state has overtaken changes nothing."""
+        """Adopt the outcome of the proposal in flight; an outcome that newer state has overtaken changes nothing."""
         if proposal is not self._in_flight:
             return
         self._in_flight = None

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from uuid import UUID
 
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import (
     Change,
     ControlPlane,
     IsrAccepted,
@@ -21,34 +21,46 @@ from cluster_impl.replication.control_plane import (
     ReplicaStopped,
     TopicPartition,
 )
-from cluster_impl.replication.fetcher import Fetcher
-from cluster_impl.replication.follower import FollowerFetch
-from cluster_impl.replication.in_sync import ISR_PAUSE
-from cluster_impl.replication.partition import Transition
-from cluster_impl.replication.progress import Progress, Role
-from cluster_impl.replication.replica import Replica
-from cluster_impl.replication.store import ReplicaStore
-from cluster_impl.replication.validation import Refused
-from cluster_impl.storage.directory import LogDir, LogDirError
-from cluster_impl.storage.log_dirs import LogDirs
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.replication.fetcher import Fetcher
+from fencepost.cluster_impl.replication.follower import FollowerFetch
+from fencepost.cluster_impl.replication.in_sync import ISR_PAUSE
+from fencepost.cluster_impl.replication.partition import RoleTransition
+from fencepost.cluster_impl.replication.progress import Progress, ReplicaRole
+from fencepost.cluster_impl.replication.replica import Replica
+from fencepost.cluster_impl.replication.rules import KIP_101, Rules
+from fencepost.cluster_impl.replication.store import ReplicaStore
+from fencepost.cluster_impl.replication.validation import PartitionError
+from fencepost.cluster_impl.storage.directory import LogDir, LogDirError
+from fencepost.cluster_impl.storage.log_dirs import LogDirs
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.sasl import PlainLogin
 
 log = logging.getLogger(__name__)
 
-TransitionListener = Callable[[Replica, Transition], None]
+TransitionListener = Callable[[Replica, RoleTransition], None]
 
 
 class ReplicaManager:
     """The data plane that a control plane drives (`DataPlane`). Runs on one event loop."""
 
-    def __init__(self, control: ControlPlane, config: ReplicationConfig, dirs: LogDirs, hosts: Hosts) -> None:
+    def __init__(
+        self,
+        control: ControlPlane,
+        config: DataPlaneConfig,
+        dirs: LogDirs,
+        hosts: Hosts,
+        login: PlainLogin | None = None,
+        rules: Rules = KIP_101,
+    ) -> None:
+        """`login`: the name and password that this broker gives to the leaders it follows, if they require one."""
         self.control = control
         self.config = config
         self.transitions: list[TransitionListener] = []
         """Called after a replica has changed its role or lost it."""
         self._hosts = hosts
-        self._store = ReplicaStore(control.broker_id, config, dirs, self._lost)
+        self._login = login
+        self._store = ReplicaStore(control.broker_id, config, dirs, self._lost, rules)
         self._replicas = self._store.replicas
         self._topics: dict[UUID, str] = {}
         self._fetchers: dict[int, Fetcher] = {}
@@ -71,20 +83,20 @@ class ReplicaManager:
         self._store.close()
 
     async def failed(self) -> None:
-        """Returns never; raises LogDirError when the last log dir has failed."""
+        """Never return; raise LogDirError when the last log dir has failed."""
         await self._all_failed.wait()
         raise LogDirError("all log dirs have failed: this node has nowhere left to keep its replicas")
 
     def get(self, topic: str, partition: int) -> Replica | None:
-        """The replica, if this broker has it and can use it."""
+        """Return the replica if this broker has it and can use it."""
         return self._replicas.get(TopicPartition(topic, partition))
 
     def find(self, topic: str, partition: int) -> Replica:
-        """As `get`. Raises Refused: KAFKA_STORAGE_ERROR if it is in an offline log dir, else that it is unknown."""
+        """Return the replica. Raises PartitionError: KAFKA_STORAGE_ERROR if it is offline, else that it is unknown."""
         return self._store.find(TopicPartition(topic, partition))
 
     def topic_name(self, topic_id: UUID) -> str | None:
-        """The name of a topic of which this broker has replicas, or else of any in the cluster."""
+        """Return the name of a topic of which this broker has replicas, or else of any topic in the cluster."""
         if topic_id in self._topics:
             return self._topics[topic_id]
         topics = self.control.cluster().topics.values()
@@ -108,7 +120,7 @@ class ReplicaManager:
                         self._stop(change.topic_partition, change.topic_id)
                     case PartitionRemoved():
                         self._remove(change.topic_partition, change.topic_id)
-            except Refused as refused:
+            except PartitionError as refused:
                 log.warning("%s: not done: %s", change.topic_partition, refused)
                 errors[change.topic_partition] = refused.error
         self._close_idle_fetchers()
@@ -123,9 +135,9 @@ class ReplicaManager:
         if replica is None:
             self._topics[to.topic_id] = to.topic
             replica = self._store.open(to)
-        followed = replica.core.leader if replica.core.role is Role.FOLLOWER else None
+        followed = replica.core.leader if replica.core.role is ReplicaRole.FOLLOWER else None
         transition = replica.assign(to, time.monotonic())
-        if transition is Transition.NOTHING:
+        if transition is RoleTransition.NOTHING:
             return
         core = replica.core
         log.info(
@@ -138,24 +150,24 @@ class ReplicaManager:
             core.log_end_offset,
             core.high_watermark,
         )
-        if followed is not None and (core.role is not Role.FOLLOWER or core.leader != followed):
+        if followed is not None and (core.role is not ReplicaRole.FOLLOWER or core.leader != followed):
             self._fetchers[followed].remove(name)
-        if core.role is Role.FOLLOWER:
-            self._fetcher(core.leader).follow(replica, anew=transition is Transition.FOLLOWS)
-        self._tell(replica, transition)
+        if core.role is ReplicaRole.FOLLOWER:
+            self._fetcher(core.leader).follow(replica, is_new_term=transition is RoleTransition.FOLLOWS)
+        self._notify(replica, transition)
 
     def _stop(self, name: TopicPartition, topic_id: UUID | None) -> None:
         replica = self._replicas.get(name)
         if replica is None:
             if name in self._store.offline:
-                raise Refused(Error.KAFKA_STORAGE_ERROR)
+                raise PartitionError(Error.KAFKA_STORAGE_ERROR)
             return
         if topic_id not in (None, replica.core.topic_id):
             return
         self._unfollow(replica)
         replica.stop()
         log.info("%s: stopped at leader epoch %d", name, replica.core.leader_epoch)
-        self._tell(replica, Transition.WENT_OFFLINE)
+        self._notify(replica, RoleTransition.WENT_OFFLINE)
 
     def _remove(self, name: TopicPartition, topic_id: UUID | None) -> None:
         replica = self._replicas.get(name)
@@ -167,15 +179,15 @@ class ReplicaManager:
         removed = self._store.remove(name, topic_id)
         if removed is not None:
             log.info("%s: removed", name)
-            self._tell(removed, Transition.WENT_OFFLINE)
+            self._notify(removed, RoleTransition.WENT_OFFLINE)
 
     def _lost(self, directory: LogDir, replicas: Sequence[Replica]) -> None:
-        """A log dir has failed: its replicas end here, and the control plane is told when this turn is over."""
+        """End the replicas of a failed log dir, and notify the control plane after this turn of the loop."""
         for replica in replicas:
             self._unfollow(replica)
             replica.fail()
         for replica in replicas:
-            self._tell(replica, Transition.WENT_OFFLINE)
+            self._notify(replica, RoleTransition.WENT_OFFLINE)
         if self._closing:
             return
         names = [replica.core.name for replica in replicas]
@@ -183,18 +195,18 @@ class ReplicaManager:
         if self._store.all_failed:
             self._all_failed.set()
 
-    def _tell(self, replica: Replica, transition: Transition) -> None:
+    def _notify(self, replica: Replica, transition: RoleTransition) -> None:
         for listener in self.transitions:
             listener(replica, transition)
 
     def _unfollow(self, replica: Replica) -> None:
-        """Whomever it follows: one whose disk failed while it changed its leader stands with the former."""
+        """Remove a replica from every fetcher: after a disk failure it may still be with the former leader's."""
         for fetcher in self._fetchers.values():
             fetcher.remove(replica.core.name)
 
     def _fetcher(self, leader: int) -> Fetcher:
         if leader not in self._fetchers:
-            self._fetchers[leader] = Fetcher(leader, self.control, self.config, self._hosts)
+            self._fetchers[leader] = Fetcher(leader, self.control, self.config, self._hosts, self._login)
         return self._fetchers[leader]
 
     def _close_idle_fetchers(self) -> None:
@@ -202,7 +214,7 @@ class ReplicaManager:
             self._fetchers.pop(leader).cancel()
 
     def credit(self, replica: Replica, fetch: FollowerFetch, last_epoch: int) -> None:
-        """Count a follower's fetch, and let the follower into the ISR if it has caught up. Raises Refused."""
+        """Count a follower's fetch, and let the follower into the ISR if it has caught up. Raises PartitionError."""
         replica.credit(fetch, self.control.registered_epoch(fetch.replica_id), last_epoch, time.monotonic())
         if fetch.replica_id not in replica.core.isr.committed:
             self._consider_isr(replica)
@@ -220,7 +232,7 @@ class ReplicaManager:
             outcome = await self.control.alter_isr(proposal)
         except Exception as failure:
             # Without an outcome this ISR would never change again (KAFKA-2729).
-            log.exception("%s: asking for an ISR failed here", replica)
+            log.exception("%s: the request for an ISR failed in this broker", replica)
             outcome = IsrUnknown(repr(failure))
         replica.isr_answered(proposal, outcome, time.monotonic())
         pause = ISR_PAUSE
@@ -228,7 +240,7 @@ class ReplicaManager:
             case IsrRefused(error):
                 log.warning("%s: ISR %s was refused: %s", replica, list(proposal.isr), error.name)
             case IsrUnknown(reason):
-                log.warning("%s: nobody said what became of ISR %s: %s", replica, list(proposal.isr), reason)
+                log.warning("%s: the outcome of ISR %s is unknown: %s", replica, list(proposal.isr), reason)
             case IsrAccepted():
                 log.info("%s: ISR is %s at leader epoch %d", replica, list(outcome.isr), outcome.leader_epoch)
                 pause = 0.0

@@ -1,4 +1,4 @@
-"""How one replica of this broker stands, for a control plane that decides by it."""
+"""The progress of one replica of this broker, on which a control plane bases decisions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 
-class Role(Enum):
+class ReplicaRole(Enum):
     LEADER = auto()
     FOLLOWER = auto()
     OFFLINE = auto()
@@ -16,18 +16,17 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What a replica knows at this moment. Offsets are record offsets, times seconds.
+    """The state of a replica at this moment. Offsets are record offsets, times seconds.
 
-    `isr` is the committed one, `leader_epoch` and `version` are those that it was committed at. `ends` says of each
-    follower up to where it was seen to have the log in this tenure, UNKNOWN_OFFSET (-1) before its first credited
-    fetch; `silent_for` how long ago its last credited fetch was, or else the begin of the tenure. Both are empty unless
-    this replica leads.
+    `isr` was committed at `leader_epoch` and `version`. `ends` gives the end of each follower's log as of its last
+    credited fetch in this leader term, UNKNOWN_OFFSET (-1) before the first. `silent_for` gives the time since that
+    fetch, or else since the begin of the leader term. Both are empty unless this replica leads.
 
-    `began_empty`: its folder was made anew, and its log has not reached a high watermark that a leader told it, nor has
-    it led. What an earlier process made is remembered where the configuration says so (`notes_empty_replicas`).
+    `began_empty`: its folder was created empty, its log has not reached a high watermark that a leader sent, and it has
+    not led. An earlier process's folder counts too where the rules say so (`Rules.notes_empty_replicas`).
     """
 
-    role: Role
+    role: ReplicaRole
     leader_epoch: int
     version: int
     log_end_offset: int

@@ -1,7 +1,7 @@
 """Requests that wait for the log to grow or to be committed.
 
-Nothing here is a task: a waiting request is a future, one timer of the event loop, and an entry at each partition that
-it waits for. What happens at a partition touches only those entries that it decides.
+There are no tasks: a waiting request is a future, one timer of the event loop, and an entry at each partition that
+it waits for. An event at a partition touches only the entries that it decides.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.errors import Error
 
 Response = TypeVar("Response")
 
@@ -44,7 +44,8 @@ class Acknowledgements:
         return waiting
 
     def decide(self, decision: Callable[[int, int], Error | None]) -> None:
-        """Answer all that `decision(required_offset, led_since)` has an answer for; the first None ends it."""
+        """Answer the appends for which `decision(required_offset, led_since)` returns an error code, until it returns
+        None for one."""
         while self._heap:
             error = decision(self._heap[0].required_offset, self._heap[0].led_since)
             if error is None:
@@ -59,13 +60,13 @@ class Acknowledgements:
 
 
 class Wakeable(Protocol):
-    """A waiting request that looks again when something has happened at a partition."""
+    """A waiting request that tries again after an event at a partition."""
 
     def wake(self) -> None: ...
 
 
 class DelayedFetch(Generic[Response]):
-    """A fetch that has too little to answer yet. It is a member of each set of `watched` while it waits.
+    """A fetch with too few bytes for a response yet. It is a member of each set of `watched` while it waits.
 
     `attempt(last)` reads again and returns the response, or None if that is still too little; at the last attempt, when
     the time is over, it returns one in any case. Growth of several partitions in one turn of the loop is one attempt.

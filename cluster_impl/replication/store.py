@@ -1,7 +1,7 @@
-"""The replicas that this broker has, and the log dirs that they are in.
+"""The replicas of this broker, and the log dirs that they are in.
 
-Opens a replica where its folder is, or makes one; takes an I/O error for the end of the whole log dir; writes the high
-watermarks down. Who leads and who follows is decided elsewhere.
+Opens a replica in its folder, or creates one; treats an I/O error as the end of the whole log dir; checkpoints the high
+watermarks. The roles of replicas are decided elsewhere.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from contextlib import contextmanager
 from functools import partial
 from uuid import UUID
 
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.control_plane import PartitionAssignment, TopicPartition
-from cluster_impl.replication.partition import Partition
-from cluster_impl.replication.replica import Replica
-from cluster_impl.replication.validation import Refused
-from cluster_impl.storage.directory import LogDir, LogDirError
-from cluster_impl.storage.log import Log
-from cluster_impl.storage.log_dirs import LogDirs
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import PartitionAssignment, TopicPartition
+from fencepost.cluster_impl.replication.partition import Partition
+from fencepost.cluster_impl.replication.replica import Replica
+from fencepost.cluster_impl.replication.rules import KIP_101, Rules
+from fencepost.cluster_impl.replication.validation import PartitionError
+from fencepost.cluster_impl.storage.directory import LogDir, LogDirError
+from fencepost.cluster_impl.storage.log import Log
+from fencepost.cluster_impl.storage.log_dirs import LogDirs
+from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
 
@@ -29,17 +30,20 @@ StorageListener = Callable[[LogDir, Sequence[Replica]], None]
 
 
 class ReplicaStore:
-    """`lost` is called when a log dir has failed, once for each, with the replicas in it, which are here no longer.
+    """The usable `replicas`, and the topic ids of the `offline` ones, which are known to be in a failed log dir.
 
-    `replicas` are those that can be used; `offline` are those known to be in a failed log dir, by their topic's id.
+    `lost` is called once for each log dir that has failed, with the replicas in it, which were removed from here.
     """
 
-    def __init__(self, broker_id: int, config: ReplicationConfig, dirs: LogDirs, lost: StorageListener) -> None:
+    def __init__(
+        self, broker_id: int, config: DataPlaneConfig, dirs: LogDirs, lost: StorageListener, rules: Rules = KIP_101
+    ) -> None:
         self.replicas: dict[TopicPartition, Replica] = {}
         self.offline: dict[TopicPartition, UUID] = {}
         self._broker_id = broker_id
         self._config = config
         self._dirs = dirs
+        self._rules = rules
         self._lost = lost
         self._homes: dict[TopicPartition, LogDir] = {}
 
@@ -48,30 +52,30 @@ class ReplicaStore:
         return not self._dirs.live
 
     def find(self, name: TopicPartition) -> Replica:
-        """Raises Refused: KAFKA_STORAGE_ERROR for a replica that is offline, else UNKNOWN_TOPIC_OR_PARTITION."""
+        """Return the replica. Raises PartitionError: KAFKA_STORAGE_ERROR if offline, or UNKNOWN_TOPIC_OR_PARTITION."""
         replica = self.replicas.get(name)
         if replica is None:
             offline = name in self.offline
-            raise Refused(Error.KAFKA_STORAGE_ERROR if offline else Error.UNKNOWN_TOPIC_OR_PARTITION)
+            raise PartitionError(Error.KAFKA_STORAGE_ERROR if offline else Error.UNKNOWN_TOPIC_OR_PARTITION)
         return replica
 
     def open(self, to: PartitionAssignment) -> Replica:
-        """The replica as its folder has it; a new one if there is none. Raises Refused if it is offline."""
+        """Open the replica from its folder, or create a new one. Raises PartitionError if it is offline."""
         name = to.topic_partition
         if self.offline.get(name) == to.topic_id:
-            raise Refused(Error.KAFKA_STORAGE_ERROR, "it is in a log dir that has failed")
-        # Of a failed log dir nobody knows what it holds. The replica may be there, in sync, even the last one in sync:
-        # begun anew, empty, in another folder, it could be elected and take from the others what they have (KIP-112).
+            raise PartitionError(Error.KAFKA_STORAGE_ERROR, "it is in a log dir that has failed")
+        # A failed log dir cannot be read. The replica may be there, in sync, even the last one in sync: if it began
+        # again empty in another folder, it could be elected, and the others would truncate to it (KIP-112).
         may_be_lost = bool(self._dirs.offline) and not to.is_new
         home = self._home(to)
         is_new = home is None
         if home is None:
             if may_be_lost:
                 self.offline[name] = to.topic_id
-                raise Refused(Error.KAFKA_STORAGE_ERROR, "it may be in a log dir that is offline")
+                raise PartitionError(Error.KAFKA_STORAGE_ERROR, "it may be in a log dir that is offline")
             home = self._create(to)
         with self._giving_up(home, to):
-            began_empty = is_new or (self._config.notes_empty_replicas and home.noted_empty(to.topic, to.partition))
+            began_empty = is_new or (self._rules.notes_empty_replicas and home.noted_empty(to.topic, to.partition))
             replica = self._opened(to, home, began_empty)
         self.offline.pop(name, None)
         self.replicas[name], self._homes[name] = replica, home
@@ -79,16 +83,16 @@ class ReplicaStore:
 
     @contextmanager
     def _giving_up(self, directory: LogDir, to: PartitionAssignment) -> Iterator[None]:
-        """An error of the log dir makes the replica one of those that are offline with it. Raises Refused."""
+        """Let an error of the log dir take the replica offline. Raises PartitionError."""
         try:
             yield
         except (OSError, LogDirError) as error:
             self.offline[to.topic_partition] = to.topic_id
             self._failed(directory, error)
-            raise Refused(Error.KAFKA_STORAGE_ERROR, str(error)) from error
+            raise PartitionError(Error.KAFKA_STORAGE_ERROR, str(error)) from error
 
     def _home(self, to: PartitionAssignment) -> LogDir | None:
-        """The log dir with the replica's folder. Folders of earlier topics of the name are removed on the way."""
+        """Return the log dir with the replica's folder; remove the folders of earlier topics of the name."""
         found = None
         for directory in self._dirs.holding(to.topic, to.partition):
             with self._giving_up(directory, to):
@@ -103,7 +107,7 @@ class ReplicaStore:
         return found
 
     def _create(self, to: PartitionAssignment) -> LogDir:
-        """A folder in the log dir with the fewest; where none can be made, nothing was, so others are tried."""
+        """Create the folder in the log dir with the fewest replicas; try the next log dir if that fails."""
         while (directory := self._dirs.emptiest()) is not None:
             try:
                 directory.create(to.topic, to.partition)
@@ -114,11 +118,11 @@ class ReplicaStore:
                 self._begin(directory, to)
             return directory
         self.offline[to.topic_partition] = to.topic_id
-        raise Refused(Error.KAFKA_STORAGE_ERROR, "every log dir has failed")
+        raise PartitionError(Error.KAFKA_STORAGE_ERROR, "every log dir has failed")
 
     def _begin(self, directory: LogDir, to: PartitionAssignment) -> None:
-        """Of a folder without a topic nobody knows more than that it may have been made a moment ago."""
-        if self._config.notes_empty_replicas:
+        """Write the topic id into a folder without one: its creation was interrupted, or has just begun."""
+        if self._rules.notes_empty_replicas:
             directory.note_empty(to.topic, to.partition)
         directory.set_topic_id(to.topic, to.partition, to.topic_id)
 
@@ -133,19 +137,19 @@ class ReplicaStore:
             to.topic_id,
             high_watermark=min(home.checkpointed.get((to.topic, to.partition), 0), opened.log_end_offset),
             lag_limit=self._config.lag_limit,
-            rules=self._config.rules,
+            rules=self._rules,
             began_empty=began_empty,
         )
         forget = partial(home.forget_empty, to.topic, to.partition)
         return Replica(core, opened, self._config, partial(self._failed, home), forget)
 
     def remove(self, name: TopicPartition, topic_id: UUID | None) -> Replica | None:
-        """Close the replica and delete its folder, also where it was not opened yet; returns it if it was.
+        """Close the replica and delete its folder, also if it was not opened yet; return it if it was.
 
-        Raises Refused if it is offline, or becomes that: its folder is still there.
+        Raises PartitionError if it is offline, or goes offline: its folder is still there.
         """
         if _is(self.offline.get(name), topic_id):
-            raise Refused(Error.KAFKA_STORAGE_ERROR, "it is in a log dir that has failed")
+            raise PartitionError(Error.KAFKA_STORAGE_ERROR, "it is in a log dir that has failed")
         replica = self.replicas.get(name)
         if replica is not None and _is(replica.core.topic_id, topic_id):
             del self.replicas[name]
@@ -158,9 +162,9 @@ class ReplicaStore:
                     kept = home.topic_id(name.topic, name.partition)
                 except (OSError, LogDirError) as error:
                     self._failed(home, error)
-                    raise Refused(Error.KAFKA_STORAGE_ERROR, str(error)) from error
+                    raise PartitionError(Error.KAFKA_STORAGE_ERROR, str(error)) from error
                 if topic_id is None or kept == topic_id:
-                    # One whose making was interrupted (`_begin`) does not say of which topic it is.
+                    # A folder whose creation was interrupted (`_begin`) has no topic id.
                     self._delete(name, kept or UNKNOWN_TOPIC, home)
         return None
 
@@ -170,13 +174,13 @@ class ReplicaStore:
         except OSError as error:
             self.offline[name] = topic_id
             self._failed(home, error)
-            raise Refused(Error.KAFKA_STORAGE_ERROR, str(error)) from error
+            raise PartitionError(Error.KAFKA_STORAGE_ERROR, str(error)) from error
 
     def checkpoint(self) -> None:
-        """Write the high watermarks of every log dir, also of one in which nothing has changed.
+        """Write the high watermarks of every log dir, also of one without changes.
 
-        That is how the loss of a log dir is noticed while nobody writes to it, and the loss of a partition's folder in
-        it. What fails is given up.
+        So the loss of a log dir, or of a partition's folder in it, is noticed while no record is written to it. A log
+        dir that fails is given up.
         """
         marks: dict[LogDir, dict[tuple[str, int], int]] = {directory: {} for directory in self._dirs}
         for name, home in self._homes.items():
@@ -204,7 +208,7 @@ class ReplicaStore:
             replica.close()
 
     def _failed(self, directory: LogDir, error: Exception) -> None:
-        """An I/O error: the log dir is not touched any more, and what is in it is offline."""
+        """Give up a log dir after an I/O error: its replicas are offline."""
         if not self._dirs.fail(directory, error):
             return
         names = [name for name, home in self._homes.items() if home is directory]
@@ -219,5 +223,5 @@ class ReplicaStore:
 
 
 def _is(known: UUID | None, asked: UUID | None) -> bool:
-    """Whether a topic that is known by its id is the one that is asked for, which may be any."""
+    """Return True if a known topic id is the requested one; a request of None matches every known id."""
     return known is not None and asked in (None, known)

@@ -1,1 +1,1 @@
-"""Who a connection belongs to (SASL/PLAIN), and what it may do."""
+"""Authentication of connections (JAAS, SASL/PLAIN) and authorization of requests."""

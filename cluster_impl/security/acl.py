@@ -1,11 +1,11 @@
-"""What each principal may do: a small file of permissions, and those who may do everything.
+"""The permissions of each principal: a small file of rules, and super users with every permission.
 
-One permission a line, `#` starts a comment; DENY wins over ALLOW, what no line allows is refused:
+One rule a line, `#` starts a comment; Deny wins over Allow, and an operation that no line allows is refused:
 
     User:broker   Cluster ClusterAction Allow
     User:*        Cluster ClusterAction Deny
 
-Only what is asked for somewhere may be written down, so that no line promises more than it keeps.
+Only operations that the cluster checks may be named, so that every line has an effect.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
-EVERYBODY = "User:*"
+ALL_USERS = "User:*"
 
 Choice = TypeVar("Choice", bound=Enum)
 
@@ -27,7 +27,7 @@ class Resource(Enum):
 
 class Operation(Enum):
     CLUSTER_ACTION = "ClusterAction"
-    """What brokers and controllers ask of one another."""
+    """The requests of brokers and controllers to one another."""
 
 
 class Permission(Enum):
@@ -44,7 +44,7 @@ class Rule:
 
     @classmethod
     def parse(cls, line: str) -> Self:
-        """Raises ValueError with a sentence."""
+        """Parse one line. Raises ValueError with a message."""
         words = line.split()
         if len(words) != 4:
             raise ValueError(f"{line!r} is not `User:NAME Cluster ClusterAction Allow` or `... Deny`")
@@ -57,17 +57,17 @@ class Rule:
         )
 
     def concerns(self, principal: str, operation: Operation, resource: Resource) -> bool:
-        return self.principal in (principal, EVERYBODY) and self.operation is operation and self.resource is resource
+        return self.principal in (principal, ALL_USERS) and self.operation is operation and self.resource is resource
 
 
 class Authorizer(Protocol):
     def authorize(self, principal: str, operation: Operation, resource: Resource) -> bool:
-        """Whether a principal may do something. Asked for each request, so it must be quick."""
+        """Return True if the principal has the permission. Called for each request, so it must be quick."""
         ...
 
 
 class NoAuthorizer:
-    """Where no permissions are written down everybody may do everything."""
+    """Without a file of permissions every principal may do everything."""
 
     def authorize(self, principal: str, operation: Operation, resource: Resource) -> bool:
         return True
@@ -81,7 +81,7 @@ class AccessList:
 
     @classmethod
     def load(cls, path: Path, super_users: Iterable[str] = ()) -> Self:
-        """Raises OSError, or ValueError with file and line."""
+        """Load a file of permissions. Raises OSError, or ValueError with file and line."""
         rules = []
         for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
             if text := line.partition("#")[0].strip():
@@ -95,7 +95,7 @@ class AccessList:
         asked = (principal, operation, resource)
         decided = self._decided.get(asked)
         if decided is None:
-            # Principals are those of users that a listener knows, so this stays as small as their list.
+            # The principals are users of a listener, so this cache stays as small as their list.
             decided = self._decided[asked] = self._decide(*asked)
         return decided
 

@@ -1,25 +1,25 @@
-"""CLUSTER_ACTION: what nodes ask of one another is asked by nodes only, where permissions are written down.
+"""CLUSTER_ACTION: only nodes may send the requests between nodes, if there is a file of permissions.
 
-Each request has its own place for the error in its response, hence the tables. ReplicaStateEvent names the permission
-itself; the others need it in Kafka (LeaderAndIsr and its like) or do what only a broker may (the drafts). On a
-controller of KIP-631 all that is served needs it: clients ask brokers, who ask in their own name.
+Each response has its own place for the error, hence the tables. ReplicaStateEvent names the permission itself; the
+others need it in Kafka (LeaderAndIsr and similar ones) or are for brokers only (the drafts). On a controller of KIP-631
+every request needs it: clients send theirs to brokers, which forward them in their own name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from cluster_impl.security.acl import Authorizer, NoAuthorizer, Operation, Resource
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Handler, Request
+from fencepost.cluster_impl.security.acl import Authorizer, NoAuthorizer, Operation, Resource
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import Handler, Request
 
 _REFUSED = Error.CLUSTER_AUTHORIZATION_FAILED
 _CONSUMER = -1
 
 Refusals = Mapping[type[Message], Callable[[Message], Message | None]]
-"""What a request is answered with when its sender may not ask it; None where it needs no permission."""
+"""The response to a request whose sender lacks the permission, by its type; None where it needs no permission."""
 
 
 def _followers_fetch(request: Message) -> Message | None:
@@ -93,21 +93,21 @@ ON_CONTROLLERS: Refusals = {
 def refusal(
     authorizer: Authorizer, principal: str, request: Message, refusals: Refusals = BETWEEN_NODES
 ) -> Message | None:
-    """The response to a request that its sender may not ask; None if it may."""
+    """Return the refusal of a request whose sender lacks the permission; None if it may be processed."""
     refuse = refusals.get(type(request))
     if refuse is None or authorizer.authorize(principal, Operation.CLUSTER_ACTION, Resource.CLUSTER):
         return None
     return refuse(request)
 
 
-def guarded(handlers: Mapping[int, Handler], authorizer: Authorizer) -> Mapping[int, Handler]:
-    """The same handlers behind the permission; the same mapping where everybody may do everything."""
+def require_cluster_action(handlers: Mapping[int, Handler], authorizer: Authorizer) -> Mapping[int, Handler]:
+    """Return the handlers with a check of the permission; the same mapping if there are no permissions."""
     needing = {request.API_KEY for request in BETWEEN_NODES}
     return _guarded(handlers, authorizer, BETWEEN_NODES, needing & handlers.keys())
 
 
-def guarded_on_controller(handlers: Mapping[int, Handler], authorizer: Authorizer) -> Mapping[int, Handler]:
-    """As `guarded`, and no handler goes without the permission. Raises KeyError for one that has no refusal."""
+def require_cluster_action_for_all(handlers: Mapping[int, Handler], authorizer: Authorizer) -> Mapping[int, Handler]:
+    """Require the permission for every handler, as on controllers. Raises KeyError for a handler without a refusal."""
     refusable = {request.API_KEY for request in ON_CONTROLLERS}
     if unknown := handlers.keys() - refusable:
         raise KeyError(f"no refusal is known for the API keys {sorted(unknown)}")

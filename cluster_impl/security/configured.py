@@ -1,31 +1,31 @@
-"""What a node's configuration says about security, as the things that listeners and connections take."""
+"""The users, logins and permissions of a node, from its configuration."""
 
 from __future__ import annotations
 
-from cluster_impl.config_keys import ConfigError
-from cluster_impl.config_security import SecurityConfig
-from cluster_impl.config_values import SecurityProtocol
-from cluster_impl.security.acl import AccessList, Authorizer, NoAuthorizer
-from cluster_impl.security.jaas import PlainLogin, PlainModule
-from cluster_impl.security.sasl import PlainUsers
+from fencepost.cluster_impl.config.security import SecurityConfig, jaas_key
+from fencepost.cluster_impl.config.table import ConfigError
+from fencepost.cluster_impl.config.values import SecurityProtocol
+from fencepost.cluster_impl.security.acl import AccessList, Authorizer, NoAuthorizer
+from fencepost.cluster_impl.security.jaas import PlainModule
+from fencepost.cluster_impl.wire.sasl import PlainLogin, PlainUsers
 
 
 def users_of(config: SecurityConfig, listener: str) -> PlainUsers | None:
-    """Whom a listener lets in; None if it lets everybody in. Raises ConfigError."""
+    """Return the users of a listener; None if it accepts clients without a login. Raises ConfigError."""
     module = _module(config, listener)
     return None if module is None else PlainUsers(module.passwords)
 
 
 def login_of(config: SecurityConfig, listener: str) -> PlainLogin | None:
-    """What this node says who it is at other nodes' listeners of this name; None if it need not. Raises ConfigError."""
+    """Return this node's login at listeners of this name on other nodes, or None. Raises ConfigError."""
     module = _module(config, listener)
     if module is not None and module.login is None:
-        raise ConfigError(f"{_key(listener)} must give username and password: nodes log in to one another there.")
+        raise ConfigError(f"{jaas_key(listener)} must give username and password: nodes log in to one another there.")
     return None if module is None else module.login
 
 
 def authorizer_of(config: SecurityConfig) -> Authorizer:
-    """Raises ConfigError."""
+    """Return the authorizer of a node. Raises ConfigError for a file of permissions that cannot be read."""
     if config.acls_file is None:
         return NoAuthorizer()
     try:
@@ -43,12 +43,8 @@ def _module(config: SecurityConfig, listener: str) -> PlainModule | None:
         return None
     text = config.jaas_of(listener)
     if text is None:
-        raise ConfigError(f"the listener {listener} is SASL_PLAINTEXT, so the key {_key(listener)} is missing.")
+        raise ConfigError(f"the listener {listener} is SASL_PLAINTEXT, so the key {jaas_key(listener)} is missing.")
     try:
         return PlainModule.parse(text)
     except ValueError as error:
-        raise ConfigError(f"{_key(listener)} {error}.") from error
-
-
-def _key(listener: str) -> str:
-    return f"listener.name.{listener.lower()}.plain.sasl.jaas.config"
+        raise ConfigError(f"{jaas_key(listener)} {error}.") from error

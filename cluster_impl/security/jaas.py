@@ -1,10 +1,10 @@
-"""Kafka's JAAS text for SASL/PLAIN: who a node is, and whom a listener knows.
+"""Kafka's JAAS text for SASL/PLAIN: the login of a node, and the users of a listener.
 
     org.apache.kafka.common.security.plain.PlainLoginModule required
         username="broker" password="secret" user_broker="secret" user_alice="hers";
 
-`username` and `password` are what the node itself logs in with; `user_NAME` is the password of NAME. No sentence here
-ever holds a password.
+`username` and `password` are the node's own login; `user_NAME` is the password of NAME. No message of this module
+contains a password.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Self
+
+from fencepost.cluster_impl.wire.sasl import PlainLogin
 
 LOGIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 CONTROL_FLAGS = frozenset({"required", "requisite", "sufficient", "optional"})
@@ -29,16 +31,8 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class PlainLogin:
-    """What one side of a connection says who it is with."""
-
-    username: str
-    password: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class PlainModule:
-    """What the text says. `login` is None where the text names no user for the node itself."""
+    """A parsed login module. `login` is None if the text names no user for the node itself."""
 
     login: PlainLogin | None
     passwords: Mapping[str, str] = field(repr=False)
@@ -46,7 +40,7 @@ class PlainModule:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Raises ValueError; its text continues a sentence that begins with the configuration key."""
+        """Parse the text. Raises ValueError, whose text continues a message that begins with the configuration key."""
         words = list(_words(text))
         if len(words) < 2 or words[0] != LOGIN_MODULE:
             raise ValueError(f"must begin with {LOGIN_MODULE}, the one login module that is supported")
@@ -64,7 +58,7 @@ class PlainModule:
 
 
 def _words(text: str) -> Iterator[str]:
-    """The words in front of the semicolon that ends the module, `=` being one; nothing may follow it."""
+    """Yield the words in front of the semicolon that ends the module; `=` is a word, and nothing may follow."""
     position = 0
     while match := _TOKEN.match(text, position):
         position = match.end()

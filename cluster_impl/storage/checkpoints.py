@@ -9,16 +9,15 @@ from pathlib import Path
 _VERSION = 0
 
 REPLICATION_OFFSETS = "replication-offset-checkpoint"
-LOG_START_OFFSETS = "log-start-offset-checkpoint"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 
 
 class CorruptCheckpoint(Exception):
-    """A checkpoint file that cannot be read. The text names the file and the reason."""
+    """A checkpoint file that cannot be read. The message names the file and the reason."""
 
 
 def replace_file(path: Path, content: bytes, *, durable: bool = True) -> None:
-    """Replaces a file by rename, so that it is either old or new; `durable` makes that true if the machine fails.
+    """Replace a file by rename, so that it is either old or new; `durable` makes that true if the machine fails.
 
     Without, that may leave the old file, none, or an empty one. It takes milliseconds less, on a busy disk many.
     """
@@ -34,7 +33,7 @@ def replace_file(path: Path, content: bytes, *, durable: bool = True) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """Makes new, renamed and removed names in a folder durable."""
+    """Make new, renamed and removed names in a folder durable."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
@@ -73,7 +72,7 @@ def write_lines(path: Path, lines: Iterable[str], *, durable: bool = True) -> No
 
 
 def read_lines(path: Path, columns: int) -> list[Sequence[str]]:
-    """The entries, split into `columns`; none if there is no file. Raises CorruptCheckpoint."""
+    """Return the entries, split into `columns`; none if there is no file. Raises CorruptCheckpoint."""
     try:
         lines = path.read_text("utf-8").splitlines()
     except FileNotFoundError:
@@ -83,11 +82,11 @@ def read_lines(path: Path, columns: int) -> list[Sequence[str]]:
     if len(lines) < 2 or lines[0] != str(_VERSION):
         raise CorruptCheckpoint(f"{path} does not begin with version {_VERSION} and a count")
     if _number(path, lines[1]) != len(lines) - 2:
-        raise CorruptCheckpoint(f"{path} announces {lines[1]} entries and has {len(lines) - 2}")
+        raise CorruptCheckpoint(f"{path} claims {lines[1]} entries and has {len(lines) - 2}")
     entries = [line.split(" ") for line in lines[2:]]
     for entry in entries:
         if len(entry) != columns:
-            raise CorruptCheckpoint(f"{path} has the entry {' '.join(entry)!r}, which has not {columns} columns")
+            raise CorruptCheckpoint(f"{path} has the entry {' '.join(entry)!r}, which does not have {columns} columns")
     return list(entries)
 
 

@@ -1,4 +1,4 @@
-"""One folder of a node's logs: who it belongs to, that one process has it, and which partitions it holds.
+"""One log dir of a node: its owner, its lock, and the folders of its partitions.
 
 Names and files are Kafka's: `meta.properties`, `.lock`, a folder `topic-partition` for each partition with a
 `partition.metadata` that tells a topic from an earlier one of the same name.
@@ -16,48 +16,51 @@ from pathlib import Path
 from typing import Self
 from uuid import UUID, uuid4
 
-from cluster_impl.storage.checkpoints import LOG_START_OFFSETS, REPLICATION_OFFSETS, OffsetCheckpoint, replace_file
+from fencepost.cluster_impl.storage.checkpoints import (
+    REPLICATION_OFFSETS,
+    OffsetCheckpoint,
+    replace_file,
+)
 
 META_PROPERTIES = "meta.properties"
 LOCK = ".lock"
 PARTITION_METADATA = "partition.metadata"
 BEGAN_EMPTY = "began-empty"
-"""In the folder of a partition that was begun anew, until the replica is known to have what was committed."""
+"""A file in the folder of a partition that began empty, until the replica is known to have all committed records."""
 
 _DELETED_SUFFIX = "-delete"
 _NAME_MAX = 255
-"""Bytes of a file's name. A topic's may be 249 long, which is all ASCII."""
+"""Bytes of a file's name. A topic's name may have 249, all of them ASCII."""
 
 
 class LogDirError(Exception):
-    """The folder cannot be used. The text says why and what to do."""
+    """The folder cannot be used. The message says why, and what to do."""
 
 
 class Owner(Enum):
-    """How `meta.properties` names its node: the key, and the version of the file that has it."""
+    """The key by which `meta.properties` names its node, and the version of the file that has this key."""
 
     NODE_ID = ("node.id", 1)
     BROKER_ID = ("broker.id", 0)
-    """Of brokers that run with ZooKeeper."""
+    """The key of brokers that run with ZooKeeper."""
 
 
 class LogDir:
-    """Use `LogDir.open`. Every method raises OSError; whoever catches it gives the folder up (`LogDirs.fail`)."""
+    """Made by `LogDir.open`. Every method raises OSError; the caller then gives the folder up (`LogDirs.fail`)."""
 
     def __init__(self, path: Path, lock_fd: int) -> None:
         self.path = path
         self.high_watermarks = OffsetCheckpoint(path / REPLICATION_OFFSETS)
-        self.log_start_offsets = OffsetCheckpoint(path / LOG_START_OFFSETS)
         self.checkpointed = self.high_watermarks.read()
-        """The high watermarks as they were written last, also of replicas that are not opened yet."""
+        """The high watermarks of the last checkpoint, also of replicas that are not opened yet."""
         self._written: Mapping[tuple[str, int], int] | None = None
         self.held = set(self.partitions())
-        """The partitions that have a folder here."""
+        """The partitions with a folder in this log dir."""
         self._lock_fd = lock_fd
 
     @classmethod
     def open(cls, path: Path, cluster_id: str, node_id: int, owner: Owner = Owner.NODE_ID) -> Self:
-        """Creates the folder if need be, locks it, and removes what an interrupted deletion left.
+        """Create the folder if need be, lock it, and remove the leftovers of an interrupted deletion.
 
         Raises LogDirError if another process has it or it belongs to another node or cluster; OSError and
         CorruptCheckpoint if it cannot be used as it is.
@@ -74,7 +77,7 @@ class LogDir:
             raise
 
     def partitions(self) -> dict[tuple[str, int], Path]:
-        """Every partition that has a folder here."""
+        """Return the partitions with a folder in this log dir."""
         found = {}
         for folder in sorted(self.path.iterdir()):
             topic, _, number = folder.name.rpartition("-")
@@ -86,20 +89,20 @@ class LogDir:
         return self.path / f"{topic}-{partition}"
 
     def create(self, topic: str, partition: int) -> None:
-        """Makes an empty folder for a partition. The folder of the logs itself is never made anew."""
+        """Create an empty folder for a partition. A log dir that has disappeared is not created again."""
         self.partition_path(topic, partition).mkdir()
         self.held.add((topic, partition))
 
     def topic_id(self, topic: str, partition: int) -> UUID | None:
-        """What `set_topic_id` noted in the folder of a partition; None if nothing was. Raises LogDirError."""
+        """Return the topic id in the folder of a partition; None if there is none. Raises LogDirError."""
         path = self.partition_path(topic, partition) / PARTITION_METADATA
         try:
-            text = path.read_text("utf-8")
+            text = _read(path)
         except FileNotFoundError:
-            path.parent.stat()  # Without the file it is an old folder; without the folder, something took it away.
+            path.parent.stat()  # Without the file it is an old folder; without the folder this raises OSError.
             return None
         if not text:
-            return None  # The machine failed before it was written, and with it the first records.
+            return None  # The machine failed before the file and the first records were written.
         try:
             return UUID(bytes=base64.urlsafe_b64decode(_properties(text, ":")["topic_id"] + "=="))
         except (KeyError, ValueError) as error:
@@ -120,7 +123,7 @@ class LogDir:
         (self.partition_path(topic, partition) / BEGAN_EMPTY).unlink(missing_ok=True)
 
     def delete(self, topic: str, partition: int) -> None:
-        """Removes a partition's folder, whose log must be closed. Interrupted, it is ended at the next open."""
+        """Remove a partition's folder, whose log must be closed. `open` completes an interrupted removal."""
         if (topic, partition) in self.held:
             folder = self.partition_path(topic, partition)
             suffix = f".{uuid4().hex}{_DELETED_SUFFIX}"
@@ -130,13 +133,13 @@ class LogDir:
             shutil.rmtree(doomed)
 
     def misplaced(self) -> set[tuple[str, int]]:
-        """The partitions whose folder is not where it was made."""
+        """Return the partitions whose folder has disappeared."""
         with os.scandir(self.path) as entries:
             folders = {entry.name for entry in entries if entry.is_dir()}
         return {(topic, number) for topic, number in self.held if f"{topic}-{number}" not in folders}
 
     def checkpoint(self, offsets: Mapping[tuple[str, int], int]) -> None:
-        """Writes the high watermarks of these replicas, and keeps what was known of others.
+        """Write the high watermarks of these replicas, and keep those of other replicas.
 
         Where nothing has changed the file's time is written, so that a folder that was taken away is noticed all the
         same.
@@ -149,7 +152,7 @@ class LogDir:
         self.checkpointed, self._written = dict(known), known
 
     def close(self) -> None:
-        """Gives the lock back."""
+        """Release the lock."""
         os.close(self._lock_fd)
 
 
@@ -170,12 +173,17 @@ def _claim(path: Path, cluster_id: str, node_id: int, owner: Owner) -> None:
     if not path.exists():
         replace_file(path, "".join(f"{key}={value}\n" for key, value in mine.items()).encode())
         return
-    theirs = _properties(path.read_text("utf-8"), "=")
+    theirs = _properties(_read(path), "=")
     for key in ("cluster.id", id_key):
         if theirs.get(key) != mine[key]:
             raise LogDirError(
                 f"{path.parent} belongs to {key} {theirs.get(key)}, this node has {mine[key]}; set another log.dirs"
             )
+
+
+def _read(path: Path) -> str:
+    """Return the text of a file; a byte that is no UTF-8 belongs to no valid value."""
+    return path.read_text("utf-8", errors="replace")
 
 
 def _properties(text: str, separator: str) -> dict[str, str]:

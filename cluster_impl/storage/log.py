@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from cluster_impl.storage.checkpoints import LEADER_EPOCHS, sync_directory, write_lines
-from cluster_impl.storage.epochs import LeaderEpochCache
-from cluster_impl.storage.recent import Memory, Tail
-from cluster_impl.storage.segment import Segment, segment_path
-from cluster_impl.wire import batches as format_
-from cluster_impl.wire.batches import Batch
-from cluster_impl.wire.codec import Buffer, Malformed
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.storage.checkpoints import LEADER_EPOCHS, sync_directory, write_lines
+from fencepost.cluster_impl.storage.epochs import LeaderEpochCache
+from fencepost.cluster_impl.storage.recent import Memory, Tail
+from fencepost.cluster_impl.storage.segment import Segment, segment_path
+from fencepost.cluster_impl.wire import batches as format_
+from fencepost.cluster_impl.wire.batches import Batch
+from fencepost.cluster_impl.wire.codec import Buffer, Malformed
+from fencepost.cluster_impl.wire.errors import Error
 
 DEFAULT_SEGMENT_BYTES = 1024 * 1024 * 1024
 
@@ -30,10 +30,10 @@ _shared_memory = Memory()
 
 
 class InvalidBatch(Exception):
-    """Batches that must not enter the log. `error` is what a client is told."""
+    """Batches that must not enter the log. `error` is the answer for a client."""
 
-    def __init__(self, error: Error, sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, error: Error, message: str) -> None:
+        super().__init__(message)
         self.error = error
 
 
@@ -69,7 +69,7 @@ class Log:
     def __init__(self, directory: Path, segment_bytes: int, memory: Memory) -> None:
         self.directory = directory
         self.recovered_bytes_cut = 0
-        """What was cut at open because it was torn or damaged."""
+        """Torn or damaged bytes that were cut at open."""
         self.segment_bytes = segment_bytes
         self._segments: list[Segment] = []
         self._flushed_segments = 0
@@ -82,7 +82,7 @@ class Log:
     def open(
         cls, directory: Path, *, segment_bytes: int = DEFAULT_SEGMENT_BYTES, memory: Memory = _shared_memory
     ) -> Self:
-        """Opens or creates, in a folder that exists.
+        """Open or create the log, in a folder that exists.
 
         Every batch is verified; the log ends before the first that is torn or damaged. The epochs are taken from the
         batches, which are read anyway; the checkpoint file is for other programs. Raises OSError.
@@ -102,7 +102,7 @@ class Log:
 
     @property
     def log_end_offset(self) -> int:
-        """The offset that the next record will get."""
+        """The offset of the next record."""
         return self._segments[-1].next_offset
 
     @property
@@ -111,7 +111,7 @@ class Log:
         return sum(segment.size for segment in self._segments)
 
     def append_as_leader(self, buffer: Buffer, leader_epoch: int) -> Appended:
-        """Stamps base offsets and `leader_epoch` into the batches (in place if the buffer is writable) and appends.
+        """Stamp base offsets and `leader_epoch` into the batches (in place if the buffer is writable) and appends.
 
         All or nothing. The buffer must not be changed afterwards. Raises InvalidBatch, OSError.
         """
@@ -136,7 +136,7 @@ class Log:
         return Appended(base_offset, next_offset - 1)
 
     def append_as_follower(self, buffer: Buffer) -> Appended:
-        """Appends a leader's batches as they are. All or nothing. Raises InvalidBatch, OffsetMismatch, OSError."""
+        """Append a leader's batches as they are. All or nothing. Raises InvalidBatch, OffsetMismatch, OSError."""
         view = memoryview(buffer)
         found = _checked(view)
         base_offset = next_offset = self.log_end_offset
@@ -149,7 +149,7 @@ class Log:
         return Appended(base_offset, next_offset - 1)
 
     def read(self, offset: int, max_bytes: int, limit_offset: int) -> Buffer:
-        """Whole batches, beginning with the one that holds `offset` and ending before `limit_offset`.
+        """Return whole batches, beginning with the one that holds `offset` and ending before `limit_offset`.
 
         The first is returned even if it alone is larger than `max_bytes`. Empty at the end or limit. A read ends
         with its segment; the next one goes on behind. Raises OffsetOutOfRange.
@@ -164,14 +164,14 @@ class Log:
         return self._segments[self._segment_of(offset)].read(offset, max_bytes, limit_offset)
 
     def batches(self, from_offset: int) -> Iterator[Batch]:
-        """The batches from the one that holds `from_offset` to the end of the log."""
+        """Yield the batches from the one that holds `from_offset` to the end of the log."""
         while from_offset < self.log_end_offset:
             for batch in format_.split(self.read(from_offset, _READ_AHEAD_BYTES, self.log_end_offset)):
                 yield batch
                 from_offset = batch.next_offset
 
     def truncate_to(self, offset: int) -> int:
-        """Drops every batch that holds `offset` or a later one; returns the new end, which may lie before `offset`."""
+        """Drop every batch that holds `offset` or a later one; return the new end, which may lie before `offset`."""
         if offset >= self.log_end_offset:
             return self.log_end_offset
         kept = max(self._segment_of(offset) + 1, 1)
@@ -186,7 +186,7 @@ class Log:
         return end
 
     def offset_for_timestamp(self, timestamp: int) -> TimestampedOffset | None:
-        """The first record that is at least as new as `timestamp`.
+        """Return the first record that is at least as new as `timestamp`.
 
         Of a compressed batch, which is not looked into, it is the first record.
         """
@@ -197,12 +197,12 @@ class Log:
         return None
 
     def newest_timestamp(self) -> TimestampedOffset | None:
-        """The first record with the largest timestamp in the log."""
+        """Return the first record with the largest timestamp in the log."""
         newest = max(segment.max_timestamp for segment in self._segments)
         return self.offset_for_timestamp(newest) if newest >= 0 else None
 
     def flush(self) -> None:
-        """Makes all that was appended before the call durable. Raises OSError.
+        """Make all records that were appended before the call durable. Raises OSError.
 
         The one method that another thread may run, while this one appends.
         """
@@ -215,14 +215,14 @@ class Log:
         self._flushed_segments = last
 
     def verify(self) -> None:
-        """Looks whether the file that is appended to still has its name. Raises OSError.
+        """Check that the active segment file still has its name. Raises OSError.
 
         Appends go through an open file and never notice that it was moved away, until the next segment.
         """
         self._segments[-1].path.stat()
 
     def close(self) -> None:
-        """Never raises: the files may be on a disk that is gone."""
+        """Close the files without raising: they may be on a failed disk."""
         self._tail.clear()
         for segment in self._segments:
             with contextlib.suppress(OSError):
@@ -248,7 +248,7 @@ class Log:
             path.unlink()
 
     def _append(self, found: list[Batch], data: memoryview) -> None:
-        """What may fail by its name comes first: an append that raises has left no record behind."""
+        """Create the next segment before the append: an append that raises leaves no record behind."""
         active = self._segments[-1]
         if active.size and active.size + len(data) > self.segment_bytes:
             active = Segment(segment_path(self.directory, active.next_offset), lambda batch: None)
@@ -283,7 +283,7 @@ class Log:
 
 
 def _checked(view: memoryview) -> list[Batch]:
-    """The batches in a buffer, verified. Raises InvalidBatch."""
+    """Return the batches in a buffer, verified. Raises InvalidBatch."""
     try:
         found = format_.split(view)
     except Malformed as error:

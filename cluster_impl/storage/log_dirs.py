@@ -1,7 +1,7 @@
-"""All folders of a node's logs (`log.dirs`): where a replica lives, and which of them cannot be used any more.
+"""All log dirs of a node (`log.dirs`): the place of each replica, and the log dirs that have failed.
 
-A folder fails by an I/O error that really happened: at the start, when it cannot be opened, or later, when whoever
-meets the error calls `fail`. From then on it is not touched until the process ends. The others go on (KIP-112).
+A log dir fails by an actual I/O error: at the start, if it cannot be opened, or later, when the caller that got the
+error calls `fail`. From then on it is not used until the process ends. The others stay in use (KIP-112).
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from cluster_impl.storage.checkpoints import CorruptCheckpoint
-from cluster_impl.storage.directory import META_PROPERTIES, LogDir, LogDirError, Owner
+from fencepost.cluster_impl.storage.checkpoints import CorruptCheckpoint
+from fencepost.cluster_impl.storage.directory import META_PROPERTIES, LogDir, LogDirError, Owner
 
 log = logging.getLogger(__name__)
 
 
 class LogDirs:
-    """Use `LogDirs.open`. `offline` says of each failed folder why."""
+    """Made by `LogDirs.open`. `offline` gives the reason for each failed folder."""
 
     def __init__(self, live: Sequence[LogDir], offline: Mapping[Path, str]) -> None:
         self.live = list(live)
@@ -27,9 +27,9 @@ class LogDirs:
 
     @classmethod
     def open(cls, paths: Sequence[Path], cluster_id: str, node_id: int, owner: Owner = Owner.NODE_ID) -> Self:
-        """Opens every folder that can be opened.
+        """Open every folder that can be opened.
 
-        Raises LogDirError if there is none, if one belongs to somebody else, and if two hold the same partition.
+        Raises LogDirError if there is none, if one belongs to another node, and if two hold the same partition.
         """
         repeated = next((path for index, path in enumerate(paths) if path in paths[:index]), None)
         if repeated is not None:
@@ -41,7 +41,7 @@ class LogDirs:
             for path in paths:
                 try:
                     if has_run and not path.exists():
-                        # Made anew it would hide what this node had in it.
+                        # A new, empty folder would hide the loss of its replicas.
                         raise FileNotFoundError(f"{path} is missing; create it, empty, if it is to be used from now on")
                     live.append(LogDir.open(path, cluster_id, node_id, owner))
                 except (OSError, CorruptCheckpoint) as error:
@@ -57,11 +57,11 @@ class LogDirs:
         return cls(live, offline)
 
     def __iter__(self) -> Iterator[LogDir]:
-        """Those that are live, also while one of them fails."""
+        """Iterate over the live folders, of which one may fail meanwhile."""
         return iter(tuple(self.live))
 
     def fail(self, directory: LogDir, error: Exception) -> bool:
-        """Gives a folder up; False if that was done before."""
+        """Give a folder up; return False if that was done before."""
         if directory not in self.live:
             return False
         self.live.remove(directory)
@@ -69,21 +69,21 @@ class LogDirs:
         return True
 
     def holding(self, topic: str, partition: int) -> list[LogDir]:
-        """The live folders that have one for the partition, which may be that of an earlier topic of the name."""
+        """Return the live log dirs with a folder of the partition, maybe of an earlier topic with that name."""
         return [directory for directory in self.live if (topic, partition) in directory.held]
 
     def emptiest(self) -> LogDir | None:
-        """Where a new replica goes: the live folder with the fewest partitions, the first of several such."""
+        """Return the live folder with the fewest partitions, the first of several such; None if none is live."""
         return min(self.live, key=lambda directory: len(directory.held), default=None)
 
     def close(self) -> None:
-        """Gives all locks back."""
+        """Release all locks."""
         for directory in self._opened:
             directory.close()
 
 
 def _has_run(path: Path) -> bool:
-    """Whether a node has used the folder before."""
+    """Return True if a node has used the folder before."""
     try:
         return (path / META_PROPERTIES).exists()
     except OSError:
@@ -91,7 +91,7 @@ def _has_run(path: Path) -> bool:
 
 
 def _refuse_duplicates(directories: Sequence[LogDir]) -> None:
-    """Two folders of one partition are no harm if one is left of an earlier topic: the ids tell."""
+    """Raise LogDirError for two folders of one partition, unless their ids show that one is of an earlier topic."""
     homes: dict[tuple[str, int], list[LogDir]] = {}
     for directory in directories:
         for key in directory.held:

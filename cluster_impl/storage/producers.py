@@ -1,6 +1,6 @@
-"""Idempotent producers (KIP-98): recognises batches that were appended before, and gaps in their sequences.
+"""Idempotent producers (KIP-98): detects batches that were appended before, and gaps in their sequences.
 
-Pure, and a function of the batch headers alone: whoever becomes leader gets the same state by reading its log.
+Pure, and a function of the batch headers alone: a new leader gets the same state by reading its log.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Self
 
-from cluster_impl.wire.batches import Batch
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.batches import Batch
+from fencepost.cluster_impl.wire.errors import Error
 
 REMEMBERED_BATCHES = 5
-"""For each producer; a producer has at most as many requests in flight."""
+"""Limit for each producer, which has at most as many requests in flight."""
 
 _MAX_SEQUENCE = 2**31 - 1
 
 
 class SequenceError(Exception):
-    """A batch that must not be appended. `error` is what the producer is told."""
+    """A batch that must not be appended. `error` is the answer for the producer."""
 
-    def __init__(self, error: Error, sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, error: Error, message: str) -> None:
+        super().__init__(message)
         self.error = error
 
 
@@ -49,17 +49,17 @@ class ProducerStates:
 
     @classmethod
     def rebuilt(cls, batches: Iterable[Batch]) -> Self:
-        """From all batches of a log, in order."""
+        """Build the states from all batches of a log, in order."""
         states = cls()
         for batch in batches:
             states.update(batch)
         return states
 
     def check(self, batch: Batch) -> AppendedBatch | None:
-        """Before an append: the earlier append if this is a repetition of it, None if the batch may be appended.
+        """Return the earlier append that a batch repeats, or None if the batch may be appended.
 
-        Raises SequenceError: 47 for an epoch that is behind, 45 for a sequence that does not follow. A producer of
-        whom nothing is known may begin with any sequence, as in Kafka.
+        Raises SequenceError: 47 for an epoch that is behind, 45 for a sequence that does not follow. An unknown
+        producer may begin with any sequence, as in Kafka.
         """
         producer = self._producers.get(batch.producer_id) if batch.has_producer_id else None
         if producer is None:
@@ -81,7 +81,7 @@ class ProducerStates:
         return None
 
     def update(self, batch: Batch) -> None:
-        """After an append, by a leader or a follower: `batch` carries the offsets that it got."""
+        """Adopt an appended batch, which carries its final offsets."""
         if not batch.has_producer_id:
             return
         producer = self._producers.get(batch.producer_id)

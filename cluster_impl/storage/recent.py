@@ -7,8 +7,8 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 from itertools import islice
 
-from cluster_impl.wire.batches import Batch
-from cluster_impl.wire.codec import Buffer
+from fencepost.cluster_impl.wire.batches import Batch
+from fencepost.cluster_impl.wire.codec import Buffer
 
 TAIL_BYTES = 4 * 1024 * 1024
 TOTAL_BYTES = 32 * 1024 * 1024
@@ -17,7 +17,7 @@ _ENTRY_OVERHEAD_BYTES = 256
 
 
 class Memory:
-    """Bounds what all tails together keep; the log that was appended to longest ago gives first."""
+    """The memory limit of all tails together; the log whose last append is the oldest loses its batches first."""
 
     def __init__(self, total_bytes: int = TOTAL_BYTES, tail_bytes: int = TAIL_BYTES) -> None:
         self.used = 0
@@ -58,7 +58,7 @@ class Tail:
         self._entries: deque[_Entry] = deque()
 
     def append(self, batch: Batch) -> None:
-        """The batch must follow the last one, and its memory must not change any more."""
+        """Append a batch that follows the last one, and whose memory does not change any more."""
         entry = _Entry(batch.base_offset, batch.next_offset, _own(batch.view))
         self._entries.append(entry)
         self.used += entry.cost
@@ -67,7 +67,7 @@ class Tail:
             self.drop_oldest()
 
     def read(self, offset: int, max_bytes: int, limit_offset: int) -> Buffer | None:
-        """As `Log.read`; None if the batch with `offset` is not here (any more)."""
+        """Read as `Log.read` does; return None if the batch with `offset` is not in memory."""
         entries = self._entries
         index = bisect_right(entries, offset, key=lambda entry: entry.base_offset) - 1
         if index < 0 or offset >= entries[-1].next_offset:
@@ -98,7 +98,7 @@ class Tail:
 
 
 def _own(view: memoryview) -> memoryview:
-    """A view keeps the whole frame that it was received in alive: a copy is cheaper if it is a small part of it."""
+    """Return a view, or a copy if the batch is a small part of its frame: a view keeps the whole frame in memory."""
     frame = view.obj
     if isinstance(frame, bytes | bytearray) and len(frame) <= 2 * len(view) + _ENTRY_OVERHEAD_BYTES:
         return view

@@ -12,9 +12,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cluster_impl.storage.write_path import Appender
-from cluster_impl.wire.batches import HEADER_BYTES, Batch, batch_size
-from cluster_impl.wire.codec import Buffer, Malformed
+from fencepost.cluster_impl.storage.write_path import Appender
+from fencepost.cluster_impl.wire.batches import HEADER_BYTES, Batch, batch_size
+from fencepost.cluster_impl.wire.codec import Buffer, Malformed
 
 _INDEX_INTERVAL_BYTES = 4096
 _SCAN_BYTES = 8 * 1024 * 1024
@@ -27,10 +27,10 @@ def segment_path(directory: Path, base_offset: int) -> Path:
 
 
 class Segment:
-    """Opened for appending and reading. `next_offset` is the end of what it holds."""
+    """A segment file that is open for appending and reading. `next_offset` is the offset behind its last record."""
 
     def __init__(self, path: Path, visit: Callable[[Batch], object]) -> None:
-        """Opens the file, or creates it; cuts it after its longest valid prefix and shows `visit` every batch."""
+        """Open or create the file, cut it after its longest valid prefix, and call `visit` with every batch."""
         self.path = path
         self.base_offset = int(path.stem)
         self.next_offset = self.base_offset
@@ -64,7 +64,7 @@ class Segment:
             position += batch.size
 
     def read(self, offset: int, max_bytes: int, limit_offset: int) -> Buffer:
-        """Whole batches from the one that holds `offset`, below `limit_offset`; at least one if there is one."""
+        """Return whole batches from the one that holds `offset`, below `limit_offset`; at least one if there is one."""
         position = self._position_of(offset)
         chunk = self._pread(max(max_bytes, HEADER_BYTES), position)
         if len(chunk) < HEADER_BYTES:
@@ -83,7 +83,7 @@ class Segment:
         return chunk[:end]
 
     def first_batch_at_or_after(self, timestamp: int) -> Batch | None:
-        """The first batch with a record that is at least as new as `timestamp`."""
+        """Return the first batch with a record that is at least as new as `timestamp`."""
         if timestamp > self.max_timestamp:
             return None
         entry = bisect_left(self._timestamps, timestamp) - 1
@@ -93,7 +93,7 @@ class Segment:
         return None
 
     def truncate_to(self, offset: int) -> None:
-        """Drops every batch that holds `offset` or a later one."""
+        """Drop every batch that holds `offset` or a later one."""
         if offset >= self.next_offset:
             return
         position = self._position_of(offset)
@@ -119,7 +119,7 @@ class Segment:
         self.path.unlink()
 
     def _scan(self, size: int, visit: Callable[[Batch], object]) -> int:
-        """How many bytes at the beginning are whole batches, unharmed and in order.
+        """Return the number of bytes at the beginning that are whole batches, undamaged and in order.
 
         Read piece by piece. A mapping would be as quick, but a disk that cannot be read would end the process (SIGBUS).
         """
@@ -147,7 +147,7 @@ class Segment:
         self.next_offset = batch.next_offset
 
     def _position_of(self, offset: int) -> int:
-        """Where the batch that holds `offset` begins; the end if none does."""
+        """Return the position of the batch that holds `offset`; the end if there is none."""
         entry = bisect_right(self._offsets, offset) - 1
         position = self._positions[entry] if entry >= 0 else 0
         for batch in self._batches(position):
@@ -157,7 +157,7 @@ class Segment:
         return position
 
     def _batches(self, position: int) -> Iterator[Batch]:
-        """Headers from `position` on. Their views hold the header only."""
+        """Yield the headers from `position` on. Their views hold the header only."""
         while position < self._file.size:
             batch = Batch(self._pread(HEADER_BYTES, position))
             yield batch
@@ -171,7 +171,7 @@ class Segment:
 
 
 def _announced(piece: memoryview) -> int:
-    """How long the batch at the beginning says that it is; 0 if it is not one."""
+    """Return the length field of the batch at the beginning; 0 if it is none."""
     try:
         return batch_size(piece, 0) or 0
     except Malformed:

@@ -12,7 +12,7 @@ import ctypes
 import os
 from collections.abc import Callable, Sequence
 
-from cluster_impl.wire.codec import Buffer
+from fencepost.cluster_impl.wire.codec import Buffer
 
 WINDOW_BYTES = 4 * 1024 * 1024
 
@@ -30,7 +30,7 @@ class Appender:
         self._dropped = size
 
     def append(self, buffers: Sequence[Buffer]) -> None:
-        """All or nothing: after an OSError (a full disk) the file is as long as before."""
+        """Append all or nothing: after an OSError (a full disk) the file is as long as before."""
         try:
             written = os.writev(self._fd, buffers) if len(buffers) <= _IOV_MAX else 0
             total = sum(map(len, buffers))

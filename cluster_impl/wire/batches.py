@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import crc32c
 
-from cluster_impl.wire.codec import Buffer, Malformed
+from fencepost.cluster_impl.wire.codec import Buffer, Malformed
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_BYTES = HEADER.size
@@ -114,7 +114,7 @@ class Batch:
 
 
 def split(buffer: Buffer) -> list[Batch]:
-    """The batches that fill the buffer exactly. Raises Malformed for anything else; checksums are not verified."""
+    """Return the batches that fill the buffer exactly, without a check of checksums. Raises Malformed."""
     return list(_split(memoryview(buffer)))
 
 
@@ -132,7 +132,7 @@ def _split(view: memoryview) -> Iterator[Batch]:
 
 
 def batch_size(view: memoryview, position: int) -> int | None:
-    """Bytes of the batch that begins at `position`; None if not even its header is there. Raises Malformed."""
+    """Return the size of the batch that begins at `position`; None if its header is incomplete. Raises Malformed."""
     if len(view) - position <= _MAGIC_AT:
         return None
     _, length = _PREFIX.unpack_from(view, position)
@@ -145,7 +145,7 @@ def batch_size(view: memoryview, position: int) -> int | None:
 
 
 def patch(buffer: bytearray | memoryview, position: int, base_offset: int, leader_epoch: int) -> None:
-    """Stamps a batch with its place in the log. The checksum does not cover these fields."""
+    """Stamp a batch with its place in the log. The checksum does not cover these fields."""
     _OFFSET.pack_into(buffer, position, base_offset)
     _EPOCH.pack_into(buffer, position + _LEADER_EPOCH_AT, leader_epoch)
 
@@ -169,7 +169,7 @@ def build(
     base_sequence: int = -1,
     control: bool = False,
 ) -> bytes:
-    """An uncompressed batch of (key, value, timestamp in ms) without record headers. Needs at least one record."""
+    """Return an uncompressed batch of at least one (key, value, timestamp in ms), without record headers."""
     base_timestamp = records[0][2]
     body = bytearray()
     for delta, (key, value, timestamp) in enumerate(records):
@@ -200,7 +200,7 @@ def build(
 
 
 def parse(batch: Batch) -> list[Record]:
-    """The records of an uncompressed batch. Raises Malformed."""
+    """Return the records of an uncompressed batch. Raises Malformed."""
     if batch.is_compressed:
         raise Malformed(f"record batch at offset {batch.base_offset}: it is compressed, which is not read here")
     body = bytes(batch.view[HEADER_BYTES:])

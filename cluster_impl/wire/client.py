@@ -1,4 +1,4 @@
-"""A pipelined connection to a node, on which the client says first who it is where the node wants to know."""
+"""A pipelined connection to a node, with a login (SASL/PLAIN) where the node requires one."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
-from cluster_impl.security.jaas import PlainLogin
-from cluster_impl.security.sasl import PLAIN, plain_token
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Malformed, Message, R, RequestMessage
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.framing import (
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Malformed, Message, R, RequestMessage
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.framing import (
     DEFAULT_MAX_FRAME_BYTES,
     FramedProtocol,
     decode_correlation_id,
     encode_request,
     response_body_offset,
 )
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import Api, Registry
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import Api, Registry
+from fencepost.cluster_impl.wire.sasl import PLAIN, PlainLogin, plain_token
 
 _HANDSHAKE_VERSION, _AUTHENTICATE_VERSION = 1, 2
 
 
 class LoginRefused(ConnectionError):
-    """The other side does not believe who this side says it is, or wants to know it in another way."""
+    """The other side refused the login, or its SASL mechanism."""
 
 
 @dataclass(slots=True)
@@ -65,9 +64,9 @@ class Connection(FramedProtocol):
         login: PlainLogin | None = None,
         max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
     ) -> Self:
-        """With a login the other side has accepted it before this returns (SASL/PLAIN).
+        """Connect to a node, and log in if there is a login (SASL/PLAIN).
 
-        Raises ConnectionError or TimeoutError (`timeout` in seconds, login included) with a sentence.
+        Raises ConnectionError or TimeoutError (`timeout` in seconds, login included) with a reason.
         """
         address = hosts.address(host)
         peer = f"{host}:{port}" if address == host else f"{host} ({address}:{port})"
@@ -92,7 +91,7 @@ class Connection(FramedProtocol):
         return connection
 
     async def _log_in(self, login: PlainLogin, deadline: float) -> None:
-        """Raises LoginRefused, ConnectionError or TimeoutError."""
+        """Log in. Raises LoginRefused, ConnectionError or TimeoutError."""
         loop = asyncio.get_running_loop()
         handshake = await self.request(
             m.SaslHandshakeRequest(mechanism=PLAIN), _HANDSHAKE_VERSION, timeout=max(0.0, deadline - loop.time())
@@ -116,18 +115,13 @@ class Connection(FramedProtocol):
         self._finish("it was closed on this side")
 
     async def request(self, message: RequestMessage[R], version: int, *, timeout: float) -> R:
-        """Sends at once and waits for the response.
+        """Send at once and wait for the response.
 
         Raises TimeoutError after `timeout` seconds (the connection stays usable, a late response is dropped) and
         ConnectionError if the connection is or gets closed.
         """
         response: R = await self._wait(self._send(message, version), timeout)
         return response
-
-    def send_only(self, message: Message, version: int) -> None:
-        """For a request that has no response: Produce with acks=0."""
-        api = self._registry[message.API_KEY]
-        self._write(api, version, message)
 
     def _send(self, message: Message, version: int) -> _Expected:
         api = self._registry[message.API_KEY]
@@ -180,7 +174,7 @@ class Connection(FramedProtocol):
         self._expected.popleft()
 
     def _finish(self, reason: str) -> None:
-        """Closes, once; whoever waits is told the first reason."""
+        """Close the connection, once; pending requests get the first reason."""
         if self._closed_because is not None:
             return
         self._closed_because = reason
@@ -189,5 +183,5 @@ class Connection(FramedProtocol):
         while self._expected:
             expected = self._expected.popleft()
             if not expected.answer.done():
-                sentence = f"{self.peer} did not answer {expected.api.name} v{expected.version}: {reason}"
-                expected.answer.set_exception(ConnectionError(sentence))
+                reason = f"{self.peer} did not answer {expected.api.name} v{expected.version}: {reason}"
+                expected.answer.set_exception(ConnectionError(reason))

@@ -1,4 +1,4 @@
-"""What compiled messages stand on: base classes, the errors of the codec, and variable-length integers."""
+"""The base of compiled messages: classes, the errors of the codec, and variable-length integers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Tags = dict[int, bytes]
 Put = Callable[[Buffer], object]
 
 NO_TAGS: Any = MappingProxyType({})
-"""What `unknown_tags` holds when nothing unknown was received; shared, so it refuses writes."""
+"""The `unknown_tags` of a message without any; shared, so it refuses writes."""
 
 EMPTY: Any = object()
 """Stands for "a new empty list" among the default arguments of generated constructors."""
@@ -71,7 +71,7 @@ class Message(Struct):
     _codec: ClassVar[Codec]
 
     def parts(self, version: int) -> list[Buffer]:
-        """The encoding in pieces, so that large record sets need not be copied. Raises Unencodable."""
+        """Return the encoding in pieces, so that large record sets need not be copied. Raises Unencodable."""
         pieces: list[Buffer] = []
         self._codec.encode(self, version, pieces.append)
         return pieces
@@ -81,9 +81,9 @@ class Message(Struct):
 
     @classmethod
     def decode(cls, buffer: Buffer, version: int, offset: int = 0, *, exactly: bool = True) -> Self:
-        """Decodes from `offset` to the end of the buffer; nothing may be left over, if `exactly`. Raises Malformed.
+        """Decode from `offset` on, if `exactly` to the end of the buffer. Raises Malformed.
 
-        `records` fields become views of the buffer, so it must not be changed by anyone who does not mean them.
+        `records` fields become views of the buffer, so a change of the buffer changes them.
         """
         message: Self = cls._codec.decode(buffer, version, offset, exactly)
         return message
@@ -99,7 +99,7 @@ class RequestMessage(Message, Generic[R]):
 
 
 class Codec:
-    """Seam between `Message` and the compiler, which subclasses it."""
+    """The interface between `Message` and the compiler, which subclasses it."""
 
     def encode(self, message: Message, version: int, put: Put) -> None:
         raise NotImplementedError
@@ -127,12 +127,12 @@ _SHORT_UVARINTS = tuple(_encode_uvarint(value) for value in range(4096))
 
 
 def uvarint(value: int) -> bytes:
-    """An unsigned variable-length integer (KIP-482)."""
+    """Return an unsigned variable-length integer (KIP-482)."""
     return _SHORT_UVARINTS[value] if value < 4096 else _encode_uvarint(value)
 
 
 def uvarint_rest(buffer: Buffer, position: int, first: int) -> tuple[int, int]:
-    """The rest of a uvarint whose first byte has its high bit set: (value, position after it)."""
+    """Return the rest of a uvarint whose first byte has its high bit set: (value, position after it)."""
     value = first & 127
     for shift in range(7, 7 * _UVARINT_MAX_BYTES, 7):
         byte = buffer[position]
@@ -146,13 +146,13 @@ def uvarint_rest(buffer: Buffer, position: int, first: int) -> tuple[int, int]:
 
 
 def read_uvarint(buffer: Buffer, position: int) -> tuple[int, int]:
-    """(value, position after it). Raises IndexError at the end of the buffer."""
+    """Return (value, position after it). Raises IndexError at the end of the buffer."""
     first = buffer[position]
     return (first, position + 1) if first < 128 else uvarint_rest(buffer, position + 1, first)
 
 
 def put_tags(put: Put, tags: Iterable[tuple[int, bytes]]) -> None:
-    """Writes a section of tagged fields (KIP-482), in ascending order of tags as it demands."""
+    """Write a section of tagged fields (KIP-482), in ascending order of tags as it demands."""
     ordered = sorted(tags)
     put(uvarint(len(ordered)))
     for tag, value in ordered:
@@ -161,7 +161,7 @@ def put_tags(put: Put, tags: Iterable[tuple[int, bytes]]) -> None:
 
 
 def read_tags(buffer: Buffer, position: int, end: int, count: int) -> tuple[dict[int, tuple[int, int]], int]:
-    """The places of `count` tagged fields: tag -> (start, end), and the position after them."""
+    """Return the places of `count` tagged fields: tag -> (start, end), and the position after them."""
     places: dict[int, tuple[int, int]] = {}
     previous = -1
     for _ in range(count):
@@ -179,15 +179,15 @@ def read_tags(buffer: Buffer, position: int, end: int, count: int) -> tuple[dict
 
 @lru_cache(maxsize=1024)
 def uuid_of(raw: bytes) -> UUID:
-    """UUID objects are dear to make and topic ids come back in every request."""
+    """Return a UUID from a cache: the objects are expensive to make, and topic ids are in every request."""
     return UUID(bytes=raw)
 
 
 def unsigned16(value: int) -> int:
-    """A port that a draft message carries as int16, as the number that was meant."""
+    """Return a port that a draft message carries as int16, as the number that was meant."""
     return value & 0xFFFF
 
 
 def signed16(value: int) -> int:
-    """The reverse of `unsigned16`: the int16 that stands for a port above 32767."""
+    """Return the reverse of `unsigned16`: the int16 that stands for a port above 32767."""
     return value - 0x10000 if value > 0x7FFF else value

@@ -1,8 +1,8 @@
 """Compiles message definitions to Python classes, and each version of them to an encoder and a decoder.
 
-A version is compiled when it is first used. Generated code handles runs of fixed-width fields with one `struct`
-call and keeps no track of where it is: when it fails, the line of the generated source that failed tells the
-field, so the path in an error costs nothing on the way to success.
+A version is compiled when it is first used. Generated code handles runs of fixed-width fields with one `struct` call
+and does not track its position: after a failure, the failed line of the generated source identifies the field, so the
+path in an error costs nothing in the normal case.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any
 from uuid import UUID
 
-from cluster_impl.wire import codec
-from cluster_impl.wire.codec import (
+from fencepost.cluster_impl.wire import codec
+from fencepost.cluster_impl.wire.codec import (
     Buffer,
     Codec,
     Malformed,
@@ -26,11 +26,10 @@ from cluster_impl.wire.codec import (
     Unencodable,
     UnsupportedVersion,
 )
-from cluster_impl.wire.decoder import DecoderSource
-from cluster_impl.wire.encoder import EncoderSource
-from cluster_impl.wire.schema import Definition, Versions
-from cluster_impl.wire.schema import Struct as StructDefinition
-from cluster_impl.wire.source import Source, default_expression
+from fencepost.cluster_impl.wire.decoder import DecoderSource
+from fencepost.cluster_impl.wire.encoder import EncoderSource
+from fencepost.cluster_impl.wire.schema import Definition, StructDefinition, Versions
+from fencepost.cluster_impl.wire.source import Source, default_expression
 
 _RUNTIME: dict[str, Any] = {
     "EMPTY": codec.EMPTY,
@@ -50,7 +49,7 @@ _RUNTIME: dict[str, Any] = {
 
 
 def compile_message(definition: Definition, module: str) -> type[Message]:
-    """The class of a message, with the classes of its structs as attributes."""
+    """Return the class of a message, with the classes of its structs as attributes."""
     flexible_from = definition.flexible.low if definition.flexible.high >= 0 else definition.versions.high + 1
     message = _compile_class(
         definition.root,
@@ -140,7 +139,7 @@ class _Compiled:
         return f"{self.title}{' at ' + path if path else ''}: {reason or error}"
 
     def _path(self, traceback: TracebackType | None) -> Iterator[str]:
-        """The field that each generated frame was at, with the index of the element if it was in a loop."""
+        """Yield the field that each generated frame was at, with the index of the element if it was in a loop."""
         while traceback is not None:
             frame = traceback.tb_frame
             if frame.f_code.co_filename == self.filename and (label := self.labels[traceback.tb_lineno - 1]):

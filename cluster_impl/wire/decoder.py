@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cluster_impl.wire.schema import FIXED, Definition, Field, Struct
-from cluster_impl.wire.source import Source, default_expression
+from fencepost.cluster_impl.wire.schema import FIXED, Definition, Field, StructDefinition
+from fencepost.cluster_impl.wire.source import Source, default_expression
 
 _WIDTH = {"?": 1, "b": 1, "h": 2, "H": 2, "i": 4, "I": 4, "q": 8, "d": 8, "16s": 16}
 
@@ -18,7 +18,7 @@ class DecoderSource(Source):
         self._smallest: dict[str, int] = {}
         super().__init__(definition, version)
 
-    def _function(self, struct: Struct) -> None:
+    def _function(self, struct: StructDefinition) -> None:
         self._smallest[struct.name] = self._smallest_size(struct)
         self._label = ""
         self._depth = 0
@@ -57,7 +57,7 @@ class DecoderSource(Source):
             self._text(field, target, self.version in field.nullable)
 
     def _length(self, width: str) -> None:
-        """Reads the length of what follows into `n`; -1 is null."""
+        """Read the length of what follows into `n`; -1 is null."""
         if self.flexible:
             self._flush()
             self._emit("n = buf[p]")
@@ -70,7 +70,7 @@ class DecoderSource(Source):
             self._flush()
 
     def _null(self, target: str, nullable: bool) -> None:
-        """Deals with a negative `n`; if null is allowed, opens a branch that the caller closes."""
+        """Handle a negative `n`; if null is allowed, open a branch that the caller closes."""
         if nullable:
             self._emit("if n == -1:")
             self._emit(f"{target} = None", 1)
@@ -143,7 +143,7 @@ class DecoderSource(Source):
         self._depth -= 1
 
     def _flush(self) -> None:
-        """Unpacks the pending run of fixed-width fields. An error is put down to the first of them."""
+        """Unpack the pending run of fixed-width fields. An error is attributed to the first of them."""
         if self._pending:
             formats = "".join(letter for letter, _, _ in self._pending)
             targets = ", ".join(target for _, target, _ in self._pending)
@@ -153,8 +153,8 @@ class DecoderSource(Source):
             self._label = label
             self._pending.clear()
 
-    def _smallest_size(self, struct: Struct) -> int:
-        """The fewest bytes that an element of an array can take: bounds what a count can make us allocate."""
+    def _smallest_size(self, struct: StructDefinition) -> int:
+        """Return the fewest bytes that an element of an array can take, which limits the memory that a count claims."""
         size = 1 if self.flexible else 0
         for field in struct.fields:
             if self._carries(field) and not self._in_tags(field):

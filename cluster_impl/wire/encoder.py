@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cluster_impl.wire.schema import FIXED, Definition, Field, Struct
-from cluster_impl.wire.source import Source, default_expression
+from fencepost.cluster_impl.wire.schema import FIXED, Definition, Field, StructDefinition
+from fencepost.cluster_impl.wire.source import Source, default_expression
 
 
 class EncoderSource(Source):
@@ -15,7 +15,7 @@ class EncoderSource(Source):
         self._pending: list[tuple[str, str]] = []
         super().__init__(definition, version)
 
-    def _function(self, struct: Struct) -> None:
+    def _function(self, struct: StructDefinition) -> None:
         self._label = ""
         self._depth = 0
         self._emit(f"def encode_{struct.name}(m, put):")
@@ -37,7 +37,7 @@ class EncoderSource(Source):
             self._emit("return")
 
     def _refuse(self, field: Field) -> None:
-        """A field that this version lacks may be dropped only if it is ignorable or says nothing."""
+        """Check that a field that this version lacks is ignorable, or has its default."""
         if field.ignorable:
             return
         self._emit(f"if m.{field.attribute} != {_default_value(field)}:")
@@ -67,7 +67,7 @@ class EncoderSource(Source):
             self._depth -= 1
 
     def _null(self, width: str) -> None:
-        """Opens the branches for a nullable value `v`; the caller closes the second."""
+        """Open the branches for a nullable value `v`; the caller closes the second."""
         absent = {"h": "\\xff\\xff", "i": "\\xff\\xff\\xff\\xff"}[width]
         self._emit("if v is None:")
         self._emit("put(b'\\0')" if self.flexible else f"put(b'{absent}')", 1)
@@ -105,7 +105,7 @@ class EncoderSource(Source):
             self._depth -= 1
 
     def _tags(self, fields: list[Field]) -> None:
-        """Known tagged fields are written only if they say more than their default, unknown ones always."""
+        """Write known tagged fields only if they differ from their default, and unknown ones always."""
         self._emit("tags = dict(m.unknown_tags)" if fields else "tags = m.unknown_tags")
         for field in fields:
             self._label = field.name

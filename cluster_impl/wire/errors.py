@@ -1,7 +1,7 @@
-"""Kafka's error codes, as far as this cluster gives or understands them.
+"""The error codes of Kafka that this cluster sends or understands.
 
-The last ones are private: the drafts name them and no released Kafka numbers them. They carry the number of the API
-that gives them, far above what Kafka has reached.
+The last ones are private: the drafts name them, and no released Kafka has numbers for them. Their numbers are those of
+the API that sends them, far above Kafka's own.
 """
 
 from enum import IntEnum
@@ -97,6 +97,8 @@ class Error(IntEnum):
     FETCH_SESSION_TOPIC_ID_ERROR = 106
     INELIGIBLE_REPLICA = 107
     NEW_LEADER_ELECTED = 108
+    MISMATCHED_ENDPOINT_TYPE = 114
+    UNSUPPORTED_ENDPOINT_TYPE = 115
     INVALID_INCARNATION_ID = 1343
     """KIP-343, MetadataHeartbeatRequest and IsrChangeRequest."""
     UNKNOWN_REPLICA_EVENT_TYPE = 1589
@@ -104,5 +106,5 @@ class Error(IntEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "Error":
-        """A code that this software is too old to know."""
+        """Return a code that this software is too old to know."""
         return cls.UNKNOWN_SERVER_ERROR

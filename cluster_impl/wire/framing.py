@@ -1,8 +1,8 @@
 """Frames: four bytes of length, then a request or a response. Headers of both kinds.
 
-`FramedProtocol` receives small frames through one buffer for each connection and large ones directly into a buffer
-of their own, which the frame then keeps: the record batches in it are never copied again. What a length claims is
-not allocated before the bytes arrive.
+`FramedProtocol` receives small frames through one buffer for each connection, and large ones directly into a buffer of
+their own, which the frame then keeps: the record batches in it are never copied again. Memory for a frame is not
+allocated before its bytes arrive.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import asyncio
 import struct
 from dataclasses import dataclass
 
-from cluster_impl.wire.codec import Buffer, Malformed, Message, read_tags, read_uvarint
-from cluster_impl.wire.registry import Api
+from fencepost.cluster_impl.wire.codec import Buffer, Malformed, Message, read_tags, read_uvarint
+from fencepost.cluster_impl.wire.registry import Api
 
 DEFAULT_MAX_FRAME_BYTES = 100 * 1024 * 1024
 
@@ -35,17 +35,17 @@ class FramedProtocol(asyncio.BufferedProtocol):
         self._begin = 0
         """The first byte in the inbox that belongs to no frame yet."""
         self._filled = 0
-        """Where the next byte goes: in the large frame if there is one, else in the inbox."""
+        """The position of the next byte: in the large frame if there is one, else in the inbox."""
         self._large: bytearray | None = None
         self._large_size = 0
         self._refused = False
 
     def frame_received(self, frame: bytearray) -> None:
-        """One whole frame without its length. The callee owns it."""
+        """Receive one whole frame without its length. The callee owns it."""
         raise NotImplementedError
 
     def frame_refused(self, reason: str) -> None:
-        """The length of a frame is not acceptable; nothing more is received."""
+        """End the connection: the length of a frame is not acceptable, and nothing more is received."""
         raise NotImplementedError
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -97,7 +97,7 @@ class FramedProtocol(asyncio.BufferedProtocol):
             self._begin, self._filled = 0, left
 
     def stop_receiving(self) -> None:
-        """Whatever else has arrived or arrives is thrown away."""
+        """Discard all other bytes that have arrived or will arrive."""
         self._refused = True
         self._large = None
         self._begin = self._filled = 0
@@ -116,13 +116,13 @@ class RequestHeader:
     correlation_id: int
     client_id: str | None
     body_offset: int
-    """Where the body begins in the frame."""
+    """The position of the body in the frame."""
 
 
 def encode_request(
     api: Api, version: int, correlation_id: int, client_id: str | None, message: Message
 ) -> list[Buffer]:
-    """A whole frame in pieces. The client id is never compact, not even in flexible headers."""
+    """Return a whole frame in pieces. The client id is never compact, not even in flexible headers."""
     body = message.parts(version)
     if not api.request_header_has_client_id(version):
         return framed(_REQUEST_HEADER_WITHOUT_CLIENT_ID.pack(api.key, version, correlation_id), body)
@@ -135,7 +135,7 @@ def encode_request(
 
 
 def encode_response(api: Api, version: int, correlation_id: int, message: Message) -> list[Buffer]:
-    """A whole frame in pieces."""
+    """Return a whole frame in pieces."""
     header = _CORRELATION.pack(correlation_id)
     if api.response_header_is_flexible(version):
         header += b"\0"
@@ -143,8 +143,7 @@ def encode_response(api: Api, version: int, correlation_id: int, message: Messag
 
 
 def framed(header: bytes, body: list[Buffer]) -> list[Buffer]:
-    """Header and body behind their length. Joins what is small: a frame is one piece, or as many as it has large record
-    sets and a few more."""
+    """Return header and body behind their length, in few pieces: small ones are joined, large record sets are not."""
     small: list[Buffer] = [_LENGTH.pack(len(header) + sum(map(len, body))), header]
     pieces: list[Buffer] = []
     for part in body:
@@ -159,7 +158,7 @@ def framed(header: bytes, body: list[Buffer]) -> list[Buffer]:
 
 
 def peek_api(frame: Buffer) -> tuple[int, int, int]:
-    """(api key, version, correlation id): what can be read of a request whose version is unknown."""
+    """Return (api key, version, correlation id), which can be read also from a request of an unknown version."""
     if len(frame) < _REQUEST_HEADER_WITHOUT_CLIENT_ID.size:
         raise Malformed(f"request header: {len(frame)} bytes are too few")
     key, version, correlation_id = _REQUEST_HEADER_WITHOUT_CLIENT_ID.unpack_from(frame)
@@ -192,7 +191,7 @@ def decode_correlation_id(frame: Buffer) -> int:
 
 
 def response_body_offset(frame: Buffer, flexible: bool) -> int:
-    """Where the body of a response begins."""
+    """Return the position of the body in a response."""
     try:
         return _skip_tags(frame, 4) if flexible else 4
     except IndexError as error:

@@ -14,7 +14,7 @@ class Hosts:
 
     @classmethod
     def load(cls, path: Path | str | None) -> Self:
-        """Lines of `address name [name ...]`; `#` starts a comment. Without a path nothing is renamed.
+        """Load lines of `address name [name ...]`, where `#` starts a comment. Without a path the table is empty.
 
         Raises ValueError with file and line for a line that has an address and no name.
         """
@@ -28,5 +28,5 @@ class Hosts:
         return cls(addresses)
 
     def address(self, name: str) -> str:
-        """What to connect to: the address in the table, or the name itself for the system to resolve."""
+        """Return the address in the table, or the name itself, which the system then resolves."""
         return self.addresses.get(name, name)

@@ -1,4 +1,4 @@
-"""Binding a listener's socket, with a sentence for each way it can fail."""
+"""Binding a listener's socket, with a message for each way it can fail."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 
 
 def bound_socket(host: str, port: int, listener: str) -> socket.socket:
-    """A socket that is bound and does not block. Raises OSError with a sentence that names the listener."""
+    """Return a socket that is bound and does not block. Raises OSError with a message that names the listener."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
@@ -19,11 +19,11 @@ def bound_socket(host: str, port: int, listener: str) -> socket.socket:
     except OSError as error:
         listening.close()
         where = f"{host}:{port}"
-        sentence = {
+        message = {
             errno.EADDRINUSE: f"{where} is in use by another process; choose another port for listener {listener}",
             errno.EADDRNOTAVAIL: f"{host} is not an address of this machine; correct listener {listener}",
             errno.EACCES: f"{where} may not be bound by this user; choose a port above 1023 for listener {listener}",
         }.get(error.errno or 0, f"listener {listener} cannot bind {where}: {error.strerror}")
-        raise OSError(sentence) from error
+        raise OSError(message) from error
     listening.setblocking(False)
     return listening

@@ -1,9 +1,9 @@
-"""Every message of the wire, compiled from `definitions/`. Their types are written down in `messages.pyi`."""
+"""Every message of the wire, compiled from `definitions/`. Their types are in `messages.pyi`."""
 
 from pathlib import Path
 
-from cluster_impl.wire.compiler import compile_message
-from cluster_impl.wire.schema import load
+from fencepost.cluster_impl.wire.compiler import compile_message
+from fencepost.cluster_impl.wire.schema import load
 
 DEFINITIONS = [load(path) for path in sorted(Path(__file__).with_name("definitions").glob("*.json"))]
 

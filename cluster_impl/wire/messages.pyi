@@ -1,9 +1,9 @@
-# Written by `python -m cluster_impl.wire.stubs` from definitions/*.json. Do not edit.
+# Written by `python -m fencepost.cluster_impl.wire.stubs` from definitions/*.json. Do not edit.
 from uuid import UUID
 
-from cluster_impl.wire.codec import Buffer, Message, RequestMessage, Tags
-from cluster_impl.wire.codec import Struct as _Struct
-from cluster_impl.wire.schema import Definition
+from fencepost.cluster_impl.wire.codec import Buffer, Message, RequestMessage, Tags
+from fencepost.cluster_impl.wire.codec import Struct as _Struct
+from fencepost.cluster_impl.wire.schema import Definition
 
 DEFINITIONS: list[Definition]
 

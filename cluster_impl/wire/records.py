@@ -1,10 +1,14 @@
-"""Metadata records (KIP-631, Record Formats): an unsigned varint each for type and version, then the payload."""
+"""Metadata records (KIP-631, Record Formats): an unsigned varint each for type and version, then the payload.
+
+Version 0 is the record as drafted. Version 1 has the same fields and a section of tagged fields (decision D631-28): a
+node ignores those that it does not know.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Buffer, Malformed, Message, read_uvarint, uvarint
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Buffer, Malformed, Message, read_uvarint, uvarint
 
 RECORD_TYPES: Mapping[int, type[Message]] = MappingProxyType(
     {
@@ -23,13 +27,13 @@ RECORD_TYPES: Mapping[int, type[Message]] = MappingProxyType(
 
 
 def encode_record(record: Message) -> bytes:
-    """The value of a record in the metadata log, in the newest version of its type."""
+    """Return the value of a record in the metadata log, in the newest version of its type."""
     version = record.MAX_VERSION
     return uvarint(record.API_KEY) + uvarint(version) + record.encode(version)
 
 
 def decode_record(value: Buffer) -> Message:
-    """Raises Malformed, also for a type or version that this software is too old to know."""
+    """Decode a record. Raises Malformed, also for a type or version that this software is too old to know."""
     try:
         record_type, position = read_uvarint(value, 0)
         version, position = read_uvarint(value, position)

@@ -1,4 +1,4 @@
-"""Which APIs a listener speaks, and in which versions.
+"""The APIs of each listener, with their versions.
 
 One registry for each dialect: draft messages use keys that shipped Kafka has since given to others (50, 51, 56), so
 they live on listeners between nodes only and are never advertised to ordinary clients. Drafts without a key of their
@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
 
 
 @dataclass(frozen=True)
 class Api:
-    """`min_version` to `max_version` is what is advertised; less may be defined (see Produce)."""
+    """`min_version` to `max_version` are advertised; fewer versions may be defined (see Produce)."""
 
     key: int
     name: str
@@ -28,11 +28,11 @@ class Api:
         return version >= self.request.FLEXIBLE_FROM
 
     def request_header_has_client_id(self, version: int) -> bool:
-        """ControlledShutdown v0 is older than the client id in the request header."""
+        """Return False for ControlledShutdown v0 only, which is older than the client id in request headers."""
         return version > 0 or self.key != CONTROLLED_SHUTDOWN
 
     def response_header_is_flexible(self, version: int) -> bool:
-        """ApiVersions responses keep the old header in every version, so that any client can read them."""
+        """Return False for ApiVersions, whose responses keep the old header, so that any client can read them."""
         return version >= self.response.FLEXIBLE_FROM and self.key != API_VERSIONS
 
 
@@ -91,6 +91,15 @@ KAFKA = _registry(
 )
 """Brokers' listeners, CLIENT and INTERNAL."""
 
+_HEARTBEATS = (
+    _api(m.BrokerHeartbeatRequest, m.BrokerHeartbeatResponse),
+    _api(m.ControllerHeartbeatRequest, m.ControllerHeartbeatResponse),
+)
+
+QUORUM_BROKER = _registry(*KAFKA.values(), *_HEARTBEATS)
+"""The INTERNAL listener of brokers of the `quorum` design, which answers heartbeats with NOT_CONTROLLER. Their CLIENT
+listener speaks KAFKA."""
+
 ZK_BROKER = _registry(
     *KAFKA.values(),
     _api(m.LeaderAndIsrRequest, m.LeaderAndIsrResponse),
@@ -109,7 +118,7 @@ LEADER_DRIVEN_BROKER = _registry(
     _api(m.AlterPartitionReassignmentsRequest, m.AlterPartitionReassignmentsResponse),
     _api(m.ListPartitionReassignmentsRequest, m.ListPartitionReassignmentsResponse),
 )
-"""Both listeners of brokers of the `leader-driven` design: whichever is asked administers the cluster."""
+"""Both listeners of brokers of the `leader-driven` design: every broker administers the cluster."""
 
 QUORUM_CONTROLLER = _registry(
     _FETCH,
@@ -121,8 +130,7 @@ QUORUM_CONTROLLER = _registry(
     _api(m.BeginQuorumEpochRequest, m.BeginQuorumEpochResponse),
     _api(m.EndQuorumEpochRequest, m.EndQuorumEpochResponse),
     _api(m.DescribeQuorumRequest, m.DescribeQuorumResponse),
-    _api(m.BrokerHeartbeatRequest, m.BrokerHeartbeatResponse),
-    _api(m.ControllerHeartbeatRequest, m.ControllerHeartbeatResponse),
+    *_HEARTBEATS,
     _api(m.AlterIsrRequest, m.AlterIsrResponse),
 )
 """Controllers' listeners of the `quorum` design."""

@@ -1,8 +1,8 @@
-"""Message definitions: JSON in the shape Kafka uses, read into values that the compiler walks.
+"""Message definitions: JSON in Kafka's format, read into values for the compiler.
 
-A definition names its fields, their types and the versions that carry them. The differences from Kafka's own
-dialect are small: a struct that is not in an array must be a tagged field (absent means None), and nothing is said
-about entities, listeners or map keys, which no codec needs.
+A definition names its fields, their types and the versions that carry them. The differences from Kafka's own format are
+small: a struct that is not in an array must be a tagged field (absent means None), and there are no entities, listeners
+or map keys, which no codec needs.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Field:
     attribute: str
     type: str
     is_array: bool
-    struct: Struct | None
+    struct: StructDefinition | None
     versions: Versions
     nullable: Versions
     tagged: Versions
@@ -72,7 +72,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Struct:
+class StructDefinition:
     name: str
     fields: tuple[Field, ...]
 
@@ -86,8 +86,8 @@ class Definition:
     api_key: int
     versions: Versions
     flexible: Versions
-    root: Struct
-    structs: tuple[Struct, ...]
+    root: StructDefinition
+    structs: tuple[StructDefinition, ...]
 
 
 def snake_case(name: str) -> str:
@@ -95,7 +95,7 @@ def snake_case(name: str) -> str:
 
 
 def load(path: Path) -> Definition:
-    """Reads one definition; a mistake in it raises ValueError that names the file."""
+    """Read one definition; a mistake in it raises ValueError that names the file."""
     try:
         return _definition(json.loads(path.read_text("utf-8")))
     except (KeyError, ValueError) as error:
@@ -103,7 +103,7 @@ def load(path: Path) -> Definition:
 
 
 def _definition(raw: dict[str, Any]) -> Definition:
-    structs: dict[str, Struct] = {}
+    structs: dict[str, StructDefinition] = {}
     for common in raw.get("commonStructs", ()):
         structs[common["name"]] = _struct(common, structs)
     root = _struct(raw, structs)
@@ -118,11 +118,11 @@ def _definition(raw: dict[str, Any]) -> Definition:
     )
 
 
-def _struct(raw: dict[str, Any], structs: dict[str, Struct]) -> Struct:
-    return Struct(raw["name"], tuple(_field(field, structs) for field in raw["fields"]))
+def _struct(raw: dict[str, Any], structs: dict[str, StructDefinition]) -> StructDefinition:
+    return StructDefinition(raw["name"], tuple(_field(field, structs) for field in raw["fields"]))
 
 
-def _field(raw: dict[str, Any], structs: dict[str, Struct]) -> Field:
+def _field(raw: dict[str, Any], structs: dict[str, StructDefinition]) -> Field:
     element = raw["type"].removeprefix("[]")
     is_array = element != raw["type"]
     struct = None
@@ -151,9 +151,9 @@ def _field(raw: dict[str, Any], structs: dict[str, Struct]) -> Field:
 
 
 def _default(
-    raw: dict[str, Any], element: str, is_array: bool, struct: Struct | None
+    raw: dict[str, Any], element: str, is_array: bool, struct: StructDefinition | None
 ) -> str | int | float | bool | None:
-    """The default as a Python value. Arrays and byte fields have none but empty ("") and null (None)."""
+    """Return the default as a Python value. Arrays and byte fields have none but empty ("") and null (None)."""
     text = str(raw.get("default", ""))
     if text == "null" or element == "records" or (struct and not is_array):
         return None

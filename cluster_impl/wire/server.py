@@ -1,10 +1,9 @@
 """A server for framed requests: no thread, and no task unless a handler answers later.
 
-Handlers are called in the order in which requests arrive, answers that come later may overtake each other inside,
-and responses are written in the order of the requests. A connection is not read while too much of what it sent is
-unanswered, or while it does not read its responses. What many requests of one client take, on a slow disk say, is
-spread over turns of the event loop, so that they do not hold up the node's own clocks. On a listener with users a
-client says first who it is.
+Handlers are called in the order in which requests arrive, later answers may overtake each other inside, and responses
+are written in the order of the requests. A connection is not read while too many of its bytes are unanswered, or while
+it does not read its responses. The work for many requests of one client, on a slow disk say, is spread over turns of
+the event loop, so that it does not delay the node's own timers. On a listener with users a client has to log in first.
 """
 
 from __future__ import annotations
@@ -17,12 +16,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from cluster_impl.security.principals import ANONYMOUS
-from cluster_impl.security.sasl import LARGEST_UNAUTHENTICATED_FRAME, PlainUsers, ServerExchange
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Malformed, Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.framing import (
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Malformed, Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.framing import (
     DEFAULT_MAX_FRAME_BYTES,
     FramedProtocol,
     decode_request_header,
@@ -30,24 +27,25 @@ from cluster_impl.wire.framing import (
     framed,
     peek_api,
 )
-from cluster_impl.wire.listening import bound_socket
-from cluster_impl.wire.registry import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE, Api, Registry
+from fencepost.cluster_impl.wire.listening import bound_socket
+from fencepost.cluster_impl.wire.registry import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE, Api, Registry
+from fencepost.cluster_impl.wire.sasl import ANONYMOUS, LARGEST_UNAUTHENTICATED_FRAME, PlainUsers, ServerExchange
 
 log = logging.getLogger(__name__)
 
 DEFAULT_MAX_UNACKNOWLEDGED_BYTES = 16 * 1024 * 1024
 
 _REQUEST_OVERHEAD_BYTES = 16 * 1024
-"""What a waiting request counts for beside its bytes, so that many small ones are bounded as well."""
+"""Counted for each waiting request in addition to its bytes, so that many small ones are limited as well."""
 
 _TURN_SECONDS = 0.01
-"""How long one connection's requests are handled before everything else of the node has its turn."""
+"""The time for which one connection's requests are handled before all other work of the node has its turn."""
 
 _CLOSE_GRACE_SECONDS = 1.0
 
 _LOGIN = frozenset({SASL_HANDSHAKE, SASL_AUTHENTICATE})
 _ANYBODYS = _LOGIN | {API_VERSIONS}
-"""What may be asked before a client has said who it is."""
+"""The requests that a client may send before it has logged in."""
 
 
 class CloseConnection(Exception):
@@ -66,7 +64,7 @@ class Request:
     """Seconds, `time.monotonic()`."""
     listener: str
     principal: str = ANONYMOUS
-    """Who asks, as `User:NAME`."""
+    """The user that sent the request, as `User:NAME`."""
 
 
 Handler = Callable[[Request], "Message | Awaitable[Message | None] | None"]
@@ -96,15 +94,15 @@ class Server:
         self.max_unacknowledged_bytes = max_unacknowledged_bytes
         self.connections: set[ServerConnection] = set()
         self.accepted = 0
-        """How many connections there ever were."""
+        """The number of connections since the start."""
         self.waiting: set[asyncio.Future[Message | None]] = set()
-        """Answers that are to come; a handler goes on when its client has left, and ends with the server."""
+        """The pending answers; a handler continues when its client has left, and ends with the server."""
         self._listeners: list[asyncio.Server] = []
 
     async def listen(self, host: str, port: int, listener_name: str, users: PlainUsers | None = None) -> int:
-        """Starts to accept; returns the port (of use when 0 was asked for). Raises OSError with a sentence.
+        """Start to accept connections; return the port, which the system chooses for 0. Raises OSError with a message.
 
-        With `users` only they are served, and each connection belongs to one of them (SASL/PLAIN).
+        With `users`, each connection has to log in as one of them (SASL/PLAIN).
         """
         listening = bound_socket(host, port, listener_name)
         loop = asyncio.get_running_loop()
@@ -115,7 +113,7 @@ class Server:
         return bound
 
     async def close(self) -> None:
-        """Stops listening, cancels the answers that are to come, and closes every connection."""
+        """Stop listening, cancel the pending answers, and close every connection."""
         for listener in self._listeners:
             listener.close()
         for answer in list(self.waiting):
@@ -151,7 +149,7 @@ class ServerConnection(FramedProtocol):
         self._apis = server.apis
         self._principal = ANONYMOUS
         self._login: ServerExchange | None = None
-        """How the client says who it is; None where nobody is asked."""
+        """The login of the client; None on a listener without users."""
         self._is_unknown = users is not None
         if users is not None:
             self._login = ServerExchange(users)
@@ -159,7 +157,7 @@ class ServerConnection(FramedProtocol):
             self._max_frame_bytes = min(server.max_frame_bytes, LARGEST_UNAUTHENTICATED_FRAME)
         self._turn_ends = 0.0
         self._later: deque[bytearray] = deque()
-        """What was received and has to wait for the next turn."""
+        """The received frames that wait for the next turn."""
         self._slots: deque[_Slot] = deque()
         self._unacknowledged = 0
         self._writing_paused = False
@@ -187,7 +185,7 @@ class ServerConnection(FramedProtocol):
         return self._closing
 
     def close(self) -> asyncio.Future[None]:
-        """Closes once what was written is sent; the future is done when the connection is gone."""
+        """Close once all written bytes are sent; the future is done when the connection is gone."""
         self._closing = True
         self.stop_receiving()
         self._later.clear()
@@ -240,7 +238,7 @@ class ServerConnection(FramedProtocol):
         )
 
     def log_in(self, request: Request) -> Message:
-        """Answers SaslHandshake and SaslAuthenticate."""
+        """Answer SaslHandshake and SaslAuthenticate."""
         assert self._login is not None
         if isinstance(request.body, m.SaslHandshakeRequest):
             return self._login.handshake(request.body, request.version)
@@ -248,7 +246,7 @@ class ServerConnection(FramedProtocol):
         return self._login.authenticate(request.body)
 
     def _receive_login(self, login: ServerExchange, frame: bytearray) -> None:
-        """A frame of a client that is not known yet."""
+        """Receive a frame of a client that has not logged in yet."""
         if login.awaits_bare_token:
             login.bare_token(bytes(frame))
             if login.failure is None:
@@ -280,17 +278,17 @@ class ServerConnection(FramedProtocol):
             self._answer(request, answer, len(frame))
 
     def _parse(self, frame: bytearray) -> Request | None:
-        """None if the frame is dealt with already. Raises Malformed."""
+        """Return the request, or None if it was answered here. Raises Malformed."""
         key, version, correlation_id = peek_api(frame)
         api = self._apis.get(key)
         if api is None:
             raise Malformed(f"API key {key} is not served here")
         if self._is_unknown and key not in _ANYBODYS:
-            raise Malformed(f"{api.name} was sent before the client said who it is")
+            raise Malformed(f"{api.name} was sent before the login")
         if not max(api.min_version, api.request.MIN_VERSION) <= version <= api.max_version:
             if key != API_VERSIONS:
                 raise Malformed(f"{api.name} is not served in version {version}")
-            # KIP-511: whatever was asked, version 0 of the body is what every client can read.
+            # KIP-511: every client can read version 0 of the body.
             self._write(api, 0, correlation_id, self.api_versions(Error.UNSUPPORTED_VERSION))
             return None
         has_client_id = api.request_header_has_client_id(version)
@@ -321,7 +319,7 @@ class ServerConnection(FramedProtocol):
         self._pace()
 
     def _advance(self, _: object) -> None:
-        """Writes the responses that are next in order."""
+        """Write the responses that are next in order."""
         while self._slots and self._slots[0].answer.done():
             slot = self._slots.popleft()
             self._unacknowledged -= slot.cost
@@ -358,7 +356,7 @@ class ServerConnection(FramedProtocol):
         self._pace()
 
     def _pace(self) -> None:
-        """Back-pressure: reads only while the client takes its responses and few enough requests wait."""
+        """Apply back-pressure: read only while the client takes its responses and few enough requests wait."""
         too_much = self._unacknowledged > self._server.max_unacknowledged_bytes
         pause = self._writing_paused or too_much or bool(self._later)
         if pause == self._reading_paused or self._closing:
@@ -370,7 +368,7 @@ class ServerConnection(FramedProtocol):
             self._transport.resume_reading()
 
     def _failed(self, request: Request) -> None:
-        """One log line, with the traceback of the exception that is being handled."""
+        """Log the exception that is being handled, with its traceback, and close the connection."""
         name = f"{request.api.name} v{request.version}"
         log.exception("closed the connection from %s on %s: its %s failed here", self.peer, self.listener, name)
         self._finish()

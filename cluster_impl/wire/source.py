@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from cluster_impl.wire.schema import Definition, Field, Struct
+from fencepost.cluster_impl.wire.schema import Definition, Field, StructDefinition
 
 
 def default_expression(field: Field) -> str:
-    """The source of a field's default, as an argument of a generated constructor."""
+    """Return the source of a field's default, as an argument of a generated constructor."""
     if field.default is None:
         return "None"
     if field.is_array:
@@ -36,7 +36,7 @@ class Source:
     def text(self) -> str:
         return "\n".join(self._lines) + "\n"
 
-    def _function(self, struct: Struct) -> None:
+    def _function(self, struct: StructDefinition) -> None:
         raise NotImplementedError
 
     def _emit(self, line: str, depth: int = 0) -> None:

@@ -1,20 +1,20 @@
-"""Writes `messages.pyi`: `python -m cluster_impl.wire.stubs`. A test holds it against the definitions."""
+"""Writes `messages.pyi`: `python -m fencepost.cluster_impl.wire.stubs`. A test holds it against the definitions."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from cluster_impl.wire.messages import DEFINITIONS
-from cluster_impl.wire.schema import Definition, Field, Struct
+from fencepost.cluster_impl.wire.messages import DEFINITIONS
+from fencepost.cluster_impl.wire.schema import Definition, Field, StructDefinition
 
 PATH = Path(__file__).with_name("messages.pyi")
 
-_HEADER = """# Written by `python -m cluster_impl.wire.stubs` from definitions/*.json. Do not edit.
+_HEADER = """# Written by `python -m fencepost.cluster_impl.wire.stubs` from definitions/*.json. Do not edit.
 from uuid import UUID
 
-from cluster_impl.wire.codec import Buffer, Message, RequestMessage, Tags
-from cluster_impl.wire.codec import Struct as _Struct
-from cluster_impl.wire.schema import Definition
+from fencepost.cluster_impl.wire.codec import Buffer, Message, RequestMessage, Tags
+from fencepost.cluster_impl.wire.codec import Struct as _Struct
+from fencepost.cluster_impl.wire.schema import Definition
 
 DEFINITIONS: list[Definition]
 """
@@ -38,7 +38,7 @@ def _message(definition: Definition) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _body(struct: Struct, definition: Definition) -> list[str]:
+def _body(struct: StructDefinition, definition: Definition) -> list[str]:
     fields = [f"{field.attribute}: {_type(field, definition)}" for field in struct.fields]
     parameters = ["self", "*", *(f"{field} = ..." for field in fields), "unknown_tags: Tags = ..."]
     return [*fields, "def __init__(", *(f"    {parameter}," for parameter in parameters), ") -> None: ..."]

@@ -1,45 +1,45 @@
-"""What a cluster must be able to do for a fault to be possible: small protocols that faults are written against.
+"""The small protocols that faults are written against: the operations that a cluster must be capable of.
 
-Nodes are named as in the plan. A link is directed by who opens the connection: `node-4` to `node-1` carries the
-requests of node-4 and node-1's replies to them; what node-1 opens to node-4 is another link. A client site is
-`site:main`; it is only ever a source. Calls block until done, raise `CapabilityError` with a sentence, and do nothing
-when the wanted state is there already, so that healing can be repeated.
+Nodes are named as in the plan. A link has the direction in which connections are opened: `node-4` to `node-1` carries
+the requests of node-4 and node-1's replies to them; connections that node-1 opens to node-4 are another link. A client
+site is `site:main`; it is only ever a source. Calls block until done, raise `CapabilityError` with a message, and do
+nothing if the requested state is there already, so that healing can be repeated.
 """
 
 from __future__ import annotations
 
-from faults.capabilities.base import Capability, CapabilityError, Evidence
-from faults.capabilities.clocks import ClockReading, Clocks
-from faults.capabilities.cluster import Cluster
-from faults.capabilities.containers import Containers, Limits
-from faults.capabilities.directories import Claim, Contents, Directories
-from faults.capabilities.disks import (
+from fencepost.faults.capabilities.base import Capability, CapabilityError, Evidence
+from fencepost.faults.capabilities.clocks import ClockReading, Clocks
+from fencepost.faults.capabilities.cluster import Cluster
+from fencepost.faults.capabilities.containers import Containers, Limits
+from fencepost.faults.capabilities.directories import Claim, Contents, Damage, Directories
+from fencepost.faults.capabilities.disks import (
     CHANGES,
     Broken,
     DirState,
+    DiskProbe,
     DiskRule,
     Disks,
     Flip,
     LogDirs,
-    Lost,
+    LostWrites,
     Operation,
-    Probed,
 )
-from faults.capabilities.links import (
+from fencepost.faults.capabilities.links import (
     BOTH,
     CUT,
     HEALTHY,
     Harm,
-    Held,
     Links,
     LinkState,
-    Reach,
+    OpenConnection,
+    ProbeResult,
     RoundTrip,
     Stream,
     Toxic,
     Transfer,
 )
-from faults.capabilities.processes import Duplicates, Processes, ProcessStatus, Running
+from fencepost.faults.capabilities.processes import Duplicates, Processes, ProcessStatus, Running
 
 __all__ = [
     "BOTH",
@@ -55,25 +55,26 @@ __all__ = [
     "Cluster",
     "Containers",
     "Contents",
+    "Damage",
     "DirState",
     "Directories",
+    "DiskProbe",
     "DiskRule",
     "Disks",
     "Duplicates",
     "Evidence",
     "Flip",
     "Harm",
-    "Held",
     "Limits",
     "LinkState",
     "Links",
     "LogDirs",
-    "Lost",
+    "LostWrites",
+    "OpenConnection",
     "Operation",
-    "Probed",
+    "ProbeResult",
     "ProcessStatus",
     "Processes",
-    "Reach",
     "RoundTrip",
     "Running",
     "Stream",

@@ -1,4 +1,4 @@
-"""What every fault deals in: what a cluster can do, what was measured, and the error of what cannot be done."""
+"""The capabilities of a cluster, the evidence of a measurement, and the error of a cluster that lacks a capability."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class CapabilityError(Exception):
-    """The cluster could not do what was asked; the sentence says what, where, and what to do."""
+    """The cluster could not do what a fault requested; the message says what, where, and what to do."""
 
 
 class Capability(Enum):
@@ -23,9 +23,9 @@ class Capability(Enum):
     TERMINATE = "terminate"
     """SIGTERM, and a node that ends by itself."""
     DIRECTORIES = "directories"
-    """What a node finds on disk at its next start: nothing, an old copy, another's."""
+    """The contents of a node's disk at its next start: nothing, an old copy, another node's."""
     IDENTITY = "identity"
-    """Which id, and which cluster, a node claims at its next start."""
+    """The id and the cluster that a node claims at its next start."""
     DISKS = "disks"
     """Errors, delays and losses of single operations on files, switched at run time."""
     HELD_BYTES = "held-bytes"
@@ -40,7 +40,7 @@ class Capability(Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was measured, and whether it proves the claim. `measured` is journalled as it is: JSON only."""
+    """A measurement, and whether it proves the claim. `measured` is journalled as it is: JSON only."""
 
     proven: bool
     how: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from faults.capabilities.clocks import Clocks
-from faults.capabilities.containers import Containers
-from faults.capabilities.directories import Directories
-from faults.capabilities.disks import Disks, LogDirs
-from faults.capabilities.links import Links
-from faults.capabilities.processes import Duplicates, Processes
+from fencepost.faults.capabilities.clocks import Clocks
+from fencepost.faults.capabilities.containers import Containers
+from fencepost.faults.capabilities.directories import Directories
+from fencepost.faults.capabilities.disks import Disks, LogDirs
+from fencepost.faults.capabilities.links import Links
+from fencepost.faults.capabilities.processes import Duplicates, Processes
 
 
 class Cluster(Protocol):

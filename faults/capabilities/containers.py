@@ -1,4 +1,4 @@
-"""What can be done to a node that runs in a container, and to no other."""
+"""Operations on a node that runs in a container."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Limits:
-    """What the kernel lets a container have, and what that has cost it, by its control groups. None: no limit."""
+    """The limits of a container's control groups, and their effects so far. None: no limit."""
 
     memory: int | None
     """Bytes."""
@@ -23,13 +23,13 @@ class Containers(Protocol):
     """Take nodes off their network, and give them less to live on."""
 
     def disconnect(self, node: str) -> None:
-        """Off the network at once: no packet comes or goes any more, and nobody is told."""
+        """Take it off the network at once: no packet comes or goes any more, and neither side gets an error."""
 
     def connect(self, node: str) -> None:
         """Back, at the same address. Connections that are still there go on."""
 
     def address(self, node: str) -> str | None:
-        """What the engine says its address in the cluster's network is; None if it is off."""
+        """Return its address in the cluster's network, as the engine reports it; None if it is off."""
 
     def limit_memory(self, node: str, bytes_: int | None) -> None:
         """None: as much as the machine has. A node that cannot do with it is ended by the kernel (SIGKILL)."""

@@ -1,15 +1,16 @@
-"""What a node finds on disk at its next start, and what it claims to be."""
+"""The contents of a node's disk at its next start, and the identity that it claims."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Who a node takes itself for: by its configuration, and by what its directories say (None: nothing)."""
+    """The identity that a node claims, by its configuration and by its directories (None: they claim nothing)."""
 
     configured_id: int
     stored_id: int | None
@@ -18,17 +19,29 @@ class Claim:
 
 @dataclass(frozen=True)
 class Contents:
-    """What is in the log directories of a node. Read from the files, whether it runs or not."""
+    """The contents of a node's log directories. Read from the files, whether it runs or not."""
 
     partitions: frozenset[str]
     """`t-0`: those that have a folder."""
     bytes: int
-    """Of all segments together."""
+    """The size of all segments together."""
     digest: str
-    """Of the names and bytes of all segments and of who they belong to: alike if and only if these are."""
+    """A digest of the names and bytes of all segments and of the identity: equal if and only if these are."""
 
     def as_json(self) -> Mapping[str, object]:
         return {"partitions": sorted(self.partitions), "bytes": self.bytes, "digest": self.digest[:16]}
+
+
+class Damage(Enum):
+    """The state in which files are found at the next start of their node."""
+
+    LOST = "lost"
+    CUT = "cut"
+    """The first half of each is there."""
+    GARBAGE = "garbage"
+    """As long as they were, and every bit is set."""
+    OLDER = "older"
+    """As an earlier copy has them; those that it has not are lost."""
 
 
 class Directories(Protocol):
@@ -49,13 +62,25 @@ class Directories(Protocol):
         """
 
     def copied(self, node: str, name: str) -> Contents:
-        """What is in a copy. CapabilityError if there is none of that name."""
+        """Return the contents of a copy. Raise CapabilityError if there is none of that name."""
 
     def put_back(self, node: str, name: str) -> None:
         """Put all aside, and the copy in its place. The copy is kept."""
 
     def swap(self, one: str, other: str) -> None:
         """Exchange the directories of two nodes, with all that is in them."""
+
+    def files(self, node: str, pattern: str) -> Mapping[str, str]:
+        """Return size and digest of each file that matches, by its path: `data/t-0/partition.metadata`.
+
+        `pattern` matches paths in a log directory, their last part, or the folder that they are in (`t-0`).
+        """
+
+    def damage(self, node: str, pattern: str, damage: Damage, copy: str | None = None) -> None:
+        """Damage all files that match; `copy` has those that are older."""
+
+    def repair(self, node: str) -> None:
+        """Put back all files of the node that were damaged, as they were before."""
 
     def claim(self, node: str) -> Claim: ...
 

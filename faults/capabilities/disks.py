@@ -14,12 +14,12 @@ class Broken(Enum):
     REPLACED = "replaced"
     """A regular file stands in its place."""
     REMOVED = "removed"
-    """Nothing does."""
+    """Nothing stands in its place."""
 
 
 @dataclass(frozen=True)
 class DirState:
-    """What the file system says of a log directory. `error`: the kernel's answer to who opens it, None if it opens."""
+    """The state of a log directory in the file system. `error`: the kernel's answer to opening it, None if it opens."""
 
     path: str
     error: str | None
@@ -30,7 +30,7 @@ class LogDirs(Protocol):
     """Break single log directories of a node, numbered from 0 in the order of its configuration."""
 
     def holding(self, node: str, partition: str) -> int:
-        """The one that holds a partition (`t-0`). CapabilityError if none does."""
+        """Return the one that holds a partition (`t-0`). Raise CapabilityError if none does."""
 
     def break_(self, node: str, number: int, how: Broken) -> None:
         """Take it away with all that it holds. What a process has open in it goes on working; what it opens fails."""
@@ -42,16 +42,16 @@ class LogDirs(Protocol):
 
 
 class Operation(Enum):
-    """What a process asks of a file system, as far as rules tell it apart."""
+    """The requests of a process to a file system, as far as rules distinguish them."""
 
     READ = "read"
     """Bytes of a file, as far as the kernel has to ask for them: what is in its cache is read without the disk."""
     WRITE = "write"
     """Bytes of a file, and making it longer."""
     GROW = "grow"
-    """Of these, what takes room that was not taken yet."""
+    """Those writes that need more disk space."""
     FSYNC = "fsync"
-    """Of a file or a directory; fdatasync, too."""
+    """fsync or fdatasync of a file or a directory."""
     CREATE = "create"
     """A file or directory that was not there."""
     NAME = "name"
@@ -66,7 +66,7 @@ CHANGES = frozenset({Operation.WRITE, Operation.CREATE, Operation.NAME})
 
 @dataclass(frozen=True)
 class DiskRule:
-    """What happens to some operations. First the delay, then the error; of a torn write the first bytes go through."""
+    """The treatment of some operations: first the delay, then the error; of a torn write the first bytes go through."""
 
     operations: frozenset[Operation]
     error: str | None = None
@@ -81,8 +81,8 @@ class DiskRule:
 
 
 @dataclass(frozen=True)
-class Probed:
-    """What an operation met that was tried through the mount, by the same rules as those of the node.
+class DiskProbe:
+    """The result of an operation that was tried through the mount, under the same rules as those of the node.
 
     `seconds` is how long it took; `kept`, of a write, how many of its bytes are in the file.
     """
@@ -93,11 +93,11 @@ class Probed:
 
 
 @dataclass(frozen=True)
-class Lost:
-    """What a power loss undid."""
+class LostWrites:
+    """The changes that a power loss undid."""
 
     files: Mapping[str, tuple[int, int]]
-    """Of each file that had bytes without fsync: how long it was, and how long it is now."""
+    """For each file that had bytes without fsync: its former length and its present one."""
     names: tuple[str, ...]
     """Creations, renames and removals that were undone."""
 
@@ -115,26 +115,29 @@ class Flip:
 class Disks(Protocol):
     """Break single operations on the log directories of a node whose plan says `disk: breakable`.
 
-    Every call raises CapabilityError with a sentence for a node whose directories cannot be broken.
+    Every call raises CapabilityError with a message for a node whose directories cannot be broken.
     """
 
     def check(self, node: str) -> None:
-        """Raises CapabilityError unless its directories are mounted, and the mounts answer."""
+        """Raise CapabilityError unless its directories are mounted, and the mounts answer."""
 
     def add(self, node: str, name: str, rule: DiskRule, dir: int | None = None) -> None:
-        """From now on, in all log directories or one of them. What has the name already is replaced."""
+        """Apply the rule in all log directories or one of them. It replaces a rule of the same name."""
 
     def remove(self, node: str, name: str) -> Mapping[str, int]:
-        """No more; what waits for its delay goes on. How many operations of the node met the rule, by kind."""
+        """Remove the rule; operations that wait for its delay go on. Return the operations of the node that met it, by
+        kind."""
 
-    def probe(self, node: str, operation: Operation, rule: DiskRule, dir: int | None = None) -> Collection[Probed]:
-        """Try an operation once in each directory, on a file of ours that the rule's pattern is matched against."""
+    def probe(self, node: str, operation: Operation, rule: DiskRule, dir: int | None = None) -> Collection[DiskProbe]:
+        """Try an operation once in each directory, on a file of the fault's own that the rule's pattern is matched
+        against."""
 
-    def lose(self, nodes: Collection[str]) -> Mapping[str, Lost]:
-        """Undo whatever was not made durable by nodes that are dead: the mounts are taken down, then made anew."""
+    def lose(self, nodes: Collection[str]) -> Mapping[str, LostWrites]:
+        """Undo all that dead nodes did not make durable: the mounts are taken down, then made anew."""
 
     def durable(self, node: str) -> Collection[tuple[int, int]]:
-        """Of files of ours: how many bytes were written with fsync before the last `lose`, and how many are there."""
+        """Return, for the fault's own files, the bytes written with fsync before the last `lose`, and the bytes
+        found."""
 
     def flip(self, node: str, file: str, at: int | Literal["last-batch"], byte: int, bit: int) -> Flip:
         """Turn over a bit of the newest file that matches, `byte` bytes behind `at`; the records of its last batch
@@ -144,4 +147,4 @@ class Disks(Protocol):
         """Turn it over again if that part of the file is still the same. False if it was cut or written anew."""
 
     def read(self, node: str, file: str, offset: int) -> int | None:
-        """One byte as a process reads it that opens the file now; None behind its end or without the file."""
+        """Return one byte as a process reads it that opens the file now; None behind its end or without the file."""

@@ -21,7 +21,7 @@ BOTH = frozenset(Stream)
 
 
 class Harm(Enum):
-    """What a link does to the bytes of a stream."""
+    """The treatment of the bytes of a stream by a link."""
 
     STALL = "stall"
     """Holds them; they arrive once it is gone, and the connection lives on."""
@@ -49,14 +49,14 @@ class Toxic:
         return f"{self.harm.value} {self.amount} of {self.stream.value}".replace(" 0 of", " of")
 
 
-class Reach(Enum):
-    """What a round trip through one link met, as seen by whoever dials the address that the source dials."""
+class ProbeResult(Enum):
+    """The result of a round trip through one link, as seen by a client of the address that the source dials."""
 
     ANSWERED = "answered"
     SILENT = "silent"
     """Connected, but no answer in time: stalled, or the destination is paused."""
     CLOSED = "closed"
-    """Connected and closed again: nobody listens behind the link."""
+    """Connected and closed again: no process listens behind the link."""
     RESET = "reset"
     """Connected and ended by RST."""
     REFUSED = "refused"
@@ -65,36 +65,36 @@ class Reach(Enum):
 
 @dataclass(frozen=True)
 class RoundTrip:
-    reach: Reach
+    reach: ProbeResult
     elapsed_ms: float
     closes: bool = False
-    """Whether a server like this one ends the connection once it has answered: an end without an answer is then what
-    remains of an answer that was dropped on the way, or a server that is gone."""
+    """True if a server like this one ends the connection once it has answered: an end without an answer then means
+    that the answer was dropped on the way, or that the server is gone."""
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """What became of an attempt to bring bytes through one stream."""
+    """The result of an attempt to send bytes through one stream."""
 
-    reach: Reach
-    """ANSWERED: all of them passed; else what the attempt ended by."""
+    reach: ProbeResult
+    """ANSWERED: all of them passed; else the end of the attempt."""
     asked: int
-    """How many were to pass."""
+    """The number of bytes that were to pass."""
     passed: int
-    """How many did, as far as is known: of requests those that were answered."""
+    """The number of bytes that are known to have passed: of requests those that were answered."""
     trips: int
-    """How often an answer was waited for before more was sent."""
+    """The number of waits for an answer before more was sent."""
     elapsed_ms: float
 
 
 @dataclass(frozen=True)
 class LinkState:
-    """What the proxy reports of itself: no measurement, but it tells the streams apart."""
+    """The state that the proxy reports: no measurement, but it distinguishes the streams."""
 
     enabled: bool
     toxics: frozenset[Toxic] = frozenset()
     alike: bool = True
-    """Of a link that several proxies make up: whether all of them are so."""
+    """False for a link of several proxies that differ."""
 
     @property
     def stalled(self) -> frozenset[Stream]:
@@ -105,14 +105,14 @@ HEALTHY = LinkState(enabled=True)
 CUT = LinkState(enabled=False)
 
 
-class Held(Protocol):
+class OpenConnection(Protocol):
     """A connection through a link that was opened before anything happened to it."""
 
     def ask(self) -> None:
-        """Send a request, unless one is unanswered. That it cannot be sent is told by `fate`."""
+        """Send a request, unless one is unanswered. If it cannot be sent, `fate` reports that."""
 
-    def fate(self, timeout: float) -> Reach:
-        """What became of it by now, or within so many seconds: ANSWERED if the last request was."""
+    def fate(self, timeout: float) -> ProbeResult:
+        """Return the state of the connection now, or within `timeout` seconds: ANSWERED if the last request was."""
 
     def close(self) -> None: ...
 
@@ -127,11 +127,11 @@ class Links(Protocol):
         """End open connections and refuse new ones. Works on paused nodes too."""
 
     def restore(self, source: str, destination: str) -> None:
-        """Neither cut nor harmed any more."""
+        """Remove the cut and all harms."""
 
     def state(self, source: str, destination: str) -> LinkState: ...
 
-    def reach(self, source: str, destination: str, timeout: float) -> Reach:
+    def reach(self, source: str, destination: str, timeout: float) -> ProbeResult:
         """Make one real round trip (ApiVersions, or what ZooKeeper answers) through this link's proxy. Seconds."""
 
     def round_trip(self, source: str, destination: str, timeout: float) -> RoundTrip:
@@ -147,13 +147,14 @@ class Links(Protocol):
         where what listens at the link's end does not lend itself to it.
         """
 
-    def hold(self, source: str, destination: str, timeout: float) -> Held | None:
-        """Open a connection and have it answer once. None if it does not, or if who listens keeps none open."""
+    def hold(self, source: str, destination: str, timeout: float) -> OpenConnection | None:
+        """Open a connection and have it answer once. None if it gets no answer, or if the
+        server keeps no connection open."""
 
     def taken(self, source: str, destination: str) -> Mapping[str, int]:
-        """How many bytes the link has taken from each connection that its source opened and that the link has not
-        closed, whether it passed them on or not; by the address that they come from. CapabilityError where the kernel
-        does not tell."""
+        """Return the bytes that the link has taken from each connection that its source opened and that the link has
+        not closed, passed on or not, by the address that they come from. Raise CapabilityError if the kernel does not
+        report it."""
 
     def passed_on(self, source: str, destination: str) -> int:
-        """How many bytes of requests the destination was given in all, on connections that have ended since."""
+        """Return the bytes of requests that the destination was given in all, on connections that have ended since."""

@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Running(Enum):
-    """What the process table says of a node."""
+    """The state of a node in the process table."""
 
     NEVER_STARTED = "never started"
     RUNNING = "running"
@@ -37,7 +37,8 @@ class Processes(Protocol):
         """Start the node's process, on the directory that it left; does not wait for it."""
 
     def await_ready(self, node: str, timeout: float) -> None:
-        """Until the node answers requests (fenced or not). CapabilityError with its last log lines if it does not."""
+        """Wait until the node answers requests, fenced or not. Raise CapabilityError with its last log lines if it does
+        not."""
 
     def kill(self, node: str) -> None:
         """SIGKILL to the whole process group; returns when it is gone from the process table."""
@@ -46,7 +47,7 @@ class Processes(Protocol):
         """SIGTERM, and return at once: it ends by itself, when it has done what it does before."""
 
     def await_end(self, node: str, timeout: float) -> bool:
-        """Until its process has ended, however it did. False if it lives on after `timeout` seconds."""
+        """Wait for the end of its process, however it ends. Return False if it lives on after `timeout` seconds."""
 
     def said(self, node: str) -> Sequence[str]:
         """The lines that its process wrote to its log since it was started, so far."""
@@ -67,10 +68,10 @@ class Duplicates(Protocol):
     """Start the second process that the topology holds ready for a broker id."""
 
     def start_duplicate(self, node: str) -> None:
-        """On a directory that is empty, cloned from the node it duplicates, or that node's own, as the plan says."""
+        """Start it on an empty directory, a clone of the original's, or the original's own, as the plan says."""
 
     def shares_directory(self, node: str) -> bool:
-        """Whether it is started on the very directory of the node that it duplicates."""
+        """Return whether it is started on the very directory of the node that it duplicates."""
 
     def stop_duplicate(self, node: str) -> None:
         """SIGKILL; what it wrote stays."""

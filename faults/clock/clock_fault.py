@@ -1,27 +1,43 @@
-"""What the faults of the wall clock share: whose clock it is, the proof, and the way back to the machine's time."""
+"""The base of the faults of the wall clock: the nodes, the proof, and the way back to the machine's time."""
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from faults.capabilities import Capability, CapabilityError, ClockReading, Cluster, Evidence
-from faults.lives_on import LivesOn
+from fencepost.faults.capabilities import Capability, CapabilityError, ClockReading, Cluster, Evidence
+from fencepost.faults.fault import Fault
+from fencepost.faults.generation import Aim, BreakableCluster, GeneratedFault, HealOrder, Resource, one_broker
+from fencepost.faults.parameters import FaultParameters, NodeRefs, PlannedNode, names_in
 
-PATIENCE = 10.0
-"""Seconds until a clock has to be measured as wanted: a probe is a new process each time."""
+TIMEOUT_S = 10.0
+"""The timeout in seconds of a clock that is to be as wanted: a probe is a new process each time."""
 ASKED_WITHIN = 1.0
-"""Seconds in which most nodes ask for the time by themselves; one that does not cannot have been told."""
+"""Seconds in which most nodes ask for the time by themselves; one that does not cannot have seen a wrong time."""
 EXACT_MS = 5.0
-"""By so much measurements of a clock that is as wanted may be off: a clock may only be kept by the tick (4 ms)."""
+"""The tolerance of a measurement: a clock may only be kept by the tick (4 ms)."""
 
 Judge = Callable[[ClockReading], bool]
 
 
+class ClockParameters(FaultParameters):
+    """The nodes, which need `clock: own`."""
+
+    nodes: NodeRefs
+
+    def problems(self, nodes: Iterable[PlannedNode], backups: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Check the nodes that are named. A role is checked when the step runs."""
+        named = names_in(self.nodes)
+        for node in nodes:
+            if node.name in named and node.clock != "own":
+                yield "nodes", f"{node.name} reads the wall clock of the machine: its topology entry needs `clock: own`"
+
+
 @dataclass
-class ClockFault(LivesOn):
+class ClockFault(Fault):
     """A fault of the wall clock of some nodes.
 
     The process lives on, so it is none of the fault's `nodes()`: it may be killed, paused and started meanwhile, and
@@ -36,9 +52,9 @@ class ClockFault(LivesOn):
         return {"nodes": list(self.names)}
 
     def set_up(self) -> None:
-        """CapabilityError unless each runs with a wall clock of its own that shows the machine's time."""
+        """Raise CapabilityError unless each runs with a wall clock of its own that shows the machine's time."""
         if not self.names:
-            raise CapabilityError("nobody's clock to change: the plan's reference led to no node")
+            raise CapabilityError("there is no node whose clock to change: the plan's reference led to no node")
         for name in self.names:
             found = self.cluster.clocks.read(name)
             if found.unfollowed is not None:
@@ -53,11 +69,11 @@ class ClockFault(LivesOn):
             self.cluster.clocks.set(name, 0)
 
     def verify_healed(self) -> Evidence:
-        """Of a process that is not there any more only the clock is measured that the next one will have."""
+        """Measure the clocks. If a process is gone, only the clock is measured that the next one will have."""
         return self.await_readings(right, "each wall clock shows the machine's time again", also_gone=True)
 
     def await_readings(self, wanted: Judge, how: str, *, also_gone: bool = False) -> Evidence:
-        """Measure until each clock is as wanted and was asked for the time, or shortly nobody asked."""
+        """Measure until each clock is as wanted and its node has asked for the time, or did not ask for a while."""
         began = time.monotonic()
         while True:
             found = {name: self.cluster.clocks.read(name) for name in self.names}
@@ -65,20 +81,39 @@ class ClockFault(LivesOn):
             waited = time.monotonic() - began
             if proven and (waited > ASKED_WITHIN or all(each.asked for each in found.values())):
                 return Evidence(True, how, measured(found))
-            if not proven and waited > PATIENCE:
+            if not proven and waited > TIMEOUT_S:
                 return Evidence(False, _against(found), measured(found))
             time.sleep(0.02)
 
 
+def random_aim(rng: random.Random, cluster: BreakableCluster) -> Aim:
+    """Aim at one broker, or at the active controller. ZooKeeper's servers keep the machine's clock."""
+    if not cluster.uses_zookeeper and rng.random() < 0.3:
+        return Aim("active-controller", 1, "quorum")
+    return one_broker(rng, cluster)
+
+
+def generated(parameters: ClockParameters, aim: Aim, title: str) -> GeneratedFault:
+    """Return the generated fault. Leases and elections go by the monotonic clock, so no node is away because of it."""
+    return GeneratedFault(
+        parameters=parameters,
+        aim=aim,
+        heal_order=HealOrder.MACHINES,
+        resources=(Resource("clocks"), *aim.processes()),
+        title=title,
+        needs_running_nodes=True,
+    )
+
+
 def right(found: ClockReading) -> bool:
-    return abs(found.ahead_ms) <= EXACT_MS and told(found, 0)
+    return abs(found.ahead_ms) <= EXACT_MS and reported(found, 0)
 
 
-def told(found: ClockReading, wanted_ms: float) -> bool:
-    """Whether the node itself was told a time that is so far ahead, or never asked."""
-    if found.told_ms is None:
+def reported(found: ClockReading, wanted_ms: float) -> bool:
+    """Return whether the node itself was given a time with this offset, or never asked for one."""
+    if found.reported_ms is None:
         return True
-    least, most = found.told_ms
+    least, most = found.reported_ms
     return least - EXACT_MS <= wanted_ms <= most + EXACT_MS
 
 
@@ -88,7 +123,7 @@ def measured(found: Mapping[str, ClockReading]) -> dict[str, object]:
         name: {
             "ahead_ms": round(each.ahead_ms, 3),
             "asked": each.asked,
-            "told_ms": None if each.told_ms is None else [round(bound, 3) for bound in each.told_ms],
+            "reported_ms": None if each.reported_ms is None else [round(bound, 3) for bound in each.reported_ms],
             **({} if each.unfollowed is None else {"unfollowed": each.unfollowed}),
         }
         for name, each in found.items()

@@ -1,19 +1,20 @@
-"""What the faults of containers share."""
+"""The base of the faults of containers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from faults.capabilities import CapabilityError, Cluster, Running
-from faults.lives_on import LivesOn
+from fencepost.faults.capabilities import CapabilityError, Cluster, Running
+from fencepost.faults.fault import Fault
 
 
-class ContainerFault(LivesOn):
-    """Aimed at nodes by name."""
+@dataclass
+class ContainerFault(Fault):
+    """A fault of the containers of some nodes. Their processes live on."""
 
-    def __init__(self, cluster: Cluster, nodes: Sequence[str]) -> None:
-        self.cluster = cluster
-        self.names = tuple(nodes)
+    cluster: Cluster
+    names: tuple[str, ...]
 
     def targets(self) -> Mapping[str, object]:
         return {"nodes": list(self.names)}

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
-from faults.capabilities import Capability, Cluster, Evidence, Limits, Running
-from faults.containers.container_fault import ContainerFault
+from pydantic import Field
+
+from fencepost.faults.capabilities import Capability, Cluster, Evidence, Limits, Running
+from fencepost.faults.containers.container_fault import ContainerFault
+from fencepost.faults.fault import EVERYWHERE
+from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
 
 MIB = 1 << 20
+STAYS_DOWN = "a node that dies of it stays down, which a random plan cannot tell from a crash"
+
+
+class MemoryParameters(FaultParameters):
+    """At most `mb` MiB of memory for each node, page cache included. Healed by no limit."""
+
+    nodes: NodeRefs
+    mb: Annotated[int, Field(ge=8)]
 
 
 class Memory(ContainerFault):
@@ -22,11 +34,14 @@ class Memory(ContainerFault):
     """
 
     name: ClassVar[str] = "memory"
+    phrase = "the memory of {nodes} is limited to {mb} MiB"
     capability: ClassVar[Capability] = Capability.RESOURCES
+    Parameters = MemoryParameters
+    left_out: ClassVar[Mapping[str, str]] = {EVERYWHERE: STAYS_DOWN}
 
-    def __init__(self, cluster: Cluster, *, nodes: Sequence[str], mb: int) -> None:
-        super().__init__(cluster, nodes)
-        self.mb = mb
+    def __init__(self, cluster: Cluster, parameters: MemoryParameters) -> None:
+        super().__init__(cluster, names_in(parameters.nodes))
+        self.mb = parameters.mb
         self._before: dict[str, Limits] = {}
 
     def targets(self) -> Mapping[str, object]:

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from faults.capabilities import Capability, Cluster, Evidence, Flip
-from faults.lives_on import LivesOn
+from pydantic import Field
+
+from fencepost.faults.capabilities import Capability, Cluster, Evidence, Flip
+from fencepost.faults.disks.rule_fault import Files
+from fencepost.faults.fault import EVERYWHERE, Fault
+from fencepost.faults.parameters import FaultParameters, NodeRef
+
+ONE_COPY = "a record that is wrong on one disk is found by the design that looks, and served by the one that does not"
 
 
-class BitFlip(LivesOn):
-    """One bit of the newest file that matches `file` turns over on the disk, and nobody is told.
+class BitFlipParameters(FaultParameters):
+    """A bit of the newest file that matches `file` turns over. Turned back if the file is still the same then."""
+
+    node: NodeRef
+    file: Files
+    at: Annotated[int, Field(ge=0)] | Literal["last-batch"] = "last-batch"
+    """From the beginning of the file, in bytes; or among the records of its last batch."""
+    byte: Annotated[int, Field(ge=0)] = 0
+    """So many bytes behind `at`; in the last batch counted round."""
+    bit: Annotated[int, Field(ge=0, le=7)] = 0
+
+
+class BitFlip(Fault):
+    """One bit of the newest file that matches `file` turns over on the disk, without an error.
 
     The place is `at` + `byte`, from the beginning of the file; with `last-batch`, among the bytes of records in the
     last batch, counted round. `bit` is counted from the lowest. What the kernel has of the file in its cache is
@@ -22,24 +40,18 @@ class BitFlip(LivesOn):
     """
 
     name: ClassVar[str] = "bit-flip"
+    phrase = "one bit of a file of {node} is flipped"
     capability: ClassVar[Capability] = Capability.DISKS
+    Parameters = BitFlipParameters
+    left_out: ClassVar[Mapping[str, str]] = {EVERYWHERE: ONE_COPY}
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        *,
-        node: str,
-        file: str,
-        at: int | Literal["last-batch"] = "last-batch",
-        byte: int = 0,
-        bit: int = 0,
-    ) -> None:
+    def __init__(self, cluster: Cluster, parameters: BitFlipParameters) -> None:
         self.cluster = cluster
-        self.node = node
-        self.file = file
-        self.at = at
-        self.byte = byte
-        self.bit = bit
+        self.node = parameters.node
+        self.file = parameters.file
+        self.at = parameters.at
+        self.byte = parameters.byte
+        self.bit = parameters.bit
         self.flip: Flip | None = None
         self.turned_back: bool | None = None
 

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+import random
+from typing import Annotated, ClassVar
 
-from faults.capabilities import Capability, Cluster, DiskRule, Operation
-from faults.disks.rule_fault import RuleFault
+from pydantic import Field
+
+from fencepost.faults.capabilities import Cluster, DiskRule, Operation
+from fencepost.faults.disks.disk_generation import directory_fails
+from fencepost.faults.disks.rule_fault import FileOperation, Files, RuleFault, RuleParameters
+from fencepost.faults.generation import BreakableCluster, GeneratedFault
+
+GENERATED: tuple[tuple[FileOperation, ...], ...] = (("write",), ("write", "fsync"), ("fsync",), ("read",))
+
+
+class DiskErrorParameters(RuleParameters):
+    """Reads, writes or fsyncs answer EIO. The node may give the directory up; it uses it again after a restart."""
+
+    operations: Annotated[tuple[FileOperation, ...], Field(min_length=1)] = ("write",)
+    files: Files | None = None
 
 
 class DiskError(RuleFault):
@@ -24,16 +37,19 @@ class DiskError(RuleFault):
     """
 
     name: ClassVar[str] = "disk-error"
-    capability: ClassVar[Capability] = Capability.DISKS
+    phrase = "the disk of {node} is failing"
+    Parameters = DiskErrorParameters
+    weight = 3
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        *,
-        node: str,
-        operations: Sequence[str] = ("write",),
-        files: str | None = None,
-        dir: int | None = None,
-    ) -> None:
-        broken = [Operation(each) for each in operations]
-        super().__init__(cluster, node, dir, DiskRule(frozenset(broken), error="EIO", files=files), broken)
+    def __init__(self, cluster: Cluster, parameters: DiskErrorParameters) -> None:
+        broken = [Operation(each) for each in parameters.operations]
+        rule = DiskRule(frozenset(broken), error="EIO", files=parameters.files)
+        super().__init__(cluster, parameters.node, parameters.dir, rule, broken)
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault | None:
+        if not cluster.breakable:
+            return None
+        operations, broker = rng.choice(GENERATED), rng.choice(cluster.brokers)
+        parameters = DiskErrorParameters(node=broker, operations=operations)
+        return directory_fails(broker, parameters, f"each {' and '.join(operations)} of {broker} fails")

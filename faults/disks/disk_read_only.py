@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import random
 from typing import ClassVar
 
-from faults.capabilities import CHANGES, Capability, Cluster, DiskRule, Operation
-from faults.disks.rule_fault import RuleFault
+from fencepost.faults.capabilities import CHANGES, Cluster, DiskRule, Operation
+from fencepost.faults.disks.disk_generation import directory_fails
+from fencepost.faults.disks.rule_fault import RuleFault, RuleParameters
+from fencepost.faults.generation import BreakableCluster, GeneratedFault
+
+
+class DiskReadOnlyParameters(RuleParameters):
+    """Operations that change anything answer EROFS."""
 
 
 class DiskReadOnly(RuleFault):
-    """Whatever changes anything answers EROFS, also through files that are open; reading goes on.
+    """Operations that change anything answer EROFS, also through files that are open; reading goes on.
 
     Models what ext4 does with `errors=remount-ro` once it has met an error of its own (ext4(5)). An administrator's
     `mount -o remount,ro` is refused while a file is open for writing, so it is no model for this. fsync has nothing
@@ -17,8 +24,18 @@ class DiskReadOnly(RuleFault):
     """
 
     name: ClassVar[str] = "disk-read-only"
-    capability: ClassVar[Capability] = Capability.DISKS
+    phrase = "the disk of {node} is read-only"
+    Parameters = DiskReadOnlyParameters
+    weight = 2
 
-    def __init__(self, cluster: Cluster, *, node: str, dir: int | None = None) -> None:
+    def __init__(self, cluster: Cluster, parameters: DiskReadOnlyParameters) -> None:
         rule = DiskRule(CHANGES | {Operation.OPEN}, error="EROFS", to_write=True)
-        super().__init__(cluster, node, dir, rule, (Operation.NAME, Operation.CREATE, Operation.WRITE))
+        tried = (Operation.NAME, Operation.CREATE, Operation.WRITE)
+        super().__init__(cluster, parameters.node, parameters.dir, rule, tried)
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault | None:
+        if not cluster.breakable:
+            return None
+        broker = rng.choice(cluster.brokers)
+        return directory_fails(broker, DiskReadOnlyParameters(node=broker), f"the disk of {broker} is read-only")

@@ -1,16 +1,32 @@
-"""A disk takes its time."""
+"""A disk answers late."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+import random
+from typing import Annotated, ClassVar
 
-from faults.capabilities import Capability, Cluster, DiskRule, Operation, Probed
-from faults.disks.rule_fault import RuleFault
+from pydantic import Field
+
+from fencepost.faults.capabilities import Cluster, DiskProbe, DiskRule, Operation
+from fencepost.faults.disks.disk_generation import disks_of
+from fencepost.faults.disks.rule_fault import FileOperation, Files, RuleFault, RuleParameters
+from fencepost.faults.generation import Aim, BreakableCluster, GeneratedFault, HealOrder
 
 LONG_ENOUGH = 0.1
 """Seconds of operations that were late."""
 OFTEN_ENOUGH = 3
+
+
+MOST_MS = 60_000
+GENERATED: tuple[tuple[FileOperation, ...], ...] = (("write", "fsync"), ("fsync",), ("read", "write"))
+
+
+class DiskSlowParameters(RuleParameters):
+    """Each operation takes `ms` longer."""
+
+    ms: Annotated[int, Field(ge=1, le=MOST_MS)]
+    operations: Annotated[tuple[FileOperation, ...], Field(min_length=1)] = ("write", "fsync")
+    files: Files | None = None
 
 
 class DiskSlow(RuleFault):
@@ -23,38 +39,46 @@ class DiskSlow(RuleFault):
     Proven by the quickest of several operations: whatever else keeps a machine busy makes some of them late, and a rule
     makes all of them late.
 
-    kill -9 does not wait for the delay: whoever was sent SIGKILL is answered within 20 ms.
+    kill -9 does not wait for the delay: a process that was sent SIGKILL is answered within 20 ms.
     """
 
     name: ClassVar[str] = "disk-slow"
-    capability: ClassVar[Capability] = Capability.DISKS
+    phrase = "the disk of {node} is slowed down by {ms} ms"
+    Parameters = DiskSlowParameters
+    weight = 3
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        *,
-        node: str,
-        ms: int,
-        operations: Sequence[str] = ("write", "fsync"),
-        files: str | None = None,
-        dir: int | None = None,
-    ) -> None:
-        slowed = [Operation(each) for each in operations]
-        super().__init__(cluster, node, dir, DiskRule(frozenset(slowed), delay_ms=ms, files=files), slowed)
+    def __init__(self, cluster: Cluster, parameters: DiskSlowParameters) -> None:
+        slowed = [Operation(each) for each in parameters.operations]
+        rule = DiskRule(frozenset(slowed), delay_ms=parameters.ms, files=parameters.files)
+        super().__init__(cluster, parameters.node, parameters.dir, rule, slowed)
 
-    def _unfit(self, operation: Operation, probed: Probed) -> str:
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault | None:
+        if not cluster.breakable:
+            return None
+        broker, ms = rng.choice(cluster.brokers), rng.choice((5, 20, 50, 200))
+        return GeneratedFault(
+            parameters=DiskSlowParameters(node=broker, ms=ms, operations=rng.choice(GENERATED)),
+            aim=Aim(broker, 1, "brokers", (broker,)),
+            heal_order=HealOrder.MACHINES,
+            resources=(disks_of(broker),),
+            title=f"the disk of {broker} is {ms} ms late",
+            brokers=1,
+        )
+
+    def _unfit(self, operation: Operation, probed: DiskProbe) -> str:
         if not self.shows(probed):
             return super()._unfit(operation, probed)
         return (
             f"the disk of {self.node} takes {probed.seconds * 1000:.0f} ms for a {operation.value} as it is: a delay "
-            f"of {self.rule.delay_ms} ms could not be told from that; ask for more"
+            f"of {self.rule.delay_ms} ms could not be distinguished from that; use a longer one"
         )
 
-    def _probe(self) -> list[tuple[Operation, Probed]]:
+    def _probe(self) -> list[tuple[Operation, DiskProbe]]:
         return [(operation, probed) for operation in self.tried for probed in self._quickest(operation)]
 
-    def _quickest(self, operation: Operation) -> list[Probed]:
-        """Of each directory; those that were late are tried again for a while."""
+    def _quickest(self, operation: Operation) -> list[DiskProbe]:
+        """Return the quickest try in each directory; directories that were late are tried again for a while."""
         found = self._try(operation)
         spent, times = max(each.seconds for each in found), 1
         while (spent < LONG_ENOUGH or times < OFTEN_ENOUGH) and any(self.shows(each) for each in found):
@@ -63,9 +87,9 @@ class DiskSlow(RuleFault):
             found = [min(pair, key=_error_then_speed) for pair in zip(found, again, strict=True)]
         return found
 
-    def shows(self, probed: Probed) -> bool:
+    def shows(self, probed: DiskProbe) -> bool:
         return probed.error is None and probed.seconds * 1000 >= self.rule.delay_ms
 
 
-def _error_then_speed(probed: Probed) -> tuple[bool, float]:
+def _error_then_speed(probed: DiskProbe) -> tuple[bool, float]:
     return probed.error is None, probed.seconds

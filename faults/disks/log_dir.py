@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Literal, Self
 
-from faults.capabilities import Broken, Capability, CapabilityError, Cluster, Evidence
-from faults.lives_on import LivesOn
+from pydantic import model_validator
+
+from fencepost.faults.capabilities import Broken, Capability, CapabilityError, Cluster, Evidence
+from fencepost.faults.disks.disk_generation import directory_fails
+from fencepost.faults.disks.rule_fault import DirectoryNumber
+from fencepost.faults.fault import Fault
+from fencepost.faults.generation import BreakableCluster, GeneratedFault
+from fencepost.faults.parameters import FaultParameters, NodeRef, Partition
 
 ERRORS = {Broken.REPLACED: "ENOTDIR", Broken.REMOVED: "ENOENT"}
+LogDirFailure = Literal["replaced", "removed"]
+FAILURES: tuple[LogDirFailure, ...] = ("replaced", "removed")
 
 
-class LogDir(LivesOn):
+class LogDirParameters(FaultParameters):
+    """A log directory of a running node fails for real. Healed by what it held; the node uses it after a restart.
+
+    `partition`: the directory that holds this one on the node, found when the step begins; `dir`: by its place.
+    """
+
+    node: NodeRef
+    partition: Partition | None = None
+    dir: DirectoryNumber | None = None
+    how: LogDirFailure = "replaced"
+    """`replaced`: a regular file stands in its place; `removed`: nothing does."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.partition is None) == (self.dir is None):
+            raise ValueError("a failing log directory is named by either `partition` or `dir`")
+        return self
+
+
+class LogDir(Fault):
     """One log directory cannot be opened any more: the next roll, checkpoint or open in it fails for real.
 
     `partition` names the directory by what it holds, `dir` by its place. Models a disk that is gone or was remounted
@@ -20,22 +48,26 @@ class LogDir(LivesOn):
     """
 
     name: ClassVar[str] = "log-dir"
+    phrase = "a log directory of {node} is made to fail"
     capability: ClassVar[Capability] = Capability.LOG_DIRS
+    Parameters = LogDirParameters
+    weight = 3
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        *,
-        node: str,
-        partition: str | None = None,
-        dir: int | None = None,
-        how: str = "replaced",
-    ) -> None:
+    def __init__(self, cluster: Cluster, parameters: LogDirParameters) -> None:
         self.cluster = cluster
-        self.node = node
-        self.partition = partition
-        self.number = dir
-        self.how = Broken(how)
+        self.node = parameters.node
+        self.partition = parameters.partition
+        self.number = parameters.dir
+        self.how = Broken(parameters.how)
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault | None:
+        """Breaks one of two directories."""
+        if not cluster.several_dirs:
+            return None
+        number, how, broker = rng.choice((0, 1)), rng.choice(FAILURES), rng.choice(cluster.brokers)
+        parameters = LogDirParameters(node=broker, dir=number, how=how)
+        return directory_fails(broker, parameters, f"a log directory of {broker} fails")
 
     def targets(self) -> Mapping[str, object]:
         named = {"node": self.node, "partition": self.partition, "dir": self.number, "how": self.how.value}

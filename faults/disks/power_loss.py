@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import random
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
-from faults.capabilities import Capability, Cluster, Evidence, Lost, Running
-from faults.processes.process_fault import ProcessFault, await_ready
+from fencepost.faults.capabilities import Capability, Cluster, Evidence, LostWrites, Running
+from fencepost.faults.disks.disk_generation import disks_of, processes_of
+from fencepost.faults.generation import Aim, BreakableCluster, GeneratedFault, HealOrder
+from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
+from fencepost.faults.processes.process_fault import KEEPS_ITS_PLACE, ProcessFault, await_ready
+
+
+class PowerLossParameters(FaultParameters):
+    """SIGKILL, and what was not made durable by fsync is gone. Healed by a restart."""
+
+    nodes: NodeRefs
 
 
 class PowerLoss(ProcessFault):
@@ -27,11 +37,32 @@ class PowerLoss(ProcessFault):
     """
 
     name: ClassVar[str] = "power-loss"
+    phrase = "{nodes} are cut off from power"
     capability: ClassVar[Capability] = Capability.DISKS
+    Parameters = PowerLossParameters
+    weight = 3
+    left_out: ClassVar[Mapping[str, str]] = {"leader-driven": KEEPS_ITS_PLACE}
 
-    def __init__(self, cluster: Cluster, *, nodes: Sequence[str]) -> None:
-        super().__init__(cluster, tuple(nodes))
-        self.lost: Mapping[str, Lost] = {}
+    def __init__(self, cluster: Cluster, parameters: PowerLossParameters) -> None:
+        super().__init__(cluster, names_in(parameters.nodes))
+        self.lost: Mapping[str, LostWrites] = {}
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault | None:
+        """Hits one machine: two that lose data at a time may hold the only copies."""
+        if not cluster.breakable:
+            return None
+        broker = rng.choice(cluster.brokers)
+        return GeneratedFault(
+            parameters=PowerLossParameters(nodes=broker),
+            aim=Aim(broker, 1, "brokers", (broker,)),
+            heal_order=HealOrder.PROCESSES,
+            resources=(processes_of(broker), disks_of(broker)),
+            title=f"{broker} loses its power",
+            brokers=1,
+            stops_nodes=True,
+            fragile=True,
+        )
 
     def set_up(self) -> None:
         self.require_running("take the power from")
@@ -50,7 +81,7 @@ class PowerLoss(ProcessFault):
         undone = all(halves.values()) and all(found == kept for each in halves.values() for kept, found in each)
         how = "the process table: each is gone; a file of ours has the bytes that were made durable, and no others"
         durable = {node: [{"fsynced": kept, "found": found} for kept, found in each] for node, each in halves.items()}
-        lost = {node: _told(each) for node, each in self.lost.items()}
+        lost = {node: _as_json(each) for node, each in self.lost.items()}
         return Evidence(dead.proven and undone, how, {**dead.measured, "durable": durable, "lost": lost})
 
     def recover(self) -> None:
@@ -64,7 +95,7 @@ class PowerLoss(ProcessFault):
         return await_ready(self.cluster, self.names)
 
 
-def _told(lost: Lost) -> dict[str, object]:
+def _as_json(lost: LostWrites) -> dict[str, object]:
     size = sum(max(0, was - now) for was, now in lost.files.values())
     files = {file: {"was": was, "is": now} for file, (was, now) in lost.files.items()}
     return {"bytes": size, "files": files, "names": list(lost.names)}

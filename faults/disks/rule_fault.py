@@ -1,21 +1,47 @@
-"""What the faults have in common that are a rule for single operations."""
+"""The base of the faults of disks that are a rule for single operations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
 
-from faults.capabilities import CapabilityError, Cluster, DiskRule, Evidence, Operation, Probed
-from faults.lives_on import LivesOn
+from pydantic import Field
+
+from fencepost.faults.capabilities import (
+    Capability,
+    CapabilityError,
+    Cluster,
+    DiskProbe,
+    DiskRule,
+    Evidence,
+    Operation,
+)
+from fencepost.faults.fault import Fault
+from fencepost.faults.parameters import FaultParameters, NodeRef
+
+Files = Annotated[str, Field(min_length=1)]
+"""A pattern that paths in a log directory match, or their last part: `t-0/*.log`, `leader-epoch-checkpoint`."""
+DirectoryNumber = Annotated[int, Field(ge=0)]
+"""The place of a log directory among those of the node, from 0."""
+FileOperation = Literal["read", "write", "fsync"]
+
+
+class RuleParameters(FaultParameters):
+    """The node, and which of its log directories."""
+
+    node: NodeRef
+    dir: DirectoryNumber | None = None
+    """None: each of its log directories."""
 
 
 @dataclass
-class RuleFault(LivesOn):
+class RuleFault(Fault):
     """A rule for operations on a node's log directories, or one of them (`dir`), as long as the fault lasts.
 
     Proven and healed by operations that are tried through the mount, on a file that the rule is matched against like
-    any other. How many operations of the node met the rule is told when it is healed: a rule that nobody met has
-    broken nothing that counts, and that is said.
+    any other. The evidence of healing has the number of operations of the node that met the rule: a rule that no
+    operation met has broken nothing.
     """
 
     cluster: Cluster
@@ -23,8 +49,10 @@ class RuleFault(LivesOn):
     dir: int | None
     rule: DiskRule
     tried: Sequence[Operation]
-    """What is tried to prove it."""
+    """The operations that are tried to prove it."""
     hits: dict[str, int] = field(default_factory=dict)
+
+    capability: ClassVar[Capability] = Capability.DISKS
 
     def targets(self) -> Mapping[str, object]:
         named = {"node": self.node, "dir": self.dir, "files": self.rule.files}
@@ -56,22 +84,22 @@ class RuleFault(LivesOn):
         healed = all(probe.error is None and not self.shows(probe) for _, probe in probed)
         return Evidence(healed, how, {**_measured(probed), "hits": dict(self.hits), "met": bool(self.hits)})
 
-    def shows(self, probed: Probed) -> bool:
-        """Whether what was measured is what the rule says."""
+    def shows(self, probed: DiskProbe) -> bool:
+        """Return whether the measured result shows the rule."""
         return probed.error == self.rule.error
 
-    def _probe(self) -> list[tuple[Operation, Probed]]:
+    def _probe(self) -> list[tuple[Operation, DiskProbe]]:
         return [(operation, probed) for operation in self.tried for probed in self._try(operation)]
 
-    def _unfit(self, operation: Operation, probed: Probed) -> str:
-        """Why an effect could not be told from the disk as it is; empty if it could."""
+    def _unfit(self, operation: Operation, probed: DiskProbe) -> str:
+        """Return why an effect would not show on the disk as it is; empty if it would."""
         return (
             ""
             if probed.error is None
             else f"the disk of {self.node} is broken already: {operation.value} {probed.error}"
         )
 
-    def _try(self, operation: Operation) -> list[Probed]:
+    def _try(self, operation: Operation) -> list[DiskProbe]:
         """In each of the directories."""
         return list(self.cluster.disks.probe(self.node, operation, self.rule, self.dir))
 
@@ -81,13 +109,13 @@ class RuleFault(LivesOn):
         return f"{type(self).__name__}-{id(self):x}"
 
 
-def _said(probed: Sequence[tuple[Operation, Probed]]) -> str:
+def _said(probed: Sequence[tuple[Operation, DiskProbe]]) -> str:
     return ", ".join(
         f"{operation.value}: {each.error or 'done'} after {each.seconds * 1000:.1f} ms" for operation, each in probed
     )
 
 
-def _measured(probed: Sequence[tuple[Operation, Probed]]) -> dict[str, object]:
+def _measured(probed: Sequence[tuple[Operation, DiskProbe]]) -> dict[str, object]:
     return {
         "probes": [
             {"operation": operation.value, "error": each.error, "ms": round(each.seconds * 1000, 3)}

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import random
+from typing import Annotated, ClassVar
 
-from faults.capabilities import Capability, Cluster, DiskRule, Operation, Probed
-from faults.disks.rule_fault import RuleFault
+from pydantic import Field
+
+from fencepost.faults.capabilities import Cluster, DiskProbe, DiskRule, Operation
+from fencepost.faults.disks.disk_generation import directory_fails
+from fencepost.faults.disks.rule_fault import Files, RuleFault, RuleParameters
+from fencepost.faults.generation import BreakableCluster, GeneratedFault
+
+
+class TornWriteParameters(RuleParameters):
+    """The first bytes of each write reach the file, then EIO is answered."""
+
+    bytes: Annotated[int, Field(ge=0, le=65_536)]
+    files: Files | None = None
 
 
 class TornWrite(RuleFault):
@@ -17,13 +29,21 @@ class TornWrite(RuleFault):
     """
 
     name: ClassVar[str] = "torn-write"
-    capability: ClassVar[Capability] = Capability.DISKS
+    phrase = "writes on the disk of {node} are torn after {bytes} bytes"
+    Parameters = TornWriteParameters
+    weight = 2
 
-    def __init__(
-        self, cluster: Cluster, *, node: str, bytes: int, files: str | None = None, dir: int | None = None
-    ) -> None:
-        rule = DiskRule(frozenset({Operation.WRITE}), error="EIO", torn_after=bytes, files=files)
-        super().__init__(cluster, node, dir, rule, (Operation.WRITE,))
+    def __init__(self, cluster: Cluster, parameters: TornWriteParameters) -> None:
+        rule = DiskRule(frozenset({Operation.WRITE}), error="EIO", torn_after=parameters.bytes, files=parameters.files)
+        super().__init__(cluster, parameters.node, parameters.dir, rule, (Operation.WRITE,))
 
-    def shows(self, probed: Probed) -> bool:
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault | None:
+        if not cluster.breakable:
+            return None
+        first, broker = rng.choice((0, 1, 60, 100)), rng.choice(cluster.brokers)
+        parameters = TornWriteParameters(node=broker, bytes=first)
+        return directory_fails(broker, parameters, f"writes of {broker} end after {first} bytes")
+
+    def shows(self, probed: DiskProbe) -> bool:
         return probed.error == self.rule.error and probed.kept == self.rule.torn_after

@@ -2,46 +2,70 @@
 
 from __future__ import annotations
 
+import random
 import threading
 import time
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Self
 
-from faults.capabilities import CapabilityError, Cluster, Evidence
-from faults.links.holding import separated
-from faults.links.link_fault import Effect, LinkFault, between
+from pydantic import Field, model_validator
+
+from fencepost.faults.capabilities import CapabilityError, Cluster, Evidence
+from fencepost.faults.fault import BundleScript
+from fencepost.faults.generation import BreakableCluster, GeneratedFault, text_of
+from fencepost.faults.links.link_fault import Effect, LinkFault, Separation, between, separated
+from fencepost.faults.links.link_generation import generated, two_groups
+from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
+
+SHORTEST_MS: Mapping[Separation, int] = {"cut": 100, "stall": 800, "blackhole": 800}
+"""The shortest period: each change has to show before the next one."""
+METHODS: tuple[Separation, ...] = ("cut", "cut", "stall")
+
+
+class FlappingParameters(FaultParameters):
+    """`nodes` and `from` cannot talk for `on_ms`, then can for `off_ms`, `count` times over. It ends whole."""
+
+    nodes: NodeRefs
+    from_: NodeRefs
+    on_ms: Annotated[int, Field(le=60_000)]
+    off_ms: Annotated[int, Field(le=60_000)]
+    count: Annotated[int, Field(ge=1, le=1000)]
+    how: Separation = "cut"
+
+    @model_validator(mode="after")
+    def _long_enough(self) -> Self:
+        if min(self.on_ms, self.off_ms) < SHORTEST_MS[self.how]:
+            raise ValueError(f"what flaps by `{self.how}` needs {SHORTEST_MS[self.how]} ms for each change to show")
+        return self
 
 
 class Flapping(LinkFault):
-    """Links between `nodes` and `from`, whoever opens the connection, are broken for `on_ms` and whole for `off_ms`,
-    `count` times.
+    """Links between `nodes` and `from`, whichever side opens the connection, are broken for `on_ms` and whole for
+    `off_ms`, `count` times.
 
-    The times of all changes are those of the plan, counted from the first: nothing is drawn here, and a change that
+    The times of all changes are those of the plan, counted from the first: nothing is random here, and a change that
     took long does not move the next. Each is measured until it shows, which it has to before the next is due; all are
     in the evidence of healing. The fault is proven by the first time that the links were broken and whole again. It
     ends whole, also when it is healed before its time. Models a loose cable or a route that is withdrawn and announced.
-    `how`: as in `isolate`; what is silent takes 400 ms to be told from slow, so `cut` can be quicker than the others.
+    `how`: as in `isolate`; silence takes 400 ms to be distinguished from slowness, so `cut` can be quicker than the
+    others.
     Source: Toxiproxy, as in `isolate`; the schedule is a thread of this process.
     """
 
     name: ClassVar[str] = "flapping"
+    phrase = "the links between {nodes} and {from} are broken and mended {count} times"
     holds: ClassVar[bool] = False
+    Parameters = FlappingParameters
+    weight = 2
+    bundle_script = BundleScript.LINK_EFFECTS_ONCE
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        *,
-        nodes: Sequence[str],
-        from_: Sequence[str],
-        on_ms: int,
-        off_ms: int,
-        count: int,
-        how: str = "cut",
-    ) -> None:
+    def __init__(self, cluster: Cluster, parameters: FlappingParameters) -> None:
         super().__init__(cluster)
-        others = [node for node in from_ if node not in nodes]
-        self.effects = tuple(Effect(*pair, separated(how)) for pair in between(nodes, others))
-        self.on_ms, self.off_ms, self.count = on_ms, off_ms, count
+        nodes = names_in(parameters.nodes)
+        others = [node for node in names_in(parameters.from_) if node not in nodes]
+        self.effects = tuple(Effect(*pair, separated(parameters.how)) for pair in between(nodes, others))
+        self.on_ms, self.off_ms, self.count = parameters.on_ms, parameters.off_ms, parameters.count
         self._changes: list[dict[str, Any]] = []
         self._begun = 0.0
         self._changed = threading.Condition()
@@ -50,13 +74,24 @@ class Flapping(LinkFault):
         self._over = False
         self._thread = threading.Thread(target=self._guard, name="flapping", daemon=True)
 
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
+        aim, other, links = two_groups(rng, cluster)
+        how = rng.choice(METHODS)
+        shortest = 200 if how == "cut" else 1000
+        on, off, count = rng.choice((1, 2, 4)) * shortest, rng.choice((1, 2, 4)) * shortest, rng.choice((2, 3, 5))
+        parameters = FlappingParameters(nodes=aim.refs, from_=other, on_ms=on, off_ms=off, count=count, how=how)
+        title = f"{aim.text} and {text_of(other)} flap ({how}, {on} ms of {on + off})"
+        fault = generated(parameters, aim, links, title)
+        return replace(fault, exclusive=how == "stall")  # toxics come and go, and cannot while an end is paused
+
     def targets(self) -> dict[str, object]:
         schedule = {"on_ms": self.on_ms, "off_ms": self.off_ms, "count": self.count}
         return {**super().targets(), "schedule": schedule}
 
     @property
     def running(self) -> bool:
-        """Whether changes are still to come."""
+        """True while changes are still to come."""
         return not self._over
 
     def inject(self) -> None:

@@ -1,4 +1,4 @@
-"""What all faults of links share: effects on single links, and their proof by round trips through those links.
+"""The base of the faults of links: effects on single links, and their proof by round trips through those links.
 
 Sources: Toxiproxy's `bandwidth` toxic at rate 0 holds bytes and delivers them when it is removed, its `timeout` toxic
 at 0 drops them and closes the connection when it is removed, `reset_peer` ends open connections and answers new ones
@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
-from faults.capabilities import (
+from fencepost.faults.capabilities import (
+    BOTH,
     CUT,
     HEALTHY,
     Capability,
@@ -22,28 +23,39 @@ from faults.capabilities import (
     Cluster,
     Evidence,
     Harm,
-    Held,
     LinkState,
-    Reach,
+    OpenConnection,
+    ProbeResult,
     Running,
     Stream,
     Toxic,
 )
+from fencepost.faults.fault import BundleScript, Fault
+
+StreamChoice = Literal["both", "requests", "replies"]
+Separation = Literal["cut", "stall", "blackhole"]
+"""The ways to keep two groups apart: connections end and are refused; bytes wait; bytes are lost."""
+
+STREAMS: Mapping[StreamChoice, frozenset[Stream]] = {
+    "both": BOTH,
+    "requests": frozenset({Stream.REQUESTS}),
+    "replies": frozenset({Stream.REPLIES}),
+}
 
 Pair = tuple[str, str]
 Result = TypeVar("Result")
 
 SILENT_AFTER = 0.4
 """Seconds without an answer that count as silence. A healthy round trip takes about a millisecond."""
-PATIENCE = 20.0
+TIMEOUT_S = 20.0
 """Seconds until a link has to be as wanted. Healing may have to wait for a node that is still starting."""
 LOOK_AGAIN = 0.02
-ENDED = (Reach.CLOSED, Reach.RESET)
+ENDED = (ProbeResult.CLOSED, ProbeResult.RESET)
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What happens to one link, said as the state that its proxy is to report."""
+    """The effect on one link, as the state that its proxy is to report."""
 
     source: str
     destination: str
@@ -66,51 +78,61 @@ class Effect:
 
 @dataclass(frozen=True)
 class Look:
-    """What was measured at one link at one time."""
+    """The measurements of one link at one time."""
 
     state: LinkState
-    reach: Reach
+    reach: ProbeResult
     elapsed_ms: float
-    open: Reach | None
-    """What became of a connection that was open before the fault; None if none was."""
+    open: ProbeResult | None
+    """The state of a connection that was open before the fault; None if none was."""
     closes: bool
-    """Whether the destination ends connections once it has answered."""
+    """True if the destination ends connections once it has answered."""
     more: Mapping[str, Any] = field(default_factory=dict)
-    """Of single faults, for the journal."""
+    """The measurements of single faults, for the journal."""
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         opened = {} if self.open is None else {"open connection": self.open.value}
         return {"round trip": self.reach.value, "ms": self.elapsed_ms, **opened, **self.more}
 
 
 def pairs(sources: Iterable[str], destinations: Iterable[str]) -> list[Pair]:
-    """Every link from one to the other, none from a node to itself."""
+    """Return every link from one group to the other, none from a node to itself."""
     return [(source, destination) for source in sources for destination in destinations if source != destination]
 
 
 def between(some: Iterable[str], others: Iterable[str]) -> list[Pair]:
-    """Every link between two groups, whoever opens it, each once. None leads to a client site."""
+    """Return every link between two groups, whichever side opens it, each once. None leads to a client site."""
     both_ways = dict.fromkeys([*pairs(some, others), *pairs(others, some)])
     return [pair for pair in both_ways if not pair[1].startswith("site:")]
 
 
+def harmed(harm: Harm, streams: Iterable[Stream], amount: int = 0) -> LinkState:
+    """Return the state of a link with this harm on these streams and no other."""
+    return LinkState(enabled=True, toxics=frozenset(Toxic(harm, stream, amount) for stream in streams))
+
+
+def separated(how: Separation) -> LinkState:
+    """Return the state of a link that nothing passes."""
+    return CUT if how == "cut" else harmed(Harm(how), BOTH)
+
+
 @dataclass
-class LinkFault:
+class LinkFault(Fault):
     """A fault made of effects on links. Subclasses say which, and those with effects of their own how these show."""
 
     cluster: Cluster
     effects: tuple[Effect, ...] = field(init=False)
     before: dict[Pair, Look] = field(init=False, default_factory=dict)
-    held: dict[Pair, Held] = field(init=False, default_factory=dict)
+    held: dict[Pair, OpenConnection] = field(init=False, default_factory=dict)
     dropped: set[Pair] = field(init=False, default_factory=set)
     """Links that were seen to drop what an open connection was given."""
 
-    name: ClassVar[str]
     capability: ClassVar[Capability] = Capability.LINKS
+    bundle_script = BundleScript.LINK_EFFECTS
     measure: ClassVar[str] = "one round trip"
-    """What proves it, for the journal."""
+    """The name of the proof, for the journal."""
     holds: ClassVar[bool] = True
-    """Whether connections are held open from before, to see what becomes of them."""
+    """True if connections are held open from before, to see their state later."""
 
     def targets(self) -> Mapping[str, object]:
         return {
@@ -118,9 +140,6 @@ class LinkFault:
                 {"from": effect.source, "to": effect.destination, "effect": str(effect)} for effect in self.effects
             ]
         }
-
-    def nodes(self) -> frozenset[str]:
-        return frozenset()
 
     def links(self) -> frozenset[Pair]:
         return frozenset(effect.pair for effect in self.effects)
@@ -135,14 +154,14 @@ class LinkFault:
             held = self._each(lambda effect: self.cluster.links.hold(*effect.pair, SILENT_AFTER))
             self.held = {pair: connection for pair, connection in held.items() if connection is not None}
         self.before = self._each(self._look)
-        deadline = time.monotonic() + PATIENCE / 2
+        deadline = time.monotonic() + TIMEOUT_S / 2
         while self._unanswered() and time.monotonic() < deadline:
             time.sleep(LOOK_AGAIN)
             self.before = self._each(self._look)
 
     def _unanswered(self) -> bool:
-        """Whether a destination that runs was silent: a busy one may be for a moment."""
-        silent = (effect for effect in self.effects if self.before[effect.pair].reach is Reach.SILENT)
+        """Return whether a destination that runs was silent: a busy one may be for a moment."""
+        silent = (effect for effect in self.effects if self.before[effect.pair].reach is ProbeResult.SILENT)
         return any(self._runs(effect.destination) for effect in silent)
 
     def inject(self) -> None:
@@ -154,17 +173,17 @@ class LinkFault:
         A link that was not answered before, and is not now, its destination being down, is believed from its proxy's
         own report.
         """
-        evidence, looks = self._await(self._proves, "show no effect", PATIENCE)
-        self.dropped |= {pair for pair, look in looks.items() if look.open is Reach.SILENT}
+        evidence, looks = self._await(self._proves, "show no effect", TIMEOUT_S)
+        self.dropped |= {pair for pair, look in looks.items() if look.open is ProbeResult.SILENT}
         return evidence
 
     def recover(self) -> None:
         self._each(self._release)
 
     def verify_healed(self) -> Evidence:
-        """Each link carries a round trip again. Where nobody listens behind it (yet), the end of the connection came
-        through it; behind one whose destination is stopped, nothing can come."""
-        evidence, _ = self._await(self._healed, "do not answer", PATIENCE)
+        """Each link carries a round trip again. Where no process listens behind it (yet), the end of the connection
+        came through it; behind one whose destination is stopped, nothing can come."""
+        evidence, _ = self._await(self._healed, "do not answer", TIMEOUT_S)
         if evidence.proven:
             for held in self.held.values():
                 held.close()
@@ -172,15 +191,15 @@ class LinkFault:
         return evidence
 
     def _await(
-        self, right: Callable[[Effect, Look], bool], what: str, patience: float
+        self, right: Callable[[Effect, Look], bool], what: str, timeout: float
     ) -> tuple[Evidence, dict[Pair, Look]]:
-        """Look until all is right, and `patience` seconds at most."""
-        deadline = time.monotonic() + patience
+        """Look until all is right, and `timeout` seconds at most."""
+        deadline = time.monotonic() + timeout
         while True:
             looks = self._each(self._look)
             wrong = [effect for effect in self.effects if not right(effect, looks[effect.pair])]
             if not wrong or time.monotonic() > deadline:
-                return Evidence(not wrong, self._how(wrong, what, patience), self._measured(looks)), looks
+                return Evidence(not wrong, self._how(wrong, what, timeout), self._measured(looks)), looks
             time.sleep(LOOK_AGAIN)
 
     def _look(self, effect: Effect) -> Look:
@@ -188,7 +207,7 @@ class LinkFault:
         if held is not None:
             held.ask()
         trip = links.round_trip(*effect.pair, self._silent_after(effect))
-        waited = trip.reach is Reach.SILENT
+        waited = trip.reach is ProbeResult.SILENT
         opened = None if held is None else held.fate(0.0 if waited else self._silent_after(effect))
         return Look(links.state(*effect.pair), trip.reach, trip.elapsed_ms, opened, trip.closes)
 
@@ -199,21 +218,21 @@ class LinkFault:
         if look.state != effect.wanted:
             return False
         if effect.cuts:
-            return look.reach is Reach.REFUSED
-        mute = self.before[effect.pair].reach is not Reach.ANSWERED and look.reach is not Reach.ANSWERED
+            return look.reach is ProbeResult.REFUSED
+        mute = self.before[effect.pair].reach is not ProbeResult.ANSWERED and look.reach is not ProbeResult.ANSWERED
         return mute or self._shows(effect, look)
 
     def _shows(self, effect: Effect, look: Look) -> bool:
-        """Whether a link that answered before shows the effect."""
+        """Return whether a link that answered before shows the effect."""
         if effect.has(Harm.RESET):
-            return look.reach is Reach.RESET and look.open in (None, *ENDED)
-        silent = look.reach is Reach.SILENT or self._lost_its_answer(effect, look)
-        return silent and look.open in (None, Reach.SILENT)
+            return look.reach is ProbeResult.RESET and look.open in (None, *ENDED)
+        silent = look.reach is ProbeResult.SILENT or self._lost_its_answer(effect, look)
+        return silent and look.open in (None, ProbeResult.SILENT)
 
     def _lost_its_answer(self, effect: Effect, look: Look) -> bool:
-        """Of an answer that vanished on the way, the end of the connection that followed it came through."""
+        """Return whether an answer vanished on the way: the end of the connection that followed it came through."""
         only_replies = effect.wanted.toxics == {Toxic(Harm.BLACKHOLE, Stream.REPLIES)}
-        ended = look.closes and look.reach is Reach.CLOSED
+        ended = look.closes and look.reach is ProbeResult.CLOSED
         return only_replies and ended and self._runs(effect.destination)
 
     def _runs(self, node: str) -> bool:
@@ -224,7 +243,7 @@ class LinkFault:
             return False
         if effect.has(Harm.BLACKHOLE) and effect.pair in self.dropped and look.open not in ENDED:
             return False
-        if look.reach in (Reach.ANSWERED, *ENDED):
+        if look.reach in (ProbeResult.ANSWERED, *ENDED):
             return True
         return self.cluster.processes.status(effect.destination).running is Running.PAUSED
 
@@ -253,17 +272,17 @@ class LinkFault:
             results = pool.map(act, self.effects)
             return {effect.pair: result for effect, result in zip(self.effects, results, strict=True)}
 
-    def _how(self, wrong: list[Effect], what: str, patience: float) -> str:
+    def _how(self, wrong: list[Effect], what: str, timeout: float) -> str:
         if not wrong:
             return f"{self.measure} through each of {len(self.effects)} links"
         names = ", ".join(f"{effect.source} to {effect.destination}" for effect in wrong)
-        return f"{len(wrong)} of {len(self.effects)} links {what} after {patience:g} s: {names}"
+        return f"{len(wrong)} of {len(self.effects)} links {what} after {timeout:g} s: {names}"
 
     def _measured(self, looks: Mapping[Pair, Look]) -> dict[str, object]:
         return {
             f"{source} to {destination}": {
-                "before": self.before[source, destination].told() if (source, destination) in self.before else None,
-                "now": look.told(),
+                "before": self.before[source, destination].as_json() if (source, destination) in self.before else None,
+                "now": look.as_json(),
             }
             for (source, destination), look in looks.items()
         }

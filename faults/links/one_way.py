@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+import random
+from typing import ClassVar, Literal
 
-from faults.capabilities import Cluster, Harm, Stream
-from faults.links.holding import harmed
-from faults.links.link_fault import Effect, LinkFault, Pair, pairs
+from fencepost.faults.capabilities import Cluster, Harm, Stream
+from fencepost.faults.generation import BreakableCluster, GeneratedFault, text_of
+from fencepost.faults.links.link_fault import Effect, LinkFault, Pair, harmed, pairs
+from fencepost.faults.links.link_generation import generated, links_between
+from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
+
+OneWay = Literal["stall", "blackhole"]
+METHODS: tuple[OneWay, ...] = ("stall", "stall", "blackhole")
+
+
+class OneWayParameters(FaultParameters):
+    """Nothing flows from `from` to `to`, whichever side opened the connection; everything flows the other way."""
+
+    from_: NodeRefs
+    to: NodeRefs
+    how: OneWay = "stall"
 
 
 class LinkOneWay(LinkFault):
-    """No byte gets from `from` to `to`, whoever opened the connection.
+    """No byte gets from `from` to `to`, whichever side opened the connection.
 
     That is two links for each pair: the requests of what `from` opened to `to`, and the replies to what `to` opened to
     `from`. Between two nodes of both groups nothing flows either way.
@@ -24,18 +37,29 @@ class LinkOneWay(LinkFault):
     """
 
     name: ClassVar[str] = "one-way"
+    phrase = "all bytes from {from} to {to} are stopped"
+    Parameters = OneWayParameters
+    weight = 4
 
-    def __init__(self, cluster: Cluster, *, from_: Sequence[str], to: Sequence[str], how: str = "stall") -> None:
+    def __init__(self, cluster: Cluster, parameters: OneWayParameters) -> None:
         super().__init__(cluster)
         streams: dict[Pair, set[Stream]] = {}
-        for source, destination in pairs(from_, to):
+        for source, destination in pairs(names_in(parameters.from_), names_in(parameters.to)):
             for pair, stream in _silenced(source, destination):
                 streams.setdefault(pair, set()).add(stream)
-        self.effects = tuple(Effect(*pair, harmed(Harm(how), silent)) for pair, silent in streams.items())
+        harm = Harm(parameters.how)
+        self.effects = tuple(Effect(*pair, harmed(harm, silent)) for pair, silent in streams.items())
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
+        aim, other, links = links_between(rng, cluster)
+        source, destination = (aim.refs, other) if rng.random() < 0.5 else (other, aim.refs)
+        parameters = OneWayParameters(from_=source, to=destination, how=rng.choice(METHODS))
+        return generated(parameters, aim, links, f"nothing flows from {text_of(source)} to {text_of(destination)}")
 
 
 def _silenced(source: str, destination: str) -> list[tuple[Pair, Stream]]:
-    """Where bytes from one to the other flow. Nobody opens a connection to a client."""
+    """Return the streams in which bytes flow from one to the other. No connection is opened to a client."""
     requests = ((source, destination), Stream.REQUESTS)
     if source.startswith("site:"):
         return [requests]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import random
 import re
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from faults.capabilities import Capability, CapabilityError, Cluster, Evidence, ProcessStatus, Running
-from faults.processes.process_fault import READY_PATIENCE, ProcessFault, await_ready, life
+from pydantic import Field
+
+from fencepost.faults.capabilities import Capability, CapabilityError, Cluster, Evidence, ProcessStatus, Running
+from fencepost.faults.fault import BundleScript
+from fencepost.faults.generation import BreakableCluster, GeneratedFault, one_broker, one_of_quorum
+from fencepost.faults.parameters import FaultParameters, Milliseconds, NodeRef, Pattern
+from fencepost.faults.processes.process_fault import READY_TIMEOUT_S, ProcessFault, await_ready, generated, life
 
 LOOK_EVERY = 0.005
 
@@ -35,6 +41,17 @@ class Crash:
         }
 
 
+class CrashLoopParameters(FaultParameters):
+    """SIGKILL, and for each of `lives_ms` a start, so long a life and SIGKILL again. Healed by one more start."""
+
+    node: NodeRef
+    lives_ms: Annotated[tuple[Milliseconds, ...], Field(min_length=1)] = (500, 500, 500)
+    until: Literal["running", "ready"] = "running"
+    """From when a life is counted: once the process runs, or once it answers requests."""
+    says: Pattern | None = None
+    """Each life is counted from the first line of its log in which this is found."""
+
+
 class CrashLoop(ProcessFault):
     """SIGKILL, and then for each of `lives_ms` a start, so long a life, and SIGKILL again. Healed by a last start.
 
@@ -48,23 +65,28 @@ class CrashLoop(ProcessFault):
     """
 
     name: ClassVar[str] = "crash-loop"
+    phrase = "{node} are killed and started again and again"
     capability: ClassVar[Capability] = Capability.KILL
+    Parameters = CrashLoopParameters
+    weight = 2
+    bundle_script = BundleScript.PROCESS_EVENTS
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        *,
-        node: str,
-        lives_ms: Sequence[int] = (500, 500, 500),
-        until: Literal["running", "ready"] = "running",
-        says: str | None = None,
-    ) -> None:
-        super().__init__(cluster, (node,))
-        self.node = node
-        self.lives_ms = tuple(lives_ms)
-        self.until = until
-        self.says = None if says is None else re.compile(says)
+    def __init__(self, cluster: Cluster, parameters: CrashLoopParameters) -> None:
+        super().__init__(cluster, (parameters.node,))
+        self.node = parameters.node
+        self.lives_ms = parameters.lives_ms
+        self.until = parameters.until
+        self.says = None if parameters.says is None else re.compile(parameters.says)
         self.crashes: list[Crash] = []
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
+        aim = one_broker(rng, cluster) if rng.random() < 0.8 else one_of_quorum(rng, cluster)
+        lives = [round(cluster.lease_ms * rng.choice((0.1, 0.3, 0.7, 1.2)), -1) for _ in range(rng.choice((1, 2, 3)))]
+        parameters = CrashLoopParameters(node=aim.text, lives_ms=tuple(map(int, lives)))
+        return generated(
+            parameters, aim, f"{aim.text} crashes {len(lives) + 1} times", stops_nodes=True, exclusive=True
+        )
 
     def set_up(self) -> None:
         self.require_running("crash")
@@ -101,14 +123,14 @@ class CrashLoop(ProcessFault):
         """CapabilityError if a life does not begin: a loop that was cut short is not what was asked for."""
         says = self.says
         if says is not None:
-            deadline = time.monotonic() + READY_PATIENCE
+            deadline = time.monotonic() + READY_TIMEOUT_S
             if not self._await(deadline, lambda: any(map(says.search, self.cluster.processes.said(self.node)))):
-                raise CapabilityError(f"{self.node} logged nothing with {says.pattern!r} in {READY_PATIENCE:g} s")
+                raise CapabilityError(f"{self.node} logged nothing with {says.pattern!r} in {READY_TIMEOUT_S:g} s")
         elif self.until == "ready":
-            self.cluster.processes.await_ready(self.node, READY_PATIENCE)
+            self.cluster.processes.await_ready(self.node, READY_TIMEOUT_S)
 
     def _await(self, deadline: float, condition: Callable[[], bool]) -> bool:
-        """Until it holds; False at the deadline, or when the process has ended by itself."""
+        """Wait until it holds; return False at the deadline, or when the process has ended by itself."""
         while not condition():
             if time.monotonic() > deadline or self.cluster.processes.status(self.node).running is Running.EXITED:
                 return False

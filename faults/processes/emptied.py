@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Mapping
 from typing import ClassVar
 
-from faults.capabilities import Capability, CapabilityError, Cluster, Contents, Evidence, Running
-from faults.processes.process_fault import How, ProcessFault, await_ready, measured
+from fencepost.faults.capabilities import Capability, CapabilityError, Cluster, Contents, Evidence, Running
+from fencepost.faults.generation import BreakableCluster, GeneratedFault, one_holder
+from fencepost.faults.parameters import EndingMethod, FaultParameters, NodeRefs, names_in
+from fencepost.faults.processes.process_fault import (
+    KEEPS_ITS_PLACE,
+    ProcessFault,
+    await_ready,
+    generated,
+    measured,
+)
+
+METHODS: tuple[EndingMethod, ...] = ("kill", "kill", "shutdown")
+
+
+class EmptiedParameters(FaultParameters):
+    """Ended, and nothing is left in its log directories. Healed by a restart, which brings nothing back."""
+
+    nodes: NodeRefs
+    how: EndingMethod = "kill"
 
 
 class Emptied(ProcessFault):
@@ -17,17 +35,28 @@ class Emptied(ProcessFault):
 
     What was in the directories does not come back by healing; healed means that the node runs and answers again, and
     what it lacks it has to fetch. So it takes away a copy of every record: where it was the last one, records are lost,
-    and no protocol can help. A controller that lost its directory forgot whom it voted for, and a quorum may then
+    and no protocol can help. A controller that lost its directory forgot its votes, and a quorum may then
     decide twice: aim it at brokers, or expect that.
     """
 
     name: ClassVar[str] = "emptied"
+    phrase = "the log directories of {nodes} are emptied"
     capability: ClassVar[Capability] = Capability.DIRECTORIES
+    Parameters = EmptiedParameters
+    weight = 2
+    left_out: ClassVar[Mapping[str, str]] = {"leader-driven": KEEPS_ITS_PLACE}
 
-    def __init__(self, cluster: Cluster, *, nodes: Sequence[str], how: How = "kill") -> None:
-        super().__init__(cluster, tuple(nodes))
-        self.how: How = how
+    def __init__(self, cluster: Cluster, parameters: EmptiedParameters) -> None:
+        super().__init__(cluster, names_in(parameters.nodes))
+        self.how = parameters.how
         self.had: dict[str, Contents] = {}
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
+        aim = one_holder(rng, cluster)
+        how = rng.choice(METHODS)
+        title = f"{aim.text} loses its directory ({how})"
+        return generated(EmptiedParameters(nodes=aim.refs, how=how), aim, title, stops_nodes=True, fragile=True)
 
     def set_up(self) -> None:
         self.require_running("empty")

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import random
 import signal
-from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from faults.capabilities import Capability, Cluster, Evidence, Running
-from faults.processes.process_fault import ProcessFault, await_ready
+from fencepost.faults.capabilities import Capability, Cluster, Evidence, Running
+from fencepost.faults.fault import BundleScript
+from fencepost.faults.generation import BreakableCluster, GeneratedFault, some_nodes
+from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
+from fencepost.faults.processes.process_fault import ProcessFault, await_ready, generated
+
+
+class KillParameters(FaultParameters):
+    """SIGKILL. Healed by a restart."""
+
+    nodes: NodeRefs
+    back: Literal["running", "ready"] = "ready"
+    """When the restart counts as healed: once the new process runs, or once it answers requests."""
 
 
 class Kill(ProcessFault):
@@ -20,11 +31,22 @@ class Kill(ProcessFault):
     """
 
     name: ClassVar[str] = "kill"
+    phrase = "{nodes} are killed"
     capability: ClassVar[Capability] = Capability.KILL
+    Parameters = KillParameters
+    weight = 9
+    bundle_script = BundleScript.PROCESS_EVENTS
 
-    def __init__(self, cluster: Cluster, *, nodes: Sequence[str], back: str = "ready") -> None:
-        super().__init__(cluster, tuple(nodes))
-        self.back = back
+    def __init__(self, cluster: Cluster, parameters: KillParameters) -> None:
+        super().__init__(cluster, names_in(parameters.nodes))
+        self.back = parameters.back
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
+        """SIGKILL loses nothing that was handed to the kernel, so any number of nodes may be killed at a time."""
+        aim = some_nodes(rng, cluster)
+        parameters = KillParameters(nodes=aim.refs)
+        return generated(parameters, aim, f"kill -9 of {aim.text}", stops_nodes=True, others_go_on=True)
 
     def set_up(self) -> None:
         self.require_running("kill")
@@ -39,7 +61,7 @@ class Kill(ProcessFault):
         )
 
     def recover(self) -> None:
-        """All at once: some targets have to wait before a node may start, and the nodes may need each other."""
+        """Start all at once: some targets have to wait before a node may start, and the nodes may need each other."""
         self.at_once(self.restart)
 
     def verify_healed(self) -> Evidence:

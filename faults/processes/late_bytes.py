@@ -1,19 +1,23 @@
-"""What a process had sent arrives when it is dead, and its successor runs."""
+"""The requests of a dead process arrive while its successor runs."""
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Literal
 
-from faults.capabilities import Capability, Cluster, Evidence, Running
-from faults.links.stall import LinkStall
-from faults.processes.kill import Kill
-from faults.processes.process_fault import READY_PATIENCE, await_ready
+from fencepost.faults.capabilities import Capability, Cluster, Evidence, Harm, Running, Stream
+from fencepost.faults.generation import LINKS_TO_QUORUM, BreakableCluster, GeneratedFault, one_broker
+from fencepost.faults.links.link_fault import Effect, LinkFault, harmed, pairs
+from fencepost.faults.parameters import FaultParameters, Milliseconds, NodeRef, NodeRefs, names_in
+from fencepost.faults.processes.kill import Kill, KillParameters
+from fencepost.faults.processes.process_fault import READY_TIMEOUT_S, await_ready, generated
 
 Pair = tuple[str, str]
 Bytes = Mapping[Pair, Mapping[str, int]]
-"""Of each link what it has taken, by the address that it comes from."""
+"""The bytes that each link has taken, by the address that they come from."""
 
 LOOK_EVERY = 0.02
 QUEUED_WITHIN = 15.0
@@ -24,13 +28,24 @@ DRAINED_WITHIN = 20.0
 """Seconds from the release of the links until what they held has been delivered, or refused."""
 
 
-class LateBytes(LinkStall):
+class LateBytesParameters(FaultParameters):
+    """Links from `node` to `to` hold its requests for `queued_ms`, then SIGKILL. Healed by a restart, and then by
+    releasing what the dead process had sent."""
+
+    node: NodeRef
+    to: NodeRefs
+    queued_ms: Milliseconds = 1000
+    back: Literal["running", "ready"] = "running"
+    """The event that releases the bytes: the new process runs, or it answers requests."""
+
+
+class LateBytes(LinkFault):
     """Links from `node` to `to` hold its requests back for `queued_ms`; then SIGKILL. Healed by a start, and then by
     letting the links go: what the dead process had sent arrives beside what its successor sends.
 
     Models a network that is slower than a supervisor: segments on their way in switches and tunnels, or in the receive
     buffers of a host that is stopped. Does not model bytes that arrive out of order, nor twice: TCP allows neither.
-    `back`: the links are released once the successor runs, or once it answers; it cannot ask anybody in `to` before.
+    `back`: the links are released once the successor runs, or once it answers; it cannot reach any node of `to` before.
 
     Proven when nothing passed the links any more, and they had taken bytes since from the process that is now dead: the
     kernel counts what the proxy received on each connection. Healed when these connections are over at the proxy, and
@@ -40,30 +55,36 @@ class LateBytes(LinkStall):
     """
 
     name: ClassVar[str] = "late-bytes"
+    phrase = "{node} are killed with requests to {to} still in the link"
     capability: ClassVar[Capability] = Capability.HELD_BYTES
+    Parameters = LateBytesParameters
+    weight = 2
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        *,
-        node: str,
-        to: Sequence[str],
-        queued_ms: int = 1000,
-        back: Literal["running", "ready"] = "running",
-    ) -> None:
-        super().__init__(cluster, from_=[node], to=to, streams="requests")
-        self.node = node
-        self.queued_ms = queued_ms
-        self.back = back
-        self.kill = Kill(cluster, nodes=[node], back=back)
+    def __init__(self, cluster: Cluster, parameters: LateBytesParameters) -> None:
+        super().__init__(cluster)
+        self.node = parameters.node
+        self.queued_ms = parameters.queued_ms
+        self.back = parameters.back
+        held = harmed(Harm.STALL, {Stream.REQUESTS})
+        self.effects = tuple(Effect(*pair, held) for pair in pairs([self.node], names_in(parameters.to)))
+        self.kill = Kill(cluster, KillParameters(nodes=self.node, back=self.back))
         self.stalled: Evidence | None = None
         self.late: dict[Pair, dict[str, int]] = {}
         """Bytes that are held from the dead process, by the address that they came from."""
         self.released: Bytes = {}
-        """What of them was still held when the links were let go."""
+        """The part of them that was still held when the links were released."""
         self.given: dict[Pair, int] = {}
         self._others: dict[Pair, set[str]] = {}
         """Addresses at the far end of connections that need not be the node's."""
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
+        """The requests of a dead broker to the quorum arrive beside those of its successor."""
+        aim = one_broker(rng, cluster)
+        parameters = LateBytesParameters(node=aim.text, to=cluster.quorum_role, queued_ms=rng.choice((1000, 2000)))
+        title = f"requests of {aim.text} to {cluster.quorum_role} arrive after its death"
+        fault = generated(parameters, aim, title, stops_nodes=True, exclusive=True, needs_running_nodes=True)
+        return replace(fault, resources=(*fault.resources, LINKS_TO_QUORUM))
 
     def targets(self) -> Mapping[str, object]:
         return {**super().targets(), **self.kill.targets()}
@@ -111,14 +132,14 @@ class LateBytes(LinkStall):
         killed = self.kill.verify()
         stalled = self.stalled is not None and self.stalled.proven
         held = self._held()
-        data = {"held bytes": _told(self.late), **killed.measured}
+        data = {"held bytes": _as_json(self.late), **killed.measured}
         how = f"{held} bytes that the dead process had sent are in {len(self.effects)} links that pass nothing"
         return Evidence(stalled and killed.proven and held > 0, how, data)
 
     def recover(self) -> None:
         self.kill.recover()
         if self.back == "ready" and self.cluster.processes.status(self.node).running is Running.RUNNING:
-            self.cluster.processes.await_ready(self.node, READY_PATIENCE)
+            self.cluster.processes.await_ready(self.node, READY_TIMEOUT_S)
         if not self.given:
             self.released = self._left()
             self.given = {pair: self.cluster.links.passed_on(*pair) for pair in self.links()}
@@ -135,9 +156,9 @@ class LateBytes(LinkStall):
         ready = await_ready(self.cluster, [self.node])
         data = {
             **ready.measured,
-            "released": _told(self.released),
+            "released": _as_json(self.released),
             "given since": _named(given),
-            "still held": _told(left),
+            "still held": _as_json(left),
         }
         if self.released and not any(given.values()):
             return Evidence(False, "nothing of the held bytes was passed on", data)
@@ -151,7 +172,8 @@ class LateBytes(LinkStall):
         return {pair: self.cluster.links.passed_on(*pair) - count for pair, count in self.given.items()}
 
     def _passed(self) -> bool:
-        """Whether anything was passed on, where anything was still held. The proxy counts when a connection ends."""
+        """Return whether anything was passed on, if anything was still held. The proxy counts when a connection
+        ends."""
         return not self.released or any(self._given().values())
 
     def _leave_out_since(self, before: Bytes) -> None:
@@ -163,7 +185,7 @@ class LateBytes(LinkStall):
         return {pair: self.cluster.links.taken(*pair) for pair in self.links()}
 
     def _count(self, before: Bytes) -> bool:
-        """Whether anything was taken since then that is still in the links."""
+        """Return whether anything was taken since then that is still in the links."""
         for pair, connections in self._taken().items():
             more = {
                 address: count - before[pair].get(address, 0)
@@ -177,7 +199,7 @@ class LateBytes(LinkStall):
         return sum(sum(connections.values()) for connections in self.late.values())
 
     def _left(self) -> Bytes:
-        """Of what was held the connections that the proxy has not closed."""
+        """Return the held connections that the proxy has not closed."""
         now = self._taken()
         left = {
             pair: {address: count for address, count in connections.items() if address in now[pair]}
@@ -186,7 +208,7 @@ class LateBytes(LinkStall):
         return {pair: connections for pair, connections in left.items() if connections}
 
 
-def _told(held: Bytes) -> dict[str, object]:
+def _as_json(held: Bytes) -> dict[str, object]:
     return {f"{source} to {destination}": dict(each) for (source, destination), each in sorted(held.items())}
 
 

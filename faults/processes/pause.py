@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
 from typing import ClassVar
 
-from faults.capabilities import Capability, Cluster, Evidence, Running
-from faults.processes.process_fault import ProcessFault, await_ready
+from fencepost.faults.capabilities import Capability, Cluster, Evidence, Running
+from fencepost.faults.fault import BundleScript
+from fencepost.faults.generation import BreakableCluster, GeneratedFault, HealOrder, some_nodes
+from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
+from fencepost.faults.processes.process_fault import ProcessFault, await_ready, generated
+
+
+class PauseParameters(FaultParameters):
+    """SIGSTOP. Healed by SIGCONT. Links to a paused node can only be cut: stall them before."""
+
+    nodes: NodeRefs
 
 
 class Pause(ProcessFault):
@@ -18,10 +27,21 @@ class Pause(ProcessFault):
     """
 
     name: ClassVar[str] = "pause"
+    phrase = "{nodes} are paused"
     capability: ClassVar[Capability] = Capability.PAUSE
+    Parameters = PauseParameters
+    weight = 7
+    bundle_script = BundleScript.PROCESS_EVENTS
 
-    def __init__(self, cluster: Cluster, *, nodes: Sequence[str]) -> None:
-        super().__init__(cluster, tuple(nodes))
+    def __init__(self, cluster: Cluster, parameters: PauseParameters) -> None:
+        super().__init__(cluster, names_in(parameters.nodes))
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
+        """A stopped process keeps its connections: a client may wait for it as long as the stop lasts."""
+        aim = some_nodes(rng, cluster)
+        parameters = PauseParameters(nodes=aim.refs)
+        return generated(parameters, aim, f"pause of {aim.text}", heal_order=HealOrder.PAUSES, stops_nodes=True)
 
     def set_up(self) -> None:
         self.require_running("pause")

@@ -1,4 +1,4 @@
-"""What the faults of processes share."""
+"""The base of the faults of processes."""
 
 from __future__ import annotations
 
@@ -6,26 +6,33 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TypedDict, Unpack
 
-from faults.capabilities import CapabilityError, Cluster, Evidence, ProcessStatus, Running
+from fencepost.faults.capabilities import CapabilityError, Cluster, Evidence, ProcessStatus, Running
+from fencepost.faults.fault import Fault
+from fencepost.faults.generation import Aim, GeneratedFault, HealOrder
+from fencepost.faults.parameters import EndingMethod, FaultParameters
 
-How = Literal["kill", "shutdown"]
-"""SIGKILL, or SIGTERM as an operator ends a node."""
-
-PATIENCE = 10.0
+TIMEOUT_S = 10.0
 """Seconds until the process table has to show what was done."""
-READY_PATIENCE = 60.0
+READY_TIMEOUT_S = 60.0
 """Seconds for a node to answer again: a JVM on a busy machine takes ten."""
-END_PATIENCE = 60.0
+END_TIMEOUT_S = 60.0
 """Seconds for a node to hand over what it leads and end."""
 
 Life = tuple[int | None, float | None]
 """One process of a node: its pid and when it was started."""
 
 
+KEEPS_ITS_PLACE = (
+    "a replica that is killed stays in the ISR and may lead by what its directory holds, so that what it lacks is lost "
+    "by design (as LF-01)"
+)
+"""The reason why random plans for the design without controllers take no directory away."""
+
+
 @dataclass
-class ProcessFault:
+class ProcessFault(Fault):
     """A fault of whole processes, proven from the process table."""
 
     cluster: Cluster
@@ -39,13 +46,10 @@ class ProcessFault:
     def nodes(self) -> frozenset[str]:
         return frozenset(self.names)
 
-    def links(self) -> frozenset[tuple[str, str]]:
-        return frozenset()
-
     def require_running(self, what: str) -> None:
-        """CapabilityError unless each of the nodes runs: one that is gone already proves nothing."""
+        """Raise CapabilityError unless each of the nodes runs: one that is gone already proves nothing."""
         if not self.names:
-            raise CapabilityError(f"nobody to {what}: the plan's reference led to no node")
+            raise CapabilityError(f"there is no node to {what}: the plan's reference led to no node")
         for name in self.names:
             status = self.cluster.processes.status(name)
             if status.running is not Running.RUNNING:
@@ -57,14 +61,14 @@ class ProcessFault:
         with ThreadPoolExecutor(max_workers=len(self.names)) as pool:
             list(pool.map(act, self.names))
 
-    def end(self, name: str, how: How) -> None:
+    def end(self, name: str, how: EndingMethod) -> None:
         """End a node's process, and return when it is gone. CapabilityError if it does not go."""
         if how == "kill":
             self.cluster.processes.kill(name)
             return
         self.cluster.processes.shut_down(name)
-        if not self.cluster.processes.await_end(name, END_PATIENCE):
-            raise CapabilityError(f"{name} did not end within {END_PATIENCE:g} s of SIGTERM")
+        if not self.cluster.processes.await_end(name, END_TIMEOUT_S):
+            raise CapabilityError(f"{name} did not end within {END_TIMEOUT_S:g} s of SIGTERM")
 
     def restart(self, name: str) -> None:
         """Start it, if it is down."""
@@ -72,13 +76,18 @@ class ProcessFault:
             self.cluster.processes.start(name)
 
     def down(self, name: str) -> None:
-        """End it, if it runs."""
-        if self.cluster.processes.status(name).running in (Running.RUNNING, Running.PAUSED):
+        """End it, if it runs. It may end by itself meanwhile."""
+        if self.cluster.processes.status(name).running not in (Running.RUNNING, Running.PAUSED):
+            return
+        try:
             self.cluster.processes.kill(name)
+        except CapabilityError:
+            if self.cluster.processes.status(name).running is not Running.EXITED:
+                raise
 
     def await_status(self, wanted: Callable[[ProcessStatus], bool], how: str) -> Evidence:
         """Poll the process table until all nodes are as wanted."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             found = {name: self.cluster.processes.status(name) for name in self.names}
             proven = all(map(wanted, found.values()))
@@ -89,13 +98,42 @@ class ProcessFault:
 
 def await_ready(cluster: Cluster, names: Sequence[str]) -> Evidence:
     """Wait until each answers requests; the first that does not is the evidence against."""
-    deadline = time.monotonic() + READY_PATIENCE
+    deadline = time.monotonic() + READY_TIMEOUT_S
     for name in names:
         try:
             cluster.processes.await_ready(name, max(0.1, deadline - time.monotonic()))
         except CapabilityError as error:
             return Evidence(False, str(error), measured({name: cluster.processes.status(name)}))
     return Evidence(True, "each answered a request", measured({n: cluster.processes.status(n) for n in names}))
+
+
+class _Traits(TypedDict, total=False):
+    stops_nodes: bool
+    others_go_on: bool
+    fragile: bool
+    exclusive: bool
+    needs_running_nodes: bool
+
+
+def generated(
+    parameters: FaultParameters,
+    aim: Aim,
+    title: str,
+    *,
+    heal_order: HealOrder = HealOrder.PROCESSES,
+    **traits: Unpack[_Traits],
+) -> GeneratedFault:
+    """Return the generated fault of the processes that `aim` leads to."""
+    return GeneratedFault(
+        parameters=parameters,
+        aim=aim,
+        heal_order=heal_order,
+        resources=aim.processes(),
+        brokers=aim.away_brokers,
+        quorum=aim.away_quorum,
+        title=title,
+        **traits,
+    )
 
 
 def life(status: ProcessStatus) -> Life:

@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
+import random
 import time
+from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
-from faults.capabilities import Capability, Cluster, Contents, Evidence, Running
-from faults.processes.process_fault import How, ProcessFault, await_ready, measured
+from fencepost.faults.capabilities import Capability, Cluster, Contents, Evidence, Running
+from fencepost.faults.generation import BreakableCluster, GeneratedFault, one_holder
+from fencepost.faults.parameters import EndingMethod, FaultParameters, Milliseconds, Name, NodeRef, PlannedNode
+from fencepost.faults.processes.process_fault import (
+    KEEPS_ITS_PLACE,
+    ProcessFault,
+    await_ready,
+    generated,
+    measured,
+)
+
+METHODS: tuple[EndingMethod, ...] = ("kill", "shutdown")
+
+
+class RestoredParameters(FaultParameters):
+    """Ended, and an old copy of its log directories is put back. Healed by a restart on it."""
+
+    node: NodeRef
+    backup: Name | None = None
+    """The name of an earlier `backup` step of this node. Without it a copy is made first, `age_ms` before the end."""
+    age_ms: Milliseconds = 2000
+    how: EndingMethod = "kill"
+
+    def problems(self, nodes: Iterable[PlannedNode], backups: Iterable[str]) -> Iterator[tuple[str, str]]:
+        made = sorted(backups)
+        if self.backup is not None and self.backup not in made:
+            yield "backup", f"no backup `{self.backup}` comes before this; so far: {', '.join(made) or 'none'}"
 
 
 class Restored(ProcessFault):
@@ -23,17 +50,26 @@ class Restored(ProcessFault):
     """
 
     name: ClassVar[str] = "restored"
+    phrase = "the directories of {node} are replaced by an earlier copy"
     capability: ClassVar[Capability] = Capability.DIRECTORIES
+    Parameters = RestoredParameters
+    weight = 2
+    left_out: ClassVar[Mapping[str, str]] = {"leader-driven": KEEPS_ITS_PLACE}
 
-    def __init__(
-        self, cluster: Cluster, *, node: str, backup: str | None = None, age_ms: int = 2000, how: How = "kill"
-    ) -> None:
-        super().__init__(cluster, (node,))
-        self.node = node
-        self.backup = backup
-        self.age_ms = age_ms
-        self.how: How = how
+    def __init__(self, cluster: Cluster, parameters: RestoredParameters) -> None:
+        super().__init__(cluster, (parameters.node,))
+        self.node = parameters.node
+        self.backup = parameters.backup
+        self.age_ms = parameters.age_ms
+        self.how = parameters.how
         self.had: Contents | None = None
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
+        aim = one_holder(rng, cluster)
+        parameters = RestoredParameters(node=aim.text, age_ms=rng.choice((500, 1000, 3000)), how=rng.choice(METHODS))
+        title = f"{aim.text} gets an old copy of its directory ({parameters.how})"
+        return generated(parameters, aim, title, stops_nodes=True, fragile=True)
 
     def set_up(self) -> None:
         self.require_running("put a copy back under")

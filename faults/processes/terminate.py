@@ -1,35 +1,56 @@
-"""Processes are asked to end, as an operator ends them."""
+"""Processes get SIGTERM, as from an operator."""
 
 from __future__ import annotations
 
+import random
 import signal
 import time
-from collections.abc import Sequence
 from typing import ClassVar
 
-from faults.capabilities import Capability, Cluster, Evidence, Running
-from faults.processes.process_fault import ProcessFault, await_ready, measured
+from fencepost.faults.capabilities import Capability, Cluster, Evidence, Running
+from fencepost.faults.fault import BundleScript
+from fencepost.faults.generation import BreakableCluster, GeneratedFault, one_broker, one_of_quorum
+from fencepost.faults.parameters import FaultParameters, Milliseconds, NodeRefs, names_in
+from fencepost.faults.processes.process_fault import ProcessFault, await_ready, generated, measured
 
 ORDERLY = (0, 128 + signal.SIGTERM, -signal.SIGTERM)
-"""Exit codes of who ends because it was asked to; a JVM says 143."""
+"""The exit codes of a process that ends on request; a JVM exits with 143."""
+
+
+class TerminateParameters(FaultParameters):
+    """SIGTERM, and each has to end by itself within `within_ms`. Healed by a restart."""
+
+    nodes: NodeRefs
+    within_ms: Milliseconds = 60_000
 
 
 class Terminate(ProcessFault):
     """SIGTERM to each node's process, all at once. Healed by a restart on the same directory.
 
     Models an operator's stop, or an orchestrator that moves a node. What is done before the end is the target's: where
-    it has a controlled shutdown it hands over what it leads, and closes its logs. Does not model an orchestrator whose
-    patience ends (SIGKILL after so many seconds): `within_ms` is how long it may take, and a node that takes longer
+    it has a controlled shutdown it hands over what it leads, and closes its logs. Does not model an orchestrator that
+    sends SIGKILL after a timeout: `within_ms` is how long it may take, and a node that takes longer
     leaves the fault unproven. Proven from the process table: gone, and by an exit code that answers SIGTERM.
     """
 
     name: ClassVar[str] = "terminate"
+    phrase = "{nodes} are ended by SIGTERM"
     capability: ClassVar[Capability] = Capability.TERMINATE
+    Parameters = TerminateParameters
+    weight = 3
+    bundle_script = BundleScript.PROCESS_EVENTS
 
-    def __init__(self, cluster: Cluster, *, nodes: Sequence[str], within_ms: int = 60_000) -> None:
-        super().__init__(cluster, tuple(nodes))
-        self.within_ms = within_ms
+    def __init__(self, cluster: Cluster, parameters: TerminateParameters) -> None:
+        super().__init__(cluster, names_in(parameters.nodes))
+        self.within_ms = parameters.within_ms
         self._asked: dict[str, int | None] = {}
+
+    @classmethod
+    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
+        """Exclusive: a broker that reaches no other node cannot hand over what it leads, and may end late."""
+        aim = one_broker(rng, cluster) if rng.random() < 0.7 else one_of_quorum(rng, cluster)
+        parameters = TerminateParameters(nodes=aim.refs)
+        return generated(parameters, aim, f"SIGTERM to {aim.text}", stops_nodes=True, exclusive=True)
 
     def set_up(self) -> None:
         self.require_running("terminate")
@@ -44,10 +65,10 @@ class Terminate(ProcessFault):
         found = {name: self.cluster.processes.status(name) for name in self.names}
         proven = all(each.running is Running.EXITED and each.exit_code in ORDERLY for each in found.values())
         data = {**measured(found), "seconds": round(time.monotonic() - began, 3)}
-        return Evidence(proven, "the process table: each ended by itself, as who is asked to", data)
+        return Evidence(proven, "the process table: each ended by itself, on request", data)
 
     def recover(self) -> None:
-        """Who is still ending is waited for: it would be down again soon after its restart. Its successor is not."""
+        """Wait for processes that are still ending: they would be down again soon after their restart."""
         self._await_ends()
         self.at_once(self.restart)
 

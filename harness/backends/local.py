@@ -1,4 +1,4 @@
-"""The premises of a cluster of processes: a block of this machine's loopback addresses, and one Toxiproxy for all."""
+"""The environment of a cluster of processes: loopback addresses of this machine, and one Toxiproxy for all links."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
-from harness.backends.no_containers import NoContainers
-from harness.backends.premises import Ordered
-from harness.backends.process import ProcessBackend
-from harness.network.doors import await_doors, doors_command
-from harness.network.layout import Layout, Proxy
-from harness.network.lease import Lease
-from harness.network.links import dial, sock_diag_here
-from harness.network.server import await_version, server_command
-from harness.network.toxiproxy import Toxiproxy
+from fencepost.harness.backends.environment import EnvironmentSpec
+from fencepost.harness.backends.no_containers import NoContainers
+from fencepost.harness.backends.process import ProcessBackend
+from fencepost.harness.network.accept_delay import accept_delay_command, await_accept_delay
+from fencepost.harness.network.layout import Layout, Proxy
+from fencepost.harness.network.lease import Lease
+from fencepost.harness.network.links import dial, sock_diag_here
+from fencepost.harness.network.server import await_version, server_command
+from fencepost.harness.network.toxiproxy import Toxiproxy
 
-TOXIPROXY, DOORS = "toxiproxy", "doors"
+TOXIPROXY, ACCEPT_DELAY = "toxiproxy", "accept-delay"
 
 
-class Machine:
-    """Implements `Premises`."""
+class LocalEnvironment:
+    """Implements `Environment`."""
 
     layout: Layout
     backend: ProcessBackend
     containers = NoContainers()
 
-    def __init__(self, ordered: Ordered) -> None:
-        self._ordered = ordered
+    def __init__(self, spec: EnvironmentSpec) -> None:
+        self._spec = spec
         self._stack = ExitStack()
         self._broken: list[str] = []
 
     def __enter__(self) -> Self:
-        folder, lay_out = self._ordered.folder, self._ordered.lay_out
+        folder, lay_out = self._spec.folder, self._spec.lay_out
         with self._stack as stack:
             lease = Lease.acquire(folder.path, lambda addresses: lay_out(addresses).listeners())
             stack.callback(lease.release)
@@ -42,8 +42,8 @@ class Machine:
             stack.callback(self.backend.stop_all)
             self._toxiproxy = Toxiproxy(self.layout.addresses.toxiproxy)
             self.backend.start(TOXIPROXY, server_command(self._toxiproxy.api))
-            if doors := self.layout.doors():
-                await_doors(doors, self.backend.start(DOORS, doors_command(doors)).pid)
+            if proxies := self.layout.accept_delay_proxies():
+                await_accept_delay(proxies, self.backend.start(ACCEPT_DELAY, accept_delay_command(proxies)).pid)
             await_version(self._toxiproxy)
             self._toxiproxy.populate(self.layout.links())
             self._stack = stack.pop_all()
@@ -65,7 +65,7 @@ class Machine:
         return self._broken
 
     def _exited(self, name: str, exit_code: int) -> None:
-        if name in (TOXIPROXY, DOORS):
-            self._broken.append(self.backend.obituary(name))
+        if name in (TOXIPROXY, ACCEPT_DELAY):
+            self._broken.append(self.backend.exit_summary(name))
         else:
-            self._ordered.on_exit(name, exit_code)
+            self._spec.on_exit(name, exit_code)

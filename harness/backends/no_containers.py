@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from faults.capabilities import CapabilityError, Limits
+from fencepost.faults.capabilities import CapabilityError, Limits
 
 
 class NoContainers:
-    """Implements `faults.capabilities.Containers` by a sentence: it is only asked where a plan is for containers."""
+    """Implements `fencepost.faults.capabilities.Containers` with an error: only plans for containers need it."""
 
     def disconnect(self, node: str) -> None:
         self._refuse(node)

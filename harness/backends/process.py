@@ -1,7 +1,7 @@
 """Nodes as processes of this machine, each the leader of a session and process group of its own.
 
-Nothing here is believed because a call returned: a kill is over when the process table no longer has the group, a
-pause when the kernel shows every thread as stopped.
+A kill is complete when the process table no longer has the group, a pause when the kernel shows every thread as
+stopped.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from faults.capabilities import ProcessStatus, Running
-from harness.backends.backend import SETTLE, Command, OnExit
-from harness.backends.obituary import obituary
-from harness.backends.waiting import within
-from harness.errors import InfrastructureError
-from harness.processes import table
-from harness.processes.records import TOKEN, ProcessRecords
-from harness.processes.table import Identity
+from fencepost.faults.capabilities import ProcessStatus, Running
+from fencepost.harness.backends.backend import SETTLE, OnExit
+from fencepost.harness.backends.exit_summary import exit_summary
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.processes import table
+from fencepost.harness.processes.command import Command, no_name_tables
+from fencepost.harness.processes.records import TOKEN, ProcessRecords
+from fencepost.harness.processes.table import Identity
+from fencepost.harness.processes.waiting import within
 
 
 class _Child:
@@ -31,8 +32,8 @@ class _Child:
         self.exit_code: int | None = None
         self.asked_to_end = False
         self.exited = threading.Event()
-        self.told = threading.Event()
-        """Whoever has to know of its end knows."""
+        self.reported = threading.Event()
+        """Set once `on_exit` has returned."""
         self.pid = process.pid
         self.identity = table.identify_child(process.pid)
         self._process = process
@@ -44,7 +45,7 @@ class _Child:
         self.exited.set()
         if not self.asked_to_end:
             self._on_exit(self.exit_code)
-        self.told.set()
+        self.reported.set()
 
 
 class ProcessBackend:
@@ -59,14 +60,19 @@ class ProcessBackend:
     def start(self, name: str, command: Command) -> Identity:
         """Start a process; its output is appended to its log. Raises InfrastructureError if it cannot be started."""
         if self.status(name).running in (Running.RUNNING, Running.PAUSED):
-            raise InfrastructureError(f"{name} runs already: end it before starting it again")
+            raise InfrastructureError(f"{name} is already running: end it before starting it again")
+        if command.hosts is not None and (reason := no_name_tables()):
+            raise InfrastructureError(
+                f"{name} cannot see its name table as /etc/hosts: {reason}. Run with the right to mount, or set"
+                " `names: program` in the target file if the program reads {{ hosts }} itself"
+            )
         if earlier := self._children.get(name):
-            earlier.told.wait(SETTLE)
+            earlier.reported.wait(SETTLE)
         stamp = self._records.intend(name, command.argv)
         try:
             with self.log(name).open("ab") as log:
                 process = subprocess.Popen(
-                    command.argv,
+                    command.argv_with_hosts,
                     env={**os.environ, **command.environment, **stamp},
                     stdin=subprocess.DEVNULL,
                     stdout=log,
@@ -88,13 +94,13 @@ class ProcessBackend:
             raise InfrastructureError(f"{name} (pid {child.pid}) is still there {SETTLE:g} s after SIGKILL")
 
     def terminate(self, name: str) -> None:
-        """SIGTERM to the process itself, and return: its end is reported as one of its own."""
+        """Send SIGTERM to the process and return at once; `on_exit` reports its end."""
         child = self._living(name)
         with suppress(ProcessLookupError):
             os.kill(child.pid, signal.SIGTERM)
 
     def await_end(self, name: str, timeout: float) -> bool:
-        """Until a process has ended, however it did. False if it lives on after `timeout` seconds."""
+        """Wait for the end of a process. Return False if it is alive after `timeout` seconds."""
         child = self._children.get(name)
         return child is not None and child.exited.wait(timeout)
 
@@ -129,14 +135,14 @@ class ProcessBackend:
     def log(self, name: str) -> Path:
         return self._logs / f"{name}.log"
 
-    def obituary(self, name: str) -> str:
-        """A sentence about how a process ended, with the last lines of its log."""
+    def exit_summary(self, name: str) -> str:
+        """A message about how a process ended, with the last lines of its log."""
         child = self._children[name]
         child.exited.wait(SETTLE)
-        return obituary(name, child.exit_code, self.log(name))
+        return exit_summary(name, child.exit_code, self.log(name))
 
     def stop_all(self) -> None:
-        """End everything that was started here, the last first. Paused processes, too."""
+        """End all processes of this backend, the newest first, paused ones included."""
         errors = []
         for name in reversed(self._children):
             if self.status(name).running in (Running.RUNNING, Running.PAUSED):
@@ -144,7 +150,6 @@ class ProcessBackend:
                     self.kill(name)
                 except InfrastructureError as error:
                     errors.append(str(error))
-        self._records.close()
         if errors:
             raise InfrastructureError("; ".join(errors))
 
@@ -161,7 +166,7 @@ def _signal_group(group: int, number: signal.Signals) -> None:
 
 
 def _group_lives(group: int) -> bool:
-    """Whether anything but zombies is left of it: an orphan stays in the table until init has reaped it."""
+    """Return whether a group has processes besides zombies: an orphan stays in the table until init reaps it."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:

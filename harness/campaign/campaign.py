@@ -1,6 +1,6 @@
-"""A campaign: random plans, one after another or side by side, until the time is up. A failure ends nothing.
+"""A campaign: random plans, one after another or side by side, until the time is up. A failure does not end it.
 
-Its folder holds `campaign.json` (what was asked for), the folder of each run, and at the end `summary.json`. Spark
+Its folder holds `campaign.json` (the request), the folder of each run, and at the end `summary.json`. Spark
 mines it as any folder of runs.
 """
 
@@ -19,21 +19,22 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
-from harness.campaign.planner import VERSION, draw
-from harness.conformance.progress import VARIABLE, new_lines
-from harness.plan import Plan, dump_plan
-from harness.processes.interrupts import heed_interrupts
-from results.records.folder import write_json
+from fencepost.harness.campaign.pairwise import Pairwise, pairwise
+from fencepost.harness.campaign.planner import VERSION, generate
+from fencepost.harness.plan import Plan, dump_plan
+from fencepost.harness.processes.interrupts import end_on_interrupt
+from fencepost.results.records.files import write_json
+from fencepost.results.records.progress import VARIABLE, new_lines
 
 GRACE = 60.0
 """Seconds that runs have to stop and be judged after an interrupt."""
 NOT_TWICE = 1_000_000
-"""Campaigns of different seeds draw different plans, up to so many."""
+"""Campaigns of different seeds have different plans, up to this number."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What was asked for. `plans` None: as many as the time allows."""
+    """The request for a campaign. `plans` None: as many as the time allows, or as the pairs need."""
 
     target: str
     backend: str
@@ -41,10 +42,27 @@ class Order:
     minutes: float
     workers: int
     plans: int | None = None
+    pairwise: bool = False
+    """Not random plans: those that have every operation with every fault and every role."""
 
     def plan(self, number: int) -> Plan:
-        """The plan of that number, from 1."""
-        return draw(self.target, self.backend, self.plan_seed(number))
+        """Return the plan of this number, from 1."""
+        if self.pairwise:
+            return self.pairs.plan(number, self.plan_seed(number))
+        return generate(self.target, self.backend, self.plan_seed(number))
+
+    @property
+    def pairs(self) -> Pairwise:
+        """The pairs of operation, fault and role, and the plans that have them."""
+        return pairwise(self.target, self.backend, self.seed)
+
+    @property
+    def most(self) -> int | None:
+        """The number of plans at most; None: as many as the time allows."""
+        if not self.pairwise:
+            return self.plans
+        there = len(self.pairs.plans)
+        return there if self.plans is None else min(self.plans, there)
 
     def plan_seed(self, number: int) -> int:
         return self.seed * NOT_TWICE + number
@@ -52,7 +70,7 @@ class Order:
 
 @dataclass
 class Attempt:
-    """One plan that was begun. `ended`: its process is gone; `interrupted`: because it was told to."""
+    """One plan that was begun. `ended`: its process is gone; `interrupted`: because it was interrupted."""
 
     number: int
     plan: Plan
@@ -64,13 +82,14 @@ class Attempt:
     interrupted: bool = False
 
     @property
-    def story(self) -> str:
-        return self.plan.story
+    def scenario(self) -> str:
+        return self.plan.scenario
 
 
 @dataclass
 class Campaign:
-    """Entered, it may be driven by `step` until `over`; left, nothing of it runs any more. Times are monotonic."""
+    """A context in which `step` drives the campaign until it is `over`. On exit all its runs end. Times are
+    monotonic."""
 
     order: Order
     folder: Path
@@ -111,11 +130,11 @@ class Campaign:
         return not self.running and not self._may_begin()
 
     def left(self, now: float) -> float:
-        """Seconds until no further plan is begun."""
+        """Return the seconds until no further plan is begun."""
         return max(0.0, self.began + self.order.minutes * 60 - now)
 
     def step(self, *, begin: bool = True) -> Iterator[dict[str, Any]]:
-        """Begin what can be begun, note what has ended; gives the new lines of progress."""
+        """Begin the runs that may begin, note those that ended, and yield the new lines of progress."""
         while begin and len(self.running) < self.order.workers and self._may_begin():
             self._begin(len(self.attempts) + 1)
         gone = [attempt for attempt in self.running if attempt.process.poll() is not None]
@@ -154,17 +173,24 @@ class Campaign:
             self._reading.close()
 
     def _may_begin(self) -> bool:
-        wanted = self.order.plans
+        wanted = self.order.most
         if self.given_up or self.left(time.monotonic()) <= 0:
             return False
         return wanted is None or len(self.attempts) < wanted
 
     def _begin(self, number: int) -> None:
         plan = self.order.plan(number)
-        file = self.folder / ".plans" / f"{plan.story}.yaml"
+        file = self.folder / ".plans" / f"{plan.scenario}.yaml"
         file.write_text(dump_plan(plan), encoding="utf-8")
-        log = self.folder / ".plans" / f"{plan.story}.log"
-        argv = [sys.executable, "-m", "harness.campaign.worker", str(file), str(self.folder), self.order.backend]
+        log = self.folder / ".plans" / f"{plan.scenario}.log"
+        argv = [
+            sys.executable,
+            "-m",
+            "fencepost.harness.campaign.worker",
+            str(file),
+            str(self.folder),
+            self.order.backend,
+        ]
         with log.open("wb") as output:
             process = subprocess.Popen(
                 argv,
@@ -173,6 +199,6 @@ class Campaign:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 process_group=0,
-                preexec_fn=heed_interrupts,
+                preexec_fn=end_on_interrupt,
             )
         self.attempts.append(Attempt(number, plan, file, process, time.monotonic(), log))

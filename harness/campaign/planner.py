@@ -1,145 +1,236 @@
-"""Draws random plans. All that is random ends in the plan: the same seed for the same target gives the same file.
+"""Random plans. Everything random ends in the plan: the same seed for the same target gives the same file.
 
-A plan is drawn for what target, backend and machine can do. A kind of fault that one of them lacks is drawn and put
-back, with the reason (`left_out`), so plans of one seed differ between machines only where that kind comes up.
+A plan first draws its features (`features.draw`): those faults, operations, situations and workloads that it has at
+all, of what target, backend and machine are capable of. Then it makes one move after the other with them. `left_out`
+lists the features that no plan has here, with the reasons.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 
-from faults.capabilities import Capability
-from harness.backends import check_backend, lacking
-from harness.campaign.draws import KINDS, Drawn, Kind
-from harness.campaign.draws.base import EVERYWHERE
-from harness.campaign.ground import draw_ground
-from harness.campaign.known import deviations
-from harness.campaign.script import Script, tolerated
-from harness.plan.model import Acknowledged, Coverage, FaultProven, Plan
-from harness.targets.target import TargetFile, load_file
+from fencepost.faults.capabilities import Capability
+from fencepost.faults.registry import FAULTS
+from fencepost.harness.backends import check_backend
+from fencepost.harness.campaign import operations, situations, workloads
+from fencepost.harness.campaign.broker_settings import BrokerSettings
+from fencepost.harness.campaign.cluster_spec import ClusterSpec, generate_cluster
+from fencepost.harness.campaign.deviations import deviations
+from fencepost.harness.campaign.features import (
+    FaultMove,
+    Feature,
+    FeatureKind,
+    Move,
+    WorkloadFeature,
+    draw,
+    found_in,
+    next_kinds,
+)
+from fencepost.harness.campaign.operations.operation import Operation
+from fencepost.harness.campaign.script import Script
+from fencepost.harness.cluster.availability import unavailable_reason
+from fencepost.harness.plan.judged import every_run, every_workload
+from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSettings, Plan
+from fencepost.harness.targets.file import TargetFile
+from fencepost.harness.targets.registry import load, reference_of
 
-VERSION = 5
-"""Of what is drawn from a seed; it grows with every change that makes other plans of the same seeds."""
+VERSION = 9
+"""The version of the plans that seeds stand for. It rises with every change of this package that makes other plans of
+the same seeds. A new feature makes other plans too: the record of a run is its plan file, not its seed."""
 
-FAULTS = ((1, 5), (2, 6), (3, 5), (4, 2), (5, 1), (6, 1))
-"""How many faults a plan has, and how often."""
+COUNTS = ((1, 3), (2, 5), (3, 6), (4, 4), (5, 3), (6, 2), (8, 1))
+"""Numbers of moves of a plan, with their frequencies."""
 TRIES = 200
-CALM = 0.6
-"""The part of plans that never break more at a time than a design tolerates, so that progress is claimed of them."""
+TOLERATED = 0.6
+"""The fraction of plans that never break more at a time than a design tolerates, so that they claim progress."""
+DUPLICATES = 0.3
+"""The fraction of plans with a second process, of those that drew the fault."""
+UNDER_A_FAULT = 0.7
+"""The fraction of operations before which no fault is healed, of those that follow a fault."""
 DEADLINE_MS = 240_000
 
 OF_CONTAINERS = frozenset({Capability.NETWORK, Capability.RESOURCES})
 
 DOCUMENT = "Campaign"
-JUDGED = (
-    *(f"ACK-0{number}" for number in range(1, 8)),
-    *(f"ISR-0{number}" for number in range(1, 4)),
-    "HW-03",
-    *(f"SEG-0{number}" for number in range(1, 6)),
-)
-"""What is judged in every run, whatever its plan."""
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A kind of fault that no plan has here, and why."""
+    """A feature that no plan has here, and the reason."""
 
     kind: str
+    """Its name. Summaries of campaigns are saved with this key."""
     reason: str
 
 
-def draw(target: str, backend: str, seed: int) -> Plan:
-    """A random plan for `quorum`, or with a version `apache-kafka:4.3.1`. UsageError if there is no such target."""
+@cache
+def all_features() -> tuple[Feature, ...]:
+    """Return every fault, operation, situation, workload and kind of settings that there is."""
+    return (
+        *map(FaultMove, FAULTS.values()),
+        *found_in(operations),
+        *found_in(situations),
+        *found_in(workloads),
+        BrokerSettings(),
+    )
+
+
+def generate(target: str, backend: str, seed: int) -> Plan:
+    """Return a random plan for `quorum`, or with a version `apache-kafka:4.3.1`. Raise UsageError if there is no such
+    target."""
     check_backend(backend)
-    name, _, version = target.partition(":")
-    file = load_file(name)
-    possible = frozenset(each for each in _asked(file) if lacking(backend, each) is None)
-    return draw_for(file, f"{name}:{version or file.version}", seed, possible)
+    file = load(target).file
+    return generate_for(file, reference_of(target), seed, capabilities_here(file, backend))
 
 
-def draw_for(file: TargetFile, reference: str, seed: int, possible: frozenset[Capability]) -> Plan:
-    """As `draw`, for what is named as possible."""
+def generate_for(file: TargetFile, reference: str, seed: int, possible: frozenset[Capability]) -> Plan:
+    """Return a random plan that needs only the capabilities in `possible`."""
     rng = random.Random(f"fencepost campaign {VERSION} {file.name} {seed}")
-    kinds = [kind for kind in KINDS if usable(kind, file, possible) is None]
-    twice = any(kind.capability is Capability.DUPLICATE for kind in kinds) and rng.random() < 0.15
-    ground = draw_ground(rng, file, possible, twice=twice)
-    calm = rng.random() < CALM and (ground.spare_brokers > 0 or ground.spare_quorum > 0)
-    script = Script(rng, ground, calm)
+    known = features_for(file, reference, possible)
+    features = draw(rng, known)
+    moves = [each for each in features if isinstance(each, Move)]
+    faults = [each.fault for each in moves if isinstance(each, FaultMove)]
+    duplicate = next((each for each in moves if duplicates(each)), None)
+    with_duplicate = duplicate is not None and rng.random() < DUPLICATES
+    needed = frozenset(fault.capability for fault in faults)
+    cluster = generate_cluster(rng, file, needed, with_duplicate=with_duplicate)
+    cluster = with_workload(rng, cluster, features)
+    tolerated_only = rng.random() < TOLERATED and (cluster.spare_brokers > 0 or cluster.spare_quorum > 0)
+    tolerated_only &= not with_duplicate or cluster.spare_brokers > 0  # the second process has to find its fault
+    script = Script(rng, cluster, tolerated_only)
     script.open()
-    wanted = rng.choices([number for number, _ in FAULTS], weights=[weight for _, weight in FAULTS])[0]
-    drawn = _draw_faults(rng, script, kinds, wanted, twice)
-    for each in drawn:
-        script.add(each)
-        script.heal_some()
-    script.close()
+    count = rng.choices([number for number, _ in COUNTS], weights=[weight for _, weight in COUNTS])[0]
+    at_hand = [each for each in moves if not duplicates(each)]
+    titles = _add_moves(rng, script, at_hand, count, duplicate if with_duplicate else None)
+    if not titles:  # the few features of this plan had no place on this cluster
+        others = [each for each in known if isinstance(each, FaultMove) and not duplicates(each)]
+        titles += filter(None, [_add(rng, script, others)])
+    return finished(file, reference, seed, script, cluster, titles, features)
+
+
+def finished(
+    file: TargetFile,
+    reference: str,
+    seed: int,
+    script: Script,
+    cluster: ClusterSpec,
+    titles: Sequence[str],
+    features: Iterable[Feature],
+) -> Plan:
+    """Close the script, and return its plan. `cluster` is as it was before the first step."""
+    last = [each for each in features if isinstance(each, Operation) and each.at_end]
+    script.close(script.rng.sample(last, len(last)))
     return Plan(
-        story=f"random-{seed}",
-        title="; ".join(each.title for each in drawn),
+        scenario=f"random-{seed}",
+        title="; ".join(titles),
         document=DOCUMENT,
         seed=seed,
         target=reference,
         requirements=_requirements(file, script),
-        level=ground.level,
-        timing=ground.timing,
-        deadline_ms=DEADLINE_MS * file.stretch,
-        topology=ground.topology,
-        topics=ground.topics,
-        workload=ground.workload,
+        level=cluster.level,
+        timing=cluster.timing,
+        settings=NodeSettings(broker=dict(cluster.settings)) if cluster.settings else None,
+        deadline_ms=DEADLINE_MS * file.timeout_factor,
+        topology=cluster.topology,
+        topics=cluster.topics,
+        workload=cluster.workload,
         steps=tuple(script.steps),
         coverage=tuple(_coverage(script)),
-        deviations=deviations(file, ground.topology),
+        deviations=deviations(file, cluster.topology),
     )
 
 
-def left_out(target: TargetFile, backend: str) -> list[LeftOut]:
-    """What no plan for this target has on this backend and machine, each with its reason."""
-    reasons = {each: lacking(backend, each) for each in _asked(target)}
+def with_workload(rng: random.Random, cluster: ClusterSpec, features: Iterable[Feature]) -> ClusterSpec:
+    """Return the cluster with the clients and the settings of brokers of those features that have some."""
+    for each in features:
+        if isinstance(each, WorkloadFeature):
+            cluster = replace(cluster, workload=each.apply(rng, cluster, cluster.workload))
+        elif isinstance(each, BrokerSettings):
+            cluster = replace(cluster, settings=each.values(rng))
+    return cluster
+
+
+def capabilities_here(file: TargetFile, backend: str) -> frozenset[Capability]:
+    """Return what the target, the backend and this machine are capable of."""
+    return frozenset(each for each in _capabilities(file) if unavailable_reason(backend, each) is None)
+
+
+def features_for(file: TargetFile, reference: str, possible: frozenset[Capability]) -> list[Feature]:
+    """Return the features that plans for a target can have with these capabilities."""
+    version = _version(file, reference)
+    return [each for each in all_features() if each.left_out_reason(file, version, possible) is None]
+
+
+def left_out(target: TargetFile, backend: str, version: str) -> list[LeftOut]:
+    """Return the features that no plan for this target has on this backend and machine, each with its reason."""
+    reasons = {each: unavailable_reason(backend, each) for each in _capabilities(target)}
     possible = frozenset(each for each, reason in reasons.items() if reason is None)
-    found = ((kind.name, reasons.get(kind.capability) or usable(kind, target, possible)) for kind in KINDS)
+    found = (
+        (each.name, _unavailable(each, reasons) or each.left_out_reason(target, version, possible))
+        for each in all_features()
+    )
     return [LeftOut(name, reason) for name, reason in found if reason is not None]
 
 
-def _asked(target: TargetFile) -> frozenset[Capability]:
-    """What a target can have done to it; containers take what they take, whatever runs in them."""
+def _unavailable(feature: Feature, reasons: Mapping[Capability, str | None]) -> str | None:
+    """Return the reason why this machine lacks what the feature needs."""
+    return next((reason for each in sorted(feature.needs, key=str) if (reason := reasons.get(each)) is not None), None)
+
+
+def _version(file: TargetFile, reference: str) -> str:
+    return reference.partition(":")[2] or file.version
+
+
+def _capabilities(target: TargetFile) -> frozenset[Capability]:
+    """Return the capabilities of a target. Those of containers do not depend on what runs in them."""
     return target.capabilities | OF_CONTAINERS
 
 
-def usable(kind: Kind, target: TargetFile, possible: frozenset[Capability]) -> str | None:
-    """Why plans for this target do not have it; None if they do."""
-    if kind.capability not in possible:
-        return f"{target.name} is not capable of {kind.capability.value}"
-    return kind.why_not.get(target.name) or kind.why_not.get(EVERYWHERE)
+def duplicates(move: Move) -> bool:
+    """Return whether the move is the fault for which the topology needs a second process."""
+    return isinstance(move, FaultMove) and move.fault.capability is Capability.DUPLICATE
 
 
-def _draw_faults(rng: random.Random, script: Script, kinds: list[Kind], wanted: int, twice: bool) -> list[Drawn]:
-    """So many, a duplicate among them if the topology has one ready. In a calm plan each is tolerated by itself."""
-    ground = script.ground
-    drawn: list[Drawn] = []
+def _add_moves(
+    rng: random.Random, script: Script, moves: Sequence[Move], count: int, duplicate: Move | None
+) -> list[str]:
+    """Add so many moves to the script, and a duplicate at a random place; return the titles of what was added."""
+    titles = list[str]()
+    kinds = next_kinds(rng, moves, count)
+    at = rng.randrange(count + 1)
+    for place in range(count + 1):
+        if place == at and duplicate is not None:
+            titles += filter(None, [duplicate.add(script)])
+            script.heal_some()
+        if place < len(kinds):
+            titles += filter(None, [_add(rng, script, [each for each in moves if each.kind is kinds[place]])])
+            follows = kinds[place + 1 : place + 2]
+            if not (follows == [FeatureKind.OPERATION] and rng.random() < UNDER_A_FAULT):
+                script.heal_some()
+    return titles
+
+
+def _add(rng: random.Random, script: Script, moves: Sequence[Move]) -> str | None:
+    """Add a move, chosen by the weights. One that has no place in the script gives way to another."""
+    weights = [move.weight for move in moves]
     for _ in range(TRIES):
-        if len(drawn) == wanted:
-            break
-        kind = rng.choices(kinds, weights=[kind.weight for kind in kinds])[0]
-        fault = None if kind.capability is Capability.DUPLICATE else kind.draw(rng, ground)
-        if fault is not None and (not script.calm or tolerated(ground, [fault])):
-            drawn.append(fault)
-    if twice:
-        duplicate = next(kind for kind in kinds if kind.capability is Capability.DUPLICATE).draw(rng, ground)
-        if duplicate is not None:
-            drawn.insert(rng.randrange(len(drawn) + 1), duplicate)
-    return drawn
+        if (title := rng.choices(moves, weights=weights)[0].add(script)) is not None:
+            return title
+    return None
 
 
 def _requirements(file: TargetFile, script: Script) -> tuple[str, ...]:
-    controllers = ("CTRL-01",) if file.dialect.has_controllers else ()
     claimed = (getattr(step, "expect", None) for step in script.steps)
-    live = (each.requirement for each in claimed if each is not None)
-    return tuple(dict.fromkeys((*JUDGED, *controllers, *live)))
+    live = (name for each in claimed if each is not None for name in (each.requirement, *each.also))
+    return tuple(dict.fromkeys((*every_run(file.dialect), *every_workload(script.cluster.workload), *live)))
 
 
 def _coverage(script: Script) -> Iterable[Coverage]:
-    """Each fault worked, and records were acknowledged before the first of them and after the last was healed."""
+    """Yield that each fault worked, and that records were acknowledged before the first and after all were healed."""
     yield from (FaultProven(fault=name) for name in script.faults)
-    yield Acknowledged(acks="all", before=f"{script.faults[0]}.injected")
+    if script.faults:
+        yield Acknowledged(acks="all", before=f"{script.faults[0]}.injected")
     yield Acknowledged(acks="all", after="mend.ended")

@@ -1,17 +1,18 @@
-"""Puts drawn faults in order: what may overlap, what is awaited, in which order all is healed, what may be claimed.
+"""Puts faults and operations in order: which may overlap, what each waits for, how all are healed, what may be claimed.
 
-The rules, each of which keeps a plan from claiming or asking for what no design promises:
+The rules, each of which keeps a plan from claiming or asking for something that no design promises:
 
-- Two faults that may meet in one process, or on one link, never hold at a time: whoever comes second waits for the
-  first one's healing.
+- Two faults that may meet in one process, or on one link, never hold at a time: the second one waits for the healing of
+  the first.
 - No link is stalled while a process is paused, and pauses end before stalls.
-- A fault that is aimed at a role waits until somebody has it, and nothing is broken meanwhile that could keep it
+- A fault that is aimed at a role waits until a node has the role, and nothing is broken meanwhile that could keep it
   vacant.
 - A *fragile* fault finds the cluster whole, leaves an undisturbed replica of every partition, and nothing is broken
-  after it before the cluster is whole again: what its process stored may be gone for good.
-- That work goes on *while* a fault holds is claimed of a fault that hits a whole cluster, alone, within what may be
-  away (`Ground.spare_brokers`, `spare_quorum`), and for which every design of the target promises it.
-- That all comes back *after* everything is healed is claimed if no more was ever away at a time than may be.
+  after it before the cluster is whole again: the data that its process stored may be gone for good.
+- Work is claimed to go on *while* a fault holds if the fault hits a whole cluster, alone, within what may be away
+  (`ClusterSpec.spare_brokers`, `spare_quorum`), and every design of the target promises it.
+- An operation is claimed to be served if nothing was broken since the cluster was last known to be whole.
+- Everything is claimed to come back *after* all is healed if no more was ever away at a time than may be.
 """
 
 from __future__ import annotations
@@ -19,46 +20,60 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from harness.campaign.draws import Drawn
-from harness.campaign.draws.base import Undo
-from harness.campaign.ground import Ground
-from harness.plan.base import Expect, Level
-from harness.plan.conditions import ActiveController, AwaitStep, Converged, IsrIs, LeaderIs, WorkloadAcks
-from harness.plan.steps import Bind, Heal, HealAll, Hold, Shutdown, Start, Step, Workload
+from fencepost.faults.generation import GeneratedFault, HealOrder
+from fencepost.faults.parameters import FaultParameters
+from fencepost.harness.campaign.client_claims import clients_get_on
+from fencepost.harness.campaign.cluster_spec import ClusterSpec
+from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation
+from fencepost.harness.campaign.operations.upgrades import final_steps
+from fencepost.harness.campaign.topics import Existence, ScriptTopic
+from fencepost.harness.plan.base import Expect, Level
+from fencepost.harness.plan.conditions import (
+    ActiveController,
+    AdministratorServed,
+    AwaitStep,
+    Converged,
+    IsrIs,
+    LeaderIs,
+    TopicCreatedThrough,
+    WorkloadAcks,
+)
+from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.steps import Bind, Heal, HealAll, Hold, Shutdown, Start, Step, Workload
 
-LIVELY_MS = 30_000
-"""For what must happen sooner or later: far above what any machine needs, so a missed bound is no matter of speed."""
 AT_ONCE = 3
-"""So many faults hold at a time, at most."""
+"""The number of faults that hold at a time, at most."""
 OFFSETS_MS = (0, 0, 50, 200, 500)
-"""So long after a state was observed a fault hits that waits for it."""
+"""The delays between a state and the fault that waits for it."""
+CREATED = 0.5
+"""The fraction of faults that no progress may stop while which a topic has to be created."""
 PROGRESS = 20
-"""Records that show that work goes on."""
+"""The number of records that show that work goes on."""
 
 
 @dataclass
-class _Held:
-    """A fault that was injected and is not healed. `aim` is the bound name of the node it hit, if it was bound; `sure`:
-    every design of the target promises that this node leads no more, and that another one does."""
+class _HeldFault:
+    """A fault that was injected and is not healed."""
 
     name: str
-    drawn: Drawn
-    aim: str | None
-    sure: bool = False
+    fault: GeneratedFault
+    bound: str | None
+    """The bound name of the node that it hit, if it was bound."""
+    moves_leader: bool = False
+    """Every design of the target promises that this node leads no more, and that another one does."""
 
 
 @dataclass
 class Script:
-    """Steps so far, and what is known of the cluster after them."""
+    """The steps so far, and the known state of the cluster after them."""
 
     rng: random.Random
-    ground: Ground
-    calm: bool
-    """Never is more away at a time than may be."""
+    cluster: ClusterSpec
+    tolerated_only: bool
+    """No more is ever away at a time than may be."""
     steps: list[Step] = field(default_factory=list)
-    held: list[_Held] = field(default_factory=list)
+    held: list[_HeldFault] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     whole: bool = True
     """Every partition has its full ISR again."""
@@ -66,220 +81,328 @@ class Script:
     """A fragile fault was healed since the cluster was last whole."""
     within: bool = True
     """No more was away at any time than may be."""
+    topics: dict[str, ScriptTopic] = field(default_factory=dict)
+    """All topics that the plan has had, by name, as they are after the steps so far."""
+    operations: list[str] = field(default_factory=list)
+    """The names of the first steps of operations."""
+    _clean: bool = True
+    """Nothing was broken or moved since the cluster was last known to be whole."""
     _names: int = 0
 
-    def open(self) -> None:
-        self.steps += [Workload(as_="work", action="start"), self._acks("working", None)]
+    @property
+    def undisturbed(self) -> bool:
+        """True if the cluster is known to be whole, with nothing broken: all that an operation needs is owed."""
+        return self._clean and not self.held
 
-    def add(self, drawn: Drawn) -> None:
-        """One more fault: whatever is in its way is healed before."""
-        for other in self._in_the_way(drawn):
-            self._heal(other)
-        unsure = drawn.fragile or "zookeeper-leader" in drawn.roles
-        if self.fragile or (unsure and not self.whole) or (drawn.fragile and self.held):
-            self._heal_all()
-            self._await_whole()
-        self._inject(drawn)
+    @property
+    def named_by_held(self) -> frozenset[str]:
+        """The nodes that a fault names which holds; nodes behind roles are not known."""
+        return frozenset(name for each in self.held for name in each.fault.aim.named)
+
+    def open(self) -> None:
+        """Start the work."""
+        for topic in self.cluster.topics:
+            replicas = min(map(len, topic.assignments))
+            self.topics[topic.name] = ScriptTopic(
+                topic.name, len(topic.assignments), replicas, Existence.CERTAIN, ours=False
+            )
+        self.steps += [Workload(as_="work", action="start"), self._acks("working", None)]
+        self.steps += self._clients("begin", claimed=True)
+
+    def allows(self, fault: GeneratedFault) -> bool:
+        """Return whether the plan may have the fault at all."""
+        return not self.tolerated_only or tolerated(self.cluster, [fault])
+
+    def allows_away(self, brokers: int, quorum: int) -> bool:
+        """Return whether so many nodes may be away in this plan."""
+        return not self.tolerated_only or self._may_be_away(brokers, quorum)
+
+    def enact(self, steps: Sequence[Step], faults: Sequence[str], brokers: int, quorum: int) -> None:
+        """Append the steps of a situation, which finds the cluster whole; its faults are healed in them."""
+        if self.held or not self.whole or self.fragile:
+            self.heal_all()
+            self.await_whole()
+        self.steps += steps
+        self.faults += faults
+        self.within &= self._may_be_away(brokers, quorum)
+        self.whole = self._clean = False
+
+    def _may_be_away(self, brokers: int, quorum: int) -> bool:
+        return brokers <= self.cluster.spare_brokers and quorum <= self.cluster.spare_quorum
+
+    def operate(self, operation: GeneratedOperation) -> None:
+        """Append the steps of an operation, and take over what it changes."""
+        self.operations.append(str(operation.steps[0].as_))
+        self.steps += operation.steps
+        self.topics |= {topic.name: topic for topic in operation.topics}
+        self.cluster = operation.cluster or self.cluster
+        if operation.unsettles:
+            self.whole = self._clean = False
         self._account()
 
-    def close(self) -> None:
-        """Everything is healed, in one of the ways there are; then what has to come back is awaited."""
-        if self.rng.random() < 0.5 or any(each.drawn.again for each in self.held):
-            self._heal_all()
-        expect = Expect(level=Level.MUST, requirement="LIVE-01") if self.within else None
+    def add(self, fault: GeneratedFault) -> None:
+        """Inject one more fault, after healing those that conflict with it."""
+        for other in self._conflicting(fault):
+            self._heal(other)
+        unsure = fault.fragile or "zookeeper-leader" in fault.roles
+        if self.fragile or (unsure and not self.whole) or (fault.fragile and self.held):
+            self.heal_all()
+            self.await_whole()
+        self._inject(fault)
+        self._account()
+
+    def close(self, last: Iterable[Operation] = ()) -> None:
+        """Heal everything, in one of the possible ways, and await that the cluster is whole and works.
+
+        The `last` operations come then, if all is claimed to be well again.
+        """
+        if self.rng.random() < 0.5 or any(each.fault.restart_when_healed for each in self.held):
+            self.heal_all()
+        expect = Expect(level=Level.MUST, requirement="LIVE-01", also=("META-01",)) if self.within else None
         goes_on = Expect(level=Level.MUST, requirement="LIVE-03") if self.within else None
+        served = Expect(level=Level.MUST, requirement="LIVE-05") if self.within else None
         self.steps += [
             HealAll(as_="mend"),
-            Converged(as_="whole", within_ms=self._lively, expect=expect),
+            *final_steps(self.rng, self),
+            Converged(as_="whole", within_ms=self.cluster.liveness_timeout_ms, expect=expect),
             self._acks("progress", goes_on),
-            Workload(as_="rest", action="stop"),
+            *self._clients("end", claimed=self.within),
+            AdministratorServed(as_="administered", within_ms=self.cluster.liveness_timeout_ms, expect=served),
         ]
+        if self.within:
+            self.held.clear()
+            self.whole, self.fragile, self._clean = True, False, True
+            for operation in last:
+                operation.add(self)
+        self.steps.append(Workload(as_="rest", action="stop"))
 
-    def _in_the_way(self, drawn: Drawn) -> list[_Held]:
-        """What has to be healed before this can be injected, in the order of healing."""
+    def _clients(self, name: str, *, claimed: bool) -> list[Step]:
+        """Return steps that await, or claim, that groups and transactions get on. These wait for timeouts of both."""
+        within = 2 * self.cluster.liveness_timeout_ms
+        return list(clients_get_on(self.cluster.workload, self.steps, name, within, claimed=claimed))
+
+    def _conflicting(self, fault: GeneratedFault) -> list[_HeldFault]:
+        """Return the faults that have to be healed before this one can be injected, in the order of healing."""
         wrong = [
             each
             for each in self.held
-            if each.drawn.alone
-            or drawn.alone
-            or (each.drawn.pauses and drawn.stalls)
-            or (_clash(drawn, each.drawn) and not _follows(drawn, each))
+            if each.fault.exclusive
+            or fault.exclusive
+            or (each.fault.pauses and fault.needs_running_nodes)
+            or (_clash(fault, each.fault) and not _follows(fault, each))
         ]
         rest = [each for each in self.held if each not in wrong]
-        fragile = drawn.fragile or any(each.drawn.fragile for each in rest)
+        fragile = fault.fragile or any(each.fault.fragile for each in rest)
         while rest and (
             len(rest) >= AT_ONCE
-            or (fragile and not self._leaves_one(drawn, rest))
-            or (drawn.roles and not self._tolerated(each.drawn for each in rest))
-            or (self.calm and not self._tolerated([drawn, *(each.drawn for each in rest)]))
+            or (fragile and not self._leaves_one(fault, rest))
+            or (fault.roles and not self._tolerated(each.fault for each in rest))
+            or (self.tolerated_only and not self._tolerated([fault, *(each.fault for each in rest)]))
         ):
             wrong.append(rest.pop(0))
         return _in_order(wrong, self.held)
 
-    def _leaves_one(self, drawn: Drawn, others: Sequence[_Held]) -> bool:
-        away = drawn.brokers + sum(each.drawn.brokers for each in others)
-        return away < self.ground.fewest_replicas
+    def _leaves_one(self, fault: GeneratedFault, others: Sequence[_HeldFault]) -> bool:
+        away = fault.brokers + sum(each.fault.brokers for each in others)
+        return away < self.cluster.fewest_replicas
 
-    def _inject(self, drawn: Drawn) -> None:
+    def _inject(self, fault: GeneratedFault) -> None:
         number = len(self.faults) + 1
         name, alone = f"fault-{number}", not self.held and self.whole
-        params: dict[str, Any] = dict(drawn.params)
-        aim = None
-        if (ripe := self._ripe(drawn)) is not None:
-            params |= {"when": ripe, "plus_ms": self.rng.choice(OFFSETS_MS)}
-        elif drawn.who.leads and not drawn.fragile and self.rng.random() < (0.8 if drawn.goes_on else 0.4):
-            aim = f"hit-{number}"
+        parameters, when, plus_ms, bound = fault.parameters, None, None, None
+        if (consequence := self._consequence(fault)) is not None:
+            when, plus_ms = consequence, self.rng.choice(OFFSETS_MS)
+        elif fault.aim.is_leader and not fault.fragile and self.rng.random() < (0.8 if fault.others_go_on else 0.4):
+            bound = f"hit-{number}"
             if self.faults:
-                self.steps.append(LeaderIs(partition=str(drawn.who.partition), within_ms=self._lively))
-            self.steps.append(Bind(as_=aim, node=str(drawn.who.refs)))
-            params = {key: f"${aim}" if value == drawn.who.refs else value for key, value in params.items()}
-        elif (there := self._there(drawn)) is not None:
-            params["when"] = there
-        step: Any = drawn.inject.model_validate({"as_": name, **params})  # one of the union, known by its class only
-        self.steps.append(step)
-        self.held.append(_Held(name, drawn, aim))
+                self.steps.append(
+                    LeaderIs(partition=str(fault.aim.partition), within_ms=self.cluster.liveness_timeout_ms)
+                )
+            self.steps.append(Bind(as_=bound, node=str(fault.aim.refs)))
+            parameters = _aimed_at(f"${bound}", fault)
+        else:
+            when = self._precondition(fault)
+        self.steps.append(inject(name, parameters, when=when, plus_ms=plus_ms))
+        self.held.append(_HeldFault(name, fault, bound))
+        self._clean = False
         self.faults.append(name)
         self._account()
-        promised = alone and drawn.goes_on and self._tolerated([drawn])
-        self.held[-1].sure = promised and aim is not None and drawn.brokers > 0
+        promised = alone and fault.others_go_on and self._tolerated([fault])
+        self.held[-1].moves_leader = promised and bound is not None and fault.brokers > 0
         self._meanwhile(self.held[-1], promised)
-        if drawn.brokers or drawn.quorum:
+        if fault.brokers or fault.quorum:
             self.whole = False
 
-    def _ripe(self, drawn: Drawn) -> AwaitStep | None:
-        """What an earlier fault is sure to bring about, if this one is to wait for that."""
+    def _consequence(self, fault: GeneratedFault) -> AwaitStep | None:
+        """Return a state that an earlier fault is sure to bring about, if this one is to wait for that."""
         for each in self.held:
-            if not each.sure or drawn.fragile:
+            if not each.moves_leader or fault.fragile:
                 continue
-            if _clash(drawn, each.drawn):
+            if _clash(fault, each.fault):
                 return self._moved(each)
             if self.rng.random() < 0.6:
                 return self.rng.choice((self._moved, self._left))(each)
         return None
 
-    def _there(self, drawn: Drawn) -> AwaitStep | None:
-        """That the cluster is whole, for what may cost a copy; that those roles are taken which it is aimed at, if
-        something was broken before."""
-        if drawn.fragile:
-            return Converged(within_ms=self._lively)
-        for role in drawn.roles if self.faults else ():
+    def _precondition(self, fault: GeneratedFault) -> AwaitStep | None:
+        """Return the state that this fault has to find: a whole cluster if it may cost a copy; after other faults, a
+        node in the role that it is aimed at."""
+        if fault.fragile:
+            return Converged(within_ms=self.cluster.liveness_timeout_ms)
+        for role in fault.roles if self.faults else ():
             _, _, partition = role.partition(":")
             if partition:
-                return LeaderIs(partition=partition, within_ms=self._lively)
+                return LeaderIs(partition=partition, within_ms=self.cluster.liveness_timeout_ms)
             if role == "active-controller":
-                return ActiveController(within_ms=self._lively)
+                return ActiveController(within_ms=self.cluster.liveness_timeout_ms)
         return None
 
-    def _meanwhile(self, held: _Held, promised: bool) -> None:
-        """How long it holds before anything else happens, or until work has gone on."""
+    def _meanwhile(self, held: _HeldFault, promised: bool) -> None:
+        """Hold the fault for a while, or until work has gone on."""
         number = held.name.removeprefix("fault-")
+        if promised and (spared := self._spared(held.fault)) and self.rng.random() < CREATED:
+            self.steps.append(
+                TopicCreatedThrough(
+                    as_=f"created-{number}",
+                    node=self.rng.choice(spared),
+                    within_ms=self.cluster.liveness_timeout_ms,
+                    expect=Expect(level=Level.MUST, requirement="LIVE-06"),
+                )
+            )
         if promised and self.rng.random() < 0.4:
             goes_on = Expect(level=Level.MUST, requirement="LIVE-03")
             self.steps.append(self._acks(f"goes-on-{number}", goes_on))
             return
-        if held.sure and self.rng.random() < 0.4:
-            return  # whatever comes next is anchored at what this brings about, or finds it fresh
-        lease = self.ground.timing.lease_ms
+        if held.moves_leader and self.rng.random() < 0.4:
+            return  # the next fault waits for a consequence of this one, or comes at once
+        lease = self.cluster.timing.lease_ms
         how = self.rng.choices(("short", "about a lease", "long"), weights=(3, 3, 4))[0]
         low, high = {"short": (0.1, 0.7), "about a lease": (0.8, 1.3), "long": (1.4, 2.5)}[how]
         ms = round(self.rng.uniform(low, high) * lease, -1)
         self.steps.append(Hold(as_=f"held-{number}", after=f"{held.name}.proven", ms=int(ms)))
 
-    def _moved(self, held: _Held) -> AwaitStep:
-        """Another leads than the leader that it hit."""
-        partition = str(held.drawn.who.partition)
-        return LeaderIs(partition=partition, is_not=f"${held.aim}", within_ms=self._lively)
+    def _spared(self, fault: GeneratedFault) -> Sequence[str]:
+        """Return the brokers that the fault does not touch, as far as the plan knows them."""
+        if fault.aim.side == "quorum":
+            return self.cluster.brokers
+        return [broker for broker in self.cluster.brokers if broker not in fault.aim.named] if fault.aim.named else ()
 
-    def _left(self, held: _Held) -> AwaitStep:
-        """The leader that it hit is out of the ISR."""
-        return IsrIs(partition=str(held.drawn.who.partition), lacks=f"${held.aim}", within_ms=self._lively)
+    def _moved(self, held: _HeldFault) -> AwaitStep:
+        """Return that another node leads than the leader that the fault hit."""
+        partition = str(held.fault.aim.partition)
+        return LeaderIs(partition=partition, is_not=f"${held.bound}", within_ms=self.cluster.liveness_timeout_ms)
+
+    def _left(self, held: _HeldFault) -> AwaitStep:
+        """Return that the leader that the fault hit is out of the ISR."""
+        return IsrIs(
+            partition=str(held.fault.aim.partition), lacks=f"${held.bound}", within_ms=self.cluster.liveness_timeout_ms
+        )
 
     def heal_some(self) -> None:
-        """After a fault: heal what holds, one of them, or nothing yet."""
+        """Heal all faults, one of them, or none yet."""
         how = self.rng.choices(("all", "one", "nothing"), weights=(4, 3, 3))[0]
         if not self.held or how == "nothing":
             return
         if how == "all":
-            self._heal_all()
+            self.heal_all()
         else:
             self._heal(_in_order(self.held, self.held)[0])
         what = self.rng.choices(("go on", "a moment", "whole"), weights=(4, 3, 3))[0]
         last = self.steps[-1].as_
         if what == "whole" and not self.held:
-            self._await_whole()
+            self.await_whole()
         elif what == "a moment":
-            ms = round(self.rng.uniform(0.1, 1.0) * self.ground.timing.lease_ms, -1)
-            self.steps.append(Hold(as_=self._name("after"), after=f"{last}.ended", ms=int(ms)))
+            ms = round(self.rng.uniform(0.1, 1.0) * self.cluster.timing.lease_ms, -1)
+            self.steps.append(Hold(as_=self.name("after"), after=f"{last}.ended", ms=int(ms)))
 
-    def _heal_all(self) -> None:
+    def heal_all(self) -> None:
+        """Heal all faults, at once or one by one."""
         if not self.held:
             return
-        if len(self.held) > 1 and self.rng.random() < 0.5 and not any(each.drawn.again for each in self.held):
-            self.fragile |= any(each.drawn.fragile for each in self.held)
-            self.steps.append(HealAll(as_=self._name("heal-all")))
+        if (
+            len(self.held) > 1
+            and self.rng.random() < 0.5
+            and not any(each.fault.restart_when_healed for each in self.held)
+        ):
+            self.fragile |= any(each.fault.fragile for each in self.held)
+            self.steps.append(HealAll(as_=self.name("heal-all")))
             self.held.clear()
             return
         for each in _in_order(self.held, self.held):
             self._heal(each)
 
-    def _heal(self, held: _Held) -> None:
-        self.fragile |= held.drawn.fragile
+    def _heal(self, held: _HeldFault) -> None:
+        self.fragile |= held.fault.fragile
         number = held.name.removeprefix("fault-")
         self.steps.append(Heal(as_=f"heal-{number}", fault=held.name))
         self.held.remove(held)
-        if held.drawn.again:
+        if held.fault.restart_when_healed:
             self.steps += [
-                Shutdown(as_=f"end-{number}", nodes=held.drawn.who.refs, within_ms=self._lively),
-                Start(as_=f"again-{number}", nodes=held.drawn.who.refs),
+                Shutdown(as_=f"end-{number}", nodes=held.fault.aim.refs, within_ms=self.cluster.liveness_timeout_ms),
+                Start(as_=f"again-{number}", nodes=held.fault.aim.refs),
             ]
 
-    def _await_whole(self) -> None:
-        self.steps.append(Converged(as_=self._name("whole"), within_ms=self._lively))
-        self.whole, self.fragile = True, False
+    def await_whole(self) -> None:
+        """Await that the cluster is whole, with nothing broken any more: a replica that stays away is a violation."""
+        expect = Expect(level=Level.MUST, requirement="LIVE-01") if self.within else None
+        self.steps.append(Converged(as_=self.name("whole"), within_ms=self.cluster.liveness_timeout_ms, expect=expect))
+        self.whole, self.fragile, self._clean = True, False, True
 
     def _account(self) -> None:
-        self.within &= self._tolerated([each.drawn for each in self.held])
+        self.within &= self._tolerated([each.fault for each in self.held])
 
-    def _tolerated(self, faults: Iterable[Drawn]) -> bool:
-        return tolerated(self.ground, faults)
+    def _tolerated(self, faults: Iterable[GeneratedFault]) -> bool:
+        return tolerated(self.cluster, faults)
 
     def _acks(self, name: str, expect: Expect | None) -> WorkloadAcks:
-        """Of the producer that waits for all replicas, where there are several: of any of those."""
-        return WorkloadAcks(as_=name, more=PROGRESS, within_ms=self._lively, producer="p-t", expect=expect)
+        """Await records of the producer that waits for all replicas. Where there are several: of the first topic's."""
+        return WorkloadAcks(
+            as_=name, more=PROGRESS, within_ms=self.cluster.liveness_timeout_ms, producer="p-t", expect=expect
+        )
 
-    def _name(self, what: str) -> str:
+    def name(self, what: str) -> str:
+        """Return a name for a step that no other step has."""
         self._names += 1
         return f"{what}-{self._names}"
 
-    @property
-    def _lively(self) -> int:
-        return LIVELY_MS * self.ground.target.stretch
 
-
-def tolerated(ground: Ground, faults: Iterable[Drawn]) -> bool:
-    """Is no more away, while these hold at a time, than may be? Whoever a role leads to is counted for each of them."""
+def tolerated(cluster: ClusterSpec, faults: Iterable[GeneratedFault]) -> bool:
+    """Return whether no more is away than may be. A node that several roles lead to counts for each of them."""
     faults = list(faults)
     return (
-        sum(each.brokers for each in faults) <= ground.spare_brokers
-        and sum(each.quorum for each in faults) <= ground.spare_quorum
+        sum(each.brokers for each in faults) <= cluster.spare_brokers
+        and sum(each.quorum for each in faults) <= cluster.spare_quorum
     )
 
 
-def _clash(one: Drawn, other: Drawn) -> bool:
-    return any(mine.clashes(theirs) for mine in one.parts for theirs in other.parts)
+def _clash(one: GeneratedFault, other: GeneratedFault) -> bool:
+    return any(mine.clashes(theirs) for mine in one.resources for theirs in other.resources)
 
 
-def _follows(drawn: Drawn, held: _Held) -> bool:
-    """Whoever leads a partition next can be hit while the one that led it is still down: they are not the same."""
-    return held.sure and held.drawn.ends and drawn.who.leads and drawn.who.refs == held.drawn.who.refs
+def _aimed_at(ref: str, fault: GeneratedFault) -> FaultParameters:
+    """Return the fault's parameters with this reference in place of its aim."""
+    parameters = fault.parameters
+    aims = {key: ref for key in type(parameters).model_fields if getattr(parameters, key) == fault.aim.refs}
+    return parameters.model_copy(update=aims)
 
 
-def _in_order(wanted: Sequence[_Held], held: Sequence[_Held]) -> list[_Held]:
-    """Those that must be healed, and whatever has to be healed before them: links before a process that needs them, a
-    pause before anything that is stalled. Of one kind the quorum comes first: a broker that starts may end if it finds
-    none."""
-    if any(each.drawn.undo is Undo.PROCESSES for each in wanted):
-        wanted = [*wanted, *(each for each in held if each.drawn.undo is Undo.LINKS and each not in wanted)]
-    if any(each.drawn.stalls for each in wanted):
-        wanted = [*wanted, *(each for each in held if each.drawn.pauses and each not in wanted)]
-    return sorted(wanted, key=lambda each: (each.drawn.undo, each.drawn.who.side != "quorum", held.index(each)))
+def _follows(fault: GeneratedFault, held: _HeldFault) -> bool:
+    """Return whether the fault hits the next leader of a partition while the previous one is still down.
+
+    These are never the same node.
+    """
+    same_role = fault.aim.is_leader and fault.aim.refs == held.fault.aim.refs
+    return held.moves_leader and held.fault.stops_nodes and same_role
+
+
+def _in_order(wanted: Sequence[_HeldFault], held: Sequence[_HeldFault]) -> list[_HeldFault]:
+    """Return the wanted faults, and those that have to be healed before them, in the order of healing.
+
+    Links come before a process that needs them, and a pause before anything that needs running processes. Within one
+    kind the quorum comes first: a broker that starts may end if it finds none.
+    """
+    if any(each.fault.heal_order is HealOrder.PROCESSES for each in wanted):
+        wanted = [*wanted, *(each for each in held if each.fault.heal_order is HealOrder.LINKS and each not in wanted)]
+    if any(each.fault.needs_running_nodes for each in wanted):
+        wanted = [*wanted, *(each for each in held if each.fault.pauses and each not in wanted)]
+    return sorted(wanted, key=lambda each: (each.fault.heal_order, each.fault.aim.side != "quorum", held.index(each)))

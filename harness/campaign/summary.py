@@ -1,25 +1,27 @@
-"""What a campaign came to: plans, verdicts, coverage, and each failure with the command that replays it."""
+"""The summary of a campaign: verdicts, coverage, and each failure with the command that replays it."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.campaign.campaign import Order
-from harness.campaign.coverage import Meeting, table
-from harness.campaign.planner import VERSION, LeftOut
-from harness.reproduction.command import replay_command
-from results.records.verdict import Verdict
+from fencepost.harness.campaign.campaign import Order
+from fencepost.harness.campaign.coverage import Meeting, table
+from fencepost.harness.campaign.planner import VERSION, LeftOut
+from fencepost.harness.report.suite_results import ScenarioResult, SuiteResult
+from fencepost.results.records.replay_command import replay_command
+from fencepost.results.records.verdict import Verdict
 
 FORMAT = "fencepost-campaign/1"
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """One plan of a campaign that came to its end. `run` is None if it left no folder."""
+class PlanOutcome:
+    """The result of one plan of a campaign. `run` is None if it left no folder."""
 
     number: int
     seed: int
@@ -30,6 +32,8 @@ class Outcome:
     run: str | None
     differences: tuple[str, ...] = ()
     """Listed differences of the target that showed."""
+    planted_defect: str = ""
+    """The mutant that the nodes ran with."""
 
     @property
     def replay(self) -> str | None:
@@ -40,15 +44,15 @@ class Outcome:
 class Summary:
     order: Order
     seconds: float
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PlanOutcome, ...]
     interrupted: int
-    """Plans that had begun when somebody ended the campaign; they are in no count."""
+    """The number of plans that were running when the campaign was interrupted; they are in no count."""
     met: tuple[Meeting, ...]
     left_out: tuple[LeftOut, ...]
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of all. Nothing that ended is inconclusive: it shows nothing."""
+        """The worst verdict. A campaign without an ended plan is inconclusive."""
         if not self.outcomes:
             return Verdict.INCONCLUSIVE
         return Verdict.worst(outcome.verdict for outcome in self.outcomes)
@@ -58,15 +62,29 @@ class Summary:
         return {verdict: counted[verdict] for verdict in Verdict}
 
     @property
-    def failures(self) -> list[Outcome]:
-        """Everything that did not pass, the worst verdict first."""
+    def failures(self) -> list[PlanOutcome]:
+        """The runs that did not pass, the worst verdict first."""
         order = (Verdict.VIOLATION, Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE)
         return [outcome for verdict in order for outcome in self.outcomes if outcome.verdict is verdict]
 
-    def differences(self) -> Mapping[str, Sequence[Outcome]]:
-        """By listed difference, the runs in which it showed."""
+    def differences(self) -> Mapping[str, Sequence[PlanOutcome]]:
+        """Return the runs in which each listed difference showed."""
         shown = sorted({difference for outcome in self.outcomes for difference in outcome.differences})
         return {each: [outcome for outcome in self.outcomes if each in outcome.differences] for each in shown}
+
+    def as_suite(self) -> SuiteResult:
+        """Return the results as those of a suite: each plan that ended is a scenario without declared requirements."""
+        name, _, version = self.order.target.partition(":")
+        return SuiteResult(
+            target=name,
+            target_version=version,
+            backend=self.order.backend,
+            seed=self.order.seed,
+            started=time.time() - self.seconds,
+            seconds=self.seconds,
+            scenarios=tuple(map(_scenario, self.outcomes)),
+            interrupted=self.interrupted > 0,
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -87,8 +105,10 @@ class Summary:
 
 
 def grid(met: Iterable[Meeting]) -> tuple[list[str], list[tuple[str, list[str]]]]:
-    """The coverage as a table: roles as columns, a row a fault; a cell counts, and names the states that were not the
-    usual one. Empty: never met."""
+    """Return the coverage as a table: a column for each role, a row for each fault.
+
+    A cell has the count, and the states other than `serving`. It is empty if the fault never met the role.
+    """
     counted = Counter(met)
     roles = sorted({meeting.role for meeting in counted})
     rows = []
@@ -108,5 +128,17 @@ def _cell(states: Mapping[str, int]) -> str:
     return f"{sum(states.values())}" + (f" ({', '.join(unusual)})" if unusual else "")
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
+def _scenario(outcome: PlanOutcome) -> ScenarioResult:
+    result = ScenarioResult(
+        scenario=f"plan-{outcome.seed}",
+        title=outcome.title,
+        requirements=(),
+        verdict=outcome.verdict,
+        seconds=outcome.seconds,
+        headline=outcome.headline,
+    )
+    return result if outcome.run is None else result.with_run(Path(outcome.run))
+
+
+def _outcome(outcome: PlanOutcome) -> dict[str, Any]:
     return {**asdict(outcome), "verdict": outcome.verdict.value, "replay": outcome.replay}

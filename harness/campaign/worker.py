@@ -1,4 +1,4 @@
-"""One run of a campaign, in a process of its own: `python -m harness.campaign.worker PLAN RUNS BACKEND`.
+"""One run of a campaign, in a process of its own: `python -m fencepost.harness.campaign.worker PLAN RUNS BACKEND`.
 
 Whatever happens to it happens to no other run. Ctrl-C reaches it from the campaign; the run then stops and is judged
 as any interrupted run is. `$FENCEPOST_PROGRESS` names the file that it tells its progress to.
@@ -11,20 +11,22 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from harness.conformance.progress import Phase, Progress
-from harness.plan import load_plan
-from harness.run import Interrupted, run
+from fencepost.harness.engine.run import RunInterrupt, run
+from fencepost.harness.plan import load_plan
+from fencepost.harness.plan.prose import steps_in_words
+from fencepost.results.records.progress import Phase, Progress
 
 
 def main(plan_file: str, runs: str, backend: str) -> int:
     plan = load_plan(Path(plan_file))
-    progress = Progress.from_environment(plan.story, plan.title, ())
-    progress.tell(Phase.STARTING)
+    progress = Progress.from_environment(plan.scenario, plan.title, ())
+    progress.steps = steps_in_words(plan)
+    progress.report(Phase.STARTING)
     try:
-        folder, verdict = run(plan, Path(runs), backend, watch=progress)
-    except Interrupted as over:
+        folder, verdict = run(plan, Path(runs), backend, listener=progress)
+    except RunInterrupt as over:
         folder, verdict = over.folder, over.verdict
-    progress.tell(Phase.DONE, verdict=verdict.verdict.value, run=str(folder.path), headline=verdict.headline)
+    progress.report(Phase.DONE, verdict=verdict.verdict.value, run=str(folder.path), headline=verdict.headline)
     return verdict.verdict.exit_code
 
 

@@ -3,16 +3,24 @@
 from collections.abc import Callable
 from typing import Final
 
-from harness.checkers.aborted_read import aborted_read
-from harness.checkers.consumer_order import nonmonotonic_poll, poll_skip
-from harness.checkers.duplicate import duplicate
-from harness.checkers.history import History
-from harness.checkers.inconsistent_offsets import inconsistent_offsets
-from harness.checkers.lost_write import lost_write
-from harness.checkers.nonmonotonic_send import nonmonotonic_send
-from harness.checkers.unseen import unread, unseen
-from harness.checkers.vanished import consumed_then_vanished
-from results.records.verdict import Finding
+from fencepost.harness.checkers.aborted_read import aborted_read
+from fencepost.harness.checkers.consumer_order import nonmonotonic_poll, poll_skip
+from fencepost.harness.checkers.duplicate import duplicate
+from fencepost.harness.checkers.group_offsets import commit_of_former_member, group_offsets
+from fencepost.harness.checkers.history import History
+from fencepost.harness.checkers.inconsistent_offsets import inconsistent_offsets
+from fencepost.harness.checkers.lost_write import lost_write
+from fencepost.harness.checkers.nonmonotonic_send import nonmonotonic_send
+from fencepost.harness.checkers.returned import returned
+from fencepost.harness.checkers.transactions import (
+    aborted_transaction,
+    fenced_producer,
+    last_stable_offset,
+    transaction_atomic,
+)
+from fencepost.harness.checkers.unseen import unread, unseen
+from fencepost.harness.checkers.vanished import consumed_then_vanished
+from fencepost.results.records.verdict import Finding
 
 DATA_CHECKERS: Final[tuple[Callable[[History], Finding], ...]] = (
     unseen,
@@ -26,4 +34,14 @@ DATA_CHECKERS: Final[tuple[Callable[[History], Finding], ...]] = (
     nonmonotonic_poll,
     poll_skip,
 )
-"""What is asked of the data plane, the gravest first."""
+"""The checkers of the data plane, the most severe anomaly first."""
+
+TRANSACTION_CHECKERS: Final = (transaction_atomic, aborted_transaction, last_stable_offset, fenced_producer)
+GROUP_CHECKERS: Final = (group_offsets, commit_of_former_member)
+
+
+def data_checkers(history: History) -> tuple[Callable[[History], Finding], ...]:
+    """Return the checkers of the data plane that have something to judge in a run with this history."""
+    transactions = TRANSACTION_CHECKERS if history.transactions.sessions else ()
+    groups = GROUP_CHECKERS if history.groups.commits else ()
+    return (*DATA_CHECKERS, *((returned,) if history.recreated else ()), *transactions, *groups)

@@ -1,16 +1,16 @@
 """Aborted read (G1a): a record whose send definitely failed was read."""
 
-from harness.checkers.check import Check
-from harness.checkers.history import History, Outcome
-from results.records.verdict import Basis, Finding
+from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.history import History, SendOutcome
+from fencepost.results.records.verdict import Basis, Finding
 
-CHECK = Check("aborted-read", "A record whose produce had failed was read", "ACK-03", Basis.PRESENCE)
+CHECK = Check("aborted-read", "A record was read although its produce had failed", "ACK-03", Basis.PRESENCE)
 
 
 def aborted_read(history: History) -> Finding:
-    """Linear in sends and reads. Sends with an unknown outcome are not judged: they may have happened."""
-    failed = {send.value: send for send in history.sends if send.outcome is Outcome.FAIL}
-    unknown = sum(send.outcome is Outcome.INFO for send in history.sends)
+    """Judge the records whose send failed; one with an unknown outcome may have happened. Linear in sends and reads."""
+    failed = {send.value: send for send in history.sends if send.outcome is SendOutcome.FAIL}
+    unknown = sum(send.outcome is SendOutcome.INFO for send in history.sends)
     rows = []
     first = []
     for ((topic, number), offset, value), poll in history.first_reads.items():
@@ -21,8 +21,8 @@ def aborted_read(history: History) -> Finding:
         return CHECK.held(len(failed), f"None of {len(failed)} records whose produce failed was read.", unknown=unknown)
     return CHECK.broken(
         len(failed),
-        f"{len(rows)} records were read although their produce had been refused.",
-        ("partition", "offset", "record", "producer", "refused with", "read", "by"),
+        f"{len(rows)} records were read although their produce had failed.",
+        ("partition", "offset", "record", "producer", "failed with", "read", "by"),
         rows,
         at=min(first),
         unknown=unknown,

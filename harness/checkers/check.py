@@ -1,29 +1,32 @@
-"""What a checker is called, what it guards, and the two findings it can come to."""
+"""The identity of a checker, and the findings that it can make."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.records.verdict import Basis, Counterexample, Finding, Verdict
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.results.records.verdict import Basis, Counterexample, Finding, Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The identity of one checker. `anomaly` is what must never be seen; `basis` is what its violations rest on."""
+    """The identity of a checker. `anomaly` is the title of its findings; `basis` is the evidence of its violations."""
 
     name: str
     anomaly: str
     requirement: str
     basis: Basis
+    also: tuple[str, ...] = ()
+    """Further requirements that it judges."""
 
-    def held(self, judged: int, sentence: str, **evidence: Any) -> Finding:
-        """Nothing was wrong with any of the `judged` items; none at all is said too."""
-        return self._finding(Verdict.PASS, sentence, evidence={"judged": judged, **evidence})
+    def held(self, judged: int, message: str, **evidence: Any) -> Finding:
+        """Return a pass: all `judged` items, which may be none, were right."""
+        return self._finding(Verdict.PASS, message, evidence={"judged": judged, **evidence})
 
     def broken(
         self,
         judged: int,
-        sentence: str,
+        message: str,
         columns: Sequence[str],
         rows: Sequence[Sequence[Any]],
         *,
@@ -31,44 +34,82 @@ class Check:
         context: Sequence[Sequence[Any]] = (),
         **evidence: Any,
     ) -> Finding:
-        """`rows` shows what was wrong, one row an instance; it may be long. `at` is when it first showed."""
+        """Return a violation. `rows` has one row for each wrong item; `at` is the time of the first, in seconds."""
         return self._finding(
             Verdict.VIOLATION,
-            sentence,
+            message,
             at=at,
             evidence={"judged": judged, "wrong": len(rows), **evidence},
             counterexample=Counterexample.of(columns, rows, context=context),
         )
 
-    def shown(self, judged: int, sentence: str, table: Counterexample, **evidence: Any) -> Finding:
-        """As `broken`, of what was found after the run, with a table that is made already."""
+    def broken_by_table(self, judged: int, message: str, table: Counterexample, **evidence: Any) -> Finding:
+        """Return a violation that was found after the run, with a complete table."""
         return self._finding(
             Verdict.VIOLATION,
-            sentence,
+            message,
             evidence={"judged": judged, "wrong": table.total, **evidence},
             counterexample=table,
         )
 
-    def unjudged(self, sentence: str, **evidence: Any) -> Finding:
-        """The run does not let this be judged."""
-        return self._finding(Verdict.INCONCLUSIVE, sentence, evidence={"judged": 0, **evidence})
+    def unjudged(self, message: str, **evidence: Any) -> Finding:
+        """Return an inconclusive finding: the run gives no evidence to judge."""
+        return self._finding(Verdict.INCONCLUSIVE, message, evidence={"judged": 0, **evidence})
 
-    def _finding(self, verdict: Verdict, sentence: str, **rest: Any) -> Finding:
+    def _finding(self, verdict: Verdict, message: str, **rest: Any) -> Finding:
         return Finding(
             verdict=verdict,
             check=self.name,
             title=self.anomaly,
-            sentence=sentence,
+            message=message,
             requirement=self.requirement,
             level="never",
             basis=self.basis,
+            also=self.also,
             **rest,
         )
 
 
 def spans(offsets: Sequence[int]) -> str:
-    """Offsets for a sentence: `7`, `100 to 319`, or `3 … 99` when there are holes between the first and the last."""
+    """Describe offsets: `offset 7`, `offsets 100 to 319`, or `offsets 3 … 99` if some between are not among them."""
     first, last = min(offsets), max(offsets)
     if first == last:
         return f"offset {first}"
     return f"offsets {first} {'to' if last - first + 1 == len(set(offsets)) else '…'} {last}"
+
+
+def offsets_by_partition(places: Iterable[tuple[TopicPartition, int]]) -> dict[TopicPartition, list[int]]:
+    """Return the distinct offsets of each partition, both in order."""
+    offsets: dict[TopicPartition, set[int]] = {}
+    for at, offset in places:
+        offsets.setdefault(at, set()).add(offset)
+    return {at: sorted(offsets[at]) for at in sorted(offsets)}
+
+
+def named_places(places: Iterable[tuple[TopicPartition, int]]) -> str:
+    """Describe places by partition: `u-0 offsets 100 to 319; u-1 offset 7`."""
+    return "; ".join(
+        f"{topic}-{number} {spans(each)}" for (topic, number), each in offsets_by_partition(places).items()
+    )
+
+
+def extent(places: Iterable[tuple[TopicPartition, int]]) -> Mapping[str, list[list[int]]]:
+    """Return the places as `verdict.json` has them: by partition the first and last offsets of its ranges."""
+    ranges: dict[str, list[list[int]]] = {}
+    for (topic, number), offsets in offsets_by_partition(places).items():
+        mine = ranges.setdefault(f"{topic}-{number}", [])
+        for offset in offsets:
+            if mine and mine[-1][1] == offset - 1:
+                mine[-1][1] = offset
+            else:
+                mine.append([offset, offset])
+    return ranges
+
+
+def within(inner: Mapping[str, Sequence[Sequence[int]]], outer: Mapping[str, Sequence[Sequence[int]]]) -> bool:
+    """Return whether each range of one extent lies in a range of the other. Ranges of an extent do not touch."""
+    return all(
+        any(first <= begin and end <= last for first, last in outer.get(partition, ()))
+        for partition, ranges in inner.items()
+        for begin, end in ranges
+    )

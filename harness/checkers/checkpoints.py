@@ -1,6 +1,6 @@
-"""Reads the checkpoint files of a node: high watermarks, and the leader epochs of a partition. Kafka's text format.
+"""Read the checkpoint files of a node: high watermarks, and the leader epochs of a partition. Kafka's text format.
 
-They say what a node once wrote down, not what is committed: after kill -9 they are stale.
+A checkpoint does not prove what is committed: after kill -9 it is stale.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,18 +11,21 @@ LEADER_EPOCHS = "leader-epoch-checkpoint"
 
 
 class BadCheckpoint(ValueError):
-    """A checkpoint file in another format; the sentence names it."""
+    """A checkpoint file has another format; the message names the file."""
 
 
 def high_watermarks(log_dir: Path) -> Mapping[tuple[str, int], int]:
-    """By topic and partition; empty without a file, or with an empty one. Raises BadCheckpoint, OSError."""
+    """Return the high watermarks by topic and partition; none if there is no file, or an empty one.
+
+    Raise BadCheckpoint for another format, OSError if the file cannot be read.
+    """
     return {(topic, row[0]): row[1] for topic, row in _entries(log_dir / HIGH_WATERMARKS, 2, named=True)}
 
 
 def high_watermark(log_dirs: Sequence[Path], topic: str, partition: int) -> int | None:
-    """What a node last wrote down for one partition, in whichever of its log directories; None if nowhere.
+    """Return the checkpointed high watermark of a partition, from the log directory that has one; None if none has.
 
-    A file that is being replaced at this moment is the old one or the new one. Raises BadCheckpoint.
+    A file that is replaced at this moment is read as the old or the new one. Raise BadCheckpoint for another format.
     """
     for log_dir in log_dirs:
         try:
@@ -35,12 +38,15 @@ def high_watermark(log_dirs: Sequence[Path], topic: str, partition: int) -> int 
 
 
 def leader_epochs(folder: Path) -> tuple[tuple[int, int], ...]:
-    """Of a partition's folder: each epoch with its first offset, as they stand there. Raises BadCheckpoint, OSError."""
+    """Return each leader epoch with its first offset, from a partition's folder, in the order of the file.
+
+    Raise BadCheckpoint for another format, OSError if the file cannot be read.
+    """
     return tuple((row[0], row[1]) for _, row in _entries(folder / LEADER_EPOCHS, 2, named=False))
 
 
 def _entries(path: Path, numbers: int, *, named: bool) -> list[tuple[str, tuple[int, ...]]]:
-    """A name, if lines have one, and so many numbers; after a version (0) and the count of lines."""
+    """Return the name, if lines are `named`, and the numbers of each line after the version (0) and the line count."""
     try:
         lines = path.read_text("utf-8", errors="replace").splitlines()
     except FileNotFoundError:
@@ -53,4 +59,4 @@ def _entries(path: Path, numbers: int, *, named: bool) -> list[tuple[str, tuple[
             raise ValueError
         return [(row[0] if named else "", tuple(map(int, row[named:]))) for row in rows]
     except (ValueError, IndexError):
-        raise BadCheckpoint(f"{path} is no checkpoint of version 0 with {numbers + named} columns") from None
+        raise BadCheckpoint(f"{path} is not a checkpoint of version 0 with {numbers + named} columns") from None

@@ -1,4 +1,4 @@
-"""What a run proved to be committed: acknowledged at acks=all, or served to a consumer. Nothing else proves it.
+"""The records that a run proved committed: acknowledged at acks=all, or served to a consumer. Nothing else proves it.
 
 A checkpointed high watermark does not: it is stale after kill -9, and a bound taken from it hides what was lost above.
 A log is a sequence, so whatever lies below a committed record is committed with it: the bound of a partition is one
@@ -9,12 +9,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.checkers.control import TopicPartition
-from harness.checkers.history import History
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.history import History
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommittedRecords:
     """The records of one partition that were acknowledged or served, by offset; more than one at an offset is wrong.
 
     `bound` is exclusive. `records` counts distinct ones.
@@ -25,9 +25,11 @@ class Committed:
     records: int
 
 
-def read_committed(history: History) -> Mapping[TopicPartition, Committed]:
-    """Of each partition that has any. Topics of one name that followed each other are left out: their offsets begin
-    anew, and no answer says which of them it is about."""
+def read_committed(history: History) -> Mapping[TopicPartition, CommittedRecords]:
+    """Return the committed records of each partition that has any.
+
+    Recreated topics are left out: their offsets begin anew, and no answer says which of the topics it is about.
+    """
     values: dict[TopicPartition, dict[int, tuple[str, ...]]] = defaultdict(dict)
     for at, by_offset in history.reads.items():
         values[at].update(by_offset)
@@ -38,11 +40,12 @@ def read_committed(history: History) -> Mapping[TopicPartition, Committed]:
         if promise.value not in known:
             values[promise.at][promise.offset] = (*known, promise.value)
     return {
-        at: Committed(by_offset, max(by_offset) + 1, sum(map(len, by_offset.values())))
+        at: CommittedRecords(by_offset, max(by_offset) + 1, sum(map(len, by_offset.values())))
         for at, by_offset in sorted(values.items())
-        if by_offset and not lived_twice(history, at)
+        if by_offset and not was_recreated(history, at)
     }
 
 
-def lived_twice(history: History, at: TopicPartition) -> bool:
+def was_recreated(history: History, at: TopicPartition) -> bool:
+    """Return whether a topic of this name was deleted and created again during the run."""
     return any(view.life for view in history.views.of(at))

@@ -1,26 +1,27 @@
-"""How one consumer moves through one partition: back (nonmonotonic) or over records that are there (skip).
+"""The order of the records that one consumer got of one partition: it must not go back, nor skip existing records.
 
-Both inside one poll and from one poll to the next. After an assignment, a seek or a rebalance nothing is expected of
-the next record, so the step from the poll before is not judged. A hole in the offsets is a skip only if a record is
-known to stand in it: acknowledged at acks=all, or read by anybody.
+Steps are judged inside one poll and from one poll to the next. After an assignment, a seek or a rebalance nothing is
+expected of the next record, so the step from the poll before is not judged. A hole in the offsets is a skip only if a
+record is known to be in it: acknowledged at acks=all, or read by any consumer. Those of a transaction that was not
+certainly committed are passed over by right.
 """
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from harness.checkers.check import Check
-from harness.checkers.control import TopicPartition
-from harness.checkers.history import History, Poll, Read
-from results.records.verdict import Basis, Finding
+from fencepost.harness.checkers.check import Check, extent
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.history import History, Poll, Read
+from fencepost.results.records.verdict import Basis, Finding
 
-BACK = Check("nonmonotonic-poll", "A consumer went back", "ACK-07", Basis.PRESENCE)
+BACK = Check("nonmonotonic-poll", "A consumer went back to an earlier offset", "ACK-07", Basis.PRESENCE)
 SKIP = Check("poll-skip", "A consumer skipped records", "ACK-07", Basis.PRESENCE)
 _COLUMNS = ("consumer", "partition", "where", "at", "from offset", "to offset", "records between")
 
 
 class Move(NamedTuple):
-    """From one record to the next that the same consumer was given of a partition."""
+    """The step from one record to the next that the same consumer got of a partition."""
 
     before: Read
     after: Read
@@ -29,38 +30,40 @@ class Move(NamedTuple):
 
 
 def nonmonotonic_poll(history: History) -> Finding:
-    """Linear in the records read."""
+    """Judge that offsets only grow in each step of a consumer. Linear in the records read."""
     moves = list(_moves(history))
     wrong = [move for move in moves if move.after.offset <= move.before.offset]
     if not wrong:
         return BACK.held(len(moves), f"Consumers went forward in each of {len(moves)} steps.")
     return BACK.broken(
         len(moves),
-        f"A consumer was given an offset at or below the one before, {len(wrong)} times.",
+        f"Consumers got an offset at or below the one before, {len(wrong)} times.",
         _COLUMNS,
         [_row(move, 0) for move in wrong],
         at=min(move.poll.t for move in wrong),
+        extent=extent((move.after.at, move.after.offset) for move in wrong),
     )
 
 
 def poll_skip(history: History) -> Finding:
-    """Linear in the records read, after sorting what is known to exist."""
+    """Judge that no step of a consumer passes over a known record. Linear in the records read, after one sort."""
     moves = list(_moves(history))
     known = _known(history)
     wrong = []
     for move in moves:
         offsets = known[move.after.at]
-        between = bisect_right(offsets, move.after.offset - 1) - bisect_right(offsets, move.before.offset)
-        if between > 0:
+        between = offsets[bisect_right(offsets, move.before.offset) : bisect_right(offsets, move.after.offset - 1)]
+        if between:
             wrong.append((move, between))
     if not wrong:
         return SKIP.held(len(moves), f"Consumers skipped nothing in {len(moves)} steps.")
     return SKIP.broken(
         len(moves),
-        f"Consumers skipped {sum(between for _, between in wrong)} records that were there, in {len(wrong)} steps.",
+        f"Consumers skipped {sum(len(between) for _, between in wrong)} existing records, in {len(wrong)} steps.",
         _COLUMNS,
-        [_row(move, between) for move, between in wrong],
+        [_row(move, len(between)) for move, between in wrong],
         at=min(move.poll.t for move, _ in wrong),
+        extent=extent((move.after.at, offset) for move, between in wrong for offset in between),
     )
 
 
@@ -78,7 +81,10 @@ def _moves(history: History) -> Iterator[Move]:
 
 
 def _known(history: History) -> Mapping[TopicPartition, list[int]]:
-    known = {at: set(offsets) for at, offsets in history.reads.items()}
+    known = {
+        at: {offset for offset, values in offsets.items() if not history.unsure.issuperset(values)}
+        for at, offsets in history.reads.items()
+    }
     for promise in history.promises:
         known.setdefault(promise.at, set()).add(promise.offset)
     return {at: sorted(offsets) for at, offsets in known.items()}

@@ -1,4 +1,4 @@
-"""What the nodes said about the control plane, in the order in which it was seen (the journal's `state` events)."""
+"""The control plane as the nodes described it, in the order of observation (the journal's `state` events)."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -6,20 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from results.records.events import Event
-from results.records.journal import Journal
+from fencepost.results.records.events import Event
+from fencepost.results.records.journal import Journal
 
 TopicPartition = tuple[str, int]
 
 DECIDED = ""
-"""The observer of what the controllers decided: their log, or ZooKeeper's tree."""
+"""The observer of the decided state: the controllers' log, or ZooKeeper's tree."""
+
+
+def named_observer(observer: str) -> str:
+    """Return the observer as texts name it: a node, or the decided state."""
+    return observer or "the decided state"
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionView:
+class PartitionObservation:
     """A partition as one node described it at `t`. `observer` is that node; leader -1 is no leader.
 
-    `replicas` is None where the observer did not say which are assigned. `life` tells topics of one name apart that
+    `leader_epoch` -1 is unknown: brokers before 2.1 do not tell it, later ones not always. It is no epoch to compare.
+    `replicas` is None if the observer does not describe the assignment. `life` counts the topics of one name that
     followed each other: leader epochs begin anew with each.
     """
 
@@ -32,19 +38,23 @@ class PartitionView:
     replicas: tuple[int, ...] | None
     life: int = 0
     controller_epoch: int = -1
-    """Of the controller that decided it, where it is known (in ZooKeeper)."""
+    """The epoch of the controller that decided the state, where it is known (in ZooKeeper)."""
     offline: tuple[int, ...] = ()
-    """Replicas that a broker lists as such; what was decided does not say it."""
+    """The replicas that a broker lists as offline; the decided state does not have them."""
+
+    @property
+    def has_epoch(self) -> bool:
+        return self.leader_epoch >= 0
 
     @property
     def version(self) -> tuple[int, int]:
-        """Grows with every election."""
+        """Return a version that grows with each election."""
         return self.life, self.leader_epoch
 
 
 @dataclass(frozen=True, slots=True)
-class ControllerView:
-    """The active controller as one node named it at `t`; -1 is none known."""
+class ControllerObservation:
+    """The active controller as one node named it at `t`; -1 if it knew none."""
 
     t: float
     observer: str
@@ -54,54 +64,59 @@ class ControllerView:
 
 @dataclass(frozen=True, slots=True)
 class ControlHistory:
-    """All views of a run, and the instants at which a process of a node began (a restarted one may know less)."""
+    """All views of a run, and the times at which processes of each node started (a restarted one may know less)."""
 
-    partitions: tuple[PartitionView, ...]
-    controllers: tuple[ControllerView, ...]
+    partitions: tuple[PartitionObservation, ...]
+    controllers: tuple[ControllerObservation, ...]
     starts: Mapping[str, tuple[float, ...]]
     deleted: frozenset[TopicPartition] = frozenset()
-    """Partitions that were decided to be gone, and did not come again."""
+    """The partitions that were deleted and not created again."""
 
     def incarnation(self, observer: str, t: float) -> int:
-        """How many processes of this node had been started by `t`."""
+        """Return the number of processes of this node that were started by `t`."""
         return bisect_right(self.starts.get(observer, ()), t)
 
     def newest(self) -> "NewestViews":
+        """Return the newest views of each partition."""
         return NewestViews(self.partitions)
 
 
 class NewestViews:
-    """For each partition the newest leader epoch known to anybody, over time: what the cluster had decided by then."""
+    """For each partition the newest leader epoch that any node knew, over time: the decided state by then."""
 
-    def __init__(self, views: tuple[PartitionView, ...]) -> None:
-        self._views: dict[TopicPartition, list[PartitionView]] = defaultdict(list)
+    def __init__(self, views: tuple[PartitionObservation, ...]) -> None:
+        self._views: dict[TopicPartition, list[PartitionObservation]] = defaultdict(list)
         for view in views:
+            if not view.has_epoch:
+                continue
             known = self._views[view.partition]
             if not known or view.version >= known[-1].version:
                 known.append(view)
 
-    def at(self, partition: TopicPartition, t: float) -> PartitionView | None:
+    def at(self, partition: TopicPartition, t: float) -> PartitionObservation | None:
+        """Return the newest view of the partition at `t`, None if there was none yet."""
         known = self._views.get(partition, [])
         position = bisect_right(known, t, key=lambda view: view.t)
         return known[position - 1] if position else None
 
-    def next_leader(self, partition: TopicPartition, t: float) -> PartitionView | None:
-        """The first leader after `t` that is not the one of `t`."""
+    def next_leader(self, partition: TopicPartition, t: float) -> PartitionObservation | None:
+        """Return the first view after `t` with another leader than that of `t`, None if there is none."""
         then = self.at(partition, t)
         for view in self._views.get(partition, ()):
             if view.t > t and view.leader >= 0 and (then is None or view.leader != then.leader):
                 return view
         return None
 
-    def of(self, partition: TopicPartition) -> list[PartitionView]:
+    def of(self, partition: TopicPartition) -> list[PartitionObservation]:
+        """Return the views of the partition, each at least as new as the one before."""
         return list(self._views.get(partition, ()))
 
 
-class Lives:
+class TopicLives:
     """Counts the topics of one name that followed each other: by their ids, in the order in which these appear.
 
-    Topics of older releases have no id. Then it is known only of what the controllers decided, by what they deleted;
-    what a broker says is of no use any more once there was a second life.
+    Topics of older releases have no id. For these the decided state tells the lives apart, by its deletions; views of
+    brokers are of no use once the topic was deleted.
     """
 
     def __init__(self) -> None:
@@ -110,12 +125,12 @@ class Lives:
         self._gone: set[TopicPartition] = set()
 
     def gone(self, event: Event) -> None:
-        """Somebody no longer knows this partition."""
+        """Record that a node no longer knows this partition. Only a deletion in the decided state counts."""
         if not event.node:
             self._gone.add((event.data["topic"], event.data["partition"]))
 
     def of(self, event: Event) -> int | None:
-        """Which life this view is of. None if nobody can tell."""
+        """Return the number of the life that this view describes, None if it cannot be known."""
         topic, id = event.data["topic"], event.data.get("topic_id")
         if id is not None:
             if id not in self._ids[topic]:
@@ -130,12 +145,13 @@ class Lives:
 
 
 def read_control(journal: Journal) -> ControlHistory:
+    """Return the views that the journal has. Linear in its events."""
     starts: dict[str, list[float]] = defaultdict(list)
     for event in journal.of("node", "started"):
         starts[event.node or event.id].append(event.t)
-    lives = Lives()
-    partitions: list[PartitionView] = []
-    controllers: list[ControllerView] = []
+    lives = TopicLives()
+    partitions: list[PartitionObservation] = []
+    controllers: list[ControllerObservation] = []
     deleted: set[TopicPartition] = set()
     for event in journal.of("state"):
         match event.data.get("what"):
@@ -151,7 +167,7 @@ def read_control(journal: Journal) -> ControlHistory:
                     deleted.add((event.data["topic"], event.data["partition"]))
             case "controller":
                 controllers.append(
-                    ControllerView(event.t, event.node or DECIDED, event.data["active"], event.data["epoch"])
+                    ControllerObservation(event.t, event.node or DECIDED, event.data["active"], event.data["epoch"])
                 )
     return ControlHistory(
         partitions=tuple(partitions),
@@ -161,10 +177,11 @@ def read_control(journal: Journal) -> ControlHistory:
     )
 
 
-def partition_view(event: Event, life: int) -> PartitionView:
+def partition_view(event: Event, life: int) -> PartitionObservation:
+    """Return the view of a partition that a `state` event holds."""
     data: Mapping[str, Any] = event.data
     replicas = data.get("replicas")
-    return PartitionView(
+    return PartitionObservation(
         t=event.t,
         observer=event.node or DECIDED,
         partition=(data["topic"], data["partition"]),

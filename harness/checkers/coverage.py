@@ -1,28 +1,66 @@
-"""Coverage: whether the journal holds what the plan says must have happened for its verdict to mean anything."""
+"""Coverage: did everything happen that the plan requires for its verdict to mean anything?"""
 
 import re
 from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from harness.checkers.history import Outcome, Send, read_history
-from harness.checkers.instants import read_instants
-from harness.plan.model import Acknowledged, Attempted, Coverage, FaultMet, FaultProven, OutcomeSeen, Plan, StepDone
-from results.records.journal import Journal
-from results.records.verdict import Finding, Verdict
+from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.history import Send, SendOutcome, read_history
+from fencepost.harness.checkers.instants import read_instants
+from fencepost.harness.plan.model import (
+    Acknowledged,
+    Attempted,
+    Committed,
+    Coverage,
+    FaultMet,
+    FaultProven,
+    OutcomeSeen,
+    Plan,
+)
+from fencepost.results.records.journal import Journal
+from fencepost.results.records.verdict import Basis, Finding, Verdict
+
+PRODUCED = Check("produced", "No record was acknowledged", "ACK-01", Basis.ABSENCE)
+"""Judged of each plan with a producer at acks=all: else nothing is known of acknowledged records."""
 
 
 def check_coverage(plan: Plan, journal: Journal) -> list[Finding]:
-    """One finding for each statement: met or not, with what was counted."""
+    """Return one finding for each coverage statement of the plan: met or not, with the count."""
     instants = read_instants(journal)
     sends = read_history(journal).sends
-    return [_finding(statement, *_measure(statement, journal, sends, instants)) for statement in plan.coverage]
+    return [
+        _not_asked(statement)
+        if isinstance(statement, OutcomeSeen) and _was_not_asked(statement.step, journal)
+        else _finding(statement, *_measure(statement, journal, sends, instants))
+        for statement in plan.coverage
+    ]
+
+
+def _was_not_asked(step: str, journal: Journal) -> bool:
+    """Return whether the release had no request of this probe, so that no outcome could be seen."""
+    outcomes = {
+        event.data.get("outcome")
+        for event in journal.of("op", "ok", "fail", "info")
+        if event.data.get("f") == "probe" and event.data.get("step") == step
+    }
+    return outcomes == {"not-asked"}
+
+
+def _not_asked(statement: OutcomeSeen) -> Finding:
+    return Finding(
+        verdict=Verdict.PASS,
+        check="coverage",
+        title=f"The probe {statement.step} got the outcome {statement.outcome}",
+        message=f"Not asked: the release does not have the request of {statement.step}.",
+        evidence={"judged": 0, "that": statement.that},
+    )
 
 
 def _measure(
     statement: Coverage, journal: Journal, sends: tuple[Send, ...], instants: Mapping[str, float]
 ) -> tuple[str, int, int]:
-    """What is asked for, how much of it there was, and how much had to be."""
+    """Return the requirement as a text, the number of times that it happened, and the number that is needed."""
     match statement:
         case FaultProven(fault=fault):
             return f"the fault {fault} was proven to work", int(f"{fault}.proven" in instants), 1
@@ -31,29 +69,37 @@ def _measure(
             hits = sum(sum(event.data.get("measured", {}).get("hits", {}).values()) for event in healed)
             return f"operations of the node met the fault {fault}", hits, 1
         case Attempted():
-            asked = f"records were sent{_by(statement.by)}{_between(statement)}"
-            return asked, len(_between_instants(statement, sends, instants)), statement.at_least
+            wanted = f"records were sent{_by(statement.by)}{_between(statement)}"
+            return wanted, len(_between_instants(statement, sends, instants)), statement.at_least
         case Acknowledged(acks=acks):
-            asked = f"records were acknowledged{'' if acks is None else f' at acks={acks}'}"
-            asked += f"{_by(statement.by)}{_between(statement)}"
+            wanted = f"records were acknowledged{'' if acks is None else f' at acks={acks}'}"
+            wanted += f"{_by(statement.by)}{_between(statement)}"
             count = sum(
-                send.outcome is Outcome.OK and acks in (None, send.acks, _number(send.acks))
+                send.outcome is SendOutcome.OK and acks in (None, send.acks, _number(send.acks))
                 for send in _between_instants(statement, sends, instants)
             )
-            return asked, count, statement.at_least
+            return wanted, count, statement.at_least
+        case Committed(what=what, by=by):
+            history = read_history(journal)
+            commits = history.transactions.acknowledged if what == "transactions" else history.groups.acknowledged
+            after, before = _span(statement, instants)
+            count = sum(after <= invoked < before and by in (None, process) for process, invoked in commits)
+            wanted = "transactions were committed" if what == "transactions" else "group offsets were committed"
+            return f"{wanted}{_by(by)}{_between(statement)}", count, statement.at_least
         case OutcomeSeen(step=step, outcome=outcome):
             seen = sum(
                 event.data.get("f") == "probe" and event.data.get("step") == step and matches(outcome, event.data)
                 for event in journal.of("op", "ok", "fail", "info")
             )
             return f"the probe {step} got the outcome {outcome}", seen, 1
-        case StepDone(step=step):
+        case _:
+            step = statement.step
             done = sum(event.id == step and event.data.get("outcome") == "done" for event in journal.of("step", "end"))
             return f"the step {step} was done", done, 1
 
 
 def matches(outcome: str, data: Mapping[str, Any]) -> bool:
-    """Whether a probe's answer is what the plan calls `served`, `refused`, `unanswered` or `error:[74,75]`."""
+    """Return whether a probe's answer is the plan's `outcome`: `served`, `refused`, `unanswered` or `error:[74,75]`."""
     if outcome.startswith("error:"):
         return data.get("error") in [int(code) for code in re.findall(r"-?\d+", outcome)]
     return bool(data.get("outcome") == outcome)
@@ -62,10 +108,16 @@ def matches(outcome: str, data: Mapping[str, Any]) -> bool:
 def _between_instants(
     statement: Attempted | Acknowledged, sends: tuple[Send, ...], instants: Mapping[str, float]
 ) -> list[Send]:
-    """Sends of the right producer, invoked after one instant and before the other. An instant that never came: none."""
+    """Return the sends of the producer between two instants; none if one of the instants never came."""
+    after, before = _span(statement, instants)
+    return [send for send in sends if after <= send.invoked < before and statement.by in (None, send.process)]
+
+
+def _span(statement: Attempted | Acknowledged | Committed, instants: Mapping[str, float]) -> tuple[float, float]:
+    """Return the begin and the end of the time that counts; it is empty if one of its instants never came."""
     after = instants.get(statement.after, inf) if statement.after else -inf
     before = instants.get(statement.before, -inf) if statement.before else inf
-    return [send for send in sends if after <= send.invoked < before and statement.by in (None, send.process)]
+    return after, before
 
 
 def _number(acks: str) -> int | None:
@@ -76,17 +128,17 @@ def _by(name: str | None) -> str:
     return f" by {name}" if name else ""
 
 
-def _between(statement: Attempted | Acknowledged) -> str:
+def _between(statement: Attempted | Acknowledged | Committed) -> str:
     after = f" after {statement.after}" if statement.after else ""
     return after + (f" before {statement.before}" if statement.before else "")
 
 
-def _finding(statement: Coverage, asked: str, count: int, needed: int) -> Finding:
+def _finding(statement: Coverage, wanted: str, count: int, needed: int) -> Finding:
     met = count >= needed
     return Finding(
         verdict=Verdict.PASS if met else Verdict.INCONCLUSIVE,
         check="coverage",
-        title=asked[0].upper() + asked[1:],
-        sentence=f"{'Covered' if met else 'Not covered'}: {asked}: {count}, needed {needed}.",
+        title=wanted[0].upper() + wanted[1:],
+        message=f"{'Covered' if met else 'Not covered'}: {wanted}: {count}, needed {needed}.",
         evidence={"judged": count, "needed": needed, "that": statement.that},
     )

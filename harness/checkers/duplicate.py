@@ -1,29 +1,29 @@
-"""Duplicate: one value at several offsets. An idempotent producer's records may not be; others' are counted.
+"""Duplicate: one value at several offsets. It is a violation for idempotent producers, and counted for others.
 
 Without idempotence a retry after a lost answer is allowed to write twice. Brokers know a retry by the producer's id and
 epoch, and an idempotent client that begins a new epoch sends what was under way again under it (KIP-360): when it gave
-a record up, and when one of its partitions was answered out of sequence, also behind a leader that died
-(librdkafka #4953). So copies are wrong that were written under one id and epoch, as the logs have it. Where no log
-tells, only the records are judged whose fate was known before their producer first gave one up.
+a record up, and when one of its partitions was answered out of sequence, also after a leader died (librdkafka #4953).
+So copies are wrong if they were written under one id and epoch, as the logs have them. Without such logs only those
+records are judged that were answered before their producer first gave one up.
 """
 
 from collections import defaultdict
 from collections.abc import Collection
 from math import inf
 
-from harness.checkers.check import Check
-from harness.checkers.control import TopicPartition
-from harness.checkers.history import History, Outcome
-from results.records.verdict import Basis, Finding
+from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.history import History, SendOutcome
+from fencepost.results.records.verdict import Basis, Finding
 
-CHECK = Check("duplicate", "A record of an idempotent producer stands in the log twice", "ACK-05", Basis.ABSENCE)
+CHECK = Check("duplicate", "A record of an idempotent producer is in the log twice", "ACK-05", Basis.ABSENCE)
 
 Place = tuple[TopicPartition, int]
 """A partition and an offset."""
 
 
 def duplicate(history: History) -> Finding:
-    """Linear in the records read."""
+    """Judge the records of idempotent producers. Linear in the records read."""
     places: dict[str, list[Place]] = defaultdict(list)
     for at, offsets in history.reads.items():
         for offset, values in offsets.items():
@@ -35,14 +35,14 @@ def duplicate(history: History) -> Finding:
     wrong = {value: where for value, where in twice.items() if value in sends and _wrong(history, value, where, once)}
     judged = sum(value in once or value in wrong for value in places)
     if not wrong:
-        sentence = f"Each of {judged} records of idempotent producers that were read stands at one offset."
-        return CHECK.held(judged, sentence, allowed_duplicates=len(twice))
+        message = f"Each of {judged} records of idempotent producers that were read is at one offset."
+        return CHECK.held(judged, message, allowed_duplicates=len(twice))
     return CHECK.broken(
         judged,
-        f"{len(wrong)} records of idempotent producers stand at more than one offset.",
+        f"{len(wrong)} records of idempotent producers are at more than one offset.",
         ("record", "producer", "sent", "found at"),
         [
-            (value, sends[value].process, f"{sends[value].invoked:.2f} s", ", ".join(map(_told, where)))
+            (value, sends[value].process, f"{sends[value].invoked:.2f} s", ", ".join(map(_name, where)))
             for value, where in wrong.items()
         ],
         at=min(sends[value].invoked for value in wrong),
@@ -57,16 +57,16 @@ def _wrong(history: History, value: str, places: list[Place], once: Collection[s
     return len(set(sessions)) < len(sessions)
 
 
-def _told(place: Place) -> str:
+def _name(place: Place) -> str:
     (topic, number), offset = place
     return f"{topic}-{number} offset {offset}"
 
 
 def _one_session(history: History) -> frozenset[str]:
-    """What idempotent producers sent that ended before they first gave a record up."""
+    """Return the values of idempotent producers that were answered before the producer first gave a record up."""
     given_up: dict[str, float] = defaultdict(lambda: inf)
     for send in history.sends:
-        if send.outcome is Outcome.INFO and send.completed is not None:
+        if send.outcome is SendOutcome.INFO and send.completed is not None:
             given_up[send.process] = min(given_up[send.process], send.completed)
     return frozenset(
         send.value

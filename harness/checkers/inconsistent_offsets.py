@@ -1,20 +1,20 @@
-"""Inconsistent offsets: one offset of a partition held several values, of those read and those acknowledged.
+"""Inconsistent offsets: several values, read or acknowledged, were at one offset of a partition.
 
-Only acks=all counts as acknowledged: what was taken with acks=1 may be truncated and its offset used again.
+Only acks=all counts as acknowledged: a record written with acks=1 may be truncated and its offset used again.
 """
 
 from collections import defaultdict
 
-from harness.checkers.check import Check
-from harness.checkers.control import TopicPartition
-from harness.checkers.history import History
-from results.records.verdict import Basis, Finding
+from fencepost.harness.checkers.check import Check, extent
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.history import History
+from fencepost.results.records.verdict import Basis, Finding
 
 CHECK = Check("inconsistent-offsets", "One offset held several records", "ACK-04", Basis.PRESENCE)
 
 
 def inconsistent_offsets(history: History) -> Finding:
-    """Linear in sends and reads."""
+    """Judge that each offset held one record. Linear in sends and reads."""
     seen: dict[tuple[TopicPartition, int], dict[str, tuple[float, str]]] = defaultdict(dict)
     for promise in history.promises:
         if promise.offset >= 0:
@@ -36,4 +36,5 @@ def inconsistent_offsets(history: History) -> Finding:
         ],
         at=min(sorted(t for t, _ in values.values())[1] for values in wrong.values()),
         offsets=len(wrong),
+        extent=extent(wrong),
     )

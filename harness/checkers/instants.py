@@ -1,15 +1,15 @@
-"""When something happened in a run: `cut.proven`, `burst.begun`. The names that plans use, looked up in the journal."""
+"""The instants of a run by the names that plans use (`cut.proven`, `burst.begun`), read from the journal."""
 
 from collections.abc import Mapping
 
-from results.records.journal import Journal
+from fencepost.results.records.journal import Journal
 
 _OF_STEPS = {"begin": "begun", "end": "ended"}
 _OF_FAULTS = ("injected", "proven", "healed")
 
 
 def read_instants(journal: Journal) -> Mapping[str, float]:
-    """Seconds since the run began, for each instant that came. What came twice counts the first time."""
+    """Return the time of each instant that came, in seconds since the run began; the first time if it came twice."""
     instants: dict[str, float] = {}
     for event in journal.of("step"):
         instants.setdefault(f"{event.id}.{_OF_STEPS[event.phase]}", event.t)

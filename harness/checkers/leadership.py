@@ -1,29 +1,38 @@
-"""Leadership as the nodes told it: one leader for each epoch, epochs that only grow, a lawful ISR, one controller.
+"""Leadership as the nodes described it: one leader for each epoch, growing epochs, a lawful ISR, one controller.
 
-Each looks at the journal's `state` events alone, and is linear in them. What nobody saw, nobody judged: the views are
-samples, taken when something changed.
+Each checker reads the journal's `state` events alone, and is linear in them. The views are samples, taken when
+something changed: a state between two samples is not judged.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from harness.checkers.check import Check
-from harness.checkers.control import DECIDED, ControlHistory, ControllerView, PartitionView, TopicPartition
-from results.records.verdict import Basis, Finding
+from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.control import (
+    DECIDED,
+    ControlHistory,
+    ControllerObservation,
+    PartitionObservation,
+    TopicPartition,
+    named_observer,
+)
+from fencepost.results.records.verdict import Basis, Finding
 
-ONE_LEADER = Check("one-leader", "Two leaders in one leader epoch", "ISR-01", Basis.PRESENCE)
+ONE_LEADER = Check("one-leader", "A leader epoch had two leaders", "ISR-01", Basis.PRESENCE)
 EPOCHS_GROW = Check("leader-epochs-grow", "A leader epoch went back", "ISR-02", Basis.PRESENCE)
-LAWFUL_ISR = Check("lawful-isr", "An ISR with a stranger, or without its leader", "ISR-03", Basis.PRESENCE)
-ONE_CONTROLLER = Check("one-controller", "Two active controllers in one epoch", "CTRL-01", Basis.PRESENCE)
+LAWFUL_ISR = Check("lawful-isr", "An ISR held an unassigned replica, or lacked its leader", "ISR-03", Basis.PRESENCE)
+ONE_CONTROLLER = Check("one-controller", "A controller epoch had two active controllers", "CTRL-01", Basis.PRESENCE)
+ONE_CONTROLLER_IN_ZOOKEEPER = replace(ONE_CONTROLLER, requirement="INT-01", also=(ONE_CONTROLLER.requirement,))
+"""The same on designs with ZooKeeper, whose document states it as well."""
 
 
 def one_leader(history: ControlHistory) -> Finding:
-    """A view without a leader (-1) contradicts none."""
-    first: dict[tuple[TopicPartition, tuple[int, int]], PartitionView] = {}
-    wrong: list[tuple[PartitionView, PartitionView]] = []
+    """Judge that each leader epoch had one leader. A view without a leader (-1) contradicts none."""
+    first: dict[tuple[TopicPartition, tuple[int, int]], PartitionObservation] = {}
+    wrong: list[tuple[PartitionObservation, PartitionObservation]] = []
     for view in history.partitions:
-        if view.leader < 0:
+        if view.leader < 0 or not view.has_epoch:
             continue
         known = first.setdefault((view.partition, view.version), view)
         if known.leader != view.leader:
@@ -35,44 +44,50 @@ def one_leader(history: ControlHistory) -> Finding:
         len(first),
         f"Two leaders of {_name(view)} were named for epoch {view.leader_epoch}.",
         ("partition", "leader epoch", "leader", "named by", "at", "other leader", "named by", "at"),
-        [
-            (_name(b), b.leader_epoch, a.leader, a.observer, f"{a.t:.2f} s", b.leader, b.observer, f"{b.t:.2f} s")
-            for a, b in wrong
-        ],
+        [(_name(b), b.leader_epoch, a.leader, *_seen(a), b.leader, *_seen(b)) for a, b in wrong],
         at=wrong[0][1].t,
     )
 
 
 def leader_epochs_grow(history: ControlHistory) -> Finding:
-    """In the sight of one process of one node; a restarted one may have to learn again."""
-    last: dict[tuple[str, int, TopicPartition], PartitionView] = {}
-    wrong: list[tuple[PartitionView, PartitionView]] = []
-    for view in history.partitions:
+    """Judge that leader epochs grow in the views of one process of one node; a restarted process may know less."""
+    last: dict[tuple[str, int, TopicPartition], PartitionObservation] = {}
+    wrong: list[tuple[PartitionObservation, PartitionObservation]] = []
+    views = [view for view in history.partitions if view.has_epoch]
+    for view in views:
         key = (view.observer, history.incarnation(view.observer, view.t), view.partition)
         before = last.get(key)
         if before and view.version < before.version:
             wrong.append((before, view))
         last[key] = view
     if not wrong:
-        sentence = f"No leader epoch went back in {len(history.partitions)} views of partitions."
-        return EPOCHS_GROW.held(len(history.partitions), sentence)
+        return EPOCHS_GROW.held(len(views), f"No leader epoch went back in {len(views)} views of partitions.")
+    before, after = wrong[0]
+    where = named_observer(after.observer) if after.observer == DECIDED else f"the views of {after.observer}"
     return EPOCHS_GROW.broken(
-        len(history.partitions),
-        f"The leader epoch of {_name(wrong[0][1])} went back in the sight of {wrong[0][1].observer}.",
+        len(views),
+        f"The leader epoch of {_name(after)} went back from {before.leader_epoch} to {after.leader_epoch} in {where}.",
         ("partition", "seen by", "leader epoch", "at", "then", "at"),
-        [(_name(b), b.observer, a.leader_epoch, f"{a.t:.2f} s", b.leader_epoch, f"{b.t:.2f} s") for a, b in wrong],
-        at=wrong[0][1].t,
+        [
+            (_name(b), named_observer(b.observer), a.leader_epoch, f"{a.t:.2f} s", b.leader_epoch, f"{b.t:.2f} s")
+            for a, b in wrong
+        ],
+        at=after.t,
     )
 
 
 def lawful_isr(
     history: ControlHistory, assigned: Mapping[TopicPartition, tuple[int, ...]], *, may_outlast: bool = False
 ) -> Finding:
-    """Where a view does not say itself which replicas are assigned, each that ever was is lawful, `assigned` or not.
+    """Judge that each ISR holds its leader, and assigned replicas only.
 
-    `may_outlast`: a move ends with the ISR still holding the old leader, and the next leader's first own ISR is without
-    it ("write (RAR + ISR) as the new ISR", replication design V2, completePartitionReassignment). So who was assigned
-    and in the ISR may stay in it for a while. It may not come back, and not be there at the end under a leader.
+    If a view does not describe the assignment, each replica that ever was assigned is lawful: in `assigned`, from the
+    plan, or in another view.
+
+    `may_outlast`: a reassignment ends with the ISR still holding the old leader, and the next leader's first own ISR is
+    without it ("write (RAR + ISR) as the new ISR", replication design V2, completePartitionReassignment). So a replica
+    that was assigned and in the ISR may stay in it for a while. It may not come back, and not be in the last ISR under
+    a leader.
     """
     ever: dict[TopicPartition, set[int]] = {partition: set(replicas) for partition, replicas in assigned.items()}
     for view in history.partitions:
@@ -88,34 +103,36 @@ def lawful_isr(
         if view.leader < 0 and replicas is None:
             continue
         judged += 1
-        strangers = set(view.isr) - set(replicas) if replicas is not None else set()
+        unassigned = set(view.isr) - set(replicas) if replicas is not None else set()
         if may_outlast and view.observer == DECIDED:
-            outlasting = strangers & staying.get(view.partition, set())
-            staying[view.partition] = set(view.isr) - (strangers - outlasting)
+            outlasting = unassigned & staying.get(view.partition, set())
+            staying[view.partition] = set(view.isr) - (unassigned - outlasting)
             if view is not last[view.partition] or view.leader < 0:
-                strangers -= outlasting
-        headless = view.leader >= 0 and view.leader not in view.isr
-        if strangers or headless:
-            why = f"{', '.join(map(str, sorted(strangers)))} not assigned" if strangers else "without the leader"
+                unassigned -= outlasting
+        leader_outside_isr = view.leader >= 0 and view.leader not in view.isr
+        if unassigned or leader_outside_isr:
+            why = f"{', '.join(map(str, sorted(unassigned)))} not assigned" if unassigned else "without the leader"
             isr = ", ".join(map(str, view.isr))
-            rows.append((_name(view), view.leader, view.leader_epoch, isr, why, view.observer, f"{view.t:.2f} s"))
+            rows.append((_name(view), view.leader, view.leader_epoch, isr, why, *_seen(view)))
             first.append(view.t)
     if not rows:
         return LAWFUL_ISR.held(judged, f"Each of {judged} ISRs seen held its leader and assigned replicas only.")
     return LAWFUL_ISR.broken(
         judged,
-        f"{len(rows)} of {judged} ISRs seen hold a stranger or lack their leader.",
+        f"{len(rows)} of {judged} ISRs seen hold an unassigned replica or lack their leader.",
         ("partition", "leader", "leader epoch", "ISR", "wrong", "seen by", "at"),
         rows,
         at=min(first),
     )
 
 
-def one_controller(history: ControlHistory, requirement: str = ONE_CONTROLLER.requirement) -> Finding:
-    """Two may think so at one time, under a partition; never in one epoch. `requirement`: of the document at hand."""
-    check = replace(ONE_CONTROLLER, requirement=requirement)
-    first: dict[int, ControllerView] = {}
-    wrong: list[tuple[ControllerView, ControllerView]] = []
+def one_controller(history: ControlHistory, check: Check = ONE_CONTROLLER) -> Finding:
+    """Judge that each controller epoch had one active controller. Under a partition two may be active, in two epochs.
+
+    `check` is `ONE_CONTROLLER`, or its form for designs with ZooKeeper.
+    """
+    first: dict[int, ControllerObservation] = {}
+    wrong: list[tuple[ControllerObservation, ControllerObservation]] = []
     for view in history.controllers:
         if view.active < 0:
             continue
@@ -128,11 +145,16 @@ def one_controller(history: ControlHistory, requirement: str = ONE_CONTROLLER.re
         len(first),
         f"Two active controllers were named for epoch {wrong[0][1].epoch}.",
         ("epoch", "active", "named by", "at", "other", "named by", "at"),
-        [(b.epoch, a.active, a.observer, f"{a.t:.2f} s", b.active, b.observer, f"{b.t:.2f} s") for a, b in wrong],
+        [(b.epoch, a.active, *_seen(a), b.active, *_seen(b)) for a, b in wrong],
         at=wrong[0][1].t,
     )
 
 
-def _name(view: PartitionView) -> str:
+def _seen(view: PartitionObservation | ControllerObservation) -> tuple[str, str]:
+    """Return the cells for the observer and the time of a view."""
+    return named_observer(view.observer), f"{view.t:.2f} s"
+
+
+def _name(view: PartitionObservation) -> str:
     topic, number = view.partition
     return f"{topic}-{number}"

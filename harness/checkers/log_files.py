@@ -1,25 +1,25 @@
 """Each log by itself, from its files: its epochs only grow, its checkpoints lie within it, only its end may be torn.
 
-All logs are judged, whoever had them and whatever became of their nodes; __cluster_metadata is not, which follows
-other rules. What the clients saw does not matter here.
+The logs of all nodes are judged, dead or alive; __cluster_metadata is not, since it follows other rules. The clients'
+history does not matter here.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from harness.checkers.check import Check
-from harness.checkers.checkpoints import HIGH_WATERMARKS, LEADER_EPOCHS, BadCheckpoint, high_watermarks
-from harness.checkers.replica_logs import ReplicaLog, Replicas
-from results.records.journal import Journal
-from results.records.verdict import Basis, Finding
+from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checkpoints import HIGH_WATERMARKS, LEADER_EPOCHS, BadCheckpoint, high_watermarks
+from fencepost.harness.checkers.replica_logs import ReplicaLog, Replicas
+from fencepost.results.records.journal import Journal
+from fencepost.results.records.verdict import Basis, Finding
 
-EPOCHS = Check("log-epochs-grow", "Leader epochs go back within a log", "SEG-03", Basis.PRESENCE)
+EPOCHS = Check("log-epochs-grow", "A leader epoch goes back within a log", "SEG-03", Basis.PRESENCE)
 CHECKPOINTS = Check("checkpoints-within-log", "A checkpoint points beyond its log", "SEG-04", Basis.PRESENCE)
-TAILS = Check("torn-tails", "A log is damaged where no kill can have torn it", "SEG-05", Basis.PRESENCE)
+TAILS = Check("torn-tails", "A log is damaged, and not by a kill", "SEG-05", Basis.PRESENCE)
 
 
 def check_log_files(replicas: Replicas, journal: Journal) -> tuple[Finding, Finding, Finding]:
-    """Linear in the batches."""
+    """Judge the epochs, the checkpoints and the ends of all logs. Linear in the batches."""
     logs = [log for at in sorted(replicas.logs) for log in replicas.of(at)]
     return _epochs(logs), _checkpoints(logs, replicas), _tails(logs, _ended_orderly(journal))
 
@@ -47,7 +47,7 @@ def _epochs(logs: list[ReplicaLog]) -> Finding:
 
 
 def _checkpoints(logs: list[ReplicaLog], replicas: Replicas) -> Finding:
-    """High watermarks of partitions that have no log there are of replicas that went away."""
+    """Judge the checkpoints of all log directories. A high watermark without a log is of a replica that was removed."""
     by_folder = {log.folder: log for log in logs}
     rows: list[tuple[Any, ...]] = []
     judged = 0
@@ -68,7 +68,7 @@ def _checkpoints(logs: list[ReplicaLog], replicas: Replicas) -> Finding:
         judged += 1
         rows += [(log.name, log.folder.name, what, log.end, why) for what, why in _wrong_epochs(log)]
     if not rows:
-        return CHECKPOINTS.held(judged, f"All checkpoints of {len(logs)} logs lie within them ({judged} looked at).")
+        return CHECKPOINTS.held(judged, f"All checkpoints of {len(logs)} logs lie within them ({judged} compared).")
     return CHECKPOINTS.broken(
         judged,
         f"{len(rows)} checkpoints do not lie within their log; the first: {rows[0][2]} of {rows[0][1]} on "
@@ -91,11 +91,11 @@ def _wrong_epochs(log: ReplicaLog) -> Iterator[tuple[str, str]]:
 
 
 def _tails(logs: list[ReplicaLog], orderly: frozenset[str]) -> Finding:
-    """A process that ended orderly leaves no torn tail."""
+    """Judge that no log is damaged, and that no process that ended by SIGTERM left a torn end."""
     torn = [log for log in logs if log.torn and log.node not in orderly]
     rows: list[tuple[Any, ...]] = [(log.folder.name, log.name, str(log.damage)) for log in logs if log.damage]
     rows += [
-        (log.folder.name, log.name, f"{log.torn}, although the process ended orderly")
+        (log.folder.name, log.name, f"{log.torn}, although the process shut down orderly")
         for log in logs
         if log.torn and log.node in orderly
     ]
@@ -114,7 +114,7 @@ def _tails(logs: list[ReplicaLog], orderly: frozenset[str]) -> Finding:
 
 
 def _ended_orderly(journal: Journal) -> frozenset[str]:
-    """Nodes whose last process ended by itself, with exit code 0. The end of a run is kill -9."""
+    """Return the nodes whose last process ended by itself, with exit code 0. A run ends its nodes by kill -9."""
     last = {event.node: event for event in journal.of("node")}
     return frozenset(
         node

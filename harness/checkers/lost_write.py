@@ -1,33 +1,43 @@
-"""Lost write: acknowledged at acks=all, at or below the highest offset that anybody read, and read by nobody.
+"""Lost write: acknowledged at acks=all, at or below the highest offset that was read, and never read.
 
-The bound is what was *read*. A high watermark from a checkpoint proves nothing: it is stale after kill -9.
-What was acknowledged above the bound is the business of `unseen`, which needs a final read.
+The bound is the highest offset that was *read*. A high watermark from a checkpoint proves nothing: it is stale after
+kill -9. Records that were acknowledged above the bound are judged by `unseen`, which needs a final read.
 """
 
-from harness.checkers.check import Check
-from harness.checkers.history import History
-from harness.checkers.missing import COLUMNS, bounds, describe, intact_before, row, successor
-from results.records.verdict import Basis, Finding
+from fencepost.harness.checkers.check import Check, extent
+from fencepost.harness.checkers.history import History, Promise
+from fencepost.harness.checkers.missing import COLUMNS, bounds, describe, intact_before, row, successor
+from fencepost.results.records.verdict import Basis, Finding
 
 CHECK = Check("lost-write", "Acknowledged records are lost", "ACK-01", Basis.ABSENCE)
 
 
 def lost_write(history: History) -> Finding:
-    """Linear in sends and reads."""
-    bound = bounds(history)
-    judged = [promise for promise in history.promises if promise.offset <= bound.get(promise.at, -1)]
-    lost = [promise for promise in judged if promise.value not in history.values_read]
+    """Judge the acknowledged records up to the highest offset read. Linear in sends and reads."""
+    judged = _judged(history)
+    lost = skipped_promises(history)
     beyond = len(history.promises) - len(judged)
     if not lost:
-        sentence = f"Each of {len(judged)} acknowledged records below the highest offset read was read."
-        return CHECK.held(len(judged), sentence, above_bound=beyond)
+        message = f"Each of {len(judged)} acknowledged records below the highest offset read was read."
+        return CHECK.held(len(judged), message, above_bound=beyond)
     at, what_followed = successor(history, lost)
     return CHECK.broken(
         len(judged),
-        f"{describe(lost)} acknowledged with acks=all were passed over by all who read.{what_followed}",
+        f"{describe(lost)} acknowledged with acks=all were skipped by all consumers.{what_followed}",
         COLUMNS,
         [row(history, promise) for promise in lost],
         at=at,
         context=[row(history, promise) for promise in intact_before(history, lost)],
         above_bound=beyond,
+        extent=extent((promise.at, promise.offset) for promise in lost),
     )
+
+
+def skipped_promises(history: History) -> list[Promise]:
+    """Return the acknowledged records that were never read, although a higher offset was."""
+    return [promise for promise in _judged(history) if promise.value not in history.values_read]
+
+
+def _judged(history: History) -> list[Promise]:
+    bound = bounds(history)
+    return [promise for promise in history.promises if promise.offset <= bound.get(promise.at, -1)]

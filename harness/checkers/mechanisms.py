@@ -1,17 +1,17 @@
-"""What a listed difference of a target can have done in a run, so that no more than that is put down to it.
+"""The effects that a listed difference of a target can have had in a run, so that no more is attributed to it.
 
-A random plan cannot say which record a difference will cost. Two mechanisms are known, each with the evidence that it
-acted, and the records that it can have taken:
+A random plan cannot say which records a difference will lose. Two mechanisms are known, each with the evidence that it
+acted, and the records that it can have lost:
 
 - `cut-to-high-watermark` (KIP-101; LF-01, LF-02): a replica cut its log from A to B, as its own log says, and led the
-  partition later. It can only have cut what it had not been told to be committed. So the records are those at offsets
-  from B to A that were acknowledged in the last moments before the cut, or before the end of the process that had to
-  begin again from its checkpoint: no earlier than the lag, the session and a checkpoint reach back. All that was
-  acknowledged before that the replica knew to be committed; if it is gone, something else took it.
-- `refused-duplicate` (AK-06): while a duplicate ran, its elder was broken, too, and the id led the partition later. The
-  records are those acknowledged from the duplicate's begin to that election.
+  partition later. It can only have cut records that it did not know to be committed. These are the records at offsets
+  from B to A that were acknowledged just before the cut, or before the end of the process that had to start again from
+  its checkpoint: no earlier than the sum of the lag, the session and the checkpoint interval. The replica knew that all
+  earlier records were committed; if one of them is gone, something else lost it.
+- `refused-duplicate` (AK-06): while a duplicate ran, its original was broken, too, and the id led the partition later.
+  The records are those acknowledged from the duplicate's start to that election.
 
-The checkers judge the history once more without those records. What is still wrong then stands.
+The checkers judge the history once more without those records. The violations that remain stand.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 
-from faults import clock
-from harness.checkers.control import TopicPartition
-from harness.checkers.history import History, Read, Send
-from harness.checkers.replica_logs import Entry, ReplicaLog, Replicas
-from harness.plan.model import Plan
-from results.records.events import Event
-from results.records.journal import Journal
+from fencepost.faults.registry import names_in_family
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.history import History, Read, Send
+from fencepost.harness.checkers.replica_logs import Entry, ReplicaLog, Replicas
+from fencepost.harness.plan.model import Plan
+from fencepost.results.records.fault_targets import FaultTargets
+from fencepost.results.records.journal import Journal
 
 CUT = "cut-to-high-watermark"
-"""The mechanism that is dated by what nodes wrote into their logs."""
+"""The mechanism whose time is known from the nodes' logs."""
 CHECKPOINT_SECONDS = 0.5
-"""How often the high watermark is written down (`replica.high.watermark.checkpoint.interval.ms`)."""
+"""Seconds between two checkpoints of the high watermark (`replica.high.watermark.checkpoint.interval.ms`)."""
 SLACK_SECONDS = 3.0
-"""For a busy machine: a checkpoint, a fetch and its answer may all be late."""
+"""Seconds for a busy machine: a checkpoint, a fetch and its answer may all be late."""
 ZONE_SECONDS = 900.0
-"""Logs are in local time, and zones differ by quarters of an hour."""
+"""The step between time zones, a quarter of an hour: logs are in local time."""
 
-CLOCK_FAULTS = frozenset(fault.name for fault in clock.FAULTS)
+CLOCK_FAULTS = names_in_family("clock")
 
 _CUT = re.compile(r"^(\S+ \S+?),(\d{3}) INFO \[broker \d+\] (\S+)-(\d+) is cut from (\d+) to (\d+)$")
 _LINE = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3}) ")
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """Records that a mechanism can have taken: at offsets from `begin` to before `end`, acknowledged since."""
+class AffectedRange:
+    """The records that a mechanism can have lost: at offsets from `begin` to before `end`, acknowledged since."""
 
     at: TopicPartition
     begin: int
@@ -57,38 +57,38 @@ class Reach:
     how: str
 
     def covers(self, at: TopicPartition, offset: int, acknowledged: float | None) -> bool:
-        """A record that nobody acknowledged counts as late: nothing was promised of it."""
+        """Return whether the record is in the range. One without an acknowledgement counts as late."""
         late = acknowledged is None or acknowledged >= self.since
         return at == self.at and self.begin <= offset < self.end and late
 
 
-def reaches(mechanism: str, plan: Plan, journal: Journal, history: History, logs: Path) -> list[Reach]:
-    """What the mechanism can have taken in this run; empty if there is no evidence that it acted."""
+def affected_ranges(mechanism: str, plan: Plan, journal: Journal, history: History, logs: Path) -> list[AffectedRange]:
+    """Return the ranges that the mechanism can have affected in this run; none without evidence that it acted."""
     if mechanism == CUT:
         return list(_cuts(plan, journal, history, logs))
     return list(_credited(plan, journal, history))
 
 
-def undated(plan: Plan, journal: Journal, logs: Path) -> list[str]:
-    """The nodes that cut a log, and whose wall clock was changed: their logs do not say when."""
+def nodes_with_undated_cuts(plan: Plan, journal: Journal, logs: Path) -> list[str]:
+    """Return the nodes that cut a log and whose wall clock was changed: the time of the cut is unknown."""
     names = _of_changed_clocks(journal) & {node.name for node in plan.topology.nodes}
     return sorted(name for name in names if any(map(_CUT.match, _lines(logs / f"{name}.log"))))
 
 
-def without(history: History, taken: Iterable[Reach]) -> History:
-    """The history as if nobody had ever heard of these records."""
-    taken = list(taken)
+def history_without(history: History, affected: Iterable[AffectedRange]) -> History:
+    """Return the history without the sends and reads of these records."""
+    affected = list(affected)
     acknowledged = {send.value: send.completed for send in history.sends}
 
     def of_send(send: Send) -> bool:
         return (
             send.partition is not None
             and send.offset is not None
-            and any(reach.covers((send.topic, send.partition), send.offset, send.completed) for reach in taken)
+            and any(each.covers((send.topic, send.partition), send.offset, send.completed) for each in affected)
         )
 
     def of_read(read: Read) -> bool:
-        return any(reach.covers(read.at, read.offset, acknowledged.get(read.value)) for reach in taken)
+        return any(each.covers(read.at, read.offset, acknowledged.get(read.value)) for each in affected)
 
     return replace(
         history,
@@ -99,23 +99,23 @@ def without(history: History, taken: Iterable[Reach]) -> History:
     )
 
 
-def copies_without(replicas: Replicas, history: History, taken: Iterable[Reach]) -> Replicas:
-    """The replicas' logs as if these records had never been written. Of a batch the others stay."""
-    taken = list(taken)
+def replicas_without(replicas: Replicas, history: History, affected: Iterable[AffectedRange]) -> Replicas:
+    """Return the replicas' logs without these records. The other records of a batch remain."""
+    affected = list(affected)
     acknowledged = {send.value: send.completed for send in history.sends}
 
     def left(at: TopicPartition, entries: Iterable[Entry]) -> tuple[Entry, ...]:
         return tuple(
             (offset, value)
             for offset, value in entries
-            if not any(reach.covers(at, offset, acknowledged.get(value)) for reach in taken)
+            if not any(each.covers(at, offset, acknowledged.get(value)) for each in affected)
         )
 
     def copy(log: ReplicaLog) -> ReplicaLog:
         touched = [
             batch
             for batch in log.batches
-            if any(log.partition == each.at and batch.base < each.end and batch.last >= each.begin for each in taken)
+            if any(log.partition == each.at and batch.base < each.end and batch.last >= each.begin for each in affected)
         ]
         if not touched or log.unreadable:
             return log
@@ -125,7 +125,7 @@ def copies_without(replicas: Replicas, history: History, taken: Iterable[Reach])
     return replace(replicas, logs={at: tuple(map(copy, logs)) for at, logs in replicas.logs.items()})
 
 
-def _cuts(plan: Plan, journal: Journal, history: History, logs: Path) -> Iterator[Reach]:
+def _cuts(plan: Plan, journal: Journal, history: History, logs: Path) -> Iterator[AffectedRange]:
     window = (plan.timing.lag_ms + plan.timing.session_ms) / 1000 + CHECKPOINT_SECONDS + SLACK_SECONDS
     lives, changed = _lives(journal), _of_changed_clocks(journal)
     for node in plan.topology.nodes:
@@ -134,20 +134,20 @@ def _cuts(plan: Plan, journal: Journal, history: History, logs: Path) -> Iterato
         first_of_life: set[tuple[TopicPartition, int]] = set()
         for t, at, before, after in _read_cuts(logs / f"{node.name}.log", journal, node.name):
             began = [life for life in lives.get(node.name, ()) if life[1] <= t]
-            told_until = t
+            known_until = t
             if began and (at, len(began)) not in first_of_life:
                 first_of_life.add((at, len(began)))
-                told_until = began[-1][0]
+                known_until = began[-1][0]
             led = next((view.t for view in history.views.of(at) if view.leader == node.id and view.t >= t - 0.5), None)
             if led is not None:
                 how = (
                     f"{node.name} cut {at[0]}-{at[1]} from {before} to {after} at {t:.2f} s, and led it at {led:.2f} s"
                 )
-                yield Reach(at, after, before, told_until - window, how)
+                yield AffectedRange(at, after, before, known_until - window, how)
 
 
 def _lives(journal: Journal) -> Mapping[str, list[tuple[float, float]]]:
-    """For each start of a node that ran before: when the process before it ended or stopped, and when this began."""
+    """Return for each restart of a node the time at which its last process ended or stopped, and its own time."""
     ended: dict[str, float] = {}
     lives: dict[str, list[tuple[float, float]]] = {}
     for event in journal.of("node"):
@@ -160,7 +160,7 @@ def _lives(journal: Journal) -> Mapping[str, list[tuple[float, float]]]:
 
 
 def _read_cuts(log: Path, journal: Journal, node: str) -> Iterator[tuple[float, TopicPartition, int, int]]:
-    """When, in the journal's time, which partition, from where to where."""
+    """Yield the cuts that a node logged: journal time, partition, old log end, new log end."""
     lines = _lines(log)
     started = next((event for event in journal.of("node", "started") if (event.node or event.id) == node), None)
     first = next((found for line in lines if (found := _LINE.match(line))), None)
@@ -191,31 +191,31 @@ def _seconds(text: str, millis: str) -> float:
     return datetime.strptime(text, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp() + int(millis) / 1000
 
 
-def _credited(plan: Plan, journal: Journal, history: History) -> Iterator[Reach]:
+def _credited(plan: Plan, journal: Journal, history: History) -> Iterator[AffectedRange]:
     partitions = [
         ((topic.name, number), replicas) for topic in plan.topics for number, replicas in enumerate(topic.assignments)
     ]
     for node in plan.topology.nodes:
-        elder = node.duplicate_of
-        if elder is None:
+        original = node.duplicate_of
+        if original is None:
             continue
-        broken = _spans(journal, elder)
+        broken = _spans(journal, original)
         for begun, over in _spans(journal, node.name):
             if any(span[0] < over and span[1] > begun for span in broken):
                 for at, replicas in partitions:
-                    if node.id in replicas and (led := _took_over(history, at, node.id, begun)) is not None:
+                    if node.id in replicas and (led := _leader_again(history, at, node.id, begun)) is not None:
                         how = f"{node.name} ran from {begun:.2f} s, and {node.id} took {at[0]}-{at[1]} at {led:.2f} s"
-                        yield from _acknowledged(history, at, begun, led, f"{how}; {elder} was broken, too")
+                        yield from _acknowledged(history, at, begun, led, f"{how}; {original} was broken, too")
 
 
-def _acknowledged(history: History, at: TopicPartition, begun: float, led: float, how: str) -> Iterator[Reach]:
+def _acknowledged(history: History, at: TopicPartition, begun: float, led: float, how: str) -> Iterator[AffectedRange]:
     offsets = [each.offset for each in history.promises if each.at == at and begun <= each.acknowledged <= led]
     if offsets:
-        yield Reach(at, min(offsets), max(offsets) + 1, begun, how)
+        yield AffectedRange(at, min(offsets), max(offsets) + 1, begun, how)
 
 
-def _took_over(history: History, at: TopicPartition, id: int, after: float) -> float | None:
-    """When the broker became leader after another one had been, if it did."""
+def _leader_again(history: History, at: TopicPartition, id: int, after: float) -> float | None:
+    """Return the time at which the broker became leader after another broker, None if it did not."""
     before = -1
     for view in history.views.of(at):
         if view.leader == id and view.t > after and before not in (-1, id):
@@ -225,21 +225,15 @@ def _took_over(history: History, at: TopicPartition, id: int, after: float) -> f
 
 
 def _spans(journal: Journal, node: str) -> list[tuple[float, float]]:
-    """From when to when some fault had hit the node, or a link of it."""
+    """Return the begin and end of each fault that affected the node, or a link of it."""
     hit: dict[str, float] = {}
     spans: list[tuple[float, float]] = []
     aimed: set[str] = set()
     for event in journal.of("fault"):
-        if event.phase == "intent" and node in _named(event):
+        if event.phase == "intent" and node in FaultTargets.of(event.data).touched:
             aimed.add(event.id)
         elif event.phase == "injected" and event.id in aimed:
             hit[event.id] = event.t
         elif event.phase in ("healed", "unhealed") and event.id in hit:
             spans.append((hit.pop(event.id), event.t))
     return [*spans, *((begun, inf) for begun in hit.values())]
-
-
-def _named(event: Event) -> frozenset[str]:
-    links = event.data.get("links", ())
-    ends = {str(link[end]) for link in links for end in ("from", "to")}
-    return frozenset({str(each) for each in event.data.get("nodes", ())} | ends | {str(event.data.get("node"))})

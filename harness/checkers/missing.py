@@ -1,33 +1,28 @@
-"""What `lost_write` and `unseen` share: how far was read, and how a missing record is shown."""
+"""The shared parts of `lost_write` and `unseen`: the highest offsets read, and the rows of missing records."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harness.checkers.check import spans
-from harness.checkers.control import TopicPartition
-from harness.checkers.history import History, Promise
+from fencepost.harness.checkers.check import named_places
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.history import History, Promise
 
 COLUMNS = ("partition", "offset", "record", "producer", "acknowledged", "leader then", "ISR then", "final read")
 
 
 def bounds(history: History) -> Mapping[TopicPartition, int]:
-    """The highest offset that anybody read, for each partition that was read at all."""
+    """Return the highest offset that was read of each partition."""
     return {at: max(values) for at, values in history.reads.items()}
 
 
 def describe(promises: Sequence[Promise]) -> str:
-    """How many, and where: `220 records (u-0 offsets 100 to 319)`."""
-    by_partition: dict[TopicPartition, list[int]] = {}
-    for promise in promises:
-        by_partition.setdefault(promise.at, []).append(promise.offset)
-    places = "; ".join(
-        f"{topic}-{number} {spans(offsets)}" for (topic, number), offsets in sorted(by_partition.items())
-    )
+    """Describe the number and places of records: `220 records (u-0 offsets 100 to 319)`."""
+    places = named_places((promise.at, promise.offset) for promise in promises)
     return f"{len(promises)} record{'s'[: len(promises) != 1]} ({places})"
 
 
 def row(history: History, promise: Promise) -> tuple[Any, ...]:
-    """A record with what the cluster had decided when it acknowledged it, and what the final read found there."""
+    """Return a row: the record, the decided state at its acknowledgement, and the result of the final read."""
     topic, number = promise.at
     view = history.views.at(promise.at, promise.acknowledged)
     return (
@@ -43,7 +38,7 @@ def row(history: History, promise: Promise) -> tuple[Any, ...]:
 
 
 def found(history: History, at: TopicPartition, offset: int, value: str) -> str:
-    """What stands at the offset of `value` after all: `there`, `absent`, `absent: other`, or `not read`."""
+    """Describe the final read at an offset: `there`, `absent`, `absent: other`, or `not read`."""
     final = history.final.get(at)
     if final is None:
         return "not read"
@@ -54,13 +49,13 @@ def found(history: History, at: TopicPartition, offset: int, value: str) -> str:
 
 
 def intact_before(history: History, missing: Iterable[Promise]) -> list[Promise]:
-    """For each partition the last promised record below the first missing one, if it was read."""
+    """Return for each partition the last promised record below the first missing one that is there."""
     first: dict[TopicPartition, int] = {}
     for promise in missing:
         first[promise.at] = min(promise.offset, first.get(promise.at, promise.offset))
     last: dict[TopicPartition, Promise] = {}
     for promise in history.promises:
-        if promise.at not in first or promise.offset >= first[promise.at] or promise.value not in history.values_read:
+        if promise.offset >= first.get(promise.at, promise.offset) or not history.known(promise.at, promise.value):
             continue
         if promise.at not in last or promise.offset > last[promise.at].offset:
             last[promise.at] = promise
@@ -68,9 +63,9 @@ def intact_before(history: History, missing: Iterable[Promise]) -> list[Promise]
 
 
 def successor(history: History, missing: Sequence[Promise]) -> tuple[float, str]:
-    """Who led next after the last of them, and when; else when that one was acknowledged.
+    """Return the time at which the next leader was seen after the last missing record, and a message about that leader.
 
-    The time, and a sentence that follows another.
+    Without a next leader, return the time of that record's acknowledgement, and no message.
     """
     last = max(missing, key=lambda promise: promise.acknowledged)
     view = history.views.next_leader(last.at, last.acknowledged)

@@ -1,23 +1,23 @@
-"""Nonmonotonic send: the offsets that one producer was given in a partition go back, in the order of its sends.
+"""Nonmonotonic send: the offsets that one producer got in a partition go back, in the order of its sends.
 
-A producer without idempotence may reorder its own records by a retry: those steps are counted, not judged.
+A producer without idempotence may reorder its own records by a retry: its steps are counted, not judged.
 """
 
-from harness.checkers.check import Check
-from harness.checkers.control import TopicPartition
-from harness.checkers.history import History, Outcome, Send
-from results.records.verdict import Basis, Finding
+from fencepost.harness.checkers.check import Check, extent
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.history import History, Send, SendOutcome
+from fencepost.results.records.verdict import Basis, Finding
 
-CHECK = Check("nonmonotonic-send", "The offsets given to an idempotent producer went back", "ACK-06", Basis.PRESENCE)
+CHECK = Check("nonmonotonic-send", "The offsets of an idempotent producer went back", "ACK-06", Basis.PRESENCE)
 
 
 def nonmonotonic_send(history: History) -> Finding:
-    """Linear in the sends."""
+    """Judge the steps from one acknowledged send of a producer to its next. Linear in the sends."""
     last: dict[tuple[str, TopicPartition], Send] = {}
     judged = reordered = 0
     wrong: list[tuple[TopicPartition, Send, Send]] = []
     for send in history.sends:
-        if send.outcome is not Outcome.OK or send.partition is None or send.offset is None or send.acks != "all":
+        if send.outcome is not SendOutcome.OK or send.partition is None or send.offset is None or send.acks != "all":
             continue
         at = (send.topic, send.partition)
         before = last.get((send.process, at))
@@ -31,11 +31,11 @@ def nonmonotonic_send(history: History) -> Finding:
             else:
                 reordered += 1
     if not wrong:
-        sentence = f"Offsets grew in each of {judged} steps of idempotent producers."
-        return CHECK.held(judged, sentence, reordered_without_idempotence=reordered)
+        message = f"Offsets grew in each of {judged} steps of idempotent producers."
+        return CHECK.held(judged, message, reordered_without_idempotence=reordered)
     return CHECK.broken(
         judged,
-        f"An idempotent producer was given an offset at or below the one before, {len(wrong)} times.",
+        f"Idempotent producers got an offset at or below the one before, {len(wrong)} times.",
         ("producer", "partition", "record", "offset", "acknowledged", "next record", "its offset", "its time"),
         [
             (
@@ -51,5 +51,6 @@ def nonmonotonic_send(history: History) -> Finding:
             for (topic, number), before, after in wrong
         ],
         at=min(after.completed or 0.0 for _, _, after in wrong),
+        extent=extent((at, after.offset) for at, _, after in wrong if after.offset is not None),
         reordered_without_idempotence=reordered,
     )

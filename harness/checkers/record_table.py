@@ -1,6 +1,6 @@
-"""A counterexample record by record and replica by replica: what clients were told of it, and who has it on disk.
+"""Counterexamples by record and by replica: what clients know of each record, and which replicas have it on disk.
 
-The same table for every finding that is about single records, whatever the design.
+All findings about single records have this table, in every design.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from harness.checkers.control import DECIDED, PartitionView, TopicPartition
-from harness.checkers.history import History, Outcome, Send
-from harness.checkers.replica_logs import ReplicaLog, Replicas
-from results.records.verdict import Counterexample, Finding
+from fencepost.harness.checkers.control import DECIDED, PartitionObservation, TopicPartition
+from fencepost.harness.checkers.history import History, Send, SendOutcome
+from fencepost.harness.checkers.replica_logs import ReplicaLog, Replicas
+from fencepost.results.records.verdict import Counterexample, Finding
 
 _RECORD_COLUMNS = ("partition", "offset", "record")
 COLUMNS = ("partition", "offset", "epoch", "record", "acknowledged", "ISR then", "served")
-"""Those before the replicas, of which each has one."""
+"""The columns before those of the replicas."""
 
 Place = tuple[TopicPartition, int, str]
 """A record: partition, offset, value."""
@@ -23,13 +23,13 @@ Place = tuple[TopicPartition, int, str]
 
 @dataclass(frozen=True)
 class RecordTable:
-    """Makes such tables for one run."""
+    """Makes the tables of one run."""
 
     history: History
     replicas: Replicas
 
     def of(self, places: Sequence[Place], context: Sequence[Place] = ()) -> Counterexample:
-        """A row for each record, in the order given; `context` are records before them that are as they should be."""
+        """Return a row for each record, in the order given. `context` has intact records that precede them."""
         names = self._names(places)
         columns = (*COLUMNS, *(self._head(name, places) for name in names))
         return Counterexample.of(
@@ -37,7 +37,7 @@ class RecordTable:
         )
 
     def show(self, finding: Finding) -> Finding:
-        """The finding with its records on all replicas, if records are what its counterexample shows."""
+        """Return the finding with its records on all replicas, if its counterexample shows records."""
         table = finding.counterexample
         if table is None or table.columns[: len(_RECORD_COLUMNS)] != _RECORD_COLUMNS:
             return finding
@@ -48,14 +48,14 @@ class RecordTable:
         return replace(finding, counterexample=replace(shown, rows=self._rows(rows), total=table.total, gap=table.gap))
 
     def before(self, places: Iterable[Place]) -> list[Place]:
-        """For each partition the last acknowledged record below the first of these, if the final read found it."""
+        """Return for each partition the last acknowledged record below the first of these that is there."""
         first: dict[TopicPartition, int] = {}
         for at, offset, _ in places:
             first[at] = min(offset, first.get(at, offset))
         last: dict[TopicPartition, Place] = {}
         for promise in self.history.promises:
             at = promise.at
-            if 0 <= promise.offset < first.get(at, 0) and promise.value in self.history.values_read:
+            if 0 <= promise.offset < first.get(at, 0) and self.history.known(at, promise.value):
                 last[at] = max(last.get(at, (at, -1, "")), (at, promise.offset, promise.value))
         return list(last.values())
 
@@ -67,7 +67,7 @@ class RecordTable:
         return sorted({log.name for at in {place[0] for place in places} for log in self.replicas.of(at)})
 
     def _head(self, name: str, places: Sequence[Place]) -> str:
-        """A replica's name, with what it was at the end where all records are of one partition."""
+        """Return a replica's name, with its role at the end if all records are of one partition."""
         partitions = {place[0] for place in places}
         view = last_view(self.history, next(iter(partitions))) if len(partitions) == 1 else None
         logs = [log for at in partitions for log in self.replicas.of(at)]
@@ -75,7 +75,7 @@ class RecordTable:
         if view is None or log is None:
             return name
         if sum(each.broker == log.broker for each in logs) > 1:
-            return f"{name} (id {log.broker})"  # which of several was the replica, the files do not say
+            return f"{name} (id {log.broker})"  # the files do not say which of several processes was the replica
         if log.broker == view.leader:
             return f"{name} (leads)"
         return f"{name} ({'in the ISR' if log.broker in view.isr else 'outside the ISR'})"
@@ -97,7 +97,7 @@ class RecordTable:
         )
 
     def epoch(self, place: Place) -> int:
-        """As it stands in a log; of a record that stands in none, the leader epoch of the time; -1 if unknown."""
+        """Return a record's leader epoch: from a log, else that of its acknowledgement, -1 if unknown."""
         at, offset, value = place
         for log in self.replicas.of(at):
             held = log.held.get(offset)
@@ -118,8 +118,8 @@ class RecordTable:
         return "in the final read" if poll.final else f"to {poll.process} at {poll.t:.2f} s"
 
 
-def last_view(history: History, at: TopicPartition) -> PartitionView | None:
-    """The last that was decided of a partition, else the newest that anybody said."""
+def last_view(history: History, at: TopicPartition) -> PartitionObservation | None:
+    """Return the last decided state of a partition, else the newest view of any node, None if there is none."""
     views = history.views.of(at)
     decided = [view for view in views if view.observer == DECIDED]
     return next(reversed(decided or views), None)
@@ -130,14 +130,14 @@ def _place(row: Sequence[Any]) -> Place:
     return (topic, int(number)), int(row[1]), str(row[2])
 
 
-def _acknowledged(send: Send | None, then: PartitionView | None) -> str:
+def _acknowledged(send: Send | None, then: PartitionObservation | None) -> str:
     if send is None:
-        return "not sent by this run"
-    if send.outcome is Outcome.OK:
+        return "not sent in this run"
+    if send.outcome is SendOutcome.OK:
         by = "" if then is None or then.leader < 0 else f"by {then.leader} "
         level = "" if send.acks == "all" else f", acks={send.acks}"
         return f"{by}at {send.completed:.2f} s{level}"
-    return "refused" if send.outcome is Outcome.FAIL else "outcome unknown"
+    return "refused" if send.outcome is SendOutcome.FAIL else "outcome unknown"
 
 
 def _cell(log: ReplicaLog | None, offset: int, value: str) -> str:

@@ -1,8 +1,7 @@
-"""The logs that nodes left in their folders: which there are, and what each of them holds.
+"""The logs that nodes left in their folders, and the records in them.
 
 A log is one partition's folder in one log directory of one process. Two processes of one broker id have a log each,
-and so may two directories. A directory that failed and still stands aside is not looked at: what it holds is lost to
-its node.
+and so may two directories. A directory that failed and is still moved aside is not read: its node has lost it.
 """
 
 from bisect import bisect_right
@@ -12,18 +11,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from harness.checkers.checkpoints import BadCheckpoint, leader_epochs
-from harness.checkers.control import TopicPartition
-from harness.checkers.history import value_of
-from harness.checkers.segments import NO_SESSION, Batch, Flaw, Scan, Session, Unreadable, records, scan
-from harness.plan.model import NodeSpec, Plan
+from fencepost.harness.checkers.checkpoints import BadCheckpoint, leader_epochs
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.history import value_of
+from fencepost.harness.checkers.segments import NO_SESSION, Batch, Flaw, Scan, Session, UnreadableBatch, records, scan
+from fencepost.harness.plan.model import NodeSpec, Plan
 
 RAFT_LOG = "__cluster_metadata"
 """The controllers' own log, which follows other rules."""
 
 
 Entry = tuple[int, str]
-"""An offset and what stands there, as the journal has it."""
+"""An offset and the value of its record, as the journal has it."""
 Key = tuple[int, int, int, int]
 """A batch's content and leader epoch."""
 
@@ -43,26 +42,26 @@ class ReplicaLog:
     topic_id: str = ""
     epochs: tuple[tuple[int, int], ...] | None = ()
     unpacked: dict[Key, tuple[Entry, ...]] = field(default_factory=dict, repr=False)
-    """By batch, shared by the replicas of a partition: copies are unpacked once."""
+    """The records by batch, shared by the replicas of a partition: copies are unpacked once."""
 
     @property
     def name(self) -> str:
-        """`node-4`, or `node-4/data-2` if it is not in the first log directory."""
+        """Return `node-4`, or `node-4/data-2` if the log is not in the first log directory."""
         directory = self.folder.parent.name
         return self.node if directory == "data" else f"{self.node}/{directory}"
 
     @property
     def end(self) -> int:
-        """The offset that the next record would get."""
+        """Return the offset that the next record would get."""
         return self.batches[-1].last + 1 if self.batches else self.start
 
     @cached_property
     def contents(self) -> frozenset[tuple[int, int, int]]:
-        """What tells its batches from any others at their places."""
+        """Return the contents of its batches, which tell them from any others at their places."""
         return frozenset(batch.content for batch in self.batches)
 
     def read(self, batch: Batch) -> tuple[Entry, ...]:
-        """Its records. Raises Unreadable."""
+        """Return the records of a batch. Raise UnreadableBatch."""
         key = (*batch.content, batch.leader_epoch)
         known = self.unpacked.get(key)
         if known is None:
@@ -72,30 +71,30 @@ class ReplicaLog:
 
     @cached_property
     def held(self) -> Mapping[int, tuple[str, int]]:
-        """Value and leader epoch by offset. The value of what cannot be unpacked is its batch's checksum."""
+        """Return value and leader epoch by offset. The value of an opaque record is the checksum of its batch."""
         held: dict[int, tuple[str, int]] = {}
         for batch in self.batches:
             try:
                 held.update({offset: (value, batch.leader_epoch) for offset, value in self.read(batch)})
-            except Unreadable:
+            except UnreadableBatch:
                 opaque = (f"(opaque {batch.crc:08x})", batch.leader_epoch)
                 held.update(dict.fromkeys(range(batch.base, batch.last + 1), opaque))
         return held
 
     @cached_property
     def unreadable(self) -> str:
-        """Why its records cannot be compared with what clients saw; empty if they can."""
+        """Return why its records cannot be compared with the clients' history; empty if they can."""
         try:
             for batch in self.batches:
                 self.read(batch)
-        except Unreadable as error:
+        except UnreadableBatch as error:
             return str(error)
         return ""
 
 
 @dataclass(frozen=True)
 class Replicas:
-    """All logs of all nodes by partition, and the log directories that were looked into, by node."""
+    """All logs of all nodes by partition, and the log directories that were read, by node."""
 
     logs: Mapping[TopicPartition, tuple[ReplicaLog, ...]]
     directories: Mapping[str, tuple[Path, ...]]
@@ -105,25 +104,30 @@ class Replicas:
         return self.logs.get(partition, ())
 
     def session(self, partition: TopicPartition, offset: int, value: str) -> Session | None:
-        """Under which id and epoch a record was produced, by a log that holds it there; None if there is none, or its
-        producer was not idempotent."""
+        """Return the producer id and epoch of a record, from a log that holds it at this offset.
+
+        Return None if no log does, or if its producer was not idempotent.
+        """
         for log in self.of(partition):
             number = bisect_right(log.batches, offset, key=lambda batch: batch.base) - 1
             if number < 0 or (batch := log.batches[number]).producer == NO_SESSION:
                 continue
-            with suppress(Unreadable):
+            with suppress(UnreadableBatch):
                 if (offset, value) in log.read(batch):
                     return batch.producer
         return None
 
     def complete(self, broker: int) -> bool:
-        """Whether all log directories of all processes of this id are in their places: what is not there is nowhere."""
+        """Return whether all log directories of all processes of this id are in place: then no log of it is missing."""
         nodes = [node for node in self.nodes if node.id == broker]
         return bool(nodes) and all(len(self.directories[node.name]) == node.log_dirs for node in nodes)
 
 
+NO_REPLICAS = Replicas({}, {}, ())
+
+
 def read_replicas(plan: Plan, nodes: Path) -> Replicas:
-    """`nodes` holds a folder for each node. Linear in the bytes of the logs. Raises OSError."""
+    """Read all logs; `nodes` holds a folder for each node. Linear in the bytes of the logs. Raise OSError."""
     brokers = tuple(node for node in plan.topology.nodes if "broker" in node.roles)
     directories = {
         node.name: tuple(path for name in log_dirs(node.log_dirs) if (path := nodes / node.name / name).is_dir())
@@ -139,12 +143,12 @@ def read_replicas(plan: Plan, nodes: Path) -> Replicas:
 
 
 def log_dirs(count: int) -> tuple[str, ...]:
-    """The names of a node's log directories: `data`, `data-2`, `data-3`…"""
+    """Return the names of a node's log directories: `data`, `data-2`, `data-3`…"""
     return ("data", *(f"data-{number}" for number in range(2, count + 1)))
 
 
 def partitions(directory: Path) -> Iterator[tuple[TopicPartition, Path]]:
-    """The partitions that have a folder here, in order. Folders on their way out have other names."""
+    """Yield the partitions that have a folder in a log directory, in order. Folders to be deleted have other names."""
     for folder in sorted(directory.iterdir()):
         topic, separator, number = folder.name.rpartition("-")
         if separator and topic and number.isdecimal() and topic != RAFT_LOG and folder.is_dir():
@@ -152,13 +156,13 @@ def partitions(directory: Path) -> Iterator[tuple[TopicPartition, Path]]:
 
 
 def log_end(log_dirs: Sequence[Path], topic: str, partition: int) -> int | None:
-    """The offset after the last whole batch of a partition's log, also while its node writes; None without a log."""
+    """Return the offset after the last whole batch of a log, also while its node writes; None without a log."""
     for directory in log_dirs:
         folder = directory / f"{topic}-{partition}"
         for path in sorted(folder.glob("*.log"), reverse=True):
             try:
                 batches = scan(path, verify=False).batches
-            except OSError:  # it went away between two looks
+            except OSError:  # it was deleted after the listing
                 continue
             if batches:
                 return batches[-1].last + 1
@@ -193,7 +197,7 @@ def _read(node: NodeSpec, partition: TopicPartition, folder: Path, shared: dict[
 
 
 def _in_order(found: Scan, before: Sequence[Batch]) -> Scan:
-    """Offsets only grow; a batch that goes back is damage."""
+    """Return the scan up to the first batch whose offset goes back, which is damage."""
     end = before[-1].last + 1 if before else -1
     for number, batch in enumerate(found.batches):
         if batch.base < end:
@@ -204,7 +208,7 @@ def _in_order(found: Scan, before: Sequence[Batch]) -> Scan:
 
 
 def _topic_id(folder: Path) -> str:
-    """As `partition.metadata` has it; empty where releases write none."""
+    """Return the topic id from `partition.metadata`; empty without the file, which older releases do not write."""
     try:
         lines = (folder / "partition.metadata").read_text("utf-8", errors="replace").splitlines()
     except OSError:

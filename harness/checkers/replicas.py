@@ -1,19 +1,18 @@
-"""Replicas against each other and against what clients were told, from the segment files that nodes left.
+"""Compare the replicas with each other and with the clients' history, from the segment files that nodes left.
 
-Who has to agree on what, below the bound of `committed`:
+The rules, below the bound of `committed`:
 
 - A *member* of the last ISR that is assigned holds every record that was acknowledged at acks=all or served (SEG-01),
-  and below the bound the same as every other member (HW-03). That it is dead is no excuse: nothing is committed
-  without it while it is a member, and kill -9 leaves what it had written. Where several logs have its id (two
-  processes, two directories) the files do not say which was the member: it is taken to be the one that agrees best
-  with the other members.
+  and below the bound the same records as every other member (HW-03). This holds for a dead member, too: nothing is
+  committed without it while it is a member, and kill -9 leaves its files. If several logs have its id (two processes,
+  two directories), the files do not say which was the member: the log that agrees best with the other members is
+  taken for it.
 - Any other replica may end early: it was dead, cut off or removed. It may also end in a *tail* of its own, which it
-  wrote as a leader that nobody followed, and would have to truncate: of an older leader epoch than the last leader's,
-  and of another than what stands there elsewhere, with nothing after it that agrees again, and with no record in it
-  that was acknowledged or served. Such
-  tails are counted. Anything else that differs is a different record at one offset (SEG-02), as is any difference in
-  the log of a member.
-- A log with another topic id belongs to an earlier topic of the name, and is passed over.
+  wrote as a leader without followers, and would have to truncate: the leader epoch of the tail is older than the last
+  leader's, and not the epoch of the other replicas at these offsets; no batch after it agrees again; none of its
+  records was acknowledged or served. Such tails are counted. Any other difference is a different record at one offset
+  (SEG-02), as is any difference in the log of a member.
+- A log with another topic id belongs to an earlier topic of the name, and is skipped.
 
 Above the bound replicas may differ. Batches are compared by place and checksum, records only where batches differ.
 """
@@ -22,101 +21,107 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.checkers.check import Check, spans
-from harness.checkers.committed import Committed, lived_twice, read_committed
-from harness.checkers.control import TopicPartition
-from harness.checkers.history import History
-from harness.checkers.record_table import Place, RecordTable, last_view
-from harness.checkers.replica_logs import Key, ReplicaLog, Replicas
-from harness.checkers.segments import Batch
-from results.records.verdict import Basis, Finding
+from fencepost.harness.checkers.check import Check, extent, named_places
+from fencepost.harness.checkers.committed import CommittedRecords, read_committed, was_recreated
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.history import History
+from fencepost.harness.checkers.record_table import Place, RecordTable, last_view
+from fencepost.harness.checkers.replica_logs import Key, ReplicaLog, Replicas
+from fencepost.harness.checkers.segments import Batch
+from fencepost.results.records.verdict import Basis, Finding
 
-KEPT = Check("committed-kept", "A member of the ISR lacks a record that was promised", "SEG-01", Basis.ABSENCE)
-ONE_CONTENT = Check("one-content", "Different records at one offset", "SEG-02", Basis.ABSENCE)
+KEPT = Check("committed-kept", "A member of the ISR lacks a committed record", "SEG-01", Basis.ABSENCE)
+ONE_CONTENT = Check("one-content", "Replicas have different records at one offset", "SEG-02", Basis.ABSENCE)
 AGREE = Check("replicas-agree", "Members of the ISR differ below the bound", "HW-03", Basis.ABSENCE)
 
 
 @dataclass
-class _Sums:
-    """What was looked at in all partitions, and what was wrong."""
+class ReplicaComparison:
+    """The counts and the violations that the comparison of all replicas found."""
 
     records: int = 0
     below: int = 0
     compared: int = 0
-    held: int = 0
     replicas: int = 0
     tails: dict[str, int] = field(default_factory=dict)
-    lacking: list[Place] = field(default_factory=list)
+    missing: list[Place] = field(default_factory=list)
     conflicts: list[Place] = field(default_factory=list)
     differing: list[Place] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     unread_members: list[str] = field(default_factory=list)
-    """Partitions of which a member has logs, none of which can be read."""
-    passed_over: list[str] = field(default_factory=list)
+    """Partitions with a member that has logs, none of which can be read."""
+    skipped: list[str] = field(default_factory=list)
     offsets: int = 0
     """Comparisons of one offset on two replicas."""
 
 
-def check_replicas(history: History, replicas: Replicas) -> tuple[Finding, Finding, Finding]:
-    """Linear in the logs and in what clients saw. What cannot be read is named, not judged."""
-    sums = _Sums(passed_over=sorted(f"{at[0]}-{at[1]}: recreated" for at in replicas.logs if lived_twice(history, at)))
+def compare_replicas(history: History, replicas: Replicas) -> ReplicaComparison:
+    """Compare all replicas. Logs that cannot be read are named, not judged. Linear in the logs and the history."""
+    totals = ReplicaComparison(
+        skipped=sorted(f"{at[0]}-{at[1]}: recreated" for at in replicas.logs if was_recreated(history, at))
+    )
     for at, committed in read_committed(history).items():
         if replicas.of(at) and at not in history.deleted:
-            _look(history, at, committed, replicas, sums)
-    table = RecordTable(history, replicas)
-    return _kept(sums, table), _one_content(sums, table), _agree(sums, table)
+            _compare(history, at, committed, replicas, totals)
+    return totals
 
 
-def _look(history: History, at: TopicPartition, committed: Committed, replicas: Replicas, sums: _Sums) -> None:
+def check_replicas(comparison: ReplicaComparison, table: RecordTable) -> tuple[Finding, Finding, Finding]:
+    """Judge what the comparison found. `table` shows the wrong records on all replicas."""
+    return _kept(comparison, table), _one_content(comparison, table), _agree(comparison, table)
+
+
+def _compare(
+    history: History, at: TopicPartition, committed: CommittedRecords, replicas: Replicas, totals: ReplicaComparison
+) -> None:
     view = last_view(history, at)
     members = () if view is None else tuple(id for id in view.isr if view.replicas is None or id in view.replicas)
-    logs = [log for log in _of_one_life(replicas.of(at), members, sums) if not _unreadable(log, sums)]
-    judged = _Judged(committed)
+    logs = [log for log in _of_one_life(replicas.of(at), members, totals) if not _unreadable(log, totals)]
+    judged = _CommittedComparison(committed)
     chosen = _choose(logs, members, judged, committed.bound)
     for member in members:
         if member in chosen:
-            lacking = judged.lacks(chosen[member])
-        elif own := [log for log in replicas.of(at) if log.broker == member]:
-            if any(log.unreadable for log in own):
-                sums.unread_members.append(f"{at[0]}-{at[1]}")
+            missing = judged.lacks(chosen[member])
+        elif any(log.broker == member for log in replicas.of(at)):  # all unreadable, else one would be chosen
+            totals.unread_members.append(f"{at[0]}-{at[1]}")
             continue
         elif not replicas.complete(member):
             continue
-        else:  # its log is nowhere, although every directory is in its place
-            lacking = [(offset, value) for offset, values in committed.values.items() for value in values]
-        sums.compared += committed.records
-        sums.lacking += [(at, offset, value) for offset, value in lacking]
-    sums.records += committed.records
-    sums.below += committed.bound
-    sums.replicas += len(logs)
+        else:  # every directory is in place, and none has its log
+            missing = [(offset, value) for offset, values in committed.values.items() for value in values]
+        totals.compared += committed.records
+        totals.missing += [(at, offset, value) for offset, value in missing]
+    totals.records += committed.records
+    totals.below += committed.bound
+    totals.replicas += len(logs)
     reference = chosen.get(view.leader) if view else None
     reference = reference or next(iter(chosen.values()), None) or max(logs, key=lambda log: log.end, default=None)
     for log in logs:
         if reference is None or log is reference:
             continue
-        sums.offsets += max(0, min(log.end, committed.bound) - max(log.start, reference.start))
+        totals.offsets += max(0, min(log.end, committed.bound) - max(log.start, reference.start))
         is_member = chosen.get(log.broker) is log
         other = list(_differences(log, reference, committed.bound))
         newest = view.leader_epoch if view else None
         if other and not is_member and _is_tail(log, reference, other, committed, newest):
-            sums.tails[f"{log.name} {at[0]}-{at[1]}"] = len(other)
+            totals.tails[f"{log.name} {at[0]}-{at[1]}"] = len(other)
             continue
-        sums.conflicts += [(at, offset, value) for offset in other for value in _both(log, reference, offset)]
+        totals.conflicts += [(at, offset, value) for offset in other for value in _both(log, reference, offset)]
         if is_member:
             absent = _absent(log, reference, committed.bound)
-            sums.differing += [(at, offset, value) for offset in other for value in _both(log, reference, offset)]
-            sums.differing += [(at, offset, value) for offset, value in absent]
+            totals.differing += [(at, offset, value) for offset in other for value in _both(log, reference, offset)]
+            totals.differing += [(at, offset, value) for offset, value in absent]
 
 
-class _Judged:
-    """Compares logs of one partition with what was committed; a batch that replicas share is looked at once."""
+class _CommittedComparison:
+    """Compares logs of one partition with its committed records; a batch that replicas share is compared once."""
 
-    def __init__(self, committed: Committed) -> None:
+    def __init__(self, committed: CommittedRecords) -> None:
         self._committed = committed
         self._right: dict[Key, int] = {}
 
     def lacks(self, log: ReplicaLog) -> list[tuple[int, str]]:
-        """Each committed record that does not stand in the log, from where the log begins."""
+        """Return each committed record that the log lacks, from the begin of the log on."""
         values = self._committed.values
         if not log.start and sum(self._held(log, batch) for batch in log.batches) == self._committed.records:
             return []
@@ -137,39 +142,39 @@ class _Judged:
 
 
 def _choose(
-    logs: Sequence[ReplicaLog], members: Sequence[int], judged: _Judged, bound: int
+    logs: Sequence[ReplicaLog], members: Sequence[int], judged: _CommittedComparison, bound: int
 ) -> Mapping[int, ReplicaLog]:
-    """The log of each member that has one."""
+    """Return the log of each member that has one."""
     own = {member: each for member in members if (each := [log for log in logs if log.broker == member])}
     certain = next((each[0] for each in own.values() if len(each) == 1), None)
 
     def wrong(log: ReplicaLog) -> tuple[int, int]:
-        lacking = len(judged.lacks(log))
+        missing = len(judged.lacks(log))
         if certain is None:
-            return 0, lacking
-        return sum(1 for _ in _differences(log, certain, bound)) + len(_absent(log, certain, bound)), lacking
+            return 0, missing
+        return sum(1 for _ in _differences(log, certain, bound)) + len(_absent(log, certain, bound)), missing
 
     return {member: min(each, key=wrong) if len(each) > 1 else each[0] for member, each in own.items()}
 
 
-def _of_one_life(logs: Iterable[ReplicaLog], members: Sequence[int], sums: _Sums) -> Iterator[ReplicaLog]:
+def _of_one_life(logs: Iterable[ReplicaLog], members: Sequence[int], totals: ReplicaComparison) -> Iterator[ReplicaLog]:
     logs = list(logs)
     ids = {log.topic_id for log in logs if log.broker in members} - {""}
     for log in logs:
         if ids and log.topic_id and log.topic_id not in ids:
-            sums.passed_over.append(f"{log.name} {log.folder.name}: of an earlier topic")
+            totals.skipped.append(f"{log.name} {log.folder.name}: of an earlier topic")
         else:
             yield log
 
 
-def _unreadable(log: ReplicaLog, sums: _Sums) -> bool:
+def _unreadable(log: ReplicaLog, totals: ReplicaComparison) -> bool:
     if log.unreadable:
-        sums.unreadable.append(f"{log.name}: {log.unreadable}")
+        totals.unreadable.append(f"{log.name}: {log.unreadable}")
     return bool(log.unreadable)
 
 
 def _differences(log: ReplicaLog, reference: ReplicaLog, bound: int) -> Iterator[int]:
-    """The offsets below the bound at which both hold something, and not the same."""
+    """Yield the offsets below the bound at which both logs have a record, and not the same one."""
     for batch in log.batches:
         if batch.base >= bound:
             return
@@ -182,9 +187,13 @@ def _differences(log: ReplicaLog, reference: ReplicaLog, bound: int) -> Iterator
 
 
 def _is_tail(
-    log: ReplicaLog, reference: ReplicaLog, other: Sequence[int], committed: Committed, newest: int | None
+    log: ReplicaLog, reference: ReplicaLog, other: Sequence[int], committed: CommittedRecords, newest: int | None
 ) -> bool:
-    """`newest`: the epoch of the last leader; what it leads it may have fetched from one before its predecessor."""
+    """Return whether the differing offsets are a tail that the replica would have to truncate.
+
+    `newest` is the last leader's epoch. That leader may have fetched its own records from an earlier leader than its
+    predecessor, so the epochs of the two logs need not be ordered.
+    """
 
     def older(offset: int) -> bool:
         here, there = log.held[offset][1], reference.held[offset][1]
@@ -202,7 +211,7 @@ def _both(log: ReplicaLog, reference: ReplicaLog, offset: int) -> tuple[str, str
 
 
 def _absent(log: ReplicaLog, reference: ReplicaLog, bound: int) -> list[tuple[int, str]]:
-    """What one of two members has below the bound and the other has not."""
+    """Return the records below the bound that one of two members has and the other lacks."""
     ours = [batch.content for batch in log.batches if batch.base < bound]
     if ours == [batch.content for batch in reference.batches if batch.base < bound]:
         return []
@@ -212,68 +221,72 @@ def _absent(log: ReplicaLog, reference: ReplicaLog, bound: int) -> list[tuple[in
     return [(offset, either[offset][0]) for offset in only if start <= offset < bound]
 
 
-def _kept(sums: _Sums, table: RecordTable) -> Finding:
-    evidence = _evidence(sums) | {"records": sums.records}
-    if sums.lacking:
+def _kept(totals: ReplicaComparison, table: RecordTable) -> Finding:
+    evidence = _evidence(totals) | {"records": totals.records}
+    if totals.missing:
         return _broken(
             KEPT,
-            sums.compared,
-            sums.lacking,
+            totals.compared,
+            totals.missing,
             table,
             "were acknowledged or served, and are not in the log of a member of the last ISR",
             evidence,
         )
-    if sums.unread_members:
-        where = ", ".join(sums.unread_members)
-        return KEPT.unjudged(f"A member's log of {where} could not be read: {sums.unreadable[0]}.", **evidence)
-    sentence = (
-        f"Each of {sums.records} records that were acknowledged or served stands in the log of every member of the ISR "
-        f"({sums.compared} looked up; {sums.below} offsets lie below the bound)."
+    if totals.unread_members:
+        where = ", ".join(totals.unread_members)
+        return KEPT.unjudged(f"A member's log of {where} could not be read: {totals.unreadable[0]}.", **evidence)
+    message = (
+        f"Each of {totals.records} records that were acknowledged or served is in the log of every member of the ISR "
+        f"({totals.compared} comparisons; {totals.below} offsets are below the bound)."
     )
-    return KEPT.held(sums.compared, sentence, **evidence)
+    return KEPT.held(totals.compared, message, **evidence)
 
 
-def _one_content(sums: _Sums, table: RecordTable) -> Finding:
-    evidence = _evidence(sums)
-    if sums.conflicts:
+def _one_content(totals: ReplicaComparison, table: RecordTable) -> Finding:
+    evidence = _evidence(totals)
+    if totals.conflicts:
         return _broken(
             ONE_CONTENT,
-            sums.offsets,
-            sums.conflicts,
+            totals.offsets,
+            totals.conflicts,
             table,
-            "stand at offsets at which another replica holds another",
+            "are at offsets at which another replica has another record",
             evidence,
         )
-    if sums.unread_members:
-        return ONE_CONTENT.unjudged(f"A log could not be read: {sums.unreadable[0]}.", **evidence)
-    tails = f" {sum(sums.tails.values())} records wait to be truncated on replicas outside." if sums.tails else ""
-    sentence = f"No two of {sums.replicas} replicas differ at any of {sums.offsets} offsets compared.{tails}"
-    return ONE_CONTENT.held(sums.offsets, sentence, **evidence)
+    if totals.unread_members:
+        return ONE_CONTENT.unjudged(f"A log could not be read: {totals.unreadable[0]}.", **evidence)
+    tails = (
+        f" {sum(totals.tails.values())} records are still to be truncated on replicas outside the ISR."
+        if totals.tails
+        else ""
+    )
+    message = f"No two of {totals.replicas} replicas differ at any of {totals.offsets} offsets compared.{tails}"
+    return ONE_CONTENT.held(totals.offsets, message, **evidence)
 
 
-def _agree(sums: _Sums, table: RecordTable) -> Finding:
-    if sums.differing:
+def _agree(totals: ReplicaComparison, table: RecordTable) -> Finding:
+    if totals.differing:
         return _broken(
             AGREE,
-            sums.offsets,
-            sums.differing,
+            totals.offsets,
+            totals.differing,
             table,
             "are on one member of the last ISR and not on another",
-            _evidence(sums),
+            _evidence(totals),
         )
-    if sums.unread_members:
-        return AGREE.unjudged(f"A member's log could not be read: {sums.unreadable[0]}.", **_evidence(sums))
-    sentence = f"Members of the ISR hold the same below the bound ({sums.compared} records)."
-    return AGREE.held(sums.compared, sentence, **_evidence(sums))
+    if totals.unread_members:
+        return AGREE.unjudged(f"A member's log could not be read: {totals.unreadable[0]}.", **_evidence(totals))
+    message = f"Members of the ISR have the same records below the bound ({totals.compared} records)."
+    return AGREE.held(totals.compared, message, **_evidence(totals))
 
 
-def _evidence(sums: _Sums) -> dict[str, Any]:
+def _evidence(totals: ReplicaComparison) -> dict[str, Any]:
     return {
-        "below_bound": sums.below,
-        "replicas": sums.replicas,
-        "tails": sums.tails,
-        "unreadable": sums.unreadable,
-        "passed_over": sums.passed_over,
+        "below_bound": totals.below,
+        "replicas": totals.replicas,
+        "tails": totals.tails,
+        "unreadable": totals.unreadable,
+        "passed_over": totals.skipped,
     }
 
 
@@ -281,9 +294,7 @@ def _broken(
     check: Check, judged: int, places: Iterable[Place], table: RecordTable, what: str, evidence: Mapping[str, Any]
 ) -> Finding:
     ordered = sorted(set(places), key=lambda place: (place[0], place[1], table.epoch(place), place[2]))
-    offsets: dict[TopicPartition, list[int]] = {}
-    for at, offset, _ in ordered:
-        offsets.setdefault(at, []).append(offset)
-    where = "; ".join(f"{topic}-{number} {spans(each)}" for (topic, number), each in offsets.items())
-    count = f"{len(ordered)} record{'s'[: len(ordered) != 1]} ({where})"
-    return check.shown(judged, f"{count} {what}.", table.of(ordered, table.before(ordered)), **evidence)
+    where = [(at, offset) for at, offset, _ in ordered]
+    count = f"{len(ordered)} record{'s'[: len(ordered) != 1]} ({named_places(where)})"
+    shown = table.of(ordered, table.before(ordered))
+    return check.broken_by_table(judged, f"{count} {what}.", shown, **evidence, extent=extent(where))

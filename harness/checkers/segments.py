@@ -1,7 +1,7 @@
-"""Reads segment files: Kafka's batches (magic 2) as they lie on the disk of a node, of whatever design.
+"""Read segment files: Kafka's record batches (magic 2) on the disk of a node, and older messages as batches of one.
 
-A scan reads headers and verifies checksums; records are unpacked only of the batches that somebody asks for. Batches
-may be compressed by gzip; other codecs are opaque: they can be compared, not read.
+A scan reads headers and verifies checksums; `records` unpacks the records of one batch. Batches may be compressed by
+gzip; other codecs are opaque: they can be compared, not read.
 
 Source: Kafka's documentation, Record Batch and Record.
 """
@@ -14,6 +14,8 @@ from typing import Final
 
 import crc32c
 
+from fencepost.harness.checkers.old_messages import is_cut, is_old, read_message
+
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 """base offset, length, leader epoch, magic, CRC, attributes, last offset delta, 2 timestamps, producer id and epoch,
 base sequence, count."""
@@ -22,25 +24,25 @@ _CRC_COVERS_FROM = 21
 _LEAST_LENGTH = _HEADER.size - _LENGTH_COVERS_FROM
 _COMPRESSION, _GZIP, _CONTROL = 0x07, 1, 0x20
 _NONE = 1
-"""The length -1 of a key that is not there."""
+"""The length -1 of a null key, as a varint."""
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
-class Unreadable(ValueError):
-    """Records that this cannot unpack; the sentence says which and why."""
+class UnreadableBatch(ValueError):
+    """The records of a batch cannot be unpacked; the message says which batch and why."""
 
 
 Session = tuple[int, int]
-"""The id and epoch under which an idempotent producer wrote."""
+"""The id and epoch of an idempotent producer."""
 NO_SESSION: Final = (-1, -1)
 
 Record = tuple[int, bytes]
-"""Offset and value of one record, the value as its bytes are. The leader epoch is the batch's."""
+"""Offset and value of one record, the value in bytes. Its leader epoch is the batch's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Where a batch lies, and what tells it from any other. The checksum covers neither base offset nor epoch."""
+    """The place and the header of a batch. The checksum covers neither base offset nor epoch."""
 
     path: Path
     position: int
@@ -51,16 +53,18 @@ class Batch:
     crc: int
     is_control: bool
     producer: Session = NO_SESSION
+    is_old: bool = False
+    """True for a single message of magic 0 or 1, which has no leader epoch."""
 
     @property
     def content(self) -> tuple[int, int, int]:
-        """Equal for copies of one batch at one place, whoever leads when they are written."""
+        """Return a value that is equal for copies of one batch at one place, whichever leader wrote them."""
         return self.base, self.last, self.crc
 
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """A place where a segment stops making sense. `bytes_left` counts from there to its end."""
+    """A place at which a segment cannot be read further. `bytes_left` counts from there to its end."""
 
     path: Path
     position: int
@@ -73,10 +77,10 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The batches of one segment, as far as they make sense.
+    """The batches of one segment, up to its end or its first flaw.
 
-    `torn` is an end that its writer did not finish: nothing can follow it. `damage` is what no interrupted writer
-    leaves: a checksum that fails although more batches follow, or bytes that are no batch of this format.
+    `torn` is an end that its writer did not finish: nothing can follow it. `damage` is not the
+    work of an interrupted writer: a checksum that fails although more batches follow, or bytes that are no batch.
     """
 
     batches: tuple[Batch, ...]
@@ -85,7 +89,7 @@ class Scan:
 
 
 def scan(path: Path, *, verify: bool = True) -> Scan:
-    """Reads a segment up to its end or its first flaw. Without `verify` checksums are believed. Raises OSError."""
+    """Read a segment up to its end or its first flaw. Without `verify`, do not verify checksums. Raise OSError."""
     data = memoryview(path.read_bytes())
     batches: list[Batch] = []
     position = 0
@@ -95,6 +99,19 @@ def scan(path: Path, *, verify: bool = True) -> Scan:
         def flaw(reason: str, at: int = position, left: int = left) -> Flaw:
             return Flaw(path, at, left, reason)
 
+        if is_old(data, position) and (not batches or batches[-1].is_old):
+            message = read_message(data, position)
+            if message is not None and (message.intact or not verify):
+                at = message.offset
+                batches.append(Batch(path, position, message.size, at, at, -1, message.crc, False, is_old=True))
+                position += message.size
+                continue
+            if message is not None:
+                wrong = flaw(f"the checksum of the message at offset {message.offset} fails")
+                last = message.size == left
+                return Scan(tuple(batches), torn=wrong) if last else Scan(tuple(batches), damage=wrong)
+            if batches and is_cut(data, position):
+                return Scan(tuple(batches), torn=flaw(f"{left} bytes are no whole message"))
         if left < _HEADER.size:
             return Scan(tuple(batches), torn=flaw(f"{left} bytes are no whole header"))
         header = _HEADER.unpack_from(data, position)
@@ -114,26 +131,31 @@ def scan(path: Path, *, verify: bool = True) -> Scan:
 
 
 def records(batch: Batch) -> list[Record]:
-    """What a batch holds; nothing if it is a control batch. Raises Unreadable, OSError."""
+    """Return the records of a batch; none of a control batch. Raise UnreadableBatch, OSError."""
     if batch.is_control:
         return []
     with batch.path.open("rb", buffering=0) as file:
         file.seek(batch.position)
         data = file.read(batch.size)
+    place = f"the batch at byte {batch.position} of {batch.path.parent.name}/{batch.path.name}"
+    if batch.is_old:
+        message = read_message(data, 0)
+        if message is None or message.compressed:
+            raise UnreadableBatch(f"{place} is compressed, or changed since it was scanned")
+        return [(batch.base, message.value or b"")]
     *_, attributes, _, _, _, _, _, _, count = _HEADER.unpack_from(data)
     body = data[_HEADER.size :]
     codec = attributes & _COMPRESSION
-    place = f"the batch at byte {batch.position} of {batch.path.parent.name}/{batch.path.name}"
     if codec not in (0, _GZIP):
-        raise Unreadable(f"{place} is compressed by codec {codec}")
+        raise UnreadableBatch(f"{place} is compressed by codec {codec}")
     try:
         return _unpack(zlib.decompress(body, _GZIP_WINDOW) if codec == _GZIP else body, batch.base, count)
     except (zlib.error, IndexError) as error:
-        raise Unreadable(f"{place} has a valid checksum and cannot be unpacked: {error}") from error
+        raise UnreadableBatch(f"{place} has a valid checksum and cannot be unpacked: {error}") from error
 
 
 def _unpack(data: bytes, base: int, count: int) -> list[Record]:
-    """Most numbers are small and positive, one even byte: worth asking before a function is called."""
+    """Unpack records. Most varints are small and positive, one even byte, so that is tested before a function call."""
     found: list[Record] = []
     position = 0
     for _ in range(count):
@@ -159,7 +181,7 @@ def _unpack(data: bytes, base: int, count: int) -> list[Record]:
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
-    """A zigzag number and where it ends."""
+    """Return a zigzag varint and the position after it."""
     shift = value = 0
     while True:
         byte = data[position]

@@ -1,31 +1,32 @@
-"""How old the metadata was that brokers handed out, held against what the controllers had decided by then.
+"""The age of the metadata in the brokers' answers, compared with the decided state.
 
-A measurement, not a judgement: a document may promise that old metadata comes to an end, or tell why it does not. What
-a broker answers is stale from when a newer leader was decided, or another broker came or went; it counts for as long
-as the broker answered with it.
+This is a measurement, not a judgement: a document may promise that old metadata comes to an end, or say why it does
+not. An answer is stale from the time at which a newer leader was decided, or the set of live brokers changed; it counts
+for as long as the broker gave it.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from harness.checkers.control import Lives, TopicPartition, partition_view
-from results.records.events import Event
-from results.records.journal import Journal
-from results.records.verdict import Finding, Verdict
+from fencepost.harness.checkers.control import TopicLives, TopicPartition, partition_view
+from fencepost.results.records.events import Event
+from fencepost.results.records.journal import Journal
+from fencepost.results.records.verdict import Finding, Verdict
 
 LEAST = 0.5
-"""Seconds that news may take: nodes are asked ten times a second, and busy machines are slow."""
-LOOKS = 0.2
-"""Seconds between two looks, and some. What was not seen twice may be news that came here in another order."""
+"""Seconds that a change may take to be seen: nodes are asked ten times a second, and busy machines are slow."""
+SEEN_TWICE = 0.2
+"""Seconds between two requests to a broker, with a margin. A single stale answer may be due to the order of events."""
 
 Version = tuple[int, float]
-"""Of a partition: which topic of that name, and the leader epoch; no epoch is above that of a topic that is gone."""
+"""The version of a partition: the life of its topic, and the leader epoch; GONE is above all epochs."""
 GONE = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
-    """A broker answered from `begun` to `ended` with what had been otherwise `since` an earlier time."""
+class StaleAnswers:
+    """A broker answered from `begun` to `ended` with metadata that was outdated `since` an earlier time."""
 
     node: str
     since: float
@@ -35,44 +36,48 @@ class Stale:
 
     @property
     def age(self) -> float:
+        """Return the age of the metadata at the end, in seconds."""
         return self.ended - self.since
 
     @property
     def seconds(self) -> float:
+        """Return the seconds for which the broker gave these answers."""
         return self.ended - self.begun
 
 
 @dataclass
-class _Decided:
-    """What had been decided: each partition's versions with their times, and each set of live brokers with its."""
+class _DecidedState:
+    """The decided state: the versions of each partition, which grow, and the sets of live brokers, with their times."""
 
     versions: dict[TopicPartition, list[tuple[float, Version, int]]] = field(default_factory=dict)
     brokers: list[tuple[float, frozenset[int]]] = field(default_factory=list)
 
     def newer(self, at: TopicPartition, version: Version) -> tuple[float, Version, int] | None:
-        """The first that came after this version."""
-        return next((each for each in self.versions.get(at, ()) if each[1] > version), None)
+        """Return the first version above this one, with its time and leader, None if there is none."""
+        known = self.versions.get(at, [])
+        place = bisect_right(known, version, key=lambda each: each[1])
+        return known[place] if place < len(known) else None
 
 
 @dataclass
-class _Broker:
-    """What one broker says while it answers."""
+class _BrokerAnswers:
+    """The metadata in one broker's answers."""
 
     answers: bool = False
     views: dict[TopicPartition, tuple[Version, int]] = field(default_factory=dict)
     listed: frozenset[int] | None = None
     place: int = 0
-    """Of the latest decided set of brokers that it was seen to list: what it lists after that is not older."""
-    open: Stale | None = None
+    """The place of the latest decided set of brokers that it listed; its later lists are not older than that."""
+    open: StaleAnswers | None = None
 
 
-def measure(journal: Journal) -> list[Stale]:
-    """Every stretch of at least `LEAST` seconds of age that was looked at more than once, by its begin."""
-    decided, brokers, lives = _Decided(), dict[str, _Broker](), Lives()
-    found: list[Stale] = []
+def measure(journal: Journal) -> list[StaleAnswers]:
+    """Return the stale answers that were at least `LEAST` seconds old and seen twice, by their begin."""
+    decided, brokers, lives = _DecidedState(), dict[str, _BrokerAnswers](), TopicLives()
+    found: list[StaleAnswers] = []
     for event in journal.of("state"):
         if event.node:
-            _told(brokers.setdefault(event.node, _Broker()), event, lives)
+            _receive(brokers.setdefault(event.node, _BrokerAnswers()), event, lives)
             changed = {event.node: brokers[event.node]}
         else:
             _decide(decided, event, lives)
@@ -82,12 +87,12 @@ def measure(journal: Journal) -> list[Stale]:
     for broker in brokers.values():
         if broker.open is not None:
             found.append(replace(broker.open, ended=journal.duration))
-    lasting = (each for each in found if each.age >= LEAST and each.seconds >= LOOKS)
+    lasting = (each for each in found if each.age >= LEAST and each.seconds >= SEEN_TWICE)
     return sorted(lasting, key=lambda stale: stale.begun)
 
 
 def stale_metadata(journal: Journal) -> Finding:
-    """Told of every run; the verdict is always a pass."""
+    """Report the age of the brokers' metadata. The verdict is always a pass."""
     found = measure(journal)
     worst = {each.node: max((o for o in found if o.node == each.node), key=lambda o: o.age) for each in found}
     asked = {event.node for event in journal.of("state") if event.data.get("what") == "listed"}
@@ -99,35 +104,35 @@ def stale_metadata(journal: Journal) -> Finding:
         }
         for node, stale in worst.items()
     }
-    told = [
-        f"{node} handed out metadata that was {figures[node]['oldest_s']} s old at worst, "
-        f"{figures[node]['seconds']} s long in all ({stale.what})"
+    reported = [
+        f"{node} answered with metadata that was up to {figures[node]['oldest_s']} s old, "
+        f"for {figures[node]['seconds']} s in all ({stale.what})"
         for node, stale in sorted(worst.items(), key=lambda each: -each[1].age)
     ]
-    others = f"{'no other' if told else 'no'} broker's metadata was {LEAST:g} s old or older"
-    sentence = "; ".join([*told, others])
+    others = f"{'no other' if reported else 'no'} broker's metadata was {LEAST:g} s old or older"
+    message = "; ".join([*reported, others])
     return Finding(
         verdict=Verdict.PASS,
         check="stale-metadata",
-        title="How old the brokers' metadata was",
-        sentence=f"{sentence[0].upper()}{sentence[1:]}.",
+        title="The age of the brokers' metadata",
+        message=f"{message[0].upper()}{message[1:]}.",
         level="may",
         at=min((stale.since for stale in worst.values()), default=None),
         evidence={"judged": len(asked), "stale": figures},
     )
 
 
-def _decide(decided: _Decided, event: Event, lives: Lives) -> None:
+def _decide(decided: _DecidedState, event: Event, lives: TopicLives) -> None:
     data = event.data
     match data.get("what"):
         case "partition":
             view = partition_view(event, lives.of(event) or 0)
-            _note(decided, view.partition, event.t, view.version, view.leader)
+            _add_version(decided, view.partition, event.t, view.version, view.leader)
         case "partition-gone":
             lives.gone(event)
             at = (data["topic"], data["partition"])
             if known := decided.versions.get(at):
-                _note(decided, at, event.t, (known[-1][1][0], GONE), -1)
+                _add_version(decided, at, event.t, (known[-1][1][0], GONE), -1)
         case "broker":
             before = decided.brokers[-1][1] if decided.brokers else frozenset()
             alive = before | {data["id"]} if data["state"] == "active" else before - {data["id"]}
@@ -135,13 +140,13 @@ def _decide(decided: _Decided, event: Event, lives: Lives) -> None:
                 decided.brokers.append((event.t, alive))
 
 
-def _note(decided: _Decided, at: TopicPartition, t: float, version: Version, leader: int) -> None:
+def _add_version(decided: _DecidedState, at: TopicPartition, t: float, version: Version, leader: int) -> None:
     known = decided.versions.setdefault(at, [])
     if not known or version > known[-1][1]:
         known.append((t, version, leader))
 
 
-def _told(broker: _Broker, event: Event, lives: Lives) -> None:
+def _receive(broker: _BrokerAnswers, event: Event, lives: TopicLives) -> None:
     data = event.data
     match data.get("what"):
         case "answer":
@@ -152,13 +157,16 @@ def _told(broker: _Broker, event: Event, lives: Lives) -> None:
             broker.listed = frozenset(data["brokers"])
         case "partition" if (life := lives.of(event)) is not None:
             view = partition_view(event, life)
-            broker.views[view.partition] = view.version, view.leader
+            if view.has_epoch:
+                broker.views[view.partition] = view.version, view.leader
+            else:
+                broker.views.pop(view.partition, None)
         case "partition-gone":
             broker.views.pop((data["topic"], data["partition"]), None)
 
 
-def _follow(node: str, broker: _Broker, decided: _Decided, t: float) -> Iterator[Stale]:
-    """Ends the open stretch, or opens one, or lets it go on."""
+def _follow(node: str, broker: _BrokerAnswers, decided: _DecidedState, t: float) -> Iterator[StaleAnswers]:
+    """End, begin or continue the broker's stretch of stale answers; yield the one that ended."""
     behind = min(_behind(broker, decided), default=None) if broker.answers else None
     if behind is None:
         if broker.open is not None:
@@ -167,11 +175,11 @@ def _follow(node: str, broker: _Broker, decided: _Decided, t: float) -> Iterator
     elif broker.open is None or broker.open.since != behind[0]:
         if broker.open is not None:
             yield replace(broker.open, ended=t)
-        broker.open = Stale(node, behind[0], t, t, behind[1])
+        broker.open = StaleAnswers(node, behind[0], t, t, behind[1])
 
 
-def _behind(broker: _Broker, decided: _Decided) -> Iterator[tuple[float, str]]:
-    """Since when each thing that the broker says is no longer so, and what it is."""
+def _behind(broker: _BrokerAnswers, decided: _DecidedState) -> Iterator[tuple[float, str]]:
+    """Yield (the time at which it became outdated, its description) for each outdated part of the broker's answers."""
     for at, (version, leader) in broker.views.items():
         if newer := decided.newer(at, version):
             since, (_, epoch), now = newer

@@ -1,41 +1,64 @@
-"""Deadlines that were missed on a machine that had no processor for the nodes prove nothing about them.
+"""Excuse deadlines that were missed on a machine that had no processor for the nodes: they prove nothing.
 
-Withdrawn is only a claim that something must come true, or be answered, *in time*, and only if some node was kept
-waiting for a processor for a third of the time that it had, or longer. The same goes for the claim that a node keeps
-what it has to renew in time: its epoch, its leadership, its place in an ISR. Whatever was lost, served, taken or
-refused against the rules stays as it is: no want of time excuses it.
+A violation is withdrawn only if the expectation was that a condition becomes true, or a request is answered, *in time*,
+and only if a node waited for a processor for at least a third of that time. The same holds for the expectation that a
+node keeps a state that it must renew in time: its epoch, its leadership, its place in an ISR. Records that were lost,
+and requests that were served, accepted or refused against the rules, are not excused by a lack of time.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
-from harness.plan.conditions import AwaitStep, BrokerEpochAbove, IsrIs, LeaderIs
-from harness.plan.model import Plan
-from harness.plan.probes import ProbeStep
-from harness.plan.steps import Produce
-from results.records.journal import Journal
-from results.records.verdict import Finding, Verdict
+from fencepost.harness.plan.conditions import AwaitStep, BrokerEpochAbove, IsrIs, LeaderIs
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.probes import ProbeStep
+from fencepost.harness.plan.steps import Produce
+from fencepost.results.records.journal import Journal
+from fencepost.results.records.verdict import Finding, Verdict
 
 SHARE = 1 / 3
-"""Of the deadline."""
+"""The share of the deadline for which a node must have waited."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
-    """A node waited so many seconds for a processor between two times."""
+class ProcessorWait:
+    """A node waited `seconds` for a processor between two times of the journal."""
 
     begin: float
     end: float
     seconds: float
 
     def within(self, begin: float, end: float) -> float:
-        """Its part that falls between these, spread evenly."""
+        """Return the part of the wait between these times, if it was spread evenly."""
         shared = min(self.end, end) - max(self.begin, begin)
         return self.seconds * shared / (self.end - self.begin) if shared > 0 else 0.0
 
 
+class WaitedTime:
+    """The time for which a node waited between any two times. Its waits follow each other, as they were sampled."""
+
+    def __init__(self, waits: Sequence[ProcessorWait]) -> None:
+        self._waits = waits
+        self._ends = [wait.end for wait in waits]
+        self._sums = [0.0, *accumulate(wait.seconds for wait in waits)]
+
+    def within(self, begin: float, end: float) -> float:
+        """Return the seconds of waiting between two times, logarithmic in the number of waits."""
+        first, last = bisect_right(self._ends, begin), bisect_left(self._ends, end)
+        whole = self._sums[last] - self._sums[min(first + 1, last)]
+        return whole + sum(self._waits[at].within(begin, end) for at in {first, last} if at < len(self._waits))
+
+    def between(self, since: float, until: float) -> Sequence[ProcessorWait]:
+        """Return the waits of which a part lies between two times."""
+        found = self._waits[bisect_left(self._ends, since) : bisect_left(self._ends, until) + 1]
+        return found[:-1] if found and found[-1].begin > until else found
+
+
 def excuse_starved(plan: Plan, journal: Journal, findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings, with violations withdrawn whose deadline passed while a node waited for a processor."""
     waits = read_waits(journal)
     begun = {event.id: event.t for event in journal.of("step", "begin")}
     ended = {event.id: event.t for event in journal.of("step", "end")}
@@ -51,19 +74,19 @@ def excuse_starved(plan: Plan, journal: Journal, findings: Iterable[Finding]) ->
     return judged
 
 
-def read_waits(journal: Journal) -> Mapping[str, Sequence[Wait]]:
-    """By node."""
-    waits: dict[str, list[Wait]] = defaultdict(list)
+def read_waits(journal: Journal) -> Mapping[str, Sequence[ProcessorWait]]:
+    """Return the waits that the journal has, by node."""
+    waits: dict[str, list[ProcessorWait]] = defaultdict(list)
     for event in journal.of("state"):
         if event.node and event.data.get("what") == "processor":
-            waits[event.node].append(Wait(event.t - event.data["seconds"], event.t, event.data["waited"]))
+            waits[event.node].append(ProcessorWait(event.t - event.data["seconds"], event.t, event.data["waited"]))
     return waits
 
 
 def _window(
     plan: Plan, step: object, finding: Finding, begun: float, ended: float
 ) -> tuple[float, float, float] | None:
-    """From when to when it had time, and how long that was; None if time is not what the claim is about."""
+    """Return the begin, the end and the length of the time for the step, None if its expectation is not about time."""
     if finding.level == "never" and _is_lost(step):
         shortest = min(plan.timing.lease_ms, plan.timing.session_ms, plan.timing.lag_ms) / 1000
         return ended - 2 * shortest, ended, shortest
@@ -78,8 +101,10 @@ def _window(
 
 
 def _is_lost(step: object) -> bool:
-    """Whether the condition is that somebody no longer has what he has to renew. That a certain node leads, or is in
-    sync, is another matter: nothing excuses that if it may never be."""
+    """Return whether the condition is that a node lost a state that it has to renew.
+
+    The condition that a certain node leads, or is in sync, is not: nothing excuses that if it may never be.
+    """
     match step:
         case BrokerEpochAbove():
             return True
@@ -91,13 +116,13 @@ def _is_lost(step: object) -> bool:
             return False
 
 
-def _starved(waits: Mapping[str, Sequence[Wait]], begin: float, end: float, deadline: float) -> str:
-    """Why nothing may be concluded; empty if something may."""
+def _starved(waits: Mapping[str, Sequence[ProcessorWait]], begin: float, end: float, deadline: float) -> str:
+    """Return why the deadline proves nothing; empty if it does."""
     waited = {node: sum(wait.within(begin, end) for wait in each) for node, each in waits.items()}
     node = max(waited, key=lambda name: waited[name])
     if waited[node] < SHARE * deadline:
         return ""
     return (
-        f"{node} waited {waited[node]:.1f} s for a processor of the {deadline:.1f} s that there were "
-        f"(a third is too much to judge by)."
+        f"{node} waited for a processor for {waited[node]:.1f} s of the {deadline:.1f} s that it had "
+        f"(from a third on, a deadline proves nothing)."
     )

@@ -1,22 +1,23 @@
-"""Unseen: acknowledged at acks=all, and read by nobody although everything was read to its end.
+"""Unseen: acknowledged at acks=all, and absent when the whole partition was read to its end.
 
-`lost_write` finds the part of these below the highest offset read, and needs no final read for it. `unread` tells of
-which partitions nothing can be said, whatever is found in others.
+A consumer may have had the record before: it is gone all the same. A record that was read, and is below the log start
+at the end, was deleted. `lost_write` finds records below the highest offset read, and needs no final read for it.
+`unread` names the partitions that were not read to their end, so that their tails are unknown.
 """
 
-from harness.checkers.check import Check
-from harness.checkers.history import History
-from harness.checkers.missing import COLUMNS, describe, intact_before, row, successor
-from results.records.verdict import Basis, Finding
+from fencepost.harness.checkers.check import Check, extent
+from fencepost.harness.checkers.history import History, Promise
+from fencepost.harness.checkers.missing import COLUMNS, describe, intact_before, row, successor
+from fencepost.results.records.verdict import Basis, Finding
 
 CHECK = Check("unseen", "Acknowledged records are gone", "ACK-01", Basis.ABSENCE)
-TO_THE_END = Check("unread", "Everything was read to its end", "ACK-01", Basis.ABSENCE)
+TO_THE_END = Check("unread", "A partition was not read to its end", "ACK-01", Basis.ABSENCE)
 
 
 def unseen(history: History) -> Finding:
-    """Linear in sends and reads. Judges only partitions that were read to their end after the last producer."""
-    judged = [promise for promise in history.promises if promise.at in history.final]
-    gone = [promise for promise in judged if promise.value not in history.values_read]
+    """Judge the partitions that were read to their end after the last producer. Linear in sends and reads."""
+    judged = _judged(history)
+    gone = gone_promises(history)
     if gone:
         at, what_followed = successor(history, gone)
         return CHECK.broken(
@@ -26,16 +27,30 @@ def unseen(history: History) -> Finding:
             [row(history, promise) for promise in gone],
             at=at,
             context=[row(history, promise) for promise in intact_before(history, gone)],
+            extent=extent((promise.at, promise.offset) for promise in gone),
         )
     return CHECK.held(len(judged), f"The final read found each of {len(judged)} acknowledged records.")
 
 
+def gone_promises(history: History) -> list[Promise]:
+    """Return the acknowledged records that the final read of their partition lacks."""
+    return [promise for promise in _judged(history) if not history.kept(promise.at, promise.value)]
+
+
+def _judged(history: History) -> list[Promise]:
+    return [each for each in history.promises if each.at in history.final and not _deleted(history, each)]
+
+
+def _deleted(history: History, promise: Promise) -> bool:
+    return 0 <= promise.offset < history.final[promise.at].start and promise.value in history.values_read
+
+
 def unread(history: History) -> Finding:
-    """Whether each partition with a promise was read to its end."""
-    promised = {promise.at for promise in history.promises}
+    """Judge that each partition with an acknowledged record, unless the plan deleted it, was read to its end."""
+    promised = {promise.at for promise in history.promises} - history.ended
     if missing := promised - set(history.final):
         partitions = ", ".join(sorted(f"{topic}-{number}" for topic, number in missing))
         return TO_THE_END.unjudged(
-            f"The final read did not come to the end of {partitions}, so nothing is known of its tail."
+            f"The final read did not reach the end of {partitions}, so its last records are unknown."
         )
-    return TO_THE_END.held(len(promised), f"The final read came to the end of {len(promised)} partitions.")
+    return TO_THE_END.held(len(promised), f"The final read reached the end of {len(promised)} partitions.")

@@ -1,11 +1,17 @@
-"""What ZooKeeper's tree told over time: elections take new epochs, and no old controller writes.
+"""Rules on ZooKeeper's tree over time: elections take new epochs, and no old controller writes.
 
-Each looks at the journal's `state` events alone, and is linear in them.
+Each checker reads the journal's `state` events alone, and is linear in them.
 """
 
-from harness.checkers.check import Check
-from harness.checkers.control import DECIDED, ControlHistory, ControllerView, PartitionView, TopicPartition
-from results.records.verdict import Basis, Finding
+from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.control import (
+    DECIDED,
+    ControlHistory,
+    ControllerObservation,
+    PartitionObservation,
+    TopicPartition,
+)
+from fencepost.results.records.verdict import Basis, Finding
 
 ELECTIONS = Check(
     "controller-epochs-grow", "A controller epoch was taken twice, or went back", "INT-64", Basis.PRESENCE
@@ -14,9 +20,9 @@ WRITES = Check("old-controller-wrote", "An older controller wrote after a newer 
 
 
 def controller_epochs_grow(history: ControlHistory) -> Finding:
-    """Each election takes an epoch above that of the one before, also where the same broker is elected again."""
-    wrong: list[tuple[ControllerView, ControllerView]] = []
-    last: ControllerView | None = None
+    """Judge that each election takes an epoch above the one before, also if the same broker is elected again."""
+    wrong: list[tuple[ControllerObservation, ControllerObservation]] = []
+    last: ControllerObservation | None = None
     elections, vacant = 0, True
     for view in history.controllers:
         if view.observer != DECIDED:
@@ -34,7 +40,7 @@ def controller_epochs_grow(history: ControlHistory) -> Finding:
     before, after = wrong[0]
     return ELECTIONS.broken(
         elections,
-        f"Controller {after.active} was elected at epoch {after.epoch} when epoch {before.epoch} had been taken.",
+        f"Controller {after.active} was elected at epoch {after.epoch} after an election at epoch {before.epoch}.",
         ("epoch", "controller", "at", "then epoch", "controller", "at"),
         [(a.epoch, a.active, f"{a.t:.2f} s", b.epoch, b.active, f"{b.t:.2f} s") for a, b in wrong],
         at=after.t,
@@ -42,13 +48,13 @@ def controller_epochs_grow(history: ControlHistory) -> Finding:
 
 
 def no_old_controller_writes(history: ControlHistory) -> Finding:
-    """A partition's state names the controller epoch that it was decided at; it never goes back.
+    """Judge that the controller epoch in a partition's state never goes back.
 
-    A leader that writes its own state (below KIP-343's level) names the epoch it was told, and its write fails once a
-    newer controller has written.
+    A leader that writes the state itself (below KIP-343's level) uses the epoch that it received, and its write fails
+    once a newer controller has written.
     """
-    last: dict[TopicPartition, PartitionView] = {}
-    wrong: list[tuple[PartitionView, PartitionView]] = []
+    last: dict[TopicPartition, PartitionObservation] = {}
+    wrong: list[tuple[PartitionObservation, PartitionObservation]] = []
     judged = 0
     for view in history.partitions:
         if view.observer != DECIDED or view.controller_epoch < 0:

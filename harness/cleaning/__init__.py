@@ -1,1 +1,1 @@
-"""What a run makes outside its folder, and how exactly that is taken away again when the run died."""
+"""Removes everything that a dead run left outside its folder, and nothing else."""

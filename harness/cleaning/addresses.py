@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cleaning.leftover import Leftover
-from harness.network.lease import forget, leases
+from fencepost.harness.cleaning.leftover import Leftover
+from fencepost.harness.network.lease import forget, leases
 
 
 def of_run(run: Path) -> list[Leftover]:

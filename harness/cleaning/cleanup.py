@@ -1,8 +1,7 @@
-"""Ending what a dead run left behind: exactly that, and nothing else.
+"""End everything that a dead run left behind, and nothing else.
 
-Each kind of thing has a file here that says what proves it to be the run's own. Processes come first (among them the
-servers of mounts), addresses last, and only once nothing uses them any more. Journal, logs and data stay as they are:
-they tell what happened.
+Each kind of leftover has a module here that states how it is proven to belong to the run. Processes come first (among
+them the servers of mounts), addresses last, once nothing uses them. Journal, logs and data are kept as evidence.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cleaning import addresses, containers, mounts, processes
-from harness.cleaning.leftover import Leftover, Remove, Unremovable
-from harness.cleaning.records import RESOURCES, ResourceRecords, read_resources
-from harness.errors import UsageError
-from harness.network.lease import is_held, leases
-from harness.processes.records import RECORDS
-from results.records.journal import being_written
+from fencepost.harness.cleaning import addresses, containers, mounts, processes
+from fencepost.harness.cleaning.leftover import Leftover, RemovalError, Remove
+from fencepost.harness.errors import UsageError
+from fencepost.harness.network.lease import is_held, leases
+from fencepost.harness.processes.records import RECORDS
+from fencepost.harness.processes.resources import RESOURCES, ResourceRecords, read_resources
+from fencepost.results.records.journal import being_written
 
 KINDS: tuple[tuple[Callable[[Path], list[Leftover]], Remove], ...] = (
     (processes.of_run, processes.remove),
@@ -29,20 +28,20 @@ KINDS: tuple[tuple[Callable[[Path], list[Leftover]], Remove], ...] = (
 
 
 @dataclass(frozen=True)
-class Cleaned:
-    """What was found of one run; with `dry_run` only found, else removed as well."""
+class CleanupReport:
+    """The leftovers of one run; they were removed unless it was a dry run."""
 
     run: Path
     found: tuple[Leftover, ...]
     problems: tuple[str, ...] = ()
-    """A sentence for each thing that is still there, or that could not be looked for."""
+    """A message for each leftover that is still there, or that could not be searched for."""
 
     def of(self, kind: str) -> list[Leftover]:
         return [each for each in self.found if each.kind == kind]
 
 
 def is_alive(run: Path) -> bool:
-    """Whether a harness still drives this run: it holds addresses, or writes the journal."""
+    """Return whether the harness of a run is alive: it holds addresses, or writes the journal."""
     if any(is_held(lease) for lease in leases() if lease.run == run):
         return True
     journal = run / "journal.jsonl"
@@ -59,10 +58,10 @@ def left_behind() -> list[Path]:
     return [run for run in dict.fromkeys(runs) if run is not None]
 
 
-def clean(run: Path, *, dry_run: bool = False) -> Cleaned:
-    """End what is left of a run. Harmless to repeat.
+def clean(run: Path, *, dry_run: bool = False) -> CleanupReport:
+    """Remove the leftovers of a run; it may be repeated.
 
-    Raises UsageError for a run that is still going on, and for a folder that is none of a run.
+    Raises UsageError for a run that is still going on, and for a folder that is not a run folder.
     """
     run = run.resolve()
     if is_alive(run):
@@ -76,27 +75,27 @@ def clean(run: Path, *, dry_run: bool = False) -> Cleaned:
             break  # what is still there may use them
         try:
             of_kind = of_run(run)
-        except containers.NoEngine as error:
+        except containers.NoEngineError as error:
             problems.append(str(error))
             continue
         found += of_kind
         problems += [] if dry_run else removed(of_kind, remove)
     if not (dry_run or problems):
         _settle(run)
-    return Cleaned(run, tuple(found), tuple(problems))
+    return CleanupReport(run, tuple(found), tuple(problems))
 
 
 def _settle(run: Path) -> None:
-    """What was meant and never came to be, or is not there any more, is looked for no longer."""
+    """Mark the recorded resources of a run as gone, so that later runs do not search for them."""
     with suppress(OSError):
         for resource in read_resources(run):
             ResourceRecords(run).gone(resource.kind, resource.id)
 
 
 def removed(found: Sequence[Leftover], remove: Remove) -> list[str]:
-    """Remove, and give a sentence for each thing that is still there."""
+    """Remove, and give a message for each thing that is still there."""
     try:
         remove(found)
-    except Unremovable as error:
+    except RemovalError as error:
         return list(error.args)
     return []

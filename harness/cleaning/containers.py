@@ -9,28 +9,28 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from harness.cleaning.leftover import Leftover, Unremovable
-from harness.cleaning.records import (
+from fencepost.harness.cleaning.leftover import Leftover, RemovalError
+from fencepost.harness.processes import table
+from fencepost.harness.processes.resources import (
     HARNESS_LABEL,
     RUN_LABEL,
     TOKEN_LABEL,
-    Resource,
+    RecordedResource,
     ResourceRecords,
     read_resources,
 )
-from harness.processes import table
 
 SECONDS = 30
 """How long the engine may take for one answer."""
 CONFLICT = 409
 
 
-class NoEngine(Exception):
-    """No engine answered; the sentence says which containers were not looked for."""
+class NoEngineError(Exception):
+    """No engine answered; the message says which containers were not looked for."""
 
 
 def of_run(run: Path) -> list[Leftover]:
-    """Raises NoEngine if there should be some and no engine answers."""
+    """Return the containers and networks of a run. Raises NoEngineError if it has records and no engine answers."""
     recorded = [each for each in read_resources(run) if each.kind in ("container", "network")]
     if not recorded:
         return []
@@ -45,8 +45,10 @@ def of_run(run: Path) -> list[Leftover]:
 
 
 def without_records() -> Iterator[tuple[Path, Leftover]]:
-    """What carries our labels, with the run that they name, and whose harness is proven to have died. NoEngine: as
-    `of_run`."""
+    """Yield labelled containers and networks whose harness is proven dead, with their run.
+
+    Raises NoEngineError if no engine answers.
+    """
     engine = _engine("whether containers of dead runs are there cannot be said")
     for kind in ("container", "network"):
         for each in _labelled(engine, kind, TOKEN_LABEL):
@@ -57,7 +59,7 @@ def without_records() -> Iterator[tuple[Path, Leftover]]:
 
 def remove(found: Sequence[Leftover]) -> None:
     """Containers before networks, which must be empty."""
-    import docker
+    import docker  # optional dependency
 
     wrong = []
     for each in sorted(found, key=lambda one: one.kind == "network"):
@@ -71,12 +73,12 @@ def remove(found: Sequence[Leftover]) -> None:
             continue
         if resource is not None:
             _note_gone(run, resource)
-    Unremovable.unless_none(wrong)
+    RemovalError.unless_none(wrong)
 
 
 def _remove(thing: Any, kind: str) -> None:
-    """Raises NotFound once it is gone at the latest: somebody who died meanwhile may have told the engine before."""
-    import docker
+    """Remove a container or network; raise NotFound if a request of its dead harness removed it meanwhile."""
+    import docker  # optional dependency
 
     try:
         thing.remove(**({"force": True, "v": True} if kind == "container" else {}))
@@ -90,31 +92,33 @@ def _remove(thing: Any, kind: str) -> None:
         raise
 
 
-def _note_gone(run: Path, resource: Resource) -> None:
+def _note_gone(run: Path, resource: RecordedResource) -> None:
     with suppress(OSError):  # a folder that is gone or read-only has nothing to note it in
         ResourceRecords(run).gone(resource.kind, resource.id)
 
 
 def _engine(otherwise: str) -> Any:
-    import docker
+    import docker  # optional dependency
 
     try:
         client = docker.from_env(timeout=SECONDS)
         client.ping()
     except (docker.errors.DockerException, OSError) as error:
-        raise NoEngine(f"no container engine answers, and {otherwise}: start it and clean again ({error})") from None
+        raise NoEngineError(
+            f"no container engine answers, and {otherwise}: start it and clean again ({error})"
+        ) from None
     return client
 
 
 def _labelled(engine: Any, kind: str, label: str) -> list[Any]:
-    import docker
+    import docker  # optional dependency
 
     try:
         if kind == "container":
             return list(engine.containers.list(all=True, filters={"label": label}, ignore_removed=True))
         return list(engine.networks.list(filters={"label": label}))
     except (docker.errors.DockerException, OSError) as error:
-        raise NoEngine(f"the container engine does not list its {kind}s: clean again ({error})") from None
+        raise NoEngineError(f"the container engine does not list its {kind}s: clean again ({error})") from None
 
 
 def _labels(thing: Any) -> dict[str, str]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from harness.cleaning import containers, processes
-from harness.cleaning.cleanup import Cleaned, clean, has_records, is_alive, left_behind, removed
-from harness.cleaning.leftover import Leftover, Remove
+from fencepost.harness.cleaning import containers, processes
+from fencepost.harness.cleaning.cleanup import CleanupReport, clean, has_records, is_alive, left_behind, removed
+from fencepost.harness.cleaning.leftover import Leftover, Remove
 
 STAMPED: tuple[tuple[Callable[[], Iterator[tuple[Path, Leftover]]], Remove], ...] = (
     (processes.without_records, processes.remove),
@@ -20,8 +20,8 @@ STAMPED: tuple[tuple[Callable[[], Iterator[tuple[Path, Leftover]]], Remove], ...
 )
 
 
-def clean_all(*, dry_run: bool = False) -> tuple[list[Cleaned], list[str]]:
-    """Every run of which something was found; and a sentence for each kind of thing that could not be looked for. Runs
+def clean_all(*, dry_run: bool = False) -> tuple[list[CleanupReport], list[str]]:
+    """Every run of which something was found; and a message for each kind of thing that could not be looked for. Runs
     that go on are left alone."""
     stamped, unseen = _stamped()
     named = dict.fromkeys([*left_behind(), *stamped])
@@ -29,15 +29,15 @@ def clean_all(*, dry_run: bool = False) -> tuple[list[Cleaned], list[str]]:
     return [each for each in done if each.found or each.problems], unseen
 
 
-def _clean(run: Path, stamped: list[tuple[Leftover, Remove]], dry_run: bool) -> Cleaned:
+def _clean(run: Path, stamped: list[tuple[Leftover, Remove]], dry_run: bool) -> CleanupReport:
     if has_records(run):
         return clean(run, dry_run=dry_run)
-    problems = [] if dry_run else [sentence for each, remove in stamped for sentence in removed([each], remove)]
-    done = Cleaned(run, tuple(each for each, _ in stamped), tuple(problems))
+    problems = [] if dry_run else [message for each, remove in stamped for message in removed([each], remove)]
+    done = CleanupReport(run, tuple(each for each, _ in stamped), tuple(problems))
     if problems or run not in left_behind():
         return done
     addresses = clean(run, dry_run=dry_run)  # last: what was there may have used them
-    return Cleaned(run, (*done.found, *addresses.found), addresses.problems)
+    return CleanupReport(run, (*done.found, *addresses.found), addresses.problems)
 
 
 def _stamped() -> tuple[dict[Path, list[tuple[Leftover, Remove]]], list[str]]:
@@ -48,6 +48,6 @@ def _stamped() -> tuple[dict[Path, list[tuple[Leftover, Remove]]], list[str]]:
         try:
             for run, each in look():
                 found.setdefault(run, []).append((each, remove))
-        except containers.NoEngine as error:
+        except containers.NoEngineError as error:
             unseen.append(str(error))
     return found, unseen

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.backends.docker.build import LABEL
-from harness.backends.docker.engine import engine
+from fencepost.harness.backends.docker.build import LABEL
+from fencepost.harness.backends.docker.engine import engine
 
 
 @dataclass(frozen=True)
-class Pruned:
+class PruneReport:
     images: tuple[str, ...]
     """By tag, or by id where a newer image took the tag."""
     freed: int
@@ -20,10 +20,10 @@ class Pruned:
     problems: tuple[str, ...]
 
 
-def prune(kind: str | None = None, *, dry_run: bool = False) -> Pruned:
+def prune(kind: str | None = None, *, dry_run: bool = False) -> PruneReport:
     """Remove all that fencepost built and no container has, or those of one kind. Raises UsageError without an
     engine."""
-    from docker.errors import APIError, ImageNotFound
+    from docker.errors import APIError, ImageNotFound  # optional dependency
 
     client = engine()
     used = {container.attrs["ImageID"] for container in client.containers.list(all=True, sparse=True)}
@@ -32,7 +32,7 @@ def prune(kind: str | None = None, *, dry_run: bool = False) -> Pruned:
     unused = sorted((each for each in built if each.id not in used), key=lambda one: one.attrs["Created"], reverse=True)
     names = [name for image in unused for name in image.tags or [image.short_id]]
     if dry_run:
-        return Pruned(tuple(names), 0, ())
+        return PruneReport(tuple(names), 0, ())
     before, removed, problems = client.df()["LayersSize"], [], []
     for name in names:
         try:
@@ -42,4 +42,4 @@ def prune(kind: str | None = None, *, dry_run: bool = False) -> Pruned:
             continue
         except APIError as error:
             problems.append(f"{name} could not be removed: {error.explanation or error}")
-    return Pruned(tuple(removed), max(0, before - client.df()["LayersSize"]), tuple(problems))
+    return PruneReport(tuple(removed), max(0, before - client.df()["LayersSize"]), tuple(problems))

@@ -1,4 +1,4 @@
-"""What is found of a dead run, whatever kind of thing it is."""
+"""The leftovers of a dead run, of any kind."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ class Leftover:
     kind: str
     """`process`, `mount`, `container`, `network`, `addresses`."""
     what: str
-    """What it was to the run: `node-4`."""
+    """Its name in the run: `node-4`."""
     id: str
     """Its exact id, in the words of its kind: `pid 4711`, a mount point, a container's id, `127.60.*`."""
     handle: Any = field(default=None, compare=False, repr=False)
-    """What its kind needs to remove it."""
+    """The object that its kind needs to remove it."""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}" if self.what in ("", self.id) else f"{self.kind} {self.what} ({self.id})"
 
 
-class Unremovable(Exception):
-    """What could not be removed: a sentence each, in `args`."""
+class RemovalError(Exception):
+    """Leftovers could not be removed; `args` has a message for each."""
 
     @classmethod
-    def unless_none(cls, sentences: Sequence[str]) -> None:
-        if sentences:
-            raise cls(*sentences)
+    def unless_none(cls, messages: Sequence[str]) -> None:
+        if messages:
+            raise cls(*messages)
 
 
 class Remove(Protocol):
-    """Removes leftovers of one kind, as far as it can. Raises Unremovable at the end for those that are still there."""
+    """Remove leftovers of one kind, as far as possible, then raise RemovalError for those that are still there."""
 
     def __call__(self, found: Sequence[Leftover]) -> None: ...

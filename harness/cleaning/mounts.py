@@ -10,16 +10,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cleaning.leftover import Leftover, Unremovable
-from harness.cleaning.records import ResourceRecords, Stamp, read_resources
-from harness.processes import table
+from fencepost.harness.cleaning.leftover import Leftover, RemovalError
+from fencepost.harness.processes import table
+from fencepost.harness.processes.resources import ResourceRecords, Stamp, read_resources
 
 UNMOUNT_WITHIN = 10.0
 _CONNECTIONS = Path("/sys/fs/fuse/connections")
 
 
 @dataclass(frozen=True)
-class Mount:
+class MountEntry:
     """A line of /proc/self/mountinfo."""
 
     point: str
@@ -29,18 +29,18 @@ class Mount:
     """`major:minor`."""
 
 
-def mounts() -> list[Mount]:
+def mounts() -> list[MountEntry]:
     """All mounts that this process sees; of two at one place the later one is on top."""
     found = []
     for line in Path("/proc/self/mountinfo").read_text(errors="replace").splitlines():
         front, _, back = line.partition(" - ")
         fields, (kind, source, *_) = front.split(" "), back.split(" ")
-        found.append(Mount(_unescaped(fields[4]), kind, _unescaped(source), fields[2]))
+        found.append(MountEntry(_unescaped(fields[4]), kind, _unescaped(source), fields[2]))
     return found
 
 
 def of_run(run: Path) -> list[Leftover]:
-    """Its mounts that are still there. What somebody else mounted at the same place is not among them."""
+    """Return the mounts of a run that still exist, without foreign mounts at the same place."""
     recorded = [each for each in read_resources(run) if each.kind == "mount" and each.boot == table.boot_id()]
     if not recorded:
         return []
@@ -56,8 +56,10 @@ def of_run(run: Path) -> list[Leftover]:
 
 
 def remove(found: Sequence[Leftover]) -> None:
-    """Its server was ended before: whoever waits in it gets an error. Lazy, so that an open file is no obstacle. What
-    somebody else mounted over one of them is left alone, and with it what it hides."""
+    """Unmount lazily, so that open files do not prevent it. Their servers have ended before.
+
+    A foreign mount that lies over one of them is left alone, with the mount below it.
+    """
     wrong = []
     for each in reversed(found):
         run, id, mount = each.handle
@@ -72,16 +74,16 @@ def remove(found: Sequence[Leftover]) -> None:
                 continue
         with suppress(OSError):  # a folder that is gone or read-only has nothing to note it in
             ResourceRecords(run).gone("mount", id)
-    Unremovable.unless_none(wrong)
+    RemovalError.unless_none(wrong)
 
 
-def _abort(mount: Mount) -> None:
+def _abort(mount: MountEntry) -> None:
     """End every operation that still waits, where the kernel lets us."""
     with suppress(OSError):
         (_CONNECTIONS / mount.device.partition(":")[2] / "abort").write_text("1")
 
 
-def _unmount(mount: Mount) -> str | None:
+def _unmount(mount: MountEntry) -> str | None:
     """The reason why not, or None."""
     tools = [["fusermount3", "-u", "-z"], ["fusermount", "-u", "-z"], ["umount", "-l"]]
     said = "there is neither fusermount3 nor umount on the PATH"

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.cleaning.leftover import Leftover, Unremovable
-from harness.processes import table
-from harness.processes.records import HARNESS, NODE, RECORDS, RUN, TOKEN, living, read_records
-from harness.processes.table import Identity
+from fencepost.harness.cleaning.leftover import Leftover, RemovalError
+from fencepost.harness.processes import table
+from fencepost.harness.processes.records import HARNESS, NODE, RECORDS, RUN, TOKEN, living, read_records
+from fencepost.harness.processes.table import Identity
 
 
 def of_run(run: Path) -> list[Leftover]:
@@ -35,7 +35,7 @@ def remove(found: Sequence[Leftover]) -> None:
             table.end(each.handle)
         except (TimeoutError, OSError) as error:
             wrong.append(f"{each} could not be ended: {error}")
-    Unremovable.unless_none(wrong)
+    RemovalError.unless_none(wrong)
 
 
 def _leftover(node: str, identity: Identity) -> Leftover:

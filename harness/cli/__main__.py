@@ -1,5 +1,5 @@
-"""`python -m harness.cli`: the same as `fencepost`."""
+"""`python -m fencepost.harness.cli`: the same as `fencepost`."""
 
-from harness.cli.main import main
+from fencepost.harness.cli.main import main
 
 main()

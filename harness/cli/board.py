@@ -1,4 +1,4 @@
-"""What is known of a suite while it runs: a state that progress lines change, and that is told the time."""
+"""The state of a suite while it runs: progress lines change it, and its caller passes the time."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.conformance.progress import Phase
-from results.records.verdict import Verdict
+from fencepost.harness.cli.eta import EtaEstimator
+from fencepost.results.records.progress import Phase
+from fencepost.results.records.verdict import Verdict
 
 
 @dataclass
 class Row:
-    """One story."""
+    """One scenario."""
 
-    story: str
+    scenario: str
     title: str
     requirements: tuple[str, ...] = ()
     phase: Phase = Phase.QUEUED
     step: str | None = None
     verdict: Verdict | None = None
     seconds: float | None = None
-    """From its start to the last line about it."""
+    """Seconds from its start to the latest line about it."""
     run: str | None = None
     headline: str | None = None
 
@@ -33,14 +34,16 @@ class Row:
 
 @dataclass
 class Board:
-    """All stories, in the order in which they were announced. Times are monotonic seconds."""
+    """All scenarios, in the order in which they were announced. Times are monotonic seconds."""
 
     began: float
     rows: dict[str, Row] = field(default_factory=dict)
+    quarantined: Mapping[str, str] = field(default_factory=dict)
+    """Scenarios that do not fail the suite, with the reasons."""
 
     def apply(self, line: Mapping[str, Any]) -> Row:
-        """Take in one progress line; gives the row that it changed."""
-        row = self.rows.setdefault(line["story"], Row(line["story"], line["title"], tuple(line["requirements"])))
+        """Apply one progress line and return the row that it changed."""
+        row = self.rows.setdefault(line["scenario"], Row(line["scenario"], line["title"], tuple(line["requirements"])))
         row.phase = Phase(line["phase"])
         row.seconds = line["seconds"]
         row.step = line["step"] or row.step
@@ -50,10 +53,10 @@ class Board:
         return row
 
     def close(self) -> None:
-        """The suite ended: what is not over never will be, and that is no pass."""
+        """End the suite: give each scenario that is not over the verdict infrastructure."""
         for row in self.rows.values():
             if not row.over:
-                row.headline = f"it ended while {row.phase}" + (f", {row.step}" if row.step else "")
+                row.headline = f"the suite ended while it was {row.phase}" + (f", {row.step}" if row.step else "")
                 row.phase, row.verdict = Phase.DONE, Verdict.INFRASTRUCTURE
 
     @property
@@ -66,7 +69,7 @@ class Board:
 
     @property
     def failed(self) -> list[Row]:
-        """Everything that did not pass, the worst verdict first."""
+        """The scenarios that did not pass, the worst verdict first."""
         order = (Verdict.VIOLATION, Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE)
         return [row for verdict in order for row in self.done if row.verdict is verdict]
 
@@ -82,13 +85,16 @@ class Board:
         return sum(row.phase is Phase.SKIPPED for row in self.done)
 
     def left(self, now: float) -> float | None:
-        """About how many seconds are left, at the pace so far; None before anything is over, and at the end."""
-        over = len([row for row in self.done if row.phase is Phase.DONE])
-        waiting = len(self.rows) - len(self.done)
-        return None if not over or not waiting else (now - self.began) / over * waiting
+        """Return about how many seconds are left; None before the first scenario has ended, and at the end."""
+        ran = sum(row.phase is Phase.DONE for row in self.done)
+        return EtaEstimator(self.began).left(now, done=ran, waiting=len(self.rows) - len(self.done))
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of all. Nothing that was judged is inconclusive: it shows nothing."""
-        judged = [row.verdict for row in self.done if row.verdict is not None]
+        """The worst verdict of all; inconclusive if no scenario was judged, because that shows nothing.
+
+        Of the scenarios in quarantine only those that passed count.
+        """
+        counting = (row for row in self.done if row.verdict is Verdict.PASS or row.scenario not in self.quarantined)
+        judged = [row.verdict for row in counting if row.verdict is not None]
         return Verdict.worst(judged) if judged else Verdict.INCONCLUSIVE

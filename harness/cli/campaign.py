@@ -1,50 +1,324 @@
-"""The command `fencepost campaign`: random plans for a target until the time is up."""
+"""`fencepost campaign`: random plans until the time is up. Shows what runs while it goes, and a summary at the end."""
 
 from __future__ import annotations
 
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
-from harness.cli.suite import Backend, Runs
+from fencepost.harness.backends import check_backend
+from fencepost.harness.campaign.campaign import Attempt, Campaign, Order
+from fencepost.harness.campaign.coverage import Meeting, meetings
+from fencepost.harness.campaign.planner import LeftOut, left_out
+from fencepost.harness.campaign.summary import PlanOutcome, Summary, grid
+from fencepost.harness.cli.board import Board, Row
+from fencepost.harness.cli.conformance import side_by_side
+from fencepost.harness.cli.display import COLOURS, print_finished, running_line
+from fencepost.harness.cli.eta import about_left, duration
+from fencepost.harness.cli.index import write_pages
+from fencepost.harness.cli.options import Annotations
+from fencepost.harness.cli.publish import check_store, publish_at_end
+from fencepost.harness.cli.signals import at_once
+from fencepost.harness.cli.suite_outputs import CiOutputs
+from fencepost.harness.cli.summary import planted_line
+from fencepost.harness.disk_space import check_disk_space
+from fencepost.harness.plan import PlanError, load_plan
+from fencepost.harness.targets.reference import plant
+from fencepost.harness.targets.registry import load
+from fencepost.harness.terminal import counted, terminal
+from fencepost.results.records.files import write_json
+from fencepost.results.records.folder import FolderError, RunFolder
+from fencepost.results.records.journal import JournalError, read_journal
+from fencepost.results.records.progress import Phase
+from fencepost.results.records.verdict import RunVerdict, Verdict
 
-PANEL = "Stories"
-
-
-def register(app: typer.Typer) -> None:
-    app.command(rich_help_panel=PANEL)(campaign)
+POLL = 0.2
+DRY_RUN_PLANS = 10
+"""Plans that --dry-run shows without --plans."""
+MARGIN = 15
+FAILED_STARTS = 5
+"""Plans in a row without a run after which a campaign gives up: the next plans would fail for the same reason."""
 
 
 def campaign(
-    target: Annotated[str, typer.Argument(help="quorum, leader-driven, apache-kafka:3.9.1 …; see `conformance`.")],
-    minutes: Annotated[float, typer.Option(min=0.0, help="No plan is begun after so long.")] = 60.0,
-    seed: Annotated[int, typer.Option(min=0, help="What plans draw from; the same seed gives the same plans.")] = 1,
-    plans: Annotated[int | None, typer.Option(min=1, help="So many plans, if the time allows.")] = None,
-    workers: Annotated[
-        int, typer.Option("--workers", "-n", min=0, help="Clusters side by side; 0: as many as the cores carry.")
-    ] = 0,
-    backend: Backend = "process",
-    runs: Runs = Path("runs"),
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be broken, and start nothing.")] = False,
-) -> None:
-    """Run random plans, one after another or side by side, and go on after a failure.
-
-    Each plan breaks a cluster in a way of its own, drawn from the seed. At the end: verdicts, which fault met whom, and
-    for each failure the command that replays it.
-
-    [bold]Examples[/bold]
-      fencepost campaign quorum --minutes 60 --seed 7
-      fencepost campaign apache-kafka --plans 20 --workers 1
-      fencepost campaign zk-controller --plans 10 --dry-run
-    """
-    from harness.campaign.campaign import Order
-    from harness.cli.campaigns import run_campaign, show_plans
-    from harness.terminal import terminal
-
-    order = Order(target, backend, seed, minutes, workers, plans)
+    target: str,
+    minutes: float,
+    seed: int,
+    plans: int | None,
+    workers: int,
+    backend: str,
+    runs: Path,
+    as_json: bool,
+    summary: Path | None,
+    annotations: Annotations,
+    dry_run: bool,
+    mutant: str | None,
+    pairwise: bool,
+    publish: str | None = None,
+) -> int:
+    """Run a campaign, or show its first plans; return the exit code."""
+    plant(mutant)
+    order = Order(target, backend, seed, minutes, workers, plans, pairwise)
     if dry_run:
+        load(target)  # its driver refuses a version that does not exist
         show_plans(order, terminal())
-        return
-    raise typer.Exit(run_campaign(order, runs, terminal(), as_json=json))
+        return 0
+    outputs = CiOutputs(summary, annotations)
+    return run_campaign(order, runs, terminal(), as_json=as_json, outputs=outputs, publish=publish)
+
+
+def run_campaign(
+    order: Order,
+    runs: Path,
+    console: Console,
+    *,
+    as_json: bool = False,
+    outputs: CiOutputs | None = None,
+    publish: str | None = None,
+) -> int:
+    """Run plans until the time is up; return the exit code of the worst verdict.
+
+    After Ctrl-C it ends all runs, writes the summary and raises KeyboardInterrupt.
+    """
+    check_backend(order.backend)
+    check_disk_space(runs)
+    if outputs is not None:
+        outputs.check()
+    check_store(publish)
+    target = load(order.target)
+    target.prepare()
+    workers = order.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
+    order = replace(order, target=f"{target.file.name}:{target.version}", workers=workers)
+    progress = Console(quiet=True) if as_json else console
+    campaign = Campaign.create(order, runs)
+    progress.print(
+        f"[bold]fencepost campaign[/bold] · {order.target} · {order.backend} · seed {order.seed} · "
+        f"{workers} side by side · {campaign.folder}",
+        highlight=False,
+    )
+    missing = tuple(left_out(target.file, order.backend, target.version))
+    if order.pairwise:
+        print_pairs(order, progress)
+        missing += tuple(order.pairs.left_out)
+    for reason in dict.fromkeys(each.reason for each in missing):
+        kinds = ", ".join(each.kind for each in missing if each.reason == reason)
+        progress.print(Text(f"{'left out':<{MARGIN}}{kinds}: {reason}", "dim"))
+    tally = _Tally(campaign, missing, progress)
+    interrupted = False
+    with campaign, at_once(campaign.kill):
+        try:
+            _drive(tally, progress)
+        except KeyboardInterrupt:
+            interrupted = True
+            progress.print(f"interrupted: ending {len(campaign.running)} runs …")
+            campaign.interrupt()
+            tally.step(begin=False)
+    summary = tally.save()
+    page = write_pages(campaign.folder, runs)
+    if as_json:
+        print(json.dumps(summary.to_json(), indent=2))
+    else:
+        for rendered in shown(summary):
+            console.print(rendered, highlight=False)
+        console.print(f"{'summary':<{MARGIN}}{campaign.folder / 'summary.json'}", highlight=False)
+        console.print(f"{'page':<{MARGIN}}{page}", highlight=False, soft_wrap=True)
+    if outputs is not None:
+        outputs.write(summary.as_suite(), None, progress)  # quiet with --json, whose output has nothing else
+    published = publish_at_end([campaign.folder], publish, progress) if publish is not None else Verdict.PASS
+    if interrupted:
+        raise KeyboardInterrupt
+    return Verdict.worst((summary.verdict, published)).exit_code
+
+
+def show_plans(order: Order, console: Console) -> None:
+    """Print what the first plans of a campaign would break, with the seed of each."""
+    if order.pairwise:
+        print_pairs(order, console)
+    for number in range(1, (order.most or DRY_RUN_PLANS) + 1):
+        plan = order.plan(number)
+        console.print(Text.assemble((f"{plan.seed:<{MARGIN}}", "dim"), plan.title))
+
+
+def print_pairs(order: Order, console: Console) -> None:
+    """Print what the plans of a pairwise campaign have together."""
+    pairs = order.pairs
+    console.print(
+        f"{'pairwise':<{MARGIN}}{counted(len(pairs.plans), 'plan')} with all {len(pairs.pairs)} pairs of "
+        f"{counted(len(pairs.operations), 'operation')}, {counted(len(pairs.faults), 'fault')} and "
+        f"{counted(len({role for _, role in pairs.legal}), 'role')}",
+        highlight=False,
+    )
+
+
+def shown(summary: Summary) -> Iterator[RenderableType]:
+    counts = "   ".join(f"{number} {verdict.value}" for verdict, number in summary.counts().items())
+    over = f"   {summary.interrupted} interrupted" if summary.interrupted else ""
+    yield Text(f"\n{counted(len(summary.outcomes), 'plan')}   {counts}{over}   {duration(summary.seconds)}", "bold")
+    for defect, number in Counter(each.planted_defect for each in summary.outcomes if each.planted_defect).items():
+        yield planted_line(defect, number)
+    roles, rows = grid(summary.met)
+    if rows:
+        yield Text("\nhow often each fault hit which role (and its state, if it was not serving)")
+        table = Table(box=box.SIMPLE_HEAD)
+        table.add_column("fault", no_wrap=True)
+        for role in roles:
+            table.add_column(role)
+        for fault, cells in rows:
+            table.add_row(fault, *cells)
+        yield table
+    for difference, outcomes in summary.differences().items():
+        seeds = ", ".join(str(outcome.seed) for outcome in outcomes)
+        yield Text(f"{difference:<{MARGIN}}listed difference; it showed in plans {seeds}")
+    for outcome in summary.failures:
+        yield Text()
+        text = Text(f"{outcome.verdict.value:<{MARGIN}}{outcome.title}\n{'':<{MARGIN}}{outcome.headline}")
+        text.stylize(COLOURS[outcome.verdict], 0, len(outcome.verdict.value))
+        if outcome.replay is not None:
+            text.append(f"\n{'replay':<{MARGIN}}{outcome.replay}")
+        yield text
+
+
+class _Tally:
+    """The results of a campaign so far: printed as each plan ends, and written to disk after it."""
+
+    def __init__(self, campaign: Campaign, missing: tuple[LeftOut, ...], console: Console) -> None:
+        self.campaign = campaign
+        self.board = Board(campaign.began)
+        self._missing = missing
+        self._console = console
+        self._outcomes: dict[str, PlanOutcome] = {}
+        self._met: list[Meeting] = []
+        self._failed_starts = 0
+        """Plans in a row that ended before they had a run folder."""
+
+    def step(self, *, begin: bool = True) -> None:
+        """Begin the plans that can begin, and count those that have ended."""
+        for line in self.campaign.step(begin=begin):
+            self.board.apply(line)
+        ended = [each for each in self.campaign.attempts if each.ended and each.scenario not in self._outcomes]
+        for attempt in ended:
+            self._take(attempt)
+        if ended:
+            self.save()
+
+    def save(self) -> Summary:
+        """Write the summary and return it, also if it cannot be written (full disk, folder removed)."""
+        counted = self._counted()
+        summary = Summary(
+            order=self.campaign.order,
+            seconds=time.monotonic() - self.campaign.began,
+            outcomes=tuple(sorted(counted, key=lambda outcome: outcome.number)),
+            interrupted=len(self.campaign.attempts) - len(counted),
+            met=tuple(self._met),
+            left_out=self._missing,
+        )
+        try:
+            write_json(self.campaign.folder / "summary.json", summary.to_json())
+        except OSError as error:
+            self._console.print(f"the summary could not be written into {self.campaign.folder}: {error}", style="red")
+        return summary
+
+    def _counted(self) -> list[PlanOutcome]:
+        """Return the outcomes that count. An interrupted run is no failure, unless it found a violation before."""
+        interrupted = {attempt.scenario for attempt in self.campaign.attempts if attempt.interrupted}
+        return [
+            outcome
+            for scenario, outcome in self._outcomes.items()
+            if scenario not in interrupted or outcome.verdict is Verdict.VIOLATION
+        ]
+
+    def _take(self, attempt: Attempt) -> None:
+        row = self.board.rows.get(attempt.scenario)
+        if row is None or not row.over:
+            row = _lost(attempt, self.board)
+        if not attempt.interrupted:
+            print_finished(self._console, row, len(row.scenario))
+        try:
+            self._met += _meetings(row)
+            saved = _verdict_of(row)
+        except (OSError, ValueError, FolderError, JournalError, PlanError) as error:
+            self._console.print(f"{'':<{MARGIN}}{row.run} cannot be read and is left out of the tables: {error}")
+            saved = None
+        self._outcomes[attempt.scenario] = _outcome(attempt, row, saved)
+        self._failed_starts = 0 if row.run is not None or attempt.interrupted else self._failed_starts + 1
+        if self._failed_starts == FAILED_STARTS and not self.campaign.given_up:
+            self.campaign.given_up = True
+            self._console.print(
+                f"given up: {FAILED_STARTS} plans in a row ended before their runs began; the lines above say why",
+                style="red",
+            )
+
+
+def _drive(tally: _Tally, console: Console) -> None:
+    live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+    if live is not None:
+        live.start()
+    try:
+        while not tally.campaign.over:
+            tally.step()
+            if live is not None:
+                live.update(Group(*_below(tally.campaign, tally.board)), refresh=True)
+            time.sleep(POLL)
+        tally.step(begin=False)
+    finally:
+        if live is not None:
+            live.stop()
+
+
+def _below(campaign: Campaign, board: Board) -> Iterator[RenderableType]:
+    for row in board.running:
+        yield running_line(row)
+    left, total = campaign.left(time.monotonic()), campaign.order.minutes * 60
+    counts = "  ".join(f"{number} {verdict.value}" for verdict, number in board.counts().items())
+    ends = about_left(left) if left else "no further plan starts"
+    if campaign.order.most is not None:
+        ends = f"{len(board.done)} of {campaign.order.most} plans, {ends}"
+    bar = Table.grid(padding=(0, 2))
+    bar.add_row(Text(""), ProgressBar(total=total or 1, completed=(total - left) or 1, width=36), ends, counts)
+    yield bar
+
+
+def _lost(attempt: Attempt, board: Board) -> Row:
+    """Return the row of a run whose process ended without a verdict: infrastructure, not a pass."""
+    row = board.rows.setdefault(attempt.scenario, Row(attempt.scenario, attempt.plan.title))
+    said = attempt.log.read_text(errors="replace").strip().splitlines()
+    row.phase, row.verdict = Phase.DONE, Verdict.INFRASTRUCTURE
+    row.headline = f"the run ended with exit code {attempt.process.returncode}: {said[-1] if said else attempt.log}"
+    return row
+
+
+def _outcome(attempt: Attempt, row: Row, saved: RunVerdict | None) -> PlanOutcome:
+    differences = {each.difference for each in saved.of(Verdict.PASS) if each.difference} if saved is not None else ()
+    return PlanOutcome(
+        number=attempt.number,
+        seed=attempt.plan.seed,
+        title=attempt.plan.title,
+        verdict=row.verdict or Verdict.INFRASTRUCTURE,
+        seconds=row.seconds or 0.0,
+        headline=row.headline or "the run left no verdict",
+        run=row.run,
+        differences=tuple(sorted(differences)),
+        planted_defect=saved.planted_defect if saved is not None else "",
+    )
+
+
+def _verdict_of(row: Row) -> RunVerdict | None:
+    return None if row.run is None else RunVerdict.load(RunFolder(Path(row.run)).verdict)
+
+
+def _meetings(row: Row) -> list[Meeting]:
+    if row.run is None:
+        return []
+    folder = RunFolder(Path(row.run))
+    return meetings(load_plan(folder.plan), read_journal(folder.journal))

@@ -1,145 +1,220 @@
-"""Runs the suites through pytest, in a process of its own, and shows how they get on."""
+"""`fencepost conformance`: the suites, run by pytest in a separate process, and shown as they go."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
+from _pytest.mark.expression import Expression
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from harness.backends import check_backend
-from harness.backends.premises import prepare
-from harness.cli.board import Board
-from harness.cli.display import Display
-from harness.cli.signals import at_once
-from harness.cli.summary import summary
-from harness.conformance.progress import VARIABLE, new_lines
-from harness.errors import InfrastructureError, UsageError
-from harness.processes.interrupts import heed_interrupts
-from harness.room import check_room
-from harness.targets.target import TargetFile, load
-from results.records.verdict import Verdict
+import fencepost.suites
+from fencepost.harness.backends import check_backend
+from fencepost.harness.backends.environment import prepare
+from fencepost.harness.catalogue import catalogue
+from fencepost.harness.cli.board import Board
+from fencepost.harness.cli.display import Display
+from fencepost.harness.cli.index import write_pages
+from fencepost.harness.cli.options import Annotations, Inconclusive, chosen_target
+from fencepost.harness.cli.publish import check_store, publish_at_end
+from fencepost.harness.cli.signals import at_once
+from fencepost.harness.cli.suite_outputs import CiOutputs, SuiteOutputs, scenario_results
+from fencepost.harness.cli.suite_pytest import SuiteRequest, end, start
+from fencepost.harness.cli.summary import summary as lines_of
+from fencepost.harness.conformance.quarantine import Quarantine
+from fencepost.harness.conformance.shards import check as check_shard
+from fencepost.harness.disk_space import check_disk_space
+from fencepost.harness.engine.ci_job import ci_job
+from fencepost.harness.errors import InfrastructureError, UsageError
+from fencepost.harness.report.suite_results import SuiteResult
+from fencepost.harness.targets.file import TargetFile
+from fencepost.harness.targets.reference import plant
+from fencepost.harness.targets.registry import load
+from fencepost.harness.terminal import counted, terminal, width_for_text
+from fencepost.results.records.progress import new_lines
+from fencepost.results.records.verdict import Verdict
 
 POLL = 0.1
-GRACE = 30.0
-"""Seconds that the test processes have to end their clusters after an interrupt."""
 NO_TESTS = 5
-"""pytest's exit code when nothing was selected."""
+"""Exit code of pytest if no test was selected."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the command line asked for. `workers` 0: as many clusters side by side as the cores carry."""
+def conformance(
+    target: str | None,
+    option: str | None,
+    seed: int,
+    runs: Path,
+    backend: str,
+    only: str | None,
+    workers: int,
+    json: Path | None,
+    junitxml: Path | None,
+    shard: str | None,
+    durations: Path | None,
+    inconclusive: Inconclusive,
+    summary: Path | None,
+    annotations: Annotations,
+    mutant: str | None = None,
+    publish: str | None = None,
+    quarantine: Path | None = None,
+) -> int:
+    """Run the suites against a target and return the exit code of the worst verdict."""
+    plant(mutant)
+    catalogue()  # a mistake in it is one message here, and would be a traceback in each test
+    suites = Path(next(iter(fencepost.suites.__path__)))
+    request = SuiteRequest(
+        chosen_target(target, option),
+        *(seed, runs, backend, only, workers, junitxml, shard, durations, inconclusive.value, quarantine),
+    )
+    outputs = SuiteOutputs(json, junitxml, CiOutputs(summary, annotations), publish)
+    return run_suites(request, suites, terminal(), outputs)
 
-    target: str
-    seed: int
-    runs: Path
-    backend: str
-    only: str | None = None
-    workers: int = 0
 
+def run_suites(request: SuiteRequest, suites: Path, console: Console, outputs: SuiteOutputs) -> int:
+    """Run every scenario of the request; return the exit code of the worst verdict.
 
-def run_suites(request: Request, suites: Path, console: Console) -> int:
-    """Run every story that was asked for. The exit code is that of the worst verdict.
-
-    Raises UsageError for a backend that there is not or if no story was selected, InfrastructureError if pytest itself
-    failed.
+    After Ctrl-C it ends all clusters, writes the outputs and raises KeyboardInterrupt. UsageError if the backend does
+    not exist or no scenario matches, InfrastructureError if pytest itself failed.
     """
     check_backend(request.backend)
-    check_room(request.runs)
+    check_disk_space(request.runs)
     target = load(request.target)
+    _check_selection(request)
+    quarantined = _quarantined(request, target.file.name, console)
+    outputs.check()
+    check_store(outputs.publish)
     prepare(request.backend, target)
     workers = request.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
     console.print(_header(request, f"{target.file.name} {target.version}", workers))
-    with tempfile.TemporaryDirectory(prefix="fencepost-") as scratch:
-        progress, log = Path(scratch) / "progress.jsonl", Path(scratch) / "pytest.log"
-        progress.touch()
-        board = Board(time.monotonic())
-        process = _start(request, suites, workers, progress, log)
-        try:
-            with at_once(lambda: os.killpg(process.pid, signal.SIGKILL)):
-                _watch(process, progress, board, console)
-        except KeyboardInterrupt:
-            console.print(f"interrupted after {len(board.done)} of {len(board.rows)} stories: ending the clusters …")
-            raise
-        finally:
-            with at_once(lambda: os.killpg(process.pid, signal.SIGKILL)):
-                _end(process)
-        said = log.read_text(errors="replace")
-    if not board.rows:
-        if process.returncode == NO_TESTS:
-            raise UsageError(f"no story matches {request.only!r}: `fencepost stories` lists them")
-        raise InfrastructureError(f"the suite did not start, pytest ended with {process.returncode}:\n{said[-3000:]}")
-    board.close()
-    for rendered in summary(board, time.monotonic(), console.width):
-        console.print(rendered, highlight=False)
-    if board.verdict is Verdict.PASS and process.returncode != 0:
-        raise InfrastructureError(
-            f"all that was judged passed, and pytest ended with {process.returncode} all the same:\n{said[-3000:]}"
-        )
-    console.print(f"exit code {board.verdict.exit_code}", highlight=False)
-    return board.verdict.exit_code
+    started, board = time.time(), Board(time.monotonic(), quarantined=quarantined)
+    code, output, interrupt = _run(request, suites, workers, board, console)
+    if interrupt is None:
+        _check_collected(board, request, code, output)
+        board.close()
+    result = SuiteResult(
+        target=target.file.name,
+        target_version=target.version,
+        backend=request.backend,
+        seed=request.seed,
+        started=started,
+        seconds=round(time.monotonic() - board.began, 1),
+        scenarios=scenario_results(board),
+        selection=request.only,
+        shard=request.shard,
+        interrupted=interrupt is not None,
+        ci=ci_job(),
+    )
+    if interrupt is not None:
+        write_pages(outputs.write(result, request.runs, console), request.runs)
+        _publish(board, outputs, console)
+        raise interrupt
+    for rendered in lines_of(board, time.monotonic(), width_for_text(console)):
+        console.print(rendered, highlight=False, soft_wrap=not console.is_terminal)
+    folder = outputs.write(result, request.runs, console)
+    console.print(f"{'results':<15}{folder}", highlight=False, soft_wrap=True)
+    console.print(f"{'page':<15}{write_pages(folder, request.runs)}", highlight=False, soft_wrap=True)
+    verdict = Verdict.worst((board.verdict, _publish(board, outputs, console)))
+    if board.verdict is Verdict.PASS and code != 0:
+        raise InfrastructureError(f"every judged scenario passed, but pytest ended with {code}:\n{output[-3000:]}")
+    console.print(f"exit code {verdict.exit_code}", highlight=False)
+    return verdict.exit_code
+
+
+def _publish(board: Board, outputs: SuiteOutputs, console: Console) -> Verdict:
+    """Publish the runs of the suite, if that is wanted."""
+    folders = [Path(row.run) for row in board.rows.values() if row.run is not None]
+    if outputs.publish is None or not folders:
+        return Verdict.PASS
+    return publish_at_end(folders, outputs.publish, console)
+
+
+def _quarantined(request: SuiteRequest, target: str, console: Console) -> Mapping[str, str]:
+    """Return the scenarios in quarantine, with the reasons; name the entries that have expired."""
+    if request.quarantine is None:
+        return {}
+    quarantine = Quarantine.load(request.quarantine)
+    for entry in quarantine.expired(target, request.backend):
+        console.print(f"the quarantine of {entry.scenario} expired on {entry.expires}: it counts", highlight=False)
+    return quarantine.active(target, request.backend)
 
 
 def side_by_side(target: TargetFile, cores: int) -> int:
+    """Return how many clusters of the target this many cores carry."""
     return max(1, round(target.clusters_per_core * cores))
 
 
-def _header(request: Request, target: str, workers: int) -> RenderableType:
+def _run(
+    request: SuiteRequest, suites: Path, workers: int, board: Board, console: Console
+) -> tuple[int, str, KeyboardInterrupt | None]:
+    """Run the session to its end, or to an interrupt; return the exit code and output of pytest, and the interrupt."""
+    interrupt = None
+    with tempfile.TemporaryDirectory(prefix="fencepost-") as scratch:
+        progress, log = Path(scratch) / "progress.jsonl", Path(scratch) / "pytest.log"
+        progress.touch()
+        process = start(request, suites, workers, progress, log)
+        with at_once(lambda: os.killpg(process.pid, signal.SIGKILL)), progress.open() as lines:
+            try:
+                _watch(process, lines, board, console)
+            except KeyboardInterrupt as raised:
+                interrupt = raised
+                console.print(
+                    f"interrupted after {len(board.done)} of {len(board.rows)} scenarios: ending the clusters …"
+                )
+            finally:
+                end(process)
+            for line in new_lines(lines):
+                board.apply(line)
+        return process.wait(), log.read_text(errors="replace"), interrupt
+
+
+def _check_selection(request: SuiteRequest) -> None:
+    """UsageError if -k, --shard or --durations is wrong. In the session the workers of xdist would crash over it."""
+    try:
+        Expression.compile(request.only or "")
+    except Exception as error:  # its type differs from release to release
+        raise UsageError(f"-k {request.only!r} is no expression of names with and, or, not: {error}") from None
+    check_shard(request.shard, request.durations, request.target)
+
+
+def _check_collected(board: Board, request: SuiteRequest, code: int, output: str) -> None:
+    """UsageError if the request selects no scenario, InfrastructureError if pytest ended before it collected any."""
+    if board.rows:
+        return
+    if code == NO_TESTS and request.shard is not None:
+        raise UsageError(f"the shard {request.shard} has no scenario: use fewer shards, or select more scenarios")
+    if code == NO_TESTS:
+        raise UsageError(f"no scenario matches {request.only!r}: `fencepost scenarios` lists them")
+    raise InfrastructureError(f"the suite did not start, pytest ended with {code}:\n{output[-3000:]}")
+
+
+def _header(request: SuiteRequest, target: str, workers: int) -> RenderableType:
     nodes_run_as = {"process": "processes", "docker": "containers"}.get(request.backend, request.backend)
-    cores = len(os.sched_getaffinity(0))
+    shard = f" · shard {request.shard}" if request.shard is not None else ""
     header = Table.grid(expand=True)
     header.add_column(ratio=1)
     header.add_column(justify="right")
     header.add_row(
-        f"[bold]fencepost[/bold] · {target} · {nodes_run_as} · seed {request.seed}",
-        f"{cores} core{'s' * (cores > 1)}, {workers} cluster{'s side by side' if workers > 1 else ' at a time'}",
+        f"[bold]fencepost[/bold] · {target} · {nodes_run_as} · seed {request.seed}{shard}",
+        f"{counted(len(os.sched_getaffinity(0)), 'core')}, "
+        f"{counted(workers, 'cluster')} {'side by side' if workers > 1 else 'at a time'}",
     )
     return header
 
 
-def _start(request: Request, suites: Path, workers: int, progress: Path, log: Path) -> subprocess.Popen[bytes]:
-    options = ["--target", request.target, "--seed", request.seed, "--runs", request.runs, "--backend", request.backend]
-    select = ["-k", request.only] if request.only else []
-    argv = [sys.executable, "-m", "pytest", suites, *options, *select, "-n", workers, "--dist", "worksteal", "-q"]
-    with log.open("wb") as output:
-        return subprocess.Popen(
-            list(map(str, argv)),
-            env={**os.environ, VARIABLE: str(progress)},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            process_group=0,
-            preexec_fn=heed_interrupts,
-        )
-
-
-def _watch(process: subprocess.Popen[bytes], progress: Path, board: Board, console: Console) -> None:
-    with Display(console, board) as display, progress.open() as file:
+def _watch(process: subprocess.Popen[bytes], lines: IO[str], board: Board, console: Console) -> None:
+    with Display(console, board) as display:
         over = False
         while not over:
             over = process.poll() is not None  # read once more after the end
-            for line in new_lines(file):
+            for line in new_lines(lines):
                 display.update(board.apply(line), time.monotonic())
             display.refresh(time.monotonic())
             if not over:
                 time.sleep(POLL)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt the tests as Ctrl-C would, so that they end their clusters; kill them only if they do not."""
-    if process.poll() is not None:
-        return
-    os.killpg(process.pid, signal.SIGINT)
-    try:
-        process.wait(GRACE)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()

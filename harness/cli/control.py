@@ -1,40 +1,41 @@
-"""How a second terminal reaches a cluster that `fencepost up` holds: JSON lines over a socket in its run folder.
+"""The control socket of a cluster that `fencepost up` holds: other terminals send JSON lines to it.
 
-One request a connection, `{"do": "inject", …}`, and one reply: `{"ok": …}` or `{"error": "sentence"}`.
+The socket is in the run folder. A connection carries one request, `{"do": "inject", …}`, and one reply: `{"ok": …}` or
+`{"error": "message"}`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from faults.capabilities import CapabilityError
-from harness.errors import HarnessError, UsageError
-from harness.network.lease import is_held, leases
+from fencepost.faults.capabilities import CapabilityError
+from fencepost.harness.errors import HarnessError, UsageError
+from fencepost.harness.network.lease import is_held, leases
+from fencepost.harness.processes.short_path import short_path
 
 SOCKET = "control.sock"
-PATIENCE = 600.0
-"""Seconds for a reply: a fault may wait for its moment, is measured, and heals only once restarted nodes answer."""
-CLOSED_WITHIN = 10.0
-"""Seconds that a request in hand may take at the end; the cluster is taken away from under it after that."""
+REPLY_TIMEOUT_S = 600.0
+"""Long, because a fault may wait for a condition, is measured, and heals only once restarted nodes answer."""
+CLOSE_TIMEOUT_S = 10.0
+"""A request that takes longer when the server closes loses its cluster."""
 
 Operation = Callable[[Mapping[str, Any]], Any]
 
 
 class ControlServer:
-    """Answers requests, each in a thread of its own, with the functions of `operations`, until closed."""
+    """Answers requests with the functions of `operations` until it is closed, each request in its own thread."""
 
     def __init__(self, run: Path, operations: Mapping[str, Operation]) -> None:
         self._path = run / SOCKET
         self._operations = operations
         self._listener = socket.socket(socket.AF_UNIX)
-        with _short(run) as folder:
+        with short_path(run) as folder:
             self._listener.bind(f"{folder}/{SOCKET}")
         self._listener.listen()
         self._answering: list[threading.Thread] = []
@@ -42,11 +43,11 @@ class ControlServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Answer the requests in hand, then none."""
+        """Answer the requests that have arrived, and accept no more."""
         self._listener.shutdown(socket.SHUT_RDWR)
         self._thread.join()
         for thread in self._answering:
-            thread.join(CLOSED_WITHIN)
+            thread.join(CLOSE_TIMEOUT_S)
         self._listener.close()
         self._path.unlink(missing_ok=True)
 
@@ -68,18 +69,20 @@ class ControlServer:
         try:
             request = json.loads(line)
             return {"ok": self._operations[request.pop("do")](request)}
-        except (HarnessError, CapabilityError, ValueError, KeyError) as error:
+        except (HarnessError, CapabilityError, OSError, ValueError, KeyError) as error:
             return {"error": str(error)}
 
 
 def ask(run: Path, do: str, **request: Any) -> Any:
-    """The reply of the `fencepost up` of this run. Raises UsageError with its sentence if it refuses."""
-    with socket.socket(socket.AF_UNIX) as connection, _short(run) as folder:
-        connection.settimeout(PATIENCE)
+    """Send a request to the `fencepost up` of this run, return the reply. UsageError if the request is refused."""
+    with socket.socket(socket.AF_UNIX) as connection, short_path(run) as folder:
+        connection.settimeout(REPLY_TIMEOUT_S)
         try:
             connection.connect(f"{folder}/{SOCKET}")
         except OSError as error:
-            raise UsageError(f"the cluster of {run} is not up any more ({error}): run `fencepost up`") from error
+            raise UsageError(
+                f"the cluster of {run} is not up any more ({error}): start one with `fencepost up`"
+            ) from error
         with connection.makefile("rw") as stream:
             stream.write(json.dumps({"do": do, **request}) + "\n")
             stream.flush()
@@ -91,7 +94,7 @@ def ask(run: Path, do: str, **request: Any) -> Any:
 
 
 def find_run(named: Path | None) -> Path:
-    """The run folder of the cluster that is up; `named` decides if there are several."""
+    """Return the run folder of the cluster that is up. UsageError if there is none, or several and none is `named`."""
     if named is not None:
         return named
     held = (lease for lease in leases() if is_held(lease))
@@ -101,13 +104,3 @@ def find_run(named: Path | None) -> Path:
     if len(up) > 1:
         raise UsageError(f"{len(up)} clusters are up, name one with --run: {', '.join(map(str, up))}")
     return up[0]
-
-
-@contextmanager
-def _short(folder: Path) -> Iterator[str]:
-    """A short path to a folder: that of a Unix socket may have 107 bytes only."""
-    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
-    try:
-        yield f"/proc/self/fd/{descriptor}"
-    finally:
-        os.close(descriptor)

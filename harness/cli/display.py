@@ -1,4 +1,4 @@
-"""The board on a terminal: finished stories scroll up, running ones and a bar stay below. Elsewhere: plain lines."""
+"""The board on a terminal: finished scenarios scroll up, running ones and a bar stay below. A log gets plain lines."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from harness.cli.board import Board, Row
-from harness.conformance.progress import Phase
-from results.records.verdict import Verdict
+from fencepost.harness.cli.board import Board, Row
+from fencepost.harness.cli.eta import about_left
+from fencepost.harness.plan.judged import JUDGED_IN_EVERY_RUN
+from fencepost.results.records.progress import Phase
+from fencepost.results.records.verdict import Verdict
 
 COLOURS = {
     Verdict.PASS: "green",
@@ -24,7 +26,7 @@ SHOWN_REQUIREMENTS = 3
 
 
 class Display:
-    """Shows a board; `update` after each change, `refresh` from time to time."""
+    """Shows a board. Call `update` after each change, and `refresh` from time to time."""
 
     def __init__(self, console: Console, board: Board) -> None:
         self._console = console
@@ -42,12 +44,36 @@ class Display:
 
     def update(self, row: Row, now: float) -> None:
         if row.over:
-            self._console.print(finished_line(row))
+            print_finished(self._console, row, max(map(len, self._board.rows)))
         self.refresh(now)
 
     def refresh(self, now: float) -> None:
         if self._live is not None:
             self._live.update(Group(*_below(self._board, now)), refresh=True)
+
+
+def print_finished(console: Console, row: Row, name_width: int) -> None:
+    """Print one line for a scenario that is over. Only a terminal cuts it; anything else gets its name and all rules.
+
+    `name_width` is the width of the longest name, so that the lines of a log stand in columns.
+    """
+    if console.is_terminal:
+        console.print(finished_line(row))
+    else:
+        console.print(full_line(row, name_width), soft_wrap=True)
+
+
+def full_line(row: Row, name_width: int) -> Text:
+    """Return verdict, seconds, name, title and the scenario's own rules; for a skipped one the reason.
+
+    The rules that every run is judged by are left out, because each line would repeat them.
+    """
+    skipped = row.phase is Phase.SKIPPED
+    verdict = "skipped" if skipped else (row.verdict or Verdict.INFRASTRUCTURE).value
+    seconds = f"{row.seconds:.1f} s" if row.seconds is not None and not skipped else ""
+    own = [each for each in row.requirements if each not in JUDGED_IN_EVERY_RUN]
+    note = row.headline if skipped else " ".join(own)
+    return Text(f"{verdict:<15}{seconds:>8}  {row.scenario:<{name_width}}  {row.title}{f'  [{note}]' if note else ''}")
 
 
 def finished_line(row: Row) -> RenderableType:
@@ -60,22 +86,25 @@ def finished_line(row: Row) -> RenderableType:
     return _line(Text(verdict.value, COLOURS[verdict]), row.title, Text(shown + more, "dim"), seconds)
 
 
+def running_line(row: Row) -> RenderableType:
+    """Return the line of a scenario that runs, for a terminal."""
+    return _line(Text("running", "cyan"), row.title, Text(row.step or row.phase.value, "cyan"), "")
+
+
 def _below(board: Board, now: float) -> Iterator[RenderableType]:
-    for row in board.running:
-        where = row.step or row.phase.value
-        yield _line(Text("running", "cyan"), row.title, Text(where, "cyan"), "")
+    yield from map(running_line, board.running)
     done, total = len(board.done), len(board.rows)
     if not total:
-        yield Text("  collecting stories", "dim")
+        yield Text("  collecting scenarios", "dim")
         return
     left = board.left(now)
     bar = Table.grid(padding=(0, 2))
-    bar.add_row(Text(""), ProgressBar(total=total, completed=done, width=36), f"{done} of {total}", _about(left))
+    bar.add_row(Text(""), ProgressBar(total=total, completed=done, width=36), f"{done} of {total}", about_left(left))
     yield bar
 
 
 def _line(verdict: Text, title: str, note: Text, seconds: str) -> RenderableType:
-    """verdict, title, note, seconds in columns; the title gives way on a narrow terminal."""
+    """Return a line with the columns verdict, title, note and seconds; a narrow terminal cuts title and note."""
     line = Table.grid(padding=(0, 1), expand=True)
     line.add_column(width=15)
     line.add_column(ratio=5, no_wrap=True, overflow="ellipsis")
@@ -83,12 +112,3 @@ def _line(verdict: Text, title: str, note: Text, seconds: str) -> RenderableType
     line.add_column(width=8, justify="right")
     line.add_row(Text("  ") + verdict, title, note, seconds)
     return line
-
-
-def _about(left: float | None) -> str:
-    return "" if left is None else f"about {duration(left)} left"
-
-
-def duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,105 +1,159 @@
-"""The command `fencepost`: real clusters, broken on purpose, judged by the rules.
-
-Commands import what they need when they are called, so that `fencepost --help` is quick.
-"""
+"""The command `fencepost`: real clusters, broken on purpose, judged by the rules."""
 
 from __future__ import annotations
 
 import errno
+import platform
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from harness.cli import campaign, hand, machine, runs, signals, suite
+from fencepost.faults.capabilities import CapabilityError
+from fencepost.harness.cli import signals
+from fencepost.harness.cli.closed_output import give_up_output
+from fencepost.harness.cli.commands import interactive, machine, runs, scenarios, store
+from fencepost.harness.cli.lazy import KEEP_INDENT, add_commands, add_group, without_types
+from fencepost.harness.errors import HarnessError, UsageError
+from fencepost.results.records.folder import FolderError
+from fencepost.results.records.journal import JournalError
+from fencepost.results.records.verdict import WRONG_USAGE
 
 HELP = """Start real Kafka-like clusters, break them on purpose, and say which rules held.
 
 [bold]Begin here[/bold]
-  fencepost doctor                      what works on this machine
-  fencepost stories                     what there is to try
-  fencepost run refused-duplicate       one story: a cluster, its faults, a verdict
-  fencepost up                          a cluster to break by hand
-  fencepost COMMAND --help              with examples
+  fencepost doctor                  what works on this machine
+  fencepost scenarios               the scenarios to choose from
+  fencepost run refused-duplicate   one scenario: cluster, faults, verdict
+  fencepost up                      a cluster to break from another terminal
+  fencepost COMMAND --help          the help of a command, with examples
 """
 EXIT_CODES = """
-[bold]Exit codes[/bold]  0 pass · 1 violation · 2 infrastructure, or wrong usage · 3 inconclusive · 4 recheck differs
+[bold]Exit codes[/bold]  0 pass · 1 violation · 2 infrastructure · 3 inconclusive · 4 recheck differs · 64 wrong usage
 """
 
 
-class Commands(TyperGroup):
-    """Asked to end, a command ends with the exit code of what it did so far."""
+ParserError: Any = typer.BadParameter.__base__
+"""The base of all errors of typer about options and arguments. Its own name is private to typer."""
+
+
+@contextmanager
+def _usage_exit_code() -> Iterator[None]:
+    """Give an error about options or arguments our exit code in place of typer's 2, which means infrastructure here."""
+    try:
+        yield
+    except ParserError as error:
+        error.exit_code = WRONG_USAGE
+        raise
+
+
+class CommandGroup(TyperGroup):
+    """Ends with the exit code of a signal after Ctrl-C, SIGTERM or SIGHUP, and with 64 after wrong usage."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return without_types(super().get_params(ctx))
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        with _usage_exit_code():
+            return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with _usage_exit_code():
+                try:
+                    return super().invoke(ctx)
+                finally:
+                    sys.stdout.flush()  # a pipe that is closed is noticed here, and not when the interpreter ends
         except KeyboardInterrupt as interrupt:
-            raise typer.Exit(_interrupted(interrupt)) from interrupt
+            raise typer.Exit(getattr(interrupt, "exit_code", 128 + signal.SIGINT)) from interrupt
+        except BrokenPipeError as error:
+            give_up_output()
+            raise typer.Exit(128 + signal.SIGPIPE) from error
 
 
 app = typer.Typer(
     name="fencepost",
-    cls=Commands,
-    help=HELP,
+    cls=CommandGroup,
+    help=HELP + KEEP_INDENT,
     epilog=EXIT_CODES,
     rich_markup_mode="rich",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-suite.register(app)
-campaign.register(app)
-runs.register(app)
-hand.register(app)
-machine.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"fencepost {metadata.version('fencepost')}, Python {platform.python_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Declare the options of the command itself. `HELP` is its help."""
+
+
+add_commands(
+    app, "Scenarios", scenarios.conformance, scenarios.scenarios, scenarios.explain, scenarios.plan, scenarios.campaign
+)
+add_commands(app, "Runs", runs.run, runs.replay, runs.recheck, runs.shrink, runs.bundle, runs.report)
+add_commands(
+    app,
+    "Interactive cluster",
+    interactive.up,
+    interactive.inject,
+    interactive.faults,
+    interactive.heal,
+    interactive.start,
+    interactive.status,
+)
+add_commands(app, "Results of many runs", runs.index, runs.trends, store.publish)
+add_group(
+    app,
+    "Results of many runs",
+    "results",
+    "Look after a results store, and import the results of other suites.",
+    {"compact": store.compact, "expire": store.expire, "check": store.check, "import": store.import_results},
+)
+add_commands(app, "This machine", machine.clean, machine.doctor)
 
 
 def main() -> None:
     """Run the command that the arguments of this process name."""
-    signals.heed()
+    signals.install_handlers()
     run_command(sys.argv[1:])
 
 
 def run_command(arguments: Sequence[str]) -> NoReturn:
-    """Raises SystemExit. What is foreseen ends in one sentence and exit code 2; so does a defect, and shows itself: 1
-    would say that the target broke a rule."""
+    """Run a command and raise SystemExit with its exit code.
+
+    Wrong usage ends in one message and exit code 64, any other error of the harness in one message and exit code 2. A
+    defect ends in its traceback and exit code 2 as well, because 1 would mean that the target broke a rule.
+    """
     try:
         app(list(arguments), prog_name="fencepost")
     except Exception as error:
-        if not _foreseen(error):
+        if not _expected(error):
             traceback.print_exc()
         print(f"fencepost: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(WRONG_USAGE if isinstance(error, UsageError | FolderError) else 2)
     sys.exit(0)
 
 
-def _foreseen(error: Exception) -> bool:
-    from faults.capabilities import CapabilityError
-    from harness.errors import HarnessError
-    from harness.plan import PlanError
-    from results.records.folder import FolderError
-    from results.records.journal import JournalError
-    from suites.requirements import CatalogueError
-
-    sentences = HarnessError | CapabilityError | PlanError | FolderError | JournalError | CatalogueError
+def _expected(error: Exception) -> bool:
+    """Return whether the message alone says what is wrong, so that a traceback would only hide it."""
     if isinstance(error, OSError):
-        # The system's own refusals (no such file, no permission) name the place themselves, but for a full disk.
+        # Refusals of the system (no such file, no permission) name the file themselves; a full disk names none.
         return error.filename is not None or error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return isinstance(error, sentences)
-
-
-def _interrupted(interrupt: KeyboardInterrupt) -> int:
-    """The exit code. A run that was interrupted has a verdict like any other, and says so."""
-    if type(interrupt) in (KeyboardInterrupt, signals.Asked):
-        return getattr(interrupt, "exit_code", 128 + signal.SIGINT)
-    from harness.cli.verdicts import show_verdict
-    from harness.run import Interrupted
-    from harness.terminal import terminal
-
-    assert isinstance(interrupt, Interrupted)
-    show_verdict(terminal(), interrupt.folder, interrupt.verdict)
-    return interrupt.verdict.verdict.exit_code
+    return isinstance(error, HarnessError | CapabilityError | FolderError | JournalError)

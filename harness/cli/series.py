@@ -1,41 +1,47 @@
-"""Several runs one after another on a terminal: a line for each that is over, and one that changes below."""
+"""Several runs one after another on a terminal: a line for each finished run, and below them one that changes."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from harness.cli.display import COLOURS, duration
-from harness.conformance.progress import Phase
-from results.records.verdict import Verdict
+from fencepost.harness.cli.display import COLOURS
+from fencepost.harness.cli.eta import EtaEstimator, about_left
+from fencepost.results.records.progress import Phase
+from fencepost.results.records.verdict import Verdict
 
 
 class Series:
-    """Implements `harness.engine.execute.Watch` for each of its runs. `left` gives the seconds that it may still take,
-    None while nobody can know."""
+    """Implements `fencepost.harness.engine.execute.ProgressListener` for each of its runs.
 
-    def __init__(self, console: Console, left: Callable[[], float | None] = lambda: None) -> None:
+    `total` is the number of runs, if it is known before: then the line below shows about how long they still take.
+    """
+
+    def __init__(self, console: Console, total: int | None = None) -> None:
         self._console = console
-        self._left = left
+        self._total = total
+        self._ended = 0
+        self._eta = EtaEstimator(time.monotonic())
         self._status = Status("", console=console)
         self._what = ""
         self._step = ""
 
     def begin(self, what: str) -> None:
-        """The next run: `3 of 20`."""
+        """Begin the next run, which the line below calls `what`: `3 of 20`."""
         self._what, self._step = what, "starting the cluster"
         self._show()
 
-    def tell(self, phase: Phase, *, step: str | None = None) -> None:
-        self._step = step or phase.value
+    def report(self, phase: Phase, *, step: str | None = None, proof: str | None = None) -> None:
+        self._step = (step or phase.value) + (", proven" if proof else "")
         self._show()
 
-    def done(self, verdict: Verdict, said: str) -> None:
-        line = Text(f"{verdict.value:<15}{said}")
+    def done(self, verdict: Verdict, note: str) -> None:
+        """End a run: print its verdict with a note."""
+        self._ended += 1
+        line = Text(f"{verdict.value:<15}{note}")
         line.stylize(COLOURS[verdict], 0, len(verdict.value))
         self._console.print(line)
 
@@ -48,23 +54,6 @@ class Series:
         self._status.stop()
 
     def _show(self) -> None:
-        left = self._left()
-        about = "" if left is None else f" · about {duration(left)} left"
-        self._status.update(f"{self._what} · {self._step}{about}")
-
-
-class Pace:
-    """How long what is left may take, by how long what is over took."""
-
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._done = 0
-        self._began = time.monotonic()
-
-    def step(self) -> None:
-        self._done += 1
-
-    def left(self) -> float | None:
-        if not self._done:
-            return None
-        return (time.monotonic() - self._began) / self._done * (self._total - self._done)
+        waiting = 0 if self._total is None else self._total - self._ended
+        left = self._eta.left(time.monotonic(), done=self._ended, waiting=waiting)
+        self._status.update(" · ".join(filter(None, (self._what, self._step, about_left(left)))))

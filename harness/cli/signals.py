@@ -1,8 +1,8 @@
 """Ctrl-C, SIGTERM and a closed terminal: the first ends everything in order, the second at once.
 
-The first one becomes a KeyboardInterrupt in the main thread, so that every `with` takes down what it made (a run: its
-cluster, and with it all faults) and what was run is judged. Whoever has no patience for that sends another: then this
-process is gone as after kill -9, and the watchers of its runs clean up.
+The first signal becomes a KeyboardInterrupt in the main thread, so that every `with` takes down what it made (a run
+takes down its cluster and all faults) and the run is judged. After a second signal this process is gone as after
+kill -9, and the watchers of its runs clean up.
 """
 
 from __future__ import annotations
@@ -14,29 +14,34 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-HEEDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from fencepost.harness.cli.closed_output import outlive_readers
+
+HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AT_ONCE: list[Callable[[], None]] = []
 
 
-class Asked(KeyboardInterrupt):
-    """A signal asked for the end."""
+class EndRequest(KeyboardInterrupt):
+    """A signal that asks this process to end. `exit_code` is 128 plus its number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.exit_code = 128 + number
 
 
-def heed() -> None:
-    """From now on. What whoever started this process chose to ignore (`nohup`) stays ignored, but for SIGINT: a shell
-    without job control lets what it starts in the background ignore it, and nobody means that."""
-    for number in HEEDED:
+def install_handlers() -> None:
+    """Handle SIGINT, SIGTERM and SIGHUP from now on.
+
+    A signal that the parent process set to be ignored (`nohup`) stays ignored, except SIGINT: a shell without job
+    control sets it to be ignored for each background process, without being asked to.
+    """
+    for number in HANDLED:
         if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _first)
 
 
 @contextmanager
 def at_once(act: Callable[[], None]) -> Iterator[None]:
-    """While the block runs, a second signal does this before it ends the process."""
+    """Call `act` on a second signal while the block runs, before the process ends."""
     _AT_ONCE.append(act)
     try:
         yield
@@ -45,12 +50,13 @@ def at_once(act: Callable[[], None]) -> Iterator[None]:
 
 
 def _first(number: int, frame: FrameType | None) -> None:
-    for each in HEEDED:
+    for each in HANDLED:
         if signal.getsignal(each) is not signal.SIG_IGN:
             signal.signal(each, _second)
     if number == signal.SIGHUP:
         _without_terminal()
-    raise Asked(number)
+    outlive_readers()
+    raise EndRequest(number)
 
 
 def _second(number: int, frame: FrameType | None) -> None:
@@ -63,7 +69,7 @@ def _second(number: int, frame: FrameType | None) -> None:
 
 
 def _without_terminal() -> None:
-    """What is printed from now on would fail, and cost the order of the end."""
+    """Send all output to /dev/null: writing to a closed terminal would fail and disturb the cleanup."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
         with suppress(OSError):

@@ -1,30 +1,38 @@
-"""The end of a suite on the terminal: counts, the slowest, and all that is worth a look."""
+"""The summary of a suite on the terminal: counts, the slowest scenarios, each failure."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from rich.text import Text
 
-from harness.cli.board import Board, Row
-from harness.cli.display import COLOURS, duration
-from harness.report.text import summarise
-from results.records.folder import RunFolder
-from results.records.verdict import RunVerdict, Verdict
+from fencepost.harness.cli.board import Board, Row
+from fencepost.harness.cli.display import COLOURS
+from fencepost.harness.cli.eta import duration
+from fencepost.harness.report.suite_results import read_verdict
+from fencepost.harness.report.text import summarise
+from fencepost.harness.terminal import counted
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.verdict import RunVerdict, Verdict
 
 MARGIN = 15
 
 
 def summary(board: Board, now: float, width: int) -> Iterator[Text]:
-    """`now` is monotonic seconds, `width` that of the terminal."""
+    """Yield the lines of the summary. `now` is in monotonic seconds, `width` is the terminal's in columns."""
     counts = board.counts()
     parts = [f"{counts[verdict]} {verdict.value}" for verdict in Verdict]
     if board.skipped:
         parts.append(f"{board.skipped} skipped")
-    yield Text(f"\n{len(board.rows)} stories   {'   '.join(parts)}   {duration(now - board.began)}", "bold")
+    yield Text(
+        f"\n{counted(len(board.rows), 'scenario')}   {'   '.join(parts)}   {duration(now - board.began)}", "bold"
+    )
     if slowest := board.slowest():
-        yield Text("slowest: " + ", ".join(f"{row.story} {row.seconds:.1f} s" for row in slowest), "dim")
+        yield Text("slowest: " + ", ".join(f"{row.scenario} {row.seconds:.1f} s" for row in slowest), "dim")
+    yield from _quarantine(board)
+    yield from _planted_defects(board)
     yield from _listed_differences(board)
     for row in board.failed:
         yield Text()
@@ -32,7 +40,7 @@ def summary(board: Board, now: float, width: int) -> Iterator[Text]:
 
 
 def coloured(summarised: str, verdict: Verdict) -> Text:
-    """The lines of `summarise`, its first word in the verdict's colour."""
+    """Return the lines of `summarise` with their first word in the colour of the verdict."""
     text = Text(summarised)
     text.stylize(COLOURS[verdict], 0, len(verdict.value))
     return text
@@ -43,26 +51,39 @@ def _failure(row: Row, width: int) -> Text:
     saved = _verdict_of(row)
     if saved is not None and row.run is not None:
         return coloured(summarise(saved, RunFolder(Path(row.run)), width=width), verdict)
-    lines = f"{verdict.value:<{MARGIN}}{row.story}\n{'':<{MARGIN}}{row.headline or 'it left no verdict'}"
+    lines = f"{verdict.value:<{MARGIN}}{row.scenario}\n{'':<{MARGIN}}{row.headline or 'the run left no verdict'}"
     return coloured(lines, verdict)
 
 
 def _listed_differences(board: Board) -> Iterator[Text]:
-    """Which listed differences of the target showed, in which stories: passes, and news all the same."""
+    """Yield each listed difference of the target that showed, with its scenarios. Such a scenario passed."""
     shown: dict[str, set[str]] = {}
     for row in board.done:
         saved = _verdict_of(row)
         for finding in saved.of(Verdict.PASS) if saved is not None else ():
             if finding.difference is not None:
-                shown.setdefault(finding.difference, set()).add(row.story)
-    for difference, stories in sorted(shown.items()):
-        yield Text(f"{difference:<{MARGIN}}differs from the document, as listed: {', '.join(sorted(stories))}")
+                shown.setdefault(finding.difference, set()).add(row.scenario)
+    for difference, scenarios in sorted(shown.items()):
+        yield Text(f"{difference:<{MARGIN}}differs from the document, as listed: {', '.join(sorted(scenarios))}")
+
+
+def _quarantine(board: Board) -> Iterator[Text]:
+    """Yield each scenario in quarantine that ran, with its verdict: it is shown, and does not fail the suite."""
+    for row in board.done:
+        if row.verdict is not None and (reason := board.quarantined.get(row.scenario)) is not None:
+            yield Text(f"{'quarantine':<{MARGIN}}{row.scenario}: {row.verdict.value}; {reason}")
+
+
+def _planted_defects(board: Board) -> Iterator[Text]:
+    saved = [each for row in board.done if (each := _verdict_of(row)) is not None]
+    for defect, number in Counter(each.planted_defect for each in saved if each.planted_defect).items():
+        yield planted_line(defect, number)
+
+
+def planted_line(defect: str, number: int) -> Text:
+    """Return the line that keeps a suite or a campaign with a planted defect from reading like one of a real build."""
+    return Text(f"{'planted':<{MARGIN}}{defect} in {counted(number, 'run')}: no verdict about a real build", "bold")
 
 
 def _verdict_of(row: Row) -> RunVerdict | None:
-    if row.run is None:
-        return None
-    try:
-        return RunVerdict.load(RunFolder(Path(row.run)).verdict)
-    except (OSError, ValueError, KeyError):
-        return None
+    return None if row.run is None else read_verdict(Path(row.run))

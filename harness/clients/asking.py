@@ -1,22 +1,20 @@
-"""The questions that every node is asked again and again, and the connection that they go through."""
+"""The requests that poll every node, and the connection that carries them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
-from kio.schema.describe_quorum.v1.request import DescribeQuorumRequest, PartitionData, TopicData
-from kio.schema.describe_quorum.v1.response import DescribeQuorumResponse
 from kio.schema.errors import ErrorCode
-from kio.schema.metadata import v11, v12
 from kio.schema.types import TopicName
 from kio.static.primitive import i32
 
-from harness.clients.metadata.tail import DRAFT_TOPIC, KRAFT_TOPIC
-from harness.clients.raw import NoAnswer, RawConnection
-from harness.clients.views import Answer, BrokerView, ControllerView, PartitionView
-from harness.network.addresses import Endpoint
-from harness.targets.target import Dialect
+from fencepost.harness.clients.metadata.tail import DRAFT_TOPIC, KRAFT_TOPIC
+from fencepost.harness.clients.raw import NoAnswer, RawConnection
+from fencepost.harness.clients.versions import DESCRIBE_QUORUM, METADATA, entity
+from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, PartitionView
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.plan.dialect import Dialect
 
 SILENT_AFTER = 0.6
 """Seconds without an answer that count as silence."""
@@ -24,15 +22,15 @@ SILENT_AFTER = 0.6
 Result = TypeVar("Result")
 
 
-class Line:
-    """A connection that is opened when it is needed, and anew after it was lost."""
+class ReconnectingConnection:
+    """A connection that is opened on demand, and again after it was lost."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._connection: RawConnection | None = None
 
     def ask(self, question: Callable[[RawConnection], Result]) -> Result:
-        """`question` of the connection. NoAnswer if there is none, or it had no answer."""
+        """Call `question` with the connection. Raises NoAnswer if it cannot be opened, or does not answer."""
         try:
             if self._connection is None:
                 self._connection = RawConnection(self._endpoint.host, self._endpoint.port, SILENT_AFTER)
@@ -41,7 +39,7 @@ class Line:
             self._connection = None
             raise
 
-    def __enter__(self) -> Line:
+    def __enter__(self) -> ReconnectingConnection:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -49,21 +47,28 @@ class Line:
             self._connection.close()
 
 
-def metadata_api(dialect: Dialect) -> Any:
-    """The newest version of Metadata that every release of this dialect has (12 came with Apache Kafka 3.0)."""
-    return v11 if dialect is Dialect.ZOOKEEPER else v12
+def request_metadata(connection: RawConnection, topics: Collection[str] | None = None) -> Any:
+    """Return the answer to Metadata of these topics, or of all, in the newest version that the node has.
 
-
-def ask_metadata(connection: RawConnection, dialect: Dialect, topics: Collection[str] | None = None) -> BrokerView:
-    """What a broker says of these topics, or of all. NoAnswer if it says nothing."""
-    api = metadata_api(dialect)
+    Raises NoAnswer.
+    """
+    api = connection.newest(METADATA)
     named = None
     if topics is not None:
-        named = tuple(api.request.MetadataRequestTopic(topic_id=None, name=TopicName(name)) for name in topics)
-    request = api.MetadataRequest(
-        topics=named, allow_auto_topic_creation=False, include_topic_authorized_operations=False
+        named = tuple(entity(api.request.MetadataRequestTopic, topic_id=None, name=TopicName(name)) for name in topics)
+    request = entity(
+        api.MetadataRequest,
+        topics=named,
+        allow_auto_topic_creation=False,
+        include_cluster_authorized_operations=False,
+        include_topic_authorized_operations=False,
     )
-    answer = connection.call(request, api.MetadataResponse)
+    return connection.call(request, api.MetadataResponse)
+
+
+def ask_metadata(connection: RawConnection, topics: Collection[str] | None = None) -> BrokerView:
+    """Request the metadata of these topics, or of all. Raises NoAnswer."""
+    answer = request_metadata(connection, topics)
     if not answer.brokers:
         return BrokerView(Answer.REFUSING)
     partitions = {
@@ -71,10 +76,10 @@ def ask_metadata(connection: RawConnection, dialect: Dialect, topics: Collection
             topic.name or "",
             partition.partition_index,
             partition.leader_id,
-            partition.leader_epoch,
+            leader_epoch(partition),
             tuple(partition.isr_nodes),
-            tuple(partition.offline_replicas),
-            str(topic.topic_id) if topic.topic_id else None,
+            tuple(getattr(partition, "offline_replicas", ())),
+            str(known) if (known := getattr(topic, "topic_id", None)) else None,
         )
         for topic in answer.topics
         for partition in topic.partitions
@@ -82,18 +87,22 @@ def ask_metadata(connection: RawConnection, dialect: Dialect, topics: Collection
     return BrokerView(Answer.SERVING, frozenset(broker.node_id for broker in answer.brokers), partitions)
 
 
-def ask_controller(connection: RawConnection, dialect: Dialect) -> int:
-    """The id of the controller as this broker names it, -1 for none. NoAnswer if it says nothing."""
-    api = metadata_api(dialect)
-    request = api.MetadataRequest(topics=(), allow_auto_topic_creation=False, include_topic_authorized_operations=False)
-    return int(connection.call(request, api.MetadataResponse).controller_id)
+def leader_epoch(partition: Any) -> int:
+    """Return the leader epoch of a partition in a Metadata response; -1, unknown, before version 7."""
+    return int(getattr(partition, "leader_epoch", -1))
+
+
+def ask_controller(connection: RawConnection) -> int:
+    """Request the id of the controller that this broker names, -1 for none. Raises NoAnswer."""
+    return int(request_metadata(connection, ()).controller_id)
 
 
 def ask_quorum(connection: RawConnection, dialect: Dialect) -> ControllerView:
-    """What a controller says of the metadata quorum. NoAnswer if it says nothing."""
+    """Request the state of the metadata quorum. Raises NoAnswer."""
     name = TopicName(KRAFT_TOPIC if dialect is Dialect.KRAFT else DRAFT_TOPIC)
-    topic = TopicData(topic_name=name, partitions=(PartitionData(partition_index=i32(0)),))
-    answer = connection.call(DescribeQuorumRequest(topics=(topic,)), DescribeQuorumResponse)
+    api = connection.newest(DESCRIBE_QUORUM)
+    topic = api.request.TopicData(topic_name=name, partitions=(api.request.PartitionData(partition_index=i32(0)),))
+    answer = connection.call(api.DescribeQuorumRequest(topics=(topic,)), api.DescribeQuorumResponse)
     if answer.error_code is not ErrorCode.none or not answer.topics:
         return ControllerView(Answer.REFUSING)
     partition = answer.topics[0].partitions[0]

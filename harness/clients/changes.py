@@ -1,17 +1,17 @@
-"""What the journal is told: the differences between two observations, as data of `state` events."""
+"""The differences between two observations, as data of `state` events for the journal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
-from harness.clients.views import BrokerView, ControllerView, Observation, PartitionView, ServerView
+from fencepost.harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
+from fencepost.harness.clients.views import BrokerView, ControllerView, Observation, PartitionView, ServerView
 
-Change = tuple[str | None, dict[str, object]]
-"""Who said it, None for the controllers' log or ZooKeeper; and what."""
+ObservedChange = tuple[str | None, dict[str, object]]
+"""The reporting node, None for the controllers' log or ZooKeeper, and the data."""
 
 
-def changes(before: Observation, after: Observation, ids: Mapping[str, int]) -> Iterator[Change]:
+def changes(before: Observation, after: Observation, ids: Mapping[str, int]) -> Iterator[ObservedChange]:
     """In no particular order but that of the parts. `ids` are those of controllers and brokers, by name."""
     for name, view in after.brokers.items():
         if view is not before.brokers.get(name):
@@ -33,7 +33,7 @@ def changes(before: Observation, after: Observation, ids: Mapping[str, int]) -> 
         yield from _of_image(before.image, after.image, ids)
 
 
-def _of_broker(name: str, id: int, before: BrokerView, after: BrokerView) -> Iterator[Change]:
+def _of_broker(name: str, id: int, before: BrokerView, after: BrokerView) -> Iterator[ObservedChange]:
     if after.answer is not before.answer:
         yield name, {"what": "answer", "id": id, "state": after.answer.value}
     if after.brokers != before.brokers and after.brokers:
@@ -45,7 +45,7 @@ def _of_broker(name: str, id: int, before: BrokerView, after: BrokerView) -> Ite
         yield from _gone(name, before.partitions, after.partitions)
 
 
-def _of_controller(name: str, id: int, before: ControllerView, after: ControllerView) -> Iterator[Change]:
+def _of_controller(name: str, id: int, before: ControllerView, after: ControllerView) -> Iterator[ObservedChange]:
     if after.answer is not before.answer:
         yield name, {"what": "answer", "id": id, "state": after.answer.value}
     if after.epoch >= 0:
@@ -53,14 +53,14 @@ def _of_controller(name: str, id: int, before: ControllerView, after: Controller
         yield (name, said) if after.says_it_itself else (None, {**said, "node": name})
 
 
-def _of_server(name: str, before: ServerView, after: ServerView) -> Iterator[Change]:
+def _of_server(name: str, before: ServerView, after: ServerView) -> Iterator[ObservedChange]:
     if after.mode != before.mode:
         yield name, {"what": "server", "mode": after.mode}
     if after.answer is not before.answer:
         yield name, {"what": "answer", "state": after.answer.value}
 
 
-def _of_image(before: Image, after: Image, ids: Mapping[str, int]) -> Iterator[Change]:
+def _of_image(before: Image, after: Image, ids: Mapping[str, int]) -> Iterator[ObservedChange]:
     names = {id: name for name, id in reversed(list(ids.items()))}
     for id, broker in after.brokers.items():
         if broker != before.brokers.get(id):
@@ -84,7 +84,7 @@ def _gone(
     by: str | None,
     before: Mapping[str, PartitionView] | Mapping[str, PartitionEntry],
     after: Mapping[str, PartitionView] | Mapping[str, PartitionEntry],
-) -> Iterator[Change]:
+) -> Iterator[ObservedChange]:
     for key, partition in before.items():
         if key not in after and not partition.topic.startswith("__"):
             yield by, {"what": "partition-gone", "topic": partition.topic, "partition": partition.partition}

@@ -1,4 +1,4 @@
-"""What a controller in ZooKeeper tells brokers, and a broker that wants to go tells the controller.
+"""Requests of a controller in ZooKeeper mode to brokers, and ControlledShutdown of a broker to the controller.
 
 Each in the newest version that every release from 2.8 to 3.9 takes. Source: the message definitions of Apache Kafka.
 """
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import i8, i16, i32, i64
 
-from harness.clients.entities import (
+from fencepost.harness.clients.entities import (
     BOOL,
     ERROR,
     INT8,

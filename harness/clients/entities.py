@@ -1,4 +1,4 @@
-"""What the messages that no library has are made of: the parts of kio's entities that are the same in all of them.
+"""The common parts of kio entities, for messages that no library has.
 
 kio looks at the annotations themselves, so a module that defines entities must not postpone them.
 """
@@ -17,50 +17,51 @@ INT16: Any = {"kafka_type": "int16"}
 INT32: Any = {"kafka_type": "int32"}
 INT64: Any = {"kafka_type": "int64"}
 STRING: Any = {"kafka_type": "string"}
+RECORDS: Any = {"kafka_type": "records"}
 UUID: Any = {"kafka_type": "uuid"}
 ERROR: Any = {"kafka_type": "error_code"}
 DURATION: Any = {"kafka_type": "timedelta_i32"}
 
 
-class Flexible:
+class FlexibleEntity:
     """Compact lengths and tagged fields."""
 
     __flexible__: ClassVar[bool] = True
 
 
-class Plain:
+class PlainEntity:
     """Neither."""
 
     __flexible__: ClassVar[bool] = False
 
 
-class Request:
+class RequestEntity:
     __type__: ClassVar = EntityType.request
 
 
-class Response:
+class ResponseEntity:
     __type__: ClassVar = EntityType.response
 
 
-class FlexibleRequest(Flexible, Request):
+class FlexibleRequest(FlexibleEntity, RequestEntity):
     __header_schema__: ClassVar[type[RequestHeaderV2]] = RequestHeaderV2
 
 
-class FlexibleResponse(Flexible, Response):
+class FlexibleResponse(FlexibleEntity, ResponseEntity):
     __header_schema__: ClassVar[type[ResponseHeaderV1]] = ResponseHeaderV1
 
 
-class PlainRequest(Plain, Request):
+class PlainRequest(PlainEntity, RequestEntity):
     __header_schema__: ClassVar[type[RequestHeaderV1]] = RequestHeaderV1
 
 
-class PlainResponse(Plain, Response):
+class PlainResponse(PlainEntity, ResponseEntity):
     __header_schema__: ClassVar[type[ResponseHeaderV0]] = ResponseHeaderV0
 
 
-class FlexibleNested(Flexible):
+class FlexibleNested(FlexibleEntity):
     __type__: ClassVar = EntityType.nested
 
 
-class PlainNested(Plain):
+class PlainNested(PlainEntity):
     __type__: ClassVar = EntityType.nested

@@ -15,7 +15,7 @@ MAX_FRAME = 64 << 20
 
 
 class NoAnswer(Exception):
-    """The request was not answered; the sentence says how that showed."""
+    """The request was not answered; the message says how that showed."""
 
 
 class Unanswered(NoAnswer):

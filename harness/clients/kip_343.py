@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from kio.static.primitive import i8, i16, i32, i64
 
-from harness.clients.entities import (
+from fencepost.harness.clients.entities import (
     INT8,
     INT16,
     INT32,

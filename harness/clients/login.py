@@ -8,13 +8,13 @@ from kio.schema.sasl_authenticate.v2.response import SaslAuthenticateResponse
 from kio.schema.sasl_handshake.v1.request import SaslHandshakeRequest
 from kio.schema.sasl_handshake.v1.response import SaslHandshakeResponse
 
-from harness.clients.raw import RawConnection
+from fencepost.harness.clients.raw import RawConnection
 
 MECHANISM = "PLAIN"
 
 
 def log_in(connection: RawConnection, user: str, password: str) -> ErrorCode:
-    """What the server says to the user's name and password. NoAnswer if nothing."""
+    """Log in with SASL/PLAIN and return the error code of the server. Raises NoAnswer."""
     greeting = connection.call(SaslHandshakeRequest(mechanism=MECHANISM), SaslHandshakeResponse)
     if greeting.error_code is not ErrorCode.none:
         return greeting.error_code

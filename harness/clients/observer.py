@@ -1,8 +1,8 @@
-"""Watches a cluster from outside, all the time: what each node says of itself, and what the controllers decided.
+"""Observes a cluster from outside: the state that each node reports, and the decisions of the controllers.
 
 One thread for each node asks it about every 100 ms through the probe site's own link, which no fault breaks. One more
 follows what the controllers decided: the metadata log at the leader of the highest epoch, or the tree of ZooKeeper.
-What is new is journalled (`state`), and wakes those who wait for a condition.
+Changes are journalled (`state`), and wake threads that wait for a condition.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from harness.clients.asking import SILENT_AFTER, Line, ask_metadata, ask_quorum
-from harness.clients.changes import changes
-from harness.clients.metadata.image import Image
-from harness.clients.metadata.tail import NotLeader, Tail
-from harness.clients.raw import NoAnswer, RawConnection, Unanswered
-from harness.clients.views import (
+from fencepost.harness.clients.asking import SILENT_AFTER, ReconnectingConnection, ask_metadata, ask_quorum
+from fencepost.harness.clients.changes import changes
+from fencepost.harness.clients.ends import Turns, VisibleEnds, ask_ends, led_by
+from fencepost.harness.clients.metadata.image import Image
+from fencepost.harness.clients.metadata.tail import NotLeader, Tail
+from fencepost.harness.clients.raw import NoAnswer, RawConnection, Unanswered
+from fencepost.harness.clients.views import (
     Answer,
     BrokerView,
     ControllerView,
@@ -25,15 +27,15 @@ from harness.clients.views import (
     ServerView,
     active_controller,
 )
-from harness.clients.zookeeper.follower import Follower
-from harness.clients.zookeeper.leaderless import WatchedTree
-from harness.clients.zookeeper.reading import read_tree
-from harness.clients.zookeeper.server import ask_server
-from harness.clients.zookeeper.tree import Claim, Tree
-from harness.errors import InfrastructureError
-from harness.network.addresses import Endpoint
-from harness.targets.target import Dialect
-from results.records.journal import JournalWriter
+from fencepost.harness.clients.zookeeper.follower import Follower
+from fencepost.harness.clients.zookeeper.leaderless import WatchedTree
+from fencepost.harness.clients.zookeeper.reading import read_tree
+from fencepost.harness.clients.zookeeper.server import ask_server
+from fencepost.harness.clients.zookeeper.tree import ControllerClaim, Tree
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.results.records.journal import JournalWriter
 
 EVERY = 0.1
 """Seconds between two questions to one node."""
@@ -44,7 +46,7 @@ RECHECK = 0.05
 
 
 @dataclass(frozen=True)
-class Watched:
+class ObservedNode:
     """A node as the observer needs it."""
 
     name: str
@@ -53,31 +55,32 @@ class Watched:
     is_controller: bool
     is_zookeeper: bool = False
     is_duplicate: bool = False
-    """Of a node with the same id, which is the one that others reach."""
+    """True for a duplicate of a node with the same id; other nodes reach that one."""
 
 
-def controllers_by_id(nodes: Iterable[Watched]) -> dict[int, str]:
-    """Whom the id of a leader names: never a duplicate."""
+def controllers_by_id(nodes: Iterable[ObservedNode]) -> dict[int, str]:
+    """Return the controllers by id, without duplicates."""
     return {node.id: node.name for node in nodes if node.is_controller and not node.is_duplicate}
 
 
 class Observer:
-    """Entered it watches, left it has stopped. All methods may be called from any thread.
+    """A context in which the cluster is observed. All methods may be called from any thread.
 
-    Brokers are not asked about the topics in `unasked`: an answer about thousands would take longer than its turn.
+    Brokers are not asked about `unqueried_topics`: an answer about thousands of partitions would take longer than the
+    interval between two queries.
     """
 
     def __init__(
         self,
-        nodes: tuple[Watched, ...],
+        nodes: tuple[ObservedNode, ...],
         dialect: Dialect,
         journal: JournalWriter,
-        unasked: frozenset[str] = frozenset(),
+        unqueried_topics: frozenset[str] = frozenset(),
     ) -> None:
         self._nodes = nodes
         self._dialect = dialect
         self._journal = journal
-        self._unasked = unasked
+        self._unqueried_topics = unqueried_topics
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._now = Observation()
@@ -87,7 +90,9 @@ class Observer:
         self._asked = dict.fromkeys(self._ids, 0.0)
         """When the last question began that each node answered or left unanswered; monotonic."""
         self._wanted: frozenset[str] = frozenset()
-        self._listing = Listing()
+        self._listed = ListedBrokers()
+        self._ends = VisibleEnds(journal)
+        self._turns = {node.name: Turns() for node in nodes}
         servers = [node.endpoint for node in nodes if node.is_zookeeper]
         read = read_tree if dialect.has_controllers else WatchedTree()
         self._follower = (
@@ -101,15 +106,15 @@ class Observer:
         return self._now
 
     def want(self, path: str) -> None:
-        """Read this path of ZooKeeper's tree, too, from now on: `now.znodes` has it once it was read."""
+        """Also read this path of ZooKeeper's tree from now on; `now.znodes` has it once it was read."""
         with self._changed:
             self._wanted |= {path}
 
     def wait(self, condition: Callable[[], bool], deadline: float, every: float = RECHECK) -> bool:
-        """Until `condition` holds, looked at after each change, and at least `every` so many seconds; False once the
-        monotonic `deadline` has passed.
+        """Wait until `condition` holds, checked after each change and every `every` seconds.
 
-        InfrastructureError if the watching itself has failed, for then nothing would ever come true.
+        Returns False once the monotonic `deadline` has passed. Raises InfrastructureError if a thread of the observer
+        has failed, since no condition could then come true.
         """
         while True:
             seen = self._version
@@ -124,7 +129,7 @@ class Observer:
                 self._changed.wait_for(lambda: self._version > seen, min(left, every))  # noqa: B023  # called here
 
     def catch_up(self, brokers: Collection[str], deadline: float) -> bool:
-        """Until all is observed that ZooKeeper has decided by now, and each of these brokers was asked once more."""
+        """Wait until all present decisions of ZooKeeper are observed, and each of these brokers was polled again."""
         if self._follower is None:
             raise ValueError("only ZooKeeper can be asked for all that it has decided")
         follower, question, since = self._follower, self._follower.ask_anew(), time.monotonic()
@@ -142,15 +147,15 @@ class Observer:
         for thread in self._threads:
             thread.join()
 
-    def _guard(self, work: Callable[..., None], *arguments: Watched) -> None:
+    def _guard(self, work: Callable[..., None], *arguments: ObservedNode) -> None:
         try:
             work(*arguments)
         except Exception as error:
             self._failed = error
-            self._journal.trouble(f"watching the cluster failed: {error!r}")
+            self._journal.infrastructure(f"watching the cluster failed: {error!r}")
 
-    def _watch(self, node: Watched) -> None:
-        with Line(node.endpoint) as line:
+    def _watch(self, node: ObservedNode) -> None:
+        with ReconnectingConnection(node.endpoint) as line:
             while not self._stopping.is_set():
                 began = time.monotonic()
                 if node.is_zookeeper:
@@ -159,8 +164,8 @@ class Observer:
                     self._look_at(node, line, began)
                 self._stopping.wait(max(0.0, EVERY - (time.monotonic() - began)))
 
-    def _look_at(self, node: Watched, line: Line, began: float) -> None:
-        """What the node said last is no longer known when it does not answer."""
+    def _look_at(self, node: ObservedNode, line: ReconnectingConnection, began: float) -> None:
+        """Poll a node; a node that does not answer loses its last known state."""
         try:
             view = line.ask(self._ask_controller if node.is_controller else self._ask_broker)
         except NoAnswer as error:
@@ -168,26 +173,34 @@ class Observer:
             view = ControllerView(answer) if node.is_controller else BrokerView(answer)
         if isinstance(view, BrokerView):
             self._set_broker(node.name, view, began)
+            self._look_at_ends(node, line, view, began)
         else:
             self._set_controller(node.name, view)
         self._asked[node.name] = began
+
+    def _look_at_ends(self, node: ObservedNode, line: ReconnectingConnection, view: BrokerView, began: float) -> None:
+        """Ask for the ends of the partitions that the broker leads. A duplicate is not the one that clients reach."""
+        led = [] if node.is_duplicate else led_by(view, node.id)
+        if self._turns[node.name].due(led, began):
+            with suppress(NoAnswer):
+                self._ends.ask(node.name, led, lambda: line.ask(lambda connection: ask_ends(connection, led)))
 
     def _ask_controller(self, connection: RawConnection) -> ControllerView | BrokerView:
         return ask_quorum(connection, self._dialect)
 
     def _ask_broker(self, connection: RawConnection) -> ControllerView | BrokerView:
-        if not self._unasked:
-            return ask_metadata(connection, self._dialect)
+        if not self._unqueried_topics:
+            return ask_metadata(connection)
         topics = {entry.topic for entry in self._now.image.partitions.values()}
-        return ask_metadata(connection, self._dialect, sorted(topics - self._unasked))
+        return ask_metadata(connection, sorted(topics - self._unqueried_topics))
 
     def _set_broker(self, node: str, view: BrokerView, began: float) -> None:
         with self._changed:
             before = self._now.brokers.get(node)
             after = self._now if view == before else replace(self._now, brokers={**self._now.brokers, node: view})
             if self._follower is not None and self._dialect.has_controllers:
-                self._listing = self._listing.told(node, view, began)
-                after = replace(after, image=self._listing.applied(after.image))
+                self._listed = self._listed.updated(node, view, began)
+                after = replace(after, image=self._listed.applied(after.image))
             self._become(after)
 
     def _set_controller(self, node: str, view: ControllerView) -> None:
@@ -206,22 +219,25 @@ class Observer:
             controllers = self._claimed(tree.claim, tree.image) if tree.whole else self._now.controllers
             image = _with_gone(self._now.image, tree.image)
             if self._dialect.has_controllers:
-                self._listing = self._listing.of(next(iter(controllers), None), time.monotonic())
-                image = self._listing.applied(image)
+                self._listed = self._listed.of(next(iter(controllers), None), time.monotonic())
+                image = self._listed.applied(image)
             self._become(
                 replace(
                     self._now,
                     controllers=controllers,
                     image=image,
                     news=True,
-                    pending=(*tree.pending, *tree.strange),
+                    pending=(*tree.pending, *tree.malformed),
                     znodes=tree.znodes,
                     queues=tree.queues,
                 )
             )
 
-    def _claimed(self, claim: Claim | None, image: Image) -> Mapping[str, ControllerView]:
-        """By the holder's name. Of an elder and its duplicate it is the one that registered, if by the same session."""
+    def _claimed(self, claim: ControllerClaim | None, image: Image) -> Mapping[str, ControllerView]:
+        """By the holder's name.
+
+        Of an original and its duplicate it is the one that registered, if by the same session.
+        """
         if claim is None or not (names := [name for name, id in self._ids.items() if id == claim.broker]):
             return {}
         registered = image.brokers.get(claim.broker)
@@ -233,7 +249,7 @@ class Observer:
         return {names[0]: ControllerView(Answer.UNKNOWN, claim.broker, claim.epoch)}
 
     def _no_news(self) -> None:
-        """Nobody can be elected or given up without ZooKeeper; who was the controller may be so no longer."""
+        """Forget the controller: without ZooKeeper it may have lost its leadership."""
         with self._changed:
             if self._now.news:
                 self._become(replace(self._now, news=False, controllers={}))
@@ -243,7 +259,7 @@ class Observer:
             self._become(replace(self._now, image=image))
 
     def _become(self, after: Observation) -> None:
-        """With the lock held. Journalled before anybody can act on it."""
+        """Replace the observation, with the lock held; journal the changes before any thread can act on them."""
         if after == self._now:
             return
         for node, data in changes(self._now, after, self._ids):
@@ -264,10 +280,10 @@ class Observer:
             else:
                 self._follow_log(leader, tail)
 
-    def _follow_log(self, leader: tuple[Watched, int], tail: Tail) -> None:
-        """For as long as this controller leads at this epoch."""
+    def _follow_log(self, leader: tuple[ObservedNode, int], tail: Tail) -> None:
+        """Follow the log while this controller leads at this epoch."""
         node, epoch = leader
-        with Line(node.endpoint) as line:
+        with ReconnectingConnection(node.endpoint) as line:
             while not self._stopping.is_set() and self._leader() == leader:
                 before = tail.image.offset
                 try:
@@ -281,8 +297,8 @@ class Observer:
         for image in tail.read(connection, epoch):
             self._set_image(image)
 
-    def _leader(self) -> tuple[Watched, int] | None:
-        """The controller that says it leads, at the highest epoch anybody claims, and that epoch."""
+    def _leader(self) -> tuple[ObservedNode, int] | None:
+        """Return the controller that claims to lead at the highest known epoch, and that epoch."""
         node = active_controller(self._now, controllers_by_id(self._nodes))
         if node is None:
             return None
@@ -290,34 +306,34 @@ class Observer:
 
 
 @dataclass(frozen=True)
-class Listing:
-    """Which brokers the active controller lists in its Metadata: only that shows whom it holds to be alive (KIP-343).
+class ListedBrokers:
+    """The brokers in the Metadata of the active controller: only these does it hold to be alive (KIP-343).
 
-    Kept while nobody is active, and while the active one does not answer; of another one nothing is known until it has
-    answered. An answer counts from an election on.
+    The list is kept while no controller is active, and while the active one does not answer. That of a new controller
+    is unknown until it has answered a request that began after its election.
     """
 
     controller: str | None = None
     since: float = 0.0
     brokers: frozenset[int] | None = None
     by: str | None = None
-    """Who gave the list."""
+    """The controller that gave the list."""
 
-    def of(self, controller: str | None, now: float) -> Listing:
-        """This controller is the active one."""
+    def of(self, controller: str | None, now: float) -> ListedBrokers:
+        """Return the list after `controller` became the active one."""
         if controller == self.controller:
             return self
         brokers = self.brokers if controller in (None, self.by) else None
         return replace(self, controller=controller, since=now, brokers=brokers)
 
-    def told(self, node: str, view: BrokerView, began: float) -> Listing:
-        """`node` answered so to a question of that time."""
+    def updated(self, node: str, view: BrokerView, began: float) -> ListedBrokers:
+        """Return the list after an answer of `node` to a request that began at `began`."""
         if node != self.controller or view.answer is not Answer.SERVING or began < self.since:
             return self
         return replace(self, brokers=view.brokers, by=node)
 
     def applied(self, image: Image) -> Image:
-        """The image with each registered broker as active or inactive; the same one if nothing is otherwise."""
+        """Return the image with each registered broker as active or inactive; the same image without changes."""
         states = {id: self._state(id) for id, broker in image.brokers.items() if broker.state != "gone"}
         otherwise = {id: state for id, state in states.items() if image.brokers[id].state != state}
         if not otherwise:
@@ -332,6 +348,6 @@ class Listing:
 
 
 def _with_gone(before: Image, after: Image) -> Image:
-    """A broker whose registration went keeps the epoch that it last had."""
+    """Return the image with unregistered brokers as `gone`, at their last epochs."""
     gone = {id: replace(broker, state="gone") for id, broker in before.brokers.items() if id not in after.brokers}
     return replace(after, brokers={**gone, **after.brokers}) if gone else after

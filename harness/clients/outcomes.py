@@ -1,4 +1,4 @@
-"""What a producer's report says about a record: acknowledged, certainly refused, or unknown.
+"""Classify the delivery report of a record: acknowledged, certainly refused, or unknown.
 
 Unknown is the rule: a timeout, a lost connection, or error 20 (appended, then too few replicas) may have left the
 record in the log. A refusal is certain only if it comes before the append, and only if it answers the one attempt
@@ -11,7 +11,7 @@ from typing import Final
 
 from confluent_kafka import KafkaError
 
-from harness.checkers.history import Outcome
+from fencepost.harness.checkers.history import SendOutcome
 
 _NEVER_DISPATCHED: Final = frozenset(
     {
@@ -51,12 +51,12 @@ _WHILE_IT_WAITED: Final = frozenset(
 """Before the append, or, at acks=all, while it waited for other replicas."""
 
 
-def classify(error: KafkaError | None, *, acks: str, retried: bool) -> Outcome:
+def classify(error: KafkaError | None, *, acks: str, retried: bool) -> SendOutcome:
     """`retried`: whether the client may have made more than one attempt."""
     if error is None:
-        return Outcome.OK
+        return SendOutcome.OK
     code = error.code()
     if code == KafkaError._QUEUE_FULL:
-        return Outcome.FAIL
+        return SendOutcome.FAIL
     certain = _NEVER_DISPATCHED | _REFUSED_BEFORE_APPEND - (_WHILE_IT_WAITED if acks == "all" else frozenset())
-    return Outcome.FAIL if code in certain and not retried else Outcome.INFO
+    return SendOutcome.FAIL if code in certain and not retried else SendOutcome.INFO

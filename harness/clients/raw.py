@@ -1,7 +1,7 @@
 """One connection that asks one thing at a time, through `kio`: a codec that shares nothing with the cluster's own.
 
-Every request is of a fixed version, named by its class: two targets are asked with the same bytes. A version that a
-target does not have shows as `Closed` or as its error.
+A request is of the version that its class names. `newest` chooses one that the node has, too; what the node does not
+have is not sent (`NotOffered`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import time
 from functools import cache
 from typing import Any, TypeVar
 
+from kio.schema.api_versions.v0 import ApiVersionsRequest, ApiVersionsResponse
 from kio.serial import entity_reader, entity_writer
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.clients.framed import Closed, FramedConnection, NoAnswer, Unanswered, Unreadable
+from fencepost.harness.clients.framed import Closed, FramedConnection, NoAnswer, Unanswered, Unreadable
+from fencepost.harness.clients.versions import Api, NotOffered, Offered, require
 
-__all__ = ["Closed", "NoAnswer", "RawConnection", "Unanswered", "Unreadable"]
+__all__ = ["Closed", "NoAnswer", "NotOffered", "RawConnection", "Unanswered", "Unreadable"]
 
 CLIENT_ID = "fencepost"
 
@@ -37,10 +39,36 @@ class RawConnection(FramedConnection):
         super().__init__(host, port, timeout)
         self.timeout = timeout
         self._correlation_ids = itertools.count(1)
+        self._offered: Offered | None = None
+
+    def newest(self, api: Api) -> Any:
+        """Return kio's module of the newest version of a request that both sides have. NoAnswer if there is none."""
+        return api.newest(self.offered(), self.peer)
+
+    def offered(self) -> Offered:
+        """Return the versions that the node takes. NoAnswer if it does not say."""
+        return self._versions(time.monotonic() + self.timeout)
 
     def call(self, request: RequestPayload, response: type[Response], timeout: float | None = None) -> Response:
-        """The answer to `request`, read as `response`. NoAnswer if there is none."""
+        """Return the answer to `request`, read as `response`. NoAnswer if there is none, or if it is not offered."""
         deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
+        require(self._versions(deadline), self.peer, request)
+        return self._call(request, response, deadline)
+
+    def send(self, request: RequestPayload) -> None:
+        """Send what is not answered (acks=0). Closed if the connection is gone."""
+        deadline = time.monotonic() + self.timeout
+        require(self._versions(deadline), self.peer, request)
+        self._send(request, deadline)
+
+    def _versions(self, deadline: float) -> Offered:
+        """Return what the node at the other end takes; it is asked once in the life of a connection."""
+        if self._offered is None:
+            answer = self._call(ApiVersionsRequest(), ApiVersionsResponse, deadline)
+            self._offered = {int(each.api_key): (each.min_version, each.max_version) for each in answer.api_keys}
+        return self._offered
+
+    def _call(self, request: RequestPayload, response: type[Response], deadline: float) -> Response:
         correlation_id = self._send(request, deadline)
         frame = self.receive_frame(deadline)
         try:
@@ -51,10 +79,6 @@ class RawConnection(FramedConnection):
         except Exception as error:
             raise self.unreadable(f"answered what is no {response.__name__}: {error!r}") from error
         return answer
-
-    def send(self, request: RequestPayload) -> None:
-        """For what is not answered (acks=0). Closed if the connection is gone."""
-        self._send(request, time.monotonic() + self.timeout)
 
     def _send(self, request: RequestPayload, deadline: float) -> int:
         correlation_id = next(self._correlation_ids)

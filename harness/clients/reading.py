@@ -2,16 +2,16 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from harness.checkers import control
-from harness.checkers.history import value_of
-from harness.clients.settings import Settings
-from results.records.journal import JournalWriter
+from fencepost.harness.checkers import control
+from fencepost.harness.checkers.history import value_of
+from fencepost.harness.clients.settings import ClientSettings
+from fencepost.results.records.journal import JournalWriter
 
 BATCH = 500
 POLL_SECONDS = 0.1
@@ -25,67 +25,94 @@ class PositionLost(Exception):
 class Reader:
     """A consumer with assigned partitions that journals each poll that gave something.
 
-    A poll that follows an assignment has `reset`: the step from the poll before it is not judged.
+    A poll that follows an assignment has `reset`: the step from the poll before it is not judged. With `transactions`
+    the end of a partition is its high watermark, also where the last stable offset is below it.
     """
 
     def __init__(
-        self, name: str, partitions: Sequence[control.TopicPartition], settings: Settings, journal: JournalWriter
+        self,
+        name: str,
+        partitions: Sequence[control.TopicPartition],
+        settings: ClientSettings,
+        journal: JournalWriter,
+        *,
+        transactions: bool = False,
     ) -> None:
         self._name = name
         self._partitions = partitions
         self._journal = journal
         self._numbers = count()
-        self._consumer = Consumer(settings)
+        self._consumer = Consumer(settings | {"enable.partition.eof": True})
         self._reset = True
+        self._reached: dict[control.TopicPartition, int] = {}
+        self._asking = Consumer(settings | {"isolation.level": "read_uncommitted"}) if transactions else self._consumer
+        uncommitted = settings.get("isolation.level") == "read_uncommitted"
+        self._poll_data = {"process": name, "f": "poll"} | ({"isolation": "read_uncommitted"} if uncommitted else {})
 
     def rewind(self) -> None:
         """Start at the beginning of every partition (again)."""
         self._consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for topic, number in self._partitions])
+        self._reached.clear()
         self._reset = True
 
     def poll(self, seconds: float = POLL_SECONDS, *, final: bool = False) -> list[str]:
         """The values that came, journalled. Raises PositionLost; other errors are the client's to retry."""
         messages = self._consumer.consume(BATCH, seconds)
-        records = [_record(message) for message in messages if message.error() is None]
+        records = [record_of(message) for message in messages if message.error() is None]
         if records:
             self._journal.write(
                 "op",
                 f"poll-{self._name}-{next(self._numbers)}",
                 "ok",
-                {"process": self._name, "f": "poll", "records": records, "reset": self._reset, "final": final},
+                self._poll_data | {"records": records, "reset": self._reset, "final": final},
             )
             self._reset = False
         for message in messages:
             error = message.error()
+            if error is not None and error.code() == KafkaError._PARTITION_EOF:
+                self._reached[str(message.topic()), message.partition() or 0] = message.offset() or 0
             if error is not None and error.code() == KafkaError._AUTO_OFFSET_RESET:
                 raise PositionLost(error.str())
         return [record[3] for record in records]
 
+    @property
+    def reached(self) -> Mapping[control.TopicPartition, int]:
+        """The ends of partitions that were reached, as the isolation level shows them."""
+        return self._reached
+
     def ends(self) -> dict[control.TopicPartition, tuple[int, int]]:
         """First offset and end (exclusive) of each partition, asked of the leaders. Raises KafkaException."""
         return {
-            (topic, number): self._consumer.get_watermark_offsets(TopicPartition(topic, number), METADATA_SECONDS)
+            (topic, number): self._asking.get_watermark_offsets(TopicPartition(topic, number), METADATA_SECONDS)
             for topic, number in self._partitions
         }
 
     def positions(self) -> dict[control.TopicPartition, int]:
-        """The next offset of each partition; negative before its first record."""
+        """The next offset of each partition; negative before its first record.
+
+        An end that was reached may lie after records that consumers do not get, such as the markers of transactions.
+        """
         partitions = [TopicPartition(topic, number) for topic, number in self._partitions]
-        return {(each.topic, each.partition): each.offset for each in self._consumer.position(partitions)}
+        found = {(each.topic, each.partition): each.offset for each in self._consumer.position(partitions)}
+        return {at: max(offset, self._reached.get(at, -1)) for at, offset in found.items()}
 
     def close(self) -> None:
         self._consumer.close()
+        if self._asking is not self._consumer:
+            self._asking.close()
 
 
-def _record(message: Message) -> tuple[str | None, int | None, int | None, str]:
-    return message.topic(), message.partition(), message.offset(), value_of(message.value())
+def record_of(message: Message) -> tuple[str, int, int, str]:
+    """Return a record as the journal has it: topic, partition, offset, value."""
+    topic, partition, offset = message.topic(), message.partition(), message.offset()
+    assert topic is not None and partition is not None and offset is not None  # a message without an error has them
+    return topic, partition, offset, value_of(message.value())
 
 
 def read_along(
     reader: Reader, name: str, journal: JournalWriter, stopped: threading.Event, on_read: Callable[[list[str]], None]
 ) -> None:
-    """Poll until stopped; `on_read` is told the values. A lost position is journalled, and all is read again from the
-    beginning."""
+    """Poll until stopped, and pass the values to `on_read`. After a lost position, read again from the beginning."""
     lost = count()
     reader.rewind()
     while not stopped.is_set():
@@ -99,7 +126,7 @@ def read_along(
 
 @dataclass(frozen=True, slots=True)
 class FinalReadResult:
-    """Whether every partition was read to its end, and how many promised records were not found."""
+    """The result of a final read, complete if every partition was read to its end; `missing` are promised records."""
 
     complete: bool
     records: int
@@ -109,14 +136,19 @@ class FinalReadResult:
 def read_everything(
     name: str,
     partitions: Sequence[control.TopicPartition],
-    settings: Settings,
+    settings: ClientSettings,
     journal: JournalWriter,
     promised: frozenset[str],
     timeout: float,
     settle: float,
     now: Callable[[], float] = time.monotonic,
+    *,
+    transactions: bool = False,
 ) -> FinalReadResult:
     """Read all partitions from their beginning to their end. `promised`: the values that should be there.
+
+    With `transactions` a partition whose last stable offset stays below its end was not read to its end; the journal
+    has it as `unstable`, with the position that was reached.
 
     A new leader learns its high watermark late, and until then the end looks nearer than it is. So the read goes on
     past what looked like the end while promised records are missing: until nothing new came for `settle` seconds, and
@@ -127,11 +159,12 @@ def read_everything(
     missing = set(promised)
     seen = 0
     spans: dict[control.TopicPartition, tuple[int, int]] = {}
-    reader = Reader(name, partitions, settings, journal)
+    reader = Reader(name, partitions, settings, journal, transactions=transactions)
     op = f"final-{name}"
     base = {"process": name, "f": "final"}
     journal.write("op", op, "invoke", base | {"asked": [list(each) for each in partitions]})
     problem = ""
+    unstable: list[list[object]] = []
     try:
         reader.rewind()
         while now() < deadline:
@@ -150,16 +183,31 @@ def read_everything(
                 break
         else:
             spans = {} if missing else spans
+        if transactions and len(spans) < len(partitions):
+            unstable = list(_unstable(reader))
     except PositionLost as error:
         spans, problem = {}, f"position lost: {error}"
     finally:
         reader.close()
     complete = len(spans) == len(partitions)
     data = base | {"partitions": [[*at, *span] for at, span in spans.items()], "records": seen, "missing": len(missing)}
+    if unstable:
+        data["unstable"] = unstable
     if problem:
         data["error"] = problem
     journal.write("op", op, "ok" if complete else "info", data)
     return FinalReadResult(complete, seen, len(missing))
+
+
+def _unstable(reader: Reader) -> Iterator[list[object]]:
+    """Yield the partitions whose end at read_committed was reached, below their high watermark: both offsets."""
+    try:
+        ends = reader.ends()
+    except KafkaException:
+        return
+    for at, reached in reader.reached.items():
+        if reached < ends[at][1]:
+            yield [*at, reached, ends[at][1]]
 
 
 def _reached(reader: Reader) -> dict[control.TopicPartition, tuple[int, int]]:

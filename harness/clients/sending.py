@@ -7,28 +7,31 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from harness.checkers.history import Outcome
-from harness.clients.outcomes import classify
-from harness.clients.settings import Settings
-from results.records.journal import JournalWriter
+from fencepost.harness.checkers.history import SendOutcome
+from fencepost.harness.clients.outcomes import classify
+from fencepost.harness.clients.settings import ClientSettings
+from fencepost.results.records.journal import JournalWriter
 
 OUTSTANDING = 1000
 """Records without a report, at which a producer waits: bounds memory, and what one fault can leave unknown."""
 
+NOT_KNOWN = frozenset({KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION})
+"""The client refuses a record by these while the brokers that it asks do not know the topic: they have just started."""
+
 
 @dataclass
 class Tally:
-    """What became of a producer's records so far. Errors by name, of those refused and those unknown."""
+    """The counted outcomes of a producer's records so far, with errors by name.
+
+    `acknowledged` counts the records of a transaction once its commit is acknowledged.
+    """
 
     sent: int = 0
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    acknowledged: int = 0
+    outcomes: Counter[SendOutcome] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def acknowledged(self) -> int:
-        return self.outcomes[Outcome.OK]
 
     @property
     def outstanding(self) -> int:
@@ -46,7 +49,7 @@ class Sender:
         self,
         name: str,
         topic: str,
-        settings: Settings,
+        settings: ClientSettings,
         journal: JournalWriter,
         *,
         size: int,
@@ -54,6 +57,7 @@ class Sender:
         on_promise: Callable[[str], None],
     ) -> None:
         self.tally = Tally()
+        self.producer = Producer(settings)
         self._name = name
         self._topic = topic
         self._acks = str(settings["acks"])
@@ -63,27 +67,43 @@ class Sender:
         self._numbers = numbers
         self._journal = journal
         self._on_promise = on_promise
-        self._producer = Producer(settings)
+        self._transaction: str | None = None
+        self._delivered: list[str] = []
+        self._undelivered = 0
+
+    @property
+    def delivered(self) -> bool:
+        """Return whether each record of the transaction so far was answered, and without an error."""
+        return self.tally.outstanding == 0 and not self._undelivered
+
+    def begin(self, transaction: str) -> None:
+        """Send the records from now on in this transaction."""
+        self._transaction, self._delivered, self._undelivered = transaction, [], 0
+
+    def committed(self) -> None:
+        """Count the records of the transaction as acknowledged."""
+        self.tally.acknowledged += len(self._delivered)
+        for value in self._delivered:
+            self._on_promise(value)
+        self._delivered = []
 
     def send(self, partition: int) -> None:
         """Give one record to the client; its fate comes while `serve` or `finish` runs."""
         number = next(self._numbers)
         value = f"{self._name}-{number}"
         op = f"send-{value}"
-        self._journal.write(
-            "op",
-            op,
-            "invoke",
-            {
-                "process": self._name,
-                "f": "send",
-                "topic": self._topic,
-                "partition": partition,
-                "value": value,
-                "acks": self._acks,
-                "idempotent": self._idempotent,
-            },
-        )
+        data = {
+            "process": self._name,
+            "f": "send",
+            "topic": self._topic,
+            "partition": partition,
+            "value": value,
+            "acks": self._acks,
+            "idempotent": self._idempotent,
+        }
+        if self._transaction is not None:
+            data["transaction"] = self._transaction
+        self._journal.write("op", op, "invoke", data)
         self.tally.sent += 1
 
         def report(error: KafkaError | None, message: Message) -> None:
@@ -91,19 +111,36 @@ class Sender:
 
         filled = f"{value} ".encode().ljust(self._size, b".")
         try:
-            self._producer.produce(self._topic, filled, partition=partition, on_delivery=report)
+            self.producer.produce(self._topic, filled, partition=partition, on_delivery=report)
         except BufferError:
             self._note(op, value, partition, KafkaError(KafkaError._QUEUE_FULL), None)
+        except KafkaException as error:
+            cause: KafkaError = error.args[0]
+            if self._transaction is None and cause.code() not in NOT_KNOWN:
+                raise
+            self._note(op, value, partition, cause, None)
 
     def serve(self, seconds: float) -> None:
         """Take reports for so long, or until there are some."""
-        self._producer.poll(max(0.0, seconds))
+        self.producer.poll(max(0.0, seconds))
 
     def finish(self, timeout: float) -> None:
         """Wait for all reports; what has none after `timeout` seconds is given up and stays unknown."""
-        if self._producer.flush(timeout) > 0:
-            self._producer.purge()
-            self._producer.flush(1.0)
+        if self.producer.flush(timeout) > 0:
+            self.producer.purge()
+            self.producer.flush(1.0)
+
+    def settle(self, timeout: float) -> None:
+        """Wait for all reports, as `finish` does, of a producer that may be fenced.
+
+        `flush` raises SystemError then: it returns NULL for the fatal error without a Python exception.
+        """
+        for seconds in (timeout, 1.0):
+            deadline = time.monotonic() + seconds
+            while self.tally.outstanding and time.monotonic() < deadline:
+                self.serve(0.1)
+            if self.tally.outstanding:
+                self.producer.purge()
 
     def _note(self, op: str, value: str, partition: int, error: KafkaError | None, offset: int | None) -> None:
         outcome = classify(error, acks=self._acks, retried=self._retried)
@@ -113,15 +150,25 @@ class Sender:
             self.tally.errors[error.name()] += 1
         self._journal.write("op", op, outcome.value, data)
         self.tally.outcomes[outcome] += 1
-        if outcome is Outcome.OK and self._acks == "all":
-            self._on_promise(value)
+        if self._transaction is not None:
+            self._delivered += [value] if outcome is SendOutcome.OK else []
+            self._undelivered += outcome is not SendOutcome.OK
+        elif outcome is SendOutcome.OK:
+            self.tally.acknowledged += 1
+            if self._acks == "all":
+                self._on_promise(value)
 
 
-def send_at_rate(sender: Sender, partitions: int, rate: float, stopped: threading.Event) -> None:
-    """Send to the partitions in turn, `rate` records a second, until stopped. Time lost to a fault is not made up."""
+def send_at_rate(
+    sender: Sender, partitions: int, rate: float, stopped: threading.Event, outstanding: int = OUTSTANDING
+) -> None:
+    """Send to the partitions in turn, `rate` records a second, until stopped. Time lost to a fault is not made up.
+
+    At most `outstanding` records are without an answer at a time.
+    """
     due = time.monotonic()
     for number in count():
-        while (late := due - time.monotonic()) > 0 or sender.tally.outstanding >= OUTSTANDING:
+        while (late := due - time.monotonic()) > 0 or sender.tally.outstanding >= outstanding:
             sender.serve(max(late, 0.01))
             if stopped.is_set():
                 return

@@ -1,25 +1,25 @@
-"""How confluent-kafka's clients are set up: patient enough for a failover, too impatient to sit out a fault.
+"""The settings of confluent-kafka's clients: timeouts that outlast a failover, but not a fault.
 
-The timeouts follow the plan's own protocol timeouts, so that a story at another scale has clients at that scale.
+The timeouts follow the plan's own protocol timeouts, so that a scenario at another scale has clients at that scale.
 """
 
 import logging
 from typing import Any
 
-from harness.plan.model import Timing
+from fencepost.harness.plan.model import MembershipSpec, Timing
 
-Settings = dict[str, Any]
+ClientSettings = dict[str, Any]
 
 BATCH = 100
 """Records: else all that was held up would go in one request, and not through a link that lets some bytes pass."""
 
 UNHEARD = logging.Logger("fencepost.clients")
-"""What goes wrong is told by errors and reports. The library's own lines would go over whatever a terminal shows."""
+"""Discards the log lines of the library, which would disturb the terminal; errors and reports have the facts."""
 UNHEARD.addHandler(logging.NullHandler())
 
 
-def common(bootstrap: str, timing: Timing, client_id: str) -> Settings:
-    patience = max(1000, timing.lease_ms)
+def common(bootstrap: str, timing: Timing, client_id: str) -> ClientSettings:
+    timeout = max(1000, timing.lease_ms)
     return {
         "bootstrap.servers": bootstrap,
         "client.id": client_id,
@@ -27,8 +27,8 @@ def common(bootstrap: str, timing: Timing, client_id: str) -> Settings:
         "logger": UNHEARD,
         "log.connection.close": False,
         "broker.address.family": "v4",
-        "socket.timeout.ms": patience,
-        "socket.connection.setup.timeout.ms": patience,
+        "socket.timeout.ms": timeout,
+        "socket.connection.setup.timeout.ms": timeout,
         "reconnect.backoff.ms": 20,
         "reconnect.backoff.max.ms": 200,
         "retry.backoff.ms": 50,
@@ -38,14 +38,14 @@ def common(bootstrap: str, timing: Timing, client_id: str) -> Settings:
     }
 
 
-def admin(bootstrap: str, timing: Timing, patience: float) -> Settings:
-    """`patience` in seconds: brokers may carry a command out, all of it, before they answer."""
-    return common(bootstrap, timing, "fencepost-admin") | {"socket.timeout.ms": int(patience * 1000)}
+def admin(bootstrap: str, timing: Timing, timeout: float) -> ClientSettings:
+    """`timeout` in seconds: brokers may carry a command out, all of it, before they answer."""
+    return common(bootstrap, timing, "fencepost-admin") | {"socket.timeout.ms": int(timeout * 1000)}
 
 
 def producer(
     bootstrap: str, timing: Timing, name: str, *, acks: str, idempotent: bool, retry: bool, timeout_ms: int
-) -> Settings:
+) -> ClientSettings:
     """`timeout_ms` bounds a record from `produce` to its report. Without `retry` its one attempt tells its fate."""
     settings = common(bootstrap, timing, name) | {
         "acks": acks,
@@ -58,19 +58,44 @@ def producer(
     return settings if retry else settings | {"retries": 0}
 
 
-def patience_ms(timing: Timing) -> int:
-    """How long a record of the workload may take when nothing is broken any more: a lease, an election, and a retry."""
+def record_timeout_ms(timing: Timing) -> int:
+    """Return the time that a workload record may take in a healthy cluster: a lease, an election, and a retry."""
     return 4 * timing.lease_ms + 2 * timing.election_ms + 2000
 
 
 def settle_seconds(timing: Timing) -> float:
-    """After so long a healed partition shows all it has: who holds the high watermark back has left the ISR."""
+    """Return the seconds after which a healed partition shows all records: lagging replicas have left the ISR."""
     return 2 * timing.lag_ms / 1000 + 1.0
 
 
-def consumer(bootstrap: str, timing: Timing, name: str) -> Settings:
-    """A consumer that is told when its position is gone, in place of being moved in silence."""
+def transactional(producer: ClientSettings, transactional_id: str, timeout_ms: int) -> ClientSettings:
+    """Return the settings of a transactional producer. A record waits no longer than its transaction may last."""
+    return producer | {
+        "transactional.id": transactional_id,
+        "transaction.timeout.ms": timeout_ms,
+        "message.timeout.ms": timeout_ms,
+        # The library refuses a request that may outlast the transaction.
+        "socket.timeout.ms": min(producer["socket.timeout.ms"], timeout_ms),
+    }
+
+
+def member(consumer: ClientSettings, membership: MembershipSpec, name: str) -> ClientSettings:
+    """Return the settings of a consumer that is a member of a group."""
+    static = {"group.instance.id": name} if membership.static else {}
+    return consumer | {
+        "group.id": membership.group,
+        "session.timeout.ms": membership.session_ms,
+        "max.poll.interval.ms": 2 * membership.session_ms,  # a rebalance waits so long for a member
+        "heartbeat.interval.ms": membership.session_ms // 10,
+        "partition.assignment.strategy": membership.strategy,
+        **static,
+    }
+
+
+def consumer(bootstrap: str, timing: Timing, name: str, isolation: str = "read_committed") -> ClientSettings:
+    """Return the settings of a consumer that gets an error when its position is lost, in place of a silent reset."""
     return common(bootstrap, timing, name) | {
+        "isolation.level": isolation,
         "group.id": f"fencepost-{name}",
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,

@@ -1,4 +1,4 @@
-"""What is known of a cluster at one instant, and how to ask a node for its part of it."""
+"""The observed state of a cluster at one instant."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from harness.clients.metadata.image import Image
-from harness.clients.zookeeper.connection import Znode
+from fencepost.harness.clients.metadata.image import Image
+from fencepost.harness.clients.zookeeper.connection import Znode
 
 
 class Answer(StrEnum):
@@ -18,7 +18,7 @@ class Answer(StrEnum):
     """It answered, but not what was asked for."""
     SILENT = "silent"
     CLOSED = "closed"
-    """The connection was refused or ended: nothing listens, or it serves nobody."""
+    """The connection was refused or ended."""
     STANDBY = "standby"
     """A controller that says it does not lead."""
     UNKNOWN = "unknown"
@@ -40,7 +40,7 @@ class PartitionView:
 
 @dataclass(frozen=True)
 class BrokerView:
-    """What a broker answers to Metadata: which brokers live, who leads."""
+    """The answer of a broker to Metadata: live brokers and leaders."""
 
     answer: Answer = Answer.UNKNOWN
     brokers: frozenset[int] = frozenset()
@@ -49,7 +49,7 @@ class BrokerView:
 
 @dataclass(frozen=True)
 class ControllerView:
-    """What a controller answers to DescribeQuorum. Shipped Kafka names a leader only at the leader: -1 elsewhere.
+    """The answer of a controller to DescribeQuorum. Shipped Kafka names a leader only at the leader: -1 elsewhere.
 
     Where ZooKeeper holds the state, what /controller and /controller_epoch say of the broker that holds them.
     """
@@ -58,7 +58,7 @@ class ControllerView:
     leader: int = -1
     epoch: int = -1
     high_watermark: int = field(default=-1, compare=False)
-    """Where the committed part of the metadata log ends."""
+    """The end of the committed part of the metadata log."""
 
     @property
     def says_it_itself(self) -> bool:
@@ -67,7 +67,7 @@ class ControllerView:
 
 @dataclass(frozen=True)
 class ServerView:
-    """What a ZooKeeper server says of itself. `mode` is leader, follower, observer or standalone; empty unless it
+    """The answer of a ZooKeeper server. `mode` is leader, follower, observer or standalone; empty unless it
     serves: without a quorum it refuses."""
 
     answer: Answer = Answer.UNKNOWN
@@ -83,7 +83,7 @@ class Observation:
     """All that is known at one instant, by node name; `image` is the controllers' committed log, or ZooKeeper's tree.
 
     The rest is there only where ZooKeeper holds the state: its servers, whether any gave news when last asked, the
-    administrator's wishes that wait (paths), those paths that somebody wanted to know of, None where nothing is, and
+    pending requests of the administrator (paths), the requested znodes, None for a missing one, and
     how many requests wait in the queue of each broker, where brokers have queues.
     """
 
@@ -98,7 +98,7 @@ class Observation:
 
 
 def active_controller(now: Observation, names: Mapping[int, str]) -> str | None:
-    """The controller that itself says it leads, at the highest epoch that any names. None: nobody does."""
+    """Return the controller that claims to lead at the highest known epoch; None if there is none."""
     newest = max((view.epoch for view in now.controllers.values()), default=-1)
     for name, view in now.controllers.items():
         if view.epoch == newest >= 0 and names.get(view.leader) == name:

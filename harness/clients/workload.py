@@ -1,28 +1,36 @@
 """The workload of a plan: its producers and consumers, bursts between them, and the final read of everything."""
 
 import threading
-from collections.abc import Callable, Collection, Mapping
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from harness.checkers.control import TopicPartition
-from harness.checkers.history import Outcome
-from harness.clients import settings
-from harness.clients.reading import FinalReadResult, Reader, read_along, read_everything
-from harness.clients.sending import Sender, Tally, send_at_rate
-from harness.errors import InfrastructureError
-from harness.plan.model import ConsumerSpec, Plan, ProducerSpec
-from results.records.journal import JournalWriter
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.history import SendOutcome
+from fencepost.harness.clients import settings
+from fencepost.harness.clients.membership import Member, committed_offsets
+from fencepost.harness.clients.reading import FinalReadResult, Reader, read_along, read_everything
+from fencepost.harness.clients.sending import OUTSTANDING, Sender, Tally, send_at_rate
+from fencepost.harness.clients.transactions import TransactionalProducer
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.plan.check import changed_topics, deleted_topics
+from fencepost.harness.plan.model import ConsumerSpec, Plan, ProducerSpec, TransactionSpec
+from fencepost.results.records.events import CLIENT_ENDED
+from fencepost.results.records.journal import JournalWriter
+
+ASK_AGAIN_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class BurstResult:
-    """What became of a burst's records, and the errors by name."""
+    """The counted outcomes of a burst's records, with errors by name."""
 
     sent: int
     acknowledged: int
@@ -46,8 +54,14 @@ class Workload:
         self._numbers = {producer.name: count() for producer in plan.workload.producers}
         self._tallies: list[tuple[str, str, Tally]] = []
         self._promised: set[str] = set()
+        self._bursts: list[tuple[TopicPartition, Tally]] = []
+        """The bursts at acks=all, by the partition that each was sent to."""
         self._running: dict[str, tuple[threading.Thread, threading.Event]] = {}
         self._final_reads = count(1)
+        self._reads: Counter[str] = Counter()
+        self._started: list[str] = []
+        self._transactional: dict[str, TransactionalProducer] = {}
+        self._member_events = count()
 
     def create_topics(self, timeout: float) -> None:
         """Create the plan's topics with their assignments, each seen by the cluster. Raises InfrastructureError."""
@@ -74,12 +88,12 @@ class Workload:
             self._journal.write("op", op, "ok", base)
 
     def start(self, only: Collection[str] | None = None) -> None:
-        """Start the producers and consumers of these names, or all. Those that run go on."""
+        """Start the clients of these names, or all that start with the workload. Those that run go on."""
         for consumer in self._plan.workload.consumers:
-            if _wanted(consumer.name, only) and consumer.name not in self._running:
+            if self._starts(consumer, only):
                 self._launch(consumer.name, partial(self._consume, consumer))
         for producer in self._plan.workload.producers:
-            if _wanted(producer.name, only) and producer.name not in self._running:
+            if self._starts(producer, only):
                 self._launch(producer.name, partial(self._produce, producer))
 
     def stop(self, only: Collection[str] | None = None) -> None:
@@ -96,6 +110,15 @@ class Workload:
             tally.acknowledged
             for name, of_topic, tally in list(self._tallies)
             if topic in (None, of_topic) and producer in (None, name)
+        )
+
+    def read(self, consumer: str | None = None, group: str | None = None) -> int:
+        """Records that consumers got so far: one, the members of a group, or all. One may count several times."""
+        return sum(
+            self._reads[spec.name]
+            for spec in self._plan.workload.consumers
+            if consumer in (None, spec.name)
+            and (group is None or (spec.membership is not None and spec.membership.group == group))
         )
 
     def burst(
@@ -116,27 +139,86 @@ class Workload:
             timeout_ms=int(timeout * 1000),
         )
         sender = self._sender(name, topic, config, size=1, numbers=count())
-        for _ in range(records):
-            sender.send(partition)
-            sender.serve(0)
+        if acks == "all":
+            self._bursts.append(((topic, partition), sender.tally))
+        try:
+            for _ in range(records):
+                sender.send(partition)
+                sender.serve(0)
+        except KafkaException as error:
+            if not self._ended_by(name, error):
+                raise
         sender.finish(timeout + 1.0)
         tally = sender.tally
-        failed = tally.outcomes[Outcome.FAIL]
+        failed = tally.outcomes[SendOutcome.FAIL]
         unknown = tally.sent - tally.acknowledged - failed
         return BurstResult(tally.sent, tally.acknowledged, failed, unknown, dict(tally.errors))
 
-    def final_read(self, timeout: float) -> FinalReadResult:
-        """Stop everything that runs, then read all topics of the plan from beginning to end with a fresh consumer."""
+    def final_read(self, timeout: float, gone: Collection[str] = ()) -> FinalReadResult:
+        """Stop everything that runs, then read all topics of the plan from beginning to end with a fresh consumer:
+        also those, and the partitions, that its steps created. Ask for the committed offsets of each group first.
+        Topics in `gone` were deleted by a step."""
         self.stop()
+        for group in self._plan.groups:
+            self._ask_committed(group, time.monotonic() + timeout)
         name = f"final-{next(self._final_reads)}"
         config = settings.consumer(self._bootstrap("main"), self._plan.timing, name)
-        partitions = [at for topic in self._partitions for at in self._of(topic)]
+        partitions = [at for topic in self._partitions if topic not in gone for at in self._of(topic)]
+        partitions += (at for at in self._created_by_steps(timeout) if at not in partitions)
         settle = settings.settle_seconds(self._plan.timing)
-        return read_everything(name, partitions, config, self._journal, frozenset(self._promised), timeout, settle)
+        return read_everything(
+            name,
+            partitions,
+            config,
+            self._journal,
+            frozenset(self._promised),
+            timeout,
+            settle,
+            transactions=any(producer.transactions for producer in self._plan.workload.producers),
+        )
+
+    def _ask_committed(self, group: str, deadline: float) -> None:
+        """Ask until the coordinator answers, or until `deadline`."""
+        config = settings.consumer(self._bootstrap("main"), self._plan.timing, f"committed-{group}")
+        members = [spec for spec in self._plan.workload.consumers if spec.membership and spec.membership.group == group]
+        partitions = [at for topic in dict.fromkeys(spec.topic for spec in members) for at in self._of(topic)]
+        senders = [spec for spec in self._plan.workload.producers if spec.transactions]
+        partitions += [(spec.topic, 0) for spec in senders if spec.transactions and spec.transactions.group == group]
+        partitions = list(dict.fromkeys(partitions))
+        while True:
+            op = f"committed-{group}-{next(self._member_events)}"
+            if committed_offsets(group, partitions, config, self._journal, op) or time.monotonic() > deadline:
+                return
+            time.sleep(ASK_AGAIN_SECONDS)
+
+    def _starts(self, spec: ProducerSpec | ConsumerSpec, only: Collection[str] | None) -> bool:
+        return spec.name not in self._running and (spec.name in only if only else spec.start is None)
+
+    def _created_by_steps(self, timeout: float) -> list[TopicPartition]:
+        """Return the partitions that are there of topics that steps changed, and those that acknowledged a burst and
+        that no step deletes.
+
+        A partition that acknowledged records at acks=all and is gone keeps the final read from being complete, unless
+        a step deletes it: the checkers know the lives of a topic.
+        """
+        deleted = deleted_topics(self._plan)
+        promised = [at for at, tally in self._bursts if tally.acknowledged and at[0] not in deleted]
+        if not (changed := frozenset(changed_topics(self._plan))):
+            return promised
+        admin = AdminClient(settings.admin(self._bootstrap("main"), self._plan.timing, timeout))
+        try:
+            there = admin.list_topics(timeout=timeout).topics
+        except KafkaException:  # no broker answers: the read itself will say so
+            return promised
+        found = ((name, number) for name in sorted(changed & there.keys()) for number in sorted(there[name].partitions))
+        return list(dict.fromkeys((*found, *promised)))
 
     def _produce(self, spec: ProducerSpec, stopped: threading.Event) -> None:
         """An idempotent producer gives no record up before it is stopped: doing so would begin a new session."""
-        patience_ms = settings.patience_ms(self._plan.timing)
+        if spec.transactions is not None:
+            self._transactions(spec, spec.transactions).run(stopped)
+            return
+        record_timeout_ms = settings.record_timeout_ms(self._plan.timing)
         idempotent = spec.idempotent and spec.acks == "all"
         config = settings.producer(
             self._bootstrap(spec.site),
@@ -145,23 +227,86 @@ class Workload:
             acks=str(spec.acks),
             idempotent=idempotent,
             retry=True,
-            timeout_ms=self._plan.deadline_ms if idempotent else patience_ms,
+            timeout_ms=self._plan.deadline_ms if idempotent else record_timeout_ms,
         )
         sender = self._sender(spec.name, spec.topic, config, size=spec.size, numbers=self._numbers[spec.name])
         try:
-            send_at_rate(sender, self._partitions[spec.topic], spec.rate, stopped)
+            outstanding = OUTSTANDING if spec.in_flight is None else spec.in_flight
+            send_at_rate(sender, self._partitions[spec.topic], spec.rate, stopped, outstanding)
         finally:
-            sender.finish(patience_ms / 1000)
+            sender.finish(record_timeout_ms / 1000)
+
+    def _transactions(self, spec: ProducerSpec, transactions: TransactionSpec) -> TransactionalProducer:
+        """Return the transactional producer of a spec, which is made at its first start."""
+        timing, id = self._plan.timing, spec.transactional_id or spec.name
+
+        def open_session() -> Sender:
+            usual = settings.producer(
+                self._bootstrap(spec.site), timing, spec.name, acks="all", idempotent=True, retry=True, timeout_ms=1
+            )
+            config = settings.transactional(usual, id, transactions.timeout_ms)
+            return self._sender(spec.name, spec.topic, config, size=spec.size, numbers=self._numbers[spec.name])
+
+        if spec.name not in self._transactional:
+            self._transactional[spec.name] = TransactionalProducer(
+                spec,
+                transactions,
+                self._partitions[spec.topic],
+                open_session,
+                self._journal,
+                has_rival=lambda: bool(self._rivals(spec)),
+                rival_begun=partial(self._rival_begun, spec),
+                sleeper_is_awake=partial(self._sleeper_is_awake, spec),
+                open_group=lambda group: Consumer(
+                    settings.consumer(self._bootstrap(spec.site), timing, spec.name) | {"group.id": group}
+                ),
+            )
+        return self._transactional[spec.name]
+
+    def _rivals(self, spec: ProducerSpec) -> list[str]:
+        """Return the producers with the same transactional id that were started after this one."""
+        ids = {each.name: each.transactional_id for each in self._plan.workload.producers}
+        if spec.name not in self._started:
+            return []
+        later = self._started[_last(self._started, spec.name) + 1 :]
+        return [name for name in later if ids.get(name) == spec.transactional_id]
+
+    def _rival_begun(self, spec: ProducerSpec) -> bool:
+        rivals = (self._transactional.get(name) for name in self._rivals(spec))
+        return any(rival is not None and rival.has_begun for rival in rivals)
+
+    def _sleeper_is_awake(self, spec: ProducerSpec) -> bool:
+        """Return whether a producer that sleeps when this one starts, and that runs, has not slept yet."""
+        for other in self._plan.workload.producers:
+            sender = self._transactional.get(other.name)
+            sleeps = other.transactions is not None and other.transactions.sleeps and spec.name in self._rivals(other)
+            if sender is not None and sleeps and other.name in self._running and not sender.has_slept:
+                return True
+        return False
 
     def _consume(self, spec: ConsumerSpec, stopped: threading.Event) -> None:
-        config = settings.consumer(self._bootstrap(spec.site), self._plan.timing, spec.name)
+        isolation = spec.isolation or "read_committed"
+        config = settings.consumer(self._bootstrap(spec.site), self._plan.timing, spec.name, isolation)
+        on_read = partial(self._count_reads, spec)
+        if spec.membership is not None:
+            config = settings.member(config, spec.membership, spec.name)
+            Member(spec, spec.membership, config, self._journal, self._member_events).run(stopped, on_read)
+            return
         reader = Reader(spec.name, self._of(spec.topic), config, self._journal)
         try:
-            read_along(reader, spec.name, self._journal, stopped, self._promised.update)
+            read_along(reader, spec.name, self._journal, stopped, on_read)
         finally:
             reader.close()
 
-    def _sender(self, name: str, topic: str, config: settings.Settings, *, size: int, numbers: "count[int]") -> Sender:
+    def _count_reads(self, spec: ConsumerSpec, values: list[str]) -> None:
+        """A record that was read at read_committed is committed: the final read waits for it."""
+        self._reads[spec.name] += len(values)
+        if spec.isolation is None:
+            self._promised.update(values)
+
+    def _sender(
+        self, name: str, topic: str, config: settings.ClientSettings, *, size: int, numbers: "count[int]"
+    ) -> Sender:
         sender = Sender(name, topic, config, self._journal, size=size, numbers=numbers, on_promise=self._promised.add)
         self._tallies.append((name, topic, sender.tally))
         return sender
@@ -171,16 +316,36 @@ class Workload:
 
     def _launch(self, name: str, work: Callable[[threading.Event], None]) -> None:
         stopped = threading.Event()
+        self._started.append(name)
 
         def run() -> None:
             try:
                 work(stopped)
             except Exception as error:
-                self._journal.trouble(f"the client {name} of the workload failed: {type(error).__name__}: {error}")
+                if not self._ended_by(name, error):
+                    self._journal.infrastructure(
+                        f"the client {name} of the workload failed: {type(error).__name__}: {error}"
+                    )
 
         thread = threading.Thread(target=run, name=f"workload-{name}", daemon=True)
         self._running[name] = (thread, stopped)
         thread.start()
+
+    def _ended_by(self, client: str, error: Exception) -> bool:
+        """Journal a fatal error of the client library, and return whether it is one.
+
+        The answers of the target can lead to it, so it is not a failure of the harness.
+        """
+        cause = error.args[0] if isinstance(error, KafkaException) else None
+        if not isinstance(cause, KafkaError) or not cause.fatal():
+            return False
+        data = {"what": CLIENT_ENDED, "client": client, "error": cause.name(), "message": cause.str()}
+        self._journal.write("note", client, "seen", data)
+        return True
+
+
+def _last(names: Sequence[str], name: str) -> int:
+    return max(place for place, each in enumerate(names) if each == name)
 
 
 def _wanted(name: str, only: Collection[str] | None) -> bool:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from harness.clock.library import lacking
+from fencepost.harness.clock.library import unavailable_reason
 
-__all__ = ["lacking"]
+__all__ = ["unavailable_reason"]

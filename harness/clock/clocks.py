@@ -1,11 +1,10 @@
 """Wall clocks of nodes: given to their processes at the start, set while they run, and measured from inside.
 
-Set is the file that the node's process has mapped. Measured is twice. A process of ours that is started with the same
-library and file reads its wall clock and its monotonic clock: how they differ, beside the same difference in this
-process, is how far that wall clock is ahead, to a few microseconds and however slow the start was. That says what the
-file does, but of another process. So the memory map of the node's process must show library and file, and what that
-process was last told, as the library noted it down in passing, must agree. A process that does not ask for the time
-cannot have been told: then the map alone speaks for it.
+`set` writes the file that the node's process has mapped. `read` measures twice. A probe process with the same library
+and file reads its wall clock and its monotonic clock: their difference, less the same difference in this process, is
+the offset of that wall clock, to a few microseconds. That proves the effect of the file, but on another process. So the
+memory map of the node's process must show library and file, and what that process last received, as the library
+recorded it, must agree. For a process that never queries the time the map alone is the proof.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from faults.capabilities import CapabilityError, ClockReading, ProcessStatus, Running
-from harness.clock.file import ClockFile
-from harness.clock.library import library
-from harness.errors import InfrastructureError
-from harness.network.layout import Layout, Node
-from harness.targets.target import Installation
+from fencepost.faults.capabilities import CapabilityError, ClockReading, ProcessStatus, Running
+from fencepost.harness.clock.file import ClockFile
+from fencepost.harness.clock.library import library
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.targets.target import Installation
 
 FILE = "clock"
 PRELOAD, FILE_OF_MINE, NO_TRACE = "LD_PRELOAD", "FENCEPOST_CLOCK", "FENCEPOST_CLOCK_PROBE"
@@ -36,7 +35,7 @@ for _ in range({_SAMPLES}):
 
 
 class NodeClocks:
-    """Implements `faults.capabilities.Clocks`, and prepares nodes whose plan says `clock: own`."""
+    """Implements `fencepost.faults.capabilities.Clocks`, and prepares nodes whose plan says `clock: own`."""
 
     def __init__(self, layout: Layout, installation: Installation, status: Callable[[str], ProcessStatus]) -> None:
         self._layout = layout
@@ -60,14 +59,18 @@ class NodeClocks:
         described = self._own(node)
         file = self._file(described)
         setting, now, wall = file.setting(), time.monotonic_ns(), time.time_ns()
-        # What was told cannot be older than the setting, and not younger than now.
+        # The last answer is no older than the setting, and no younger than now.
         held_ns = now - setting.anchor_ns
-        told = ((setting.told_ns - wall) / 1e6, (setting.told_ns - (wall - held_ns)) / 1e6) if setting.asked else None
+        answer_range = (
+            ((setting.last_answer_ns - wall) / 1e6, (setting.last_answer_ns - (wall - held_ns)) / 1e6)
+            if setting.query_count
+            else None
+        )
         ahead_ms, at = self._probe(described)
-        return ClockReading(ahead_ms, at, self._unfollowed(described), setting.asked, told)
+        return ClockReading(ahead_ms, at, self._unfollowed(described), setting.query_count, answer_range)
 
     def _probe(self, node: Node) -> tuple[float, float]:
-        """How far ahead, in milliseconds, and when."""
+        """Return by how much the wall clock is ahead, in milliseconds, and the monotonic time of the reading."""
         environment = {**os.environ, **self.environment(node), NO_TRACE: "1"}
         try:
             done = subprocess.run(
@@ -80,10 +83,10 @@ class NodeClocks:
             )
         except subprocess.TimeoutExpired:
             raise InfrastructureError(
-                f"nobody could read the wall clock of {node.name} in {_PROBE_WITHIN:g} s"
+                f"the wall clock of {node.name} could not be read within {_PROBE_WITHIN:g} s: the machine is overloaded"
             ) from None
         if done.returncode != 0:
-            raise InfrastructureError(f"nobody could read the wall clock of {node.name}: {done.stderr.strip()[-300:]}")
+            raise InfrastructureError(f"the wall clock of {node.name} could not be read: {done.stderr.strip()[-300:]}")
         theirs, at = _wall_less_monotonic([tuple(map(int, line.split())) for line in done.stdout.splitlines()])
         ours, _ = _wall_less_monotonic(
             [(time.monotonic_ns(), time.time_ns(), time.monotonic_ns()) for _ in range(_SAMPLES)]

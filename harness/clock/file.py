@@ -17,20 +17,23 @@ _SIZE = _HEAD.size + SETTINGS * _SETTING.size
 
 
 @dataclass(frozen=True)
-class Setting:
-    """By how much a clock is ahead (negative: behind): `offset_ns` at `anchor_ns` of the monotonic clock, and from then
-    on `rate_ppm` microseconds more in each second. `asked` and `told_ns`: how often processes asked for the time since
-    it holds, and the last answer."""
+class ClockSetting:
+    """The offset of a node's wall clock from the machine's, and the trace of its use.
+
+    The clock is ahead (negative: behind) by `offset_ns` at `anchor_ns` of the monotonic clock, and gains `rate_ppm`
+    microseconds per second from then on. `query_count` counts the queries for the time since the setting took effect,
+    and `last_answer_ns` is the last answer.
+    """
 
     offset_ns: int = 0
     rate_ppm: int = 0
     anchor_ns: int = 0
-    asked: int = 0
-    told_ns: int = 0
+    query_count: int = 0
+    last_answer_ns: int = 0
 
 
 class ClockFile:
-    """Of one node. A process that maps the file follows it at once, and so does one that is started later."""
+    """The clock file of one node. Processes that map it follow every change at once."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -46,7 +49,7 @@ class ClockFile:
         made.replace(self.path)
 
     def set(self, offset_ns: int, rate_ppm: int) -> None:
-        """From now on; a setting that does not count is written, then made to count by one store."""
+        """Set the clock from now on: write an unused setting, then make it current by one store."""
         with self.path.open("r+b") as file, mmap.mmap(file.fileno(), _SIZE) as mapped:
             number = (self._current(mapped) + 1) % SETTINGS
             _SETTING.pack_into(
@@ -54,10 +57,10 @@ class ClockFile:
             )
             _CURRENT.pack_into(mapped, len(MAGIC), number)
 
-    def setting(self) -> Setting:
-        """The one that counts now."""
+    def setting(self) -> ClockSetting:
+        """Return the current setting."""
         with self.path.open("r+b") as file, mmap.mmap(file.fileno(), _SIZE) as mapped:
-            return Setting(*_SETTING.unpack_from(mapped, _HEAD.size + self._current(mapped) * _SETTING.size))
+            return ClockSetting(*_SETTING.unpack_from(mapped, _HEAD.size + self._current(mapped) * _SETTING.size))
 
     def _current(self, mapped: mmap.mmap) -> int:
         magic, current = _HEAD.unpack_from(mapped, 0)

@@ -11,8 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.errors import InfrastructureError
-from harness.targets.jars import cache_folder
+from fencepost.harness.cache_folder import cache_folder
+from fencepost.harness.errors import InfrastructureError
 
 SOURCE = Path(__file__).with_name("shim.c")
 FLAGS = ("-O2", "-Wall", "-shared", "-fPIC")
@@ -20,7 +20,7 @@ LIBRARIES = ("-ldl",)
 """glibc has it in itself only since 2.34."""
 
 
-def lacking() -> str | None:
+def unavailable_reason() -> str | None:
     """Why no node can have a wall clock of its own here; None if it can."""
     if not sys.platform.startswith("linux"):
         return f"a node's own wall clock is a library for Linux, and this is {sys.platform}"
@@ -39,7 +39,7 @@ def library() -> Path:
     built = _built()
     if built.exists():
         return built
-    reason = lacking()
+    reason = unavailable_reason()
     if reason is not None:
         raise InfrastructureError(reason)
     built.parent.mkdir(parents=True, exist_ok=True)

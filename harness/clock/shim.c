@@ -1,14 +1,14 @@
-/* A wall clock of one's own, in front of the machine's.
+/* A wall clock for one process, in front of that of the machine.
  *
- * Loaded with LD_PRELOAD into one process, it answers every question for the wall clock with the machine's time plus
- * what a mapped file says; the file is changed while the process runs. Clocks that only run forwards (monotonic, boot
- * time, processor time) are not touched, and neither is what the kernel does by itself: the times of files, and timers
- * that were set to an absolute wall-clock time, which still end by the machine's clock.
+ * Loaded with LD_PRELOAD into one process, it answers every query for the wall clock with the machine's time plus the
+ * offset in a mapped file, which can be changed while the process runs. Monotonic clocks (monotonic, boot time,
+ * processor time) are unchanged. So is the kernel's own use of the wall clock: the times of files, and timers that were
+ * set to an absolute wall-clock time.
  *
- * The file is an array of settings, and the number of the one that counts. A setting is written while it does not
- * count, then made to count by one store; so no reader ever sees half of one, and none has to wait. In the setting that
- * it used each answer leaves a trace: how often was asked, and what was told last. Traces may race; they are no
- * accounts, but show that the process itself was told so.
+ * The file is an array of settings, and the number of the current one. A setting is written while it is unused, then
+ * made current by one store, so readers never see half of it and never wait. Each answer leaves a trace in the setting
+ * that it used: the number of queries and the last answer. Traces may race; they are not exact, but prove that the
+ * process itself received the answer.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define FILE_OF_MINE "FENCEPOST_CLOCK"
-#define NO_TRACE "FENCEPOST_CLOCK_PROBE" /* who only looks at a node's clock leaves none */
+#define NO_TRACE "FENCEPOST_CLOCK_PROBE" /* set in probe processes, which leave no trace */
 #define MAGIC 0x31434b434f4c4346 /* "FCLOCKC1", little endian */
 #define SETTINGS 64
 #define SECOND 1000000000L
@@ -32,8 +32,8 @@ struct setting {
     int64_t offset_ns; /* at the anchor */
     int64_t rate_ppm;  /* by how much it then grows: nanoseconds in a millisecond */
     int64_t anchor_ns; /* a time of the monotonic clock */
-    int64_t asked;
-    int64_t told_ns;
+    int64_t query_count;
+    int64_t last_answer_ns;
     int64_t unused[3];
 };
 
@@ -48,7 +48,7 @@ static int (*machine)(clockid_t, struct timespec *);
 static struct clock_file *file;
 static int leaves_traces;
 
-/* Also before the loader gets to constructors: another library may ask for the time first. */
+/* May run before the constructor: another library may query the time first. */
 static int ask_machine(clockid_t clock, struct timespec *time) {
     if (machine == NULL)
         machine = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
@@ -83,17 +83,17 @@ static int64_t ahead(const struct setting *setting) {
 
 static void shift(struct timespec *time) {
     struct setting *setting;
-    int64_t told;
+    int64_t answer;
     if (file == NULL)
         return;
     setting = &file->settings[__atomic_load_n(&file->current, __ATOMIC_ACQUIRE) % SETTINGS];
-    told = nanoseconds(time) + ahead(setting);
+    answer = nanoseconds(time) + ahead(setting);
     if (leaves_traces) {
-        __atomic_store_n(&setting->told_ns, told, __ATOMIC_RELAXED);
-        __atomic_store_n(&setting->asked, __atomic_load_n(&setting->asked, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&setting->last_answer_ns, answer, __ATOMIC_RELAXED);
+        __atomic_store_n(&setting->query_count, __atomic_load_n(&setting->query_count, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
     }
-    time->tv_sec = told / SECOND;
-    time->tv_nsec = told % SECOND;
+    time->tv_sec = answer / SECOND;
+    time->tv_nsec = answer % SECOND;
     if (time->tv_nsec < 0) {
         time->tv_nsec += SECOND;
         time->tv_sec -= 1;

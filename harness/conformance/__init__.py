@@ -1,1 +1,1 @@
-"""Stories as tests: run a plan, tell who watches how far it is, and turn its verdict into what pytest understands."""
+"""Scenarios as tests: run a plan, report its progress, and turn its verdict into a pytest outcome."""

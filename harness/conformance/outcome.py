@@ -1,42 +1,99 @@
-"""What a run says, as pytest and Allure tell it: a violation is a failed test, everything else a broken one."""
+"""Verdicts as pytest and Allure outcomes: a violation is a failed test, any other failure a broken one."""
 
 from __future__ import annotations
 
-from harness.reproduction.command import replay_command
-from results.records.folder import RunFolder
-from results.records.verdict import RunVerdict, Verdict
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Literal
+
+import pytest
+
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.replay_command import replay_command
+from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
+
+WIDTH = 110
+MARGIN = 10
+InconclusiveAs = Literal["error", "skip"]
+"""How a test whose run is inconclusive ends."""
 
 
-class Violation(AssertionError):
+class NotPassed(Exception):
+    """A run that did not pass. Its text stands alone: no frame of the harness adds to it."""
+
+
+class Violation(NotPassed, AssertionError):
     """A rule was broken, or a listed difference no longer shows."""
 
 
-class Infrastructure(Exception):
+class Infrastructure(NotPassed):
     """The harness or the machine failed; the run says nothing about the target."""
 
 
-class Inconclusive(Exception):
-    """The story could not be told: a fault not proven, a step not reached, coverage not met."""
+class Inconclusive(NotPassed):
+    """The scenario did not happen as planned: a fault was not proven, a step not reached, or coverage not met."""
 
 
-_RAISED: dict[Verdict, type[Exception]] = {
+class NotBegun(NotPassed):
+    """The test asks for a cluster that cannot be: a wrong target, a wrong argument."""
+
+
+for _kind in (Violation, Infrastructure, Inconclusive, NotBegun):
+    _kind.__module__ = "fencepost"  # the name by which pytest and Allure show it
+
+_RAISED: dict[Verdict, type[NotPassed]] = {
     Verdict.VIOLATION: Violation,
     Verdict.INFRASTRUCTURE: Infrastructure,
     Verdict.INCONCLUSIVE: Inconclusive,
 }
 
 
-def raise_unless_passed(verdict: RunVerdict, folder: RunFolder) -> None:
-    """Raise the exception that belongs to the verdict, with every finding of that kind and what to do next."""
+def raise_unless_passed(verdict: RunVerdict, folder: RunFolder, inconclusive: InconclusiveAs = "error") -> None:
+    """Raise the exception for the verdict unless it is a pass, with every finding of that kind.
+
+    Skip the test instead if it is inconclusive, and `inconclusive` is `skip`.
+    """
     raised = _RAISED.get(verdict.verdict)
-    if raised is not None:
-        raise raised(explanation(verdict, folder))
+    if raised is None:
+        return
+    if raised is Inconclusive and inconclusive == "skip":
+        pytest.skip(f"inconclusive: {explanation(verdict, folder)}")
+    raise raised(explanation(verdict, folder))
 
 
 def explanation(verdict: RunVerdict, folder: RunFolder) -> str:
-    """The headline, what was found, how to see it again, where to look."""
-    found = [
-        f"  {finding.level or ''} {finding.requirement or finding.check}: {finding.sentence}".replace("   ", "  ")
-        for finding in verdict.of(verdict.verdict)
-    ]
-    return "\n".join([verdict.headline, *found, f"  again  {replay_command(folder)}", f"  look   {folder.report}"])
+    """Return the headline, the broken rules in words, the faults, the path of the report and the replay command."""
+    # Imported late: the plugin is loaded in every session, and only a run that did not pass needs it.
+    from fencepost.harness.conformance.faults_in_words import faults_in_words
+
+    lines = [verdict.headline]
+    stated: set[str] = set()
+    for finding in verdict.shown(verdict.verdict):
+        lines += _finding(finding, verdict, stated)
+    for text in faults_in_words(folder.journal):
+        lines += _entry("fault", text)
+    # Not wrapped: a path or a command that is cut into lines cannot be copied.
+    lines += [f"{'report':<{MARGIN}}{folder.report}", f"{'replay':<{MARGIN}}{replay_command(folder)}"]
+    return "\n".join(lines)
+
+
+def _finding(finding: Finding, verdict: RunVerdict, stated: set[str]) -> Iterator[str]:
+    """Yield its rules, except those that an earlier finding `stated`, and its message, unless the headline has it."""
+    for name in finding.requirements:
+        rule = verdict.requirement(name)
+        if rule is not None and rule.says is not None and name not in stated:
+            stated.add(name)
+            yield from _entry(name, rule.rule)
+    if not verdict.headline.endswith(finding.message):
+        name = finding.requirement or finding.check
+        yield from _entry("" if name in stated else name, finding.message)
+
+
+def _entry(name: str, text: str) -> Iterator[str]:
+    """Yield the text in lines beside its name; a name that is too long stands on a line of its own."""
+    if len(name) >= MARGIN:
+        yield name
+        name = ""
+    for line in wrap(text, WIDTH - MARGIN):
+        yield f"{name:<{MARGIN}}{line}"
+        name = ""

@@ -1,4 +1,4 @@
-"""One story in a test: from the plan to the verdict."""
+"""One scenario in a test: from the plan to the verdict."""
 
 from __future__ import annotations
 
@@ -8,63 +8,85 @@ from typing import NoReturn
 
 import pytest
 
-from harness.conformance import allure_report
-from harness.conformance.outcome import raise_unless_passed
-from harness.conformance.progress import Phase, Progress
-from harness.plan.model import Plan
-from harness.pytest_plugin import STORY_PROPERTY, VERDICT_PROPERTY
-from harness.run import Interrupted, run
-from results.records.folder import RunFolder
-from results.records.verdict import RunVerdict
+from fencepost.harness.conformance import allure_report
+from fencepost.harness.conformance.outcome import InconclusiveAs, NotBegun, raise_unless_passed
+from fencepost.harness.conformance.results import SCENARIO_PROPERTY
+from fencepost.harness.conformance.run_properties import run_properties
+from fencepost.harness.engine.run import RunInterrupt, run
+from fencepost.harness.errors import HarnessError
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.prose import steps_in_words
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.progress import Phase, Progress
+from fencepost.results.records.verdict import RunVerdict
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What the command line asked for. `runs` is where run folders go."""
+class SessionOptions:
+    """The options of the pytest session. `runs` is the folder for run folders."""
 
     target: str
     seed: int
     runs: Path
     backend: str
+    inconclusive: InconclusiveAs = "error"
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> SessionOptions:
+        """Return the values of the options `--fencepost-...`."""
+        option = config.getoption
+        return cls(
+            option("--fencepost-target"),
+            option("--fencepost-seed"),
+            option("--fencepost-runs"),
+            option("--fencepost-backend"),
+            option("--fencepost-inconclusive"),
+        )
 
 
 class Session:
-    """What a test gets as the fixture `fencepost`."""
+    """The fixture `fencepost` of a test."""
 
-    def __init__(self, settings: Settings, properties: list[tuple[str, object]]) -> None:
-        self.settings = settings
+    def __init__(self, options: SessionOptions, properties: list[tuple[str, object]]) -> None:
+        self.options = options
         self._properties = properties
 
     @property
     def target(self) -> str:
-        return self.settings.target
+        return self.options.target
 
     @property
     def seed(self) -> int:
-        return self.settings.seed
+        return self.options.seed
 
     def skip(self, slug: str, title: str, requirements: tuple[str, ...], reason: str) -> NoReturn:
-        """The target cannot do what the story needs: recorded, printed, and no verdict."""
-        Progress.from_environment(slug, title, requirements).tell(Phase.SKIPPED, headline=reason)
+        """Skip a scenario that the target does not support: the reason is reported, and there is no verdict."""
+        Progress.from_environment(slug, title, requirements).report(Phase.SKIPPED, headline=reason)
         pytest.skip(reason)
 
     def prove(self, plan: Plan, section: str) -> RunVerdict:
-        """Run the plan. Raises Violation, Infrastructure or Inconclusive unless it passed."""
-        progress = Progress.from_environment(plan.story, plan.title, plan.requirements)
-        progress.steps = tuple(plan.step_name(place) for place in range(len(plan.steps)))
-        self._properties.append((STORY_PROPERTY, plan.story))
+        """Run the plan and return its verdict.
+
+        Raise Violation, Infrastructure or Inconclusive unless it passed, NotBegun if the plan cannot be run here. Skip
+        the test if it is inconclusive and the session's option says so.
+        """
+        progress = Progress.from_environment(plan.scenario, plan.title, plan.requirements)
+        progress.steps = steps_in_words(plan)
+        self._properties.append((SCENARIO_PROPERTY, plan.scenario))
         allure_report.label(plan, section)
-        progress.tell(Phase.STARTING)
+        progress.report(Phase.STARTING)
         try:
-            folder, verdict = run(plan, self.settings.runs, self.settings.backend, watch=progress)
-        except Interrupted as interrupted:
-            self._tell(progress, interrupted.folder, interrupted.verdict)
+            folder, verdict = run(plan, self.options.runs, self.options.backend, listener=progress)
+        except RunInterrupt as interrupted:
+            self._report(progress, plan, interrupted.folder, interrupted.verdict)
             raise
-        self._tell(progress, folder, verdict)
+        except HarnessError as error:  # before anything exists; later ones are part of the verdict
+            raise NotBegun(str(error)) from None
+        self._report(progress, plan, folder, verdict)
         allure_report.attach(plan, folder, verdict)
-        raise_unless_passed(verdict, folder)
+        raise_unless_passed(verdict, folder, self.options.inconclusive)
         return verdict
 
-    def _tell(self, progress: Progress, folder: RunFolder, verdict: RunVerdict) -> None:
-        self._properties.append((VERDICT_PROPERTY, verdict.verdict.value))
-        progress.tell(Phase.DONE, verdict=verdict.verdict.value, run=str(folder.path), headline=verdict.headline)
+    def _report(self, progress: Progress, plan: Plan, folder: RunFolder, verdict: RunVerdict) -> None:
+        self._properties += run_properties(plan, folder, verdict)
+        progress.report(Phase.DONE, verdict=verdict.verdict.value, run=str(folder.path), headline=verdict.headline)

@@ -1,7 +1,7 @@
-"""Log directories behind a file system of ours, whose single operations can be made to fail."""
+"""Log directories mounted on a FUSE file system whose single operations can be made to fail."""
 
 from __future__ import annotations
 
-from harness.disks.mounts import lacking
+from fencepost.harness.disks.mounts import unavailable_reason
 
-__all__ = ["lacking"]
+__all__ = ["unavailable_reason"]

@@ -1,4 +1,4 @@
-"""How the harness speaks to the process behind a mount: one JSON line each way, over a socket in the run folder.
+"""The protocol between the harness and the process of a mount: one JSON line each way, over a Unix socket.
 
     {"do": "add", "name": "slow", "rule": {"operations": ["write"], "delay_ms": 200, …}}    {"ok": null}
     {"do": "remove", "name": "slow"}                                                        {"ok": {"write": 12}}
@@ -6,34 +6,34 @@
     {"do": "lose"}                                  {"ok": {"files": {"t-0/…log": [2000, 1000]}, "names": […]}}
     {"do": "flip", "path": "t-0/…log", "offset": 4711, "bit": 3}                            {"ok": [32, 40]}
 
-What goes wrong comes back as `{"error": "a sentence"}`.
+What goes wrong comes back as `{"error": "a message"}`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from faults.capabilities import CapabilityError
-from harness.errors import InfrastructureError
+from fencepost.faults.capabilities import CapabilityError
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.processes.short_path import short_path
 
 ANSWERS_WITHIN = 10.0
 """Seconds."""
 
-Answer = Callable[[Mapping[str, Any]], Any]
+RequestHandler = Callable[[Mapping[str, Any]], Any]
 
 
 def ask(path: Path, do: str, /, **what: Any) -> Any:
-    """InfrastructureError if it does not answer, CapabilityError if it says that it could not be done."""
+    """Send one request. Raises InfrastructureError without an answer, CapabilityError if the answer is an error."""
     try:
-        with _named(path) as name, socket.socket(socket.AF_UNIX) as connection:
+        with short_path(path.parent) as folder, socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(ANSWERS_WITHIN)
-            connection.connect(name)
+            connection.connect(f"{folder}/{path.name}")
             with connection.makefile("rw", encoding="utf-8") as stream:
                 stream.write(json.dumps({"do": do, **what}) + "\n")
                 stream.flush()
@@ -46,38 +46,28 @@ def ask(path: Path, do: str, /, **what: Any) -> Any:
 
 
 def listening(path: Path) -> socket.socket:
-    """Whoever asks from now on is heard, if not answered yet. Raises OSError."""
+    """Bind and listen; requests from now on are queued until `serve` runs. Raises OSError."""
     path.unlink(missing_ok=True)
     bound = socket.socket(socket.AF_UNIX)
-    with _named(path) as name:
-        bound.bind(name)
+    with short_path(path.parent) as folder:
+        bound.bind(f"{folder}/{path.name}")
     bound.listen()
     return bound
 
 
-def serve(bound: socket.socket, answer: Answer) -> None:
-    """For ever, one connection after another."""
+def serve(bound: socket.socket, answer: RequestHandler) -> None:
+    """Serve one connection after another, forever."""
     while True:
         connection, _ = bound.accept()
-        # Whoever asked may have given up before the answer.
+        # The client may have closed the connection before the answer.
         with suppress(OSError, ValueError), connection, connection.makefile("rw", encoding="utf-8") as stream:
             for line in stream:
                 stream.write(json.dumps(_answered(line, answer)) + "\n")
                 stream.flush()
 
 
-def _answered(line: str, answer: Answer) -> dict[str, Any]:
+def _answered(line: str, answer: RequestHandler) -> dict[str, Any]:
     try:
         return {"ok": answer(json.loads(line))}
     except (OSError, ValueError, KeyError) as error:
         return {"error": f"{type(error).__name__}: {error}"}
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[str]:
-    """A socket's name may have 107 bytes, and a run folder can lie deep: so it is named from its folder."""
-    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
-    try:
-        yield f"/proc/self/fd/{folder}/{path.name}"
-    finally:
-        os.close(folder)

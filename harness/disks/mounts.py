@@ -7,13 +7,13 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from harness.cleaning.mounts import mounts
+from fencepost.harness.cleaning.mounts import mounts
+from fencepost.harness.processes.waiting import within
 
 DEVICE = Path("/dev/fuse")
 FUSERMOUNT = "fusermount3"
@@ -21,23 +21,22 @@ CONFIGURATION = Path("/etc/fuse.conf")
 CONNECTIONS = Path("/sys/fs/fuse/connections")
 _FORCE, _DETACH = 1, 2
 _CAP_SYS_ADMIN = 21
-PATIENCE = 5.0
+UNMOUNT_TIMEOUT_S = 5.0
 """Seconds for a mount to go in good order: what the kernel has not written yet is written first."""
-ASK_EVERY = 0.01
 
 
 @dataclass(frozen=True)
-class Mount:
+class FuseMount:
     point: Path
     source: str
-    """What was given as `fsname`."""
+    """The mount option `fsname`."""
     connection: int
     """Its number under /sys/fs/fuse/connections."""
 
 
 @cache
-def lacking(*, others: bool = False) -> str | None:
-    """Why disks cannot be broken on this machine: a sentence with the remedy, or None.
+def unavailable_reason(*, others: bool = False) -> str | None:
+    """Why disks cannot be broken on this machine: a message with the remedy, or None.
 
     `others`: what is mounted has to be seen by other users, too, as by those that containers run as.
     """
@@ -54,38 +53,39 @@ def lacking(*, others: bool = False) -> str | None:
     if others and os.geteuid() and not _may_show_others():
         return f"mounts of this user cannot be seen by containers: put `user_allow_other` into {CONFIGURATION}"
     try:
-        import mfusepy  # noqa: F401
+        import mfusepy  # noqa: F401  # optional dependency
     except (ImportError, OSError) as error:
         return f"mfusepy cannot be used ({error}): apt-get install libfuse3-3, and pip install mfusepy"
     return None
 
 
-def at(point: Path) -> Mount | None:
+def at(point: Path) -> FuseMount | None:
     """The FUSE mount that lies over a directory, the uppermost."""
     found = None
     for each in mounts():
         if each.kind.startswith("fuse") and each.point == str(point):
-            found = Mount(point, each.source, int(each.device.partition(":")[2]))
+            found = FuseMount(point, each.source, int(each.device.partition(":")[2]))
     return found
 
 
 def take_down(point: Path) -> None:
-    """Unmount. In good order if that goes quickly; else whoever waits for the file system gets an error, and its
-    directory is seen again at once. Does nothing if it is not mounted. Raises OSError if all of it is in vain.
+    """Unmount in order if that is quick; else abort all waiting operations and detach the mount.
+
+    Does nothing if it is not mounted. Raises OSError if the mount is still there at the end.
 
     `point` is an absolute path without symbolic links.
     """
     if at(point) is None:
         return
-    if not _fusermount("-u", point, PATIENCE):
+    if not _fusermount("-u", point, UNMOUNT_TIMEOUT_S):
         abort(point)
-        _fusermount("-uz", point, PATIENCE)
+        _fusermount("-uz", point, UNMOUNT_TIMEOUT_S)
     if at(point) is not None:
         raise OSError(f"{point} is still mounted: end the processes that have files open in it, then umount -l {point}")
 
 
 def abort(point: Path) -> None:
-    """Whoever waits for an answer of the file system gets an error now, also where its process is stuck itself."""
+    """Let all waiting operations of the file system fail now, even if its process hangs."""
     if (mount := at(point)) is None:
         return
     with suppress(OSError):
@@ -96,12 +96,8 @@ def abort(point: Path) -> None:
 
 
 def await_mounted(point: Path, source: str, seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while (mount := at(point)) is None or mount.source != source:
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(ASK_EVERY)
-    return True
+    """Wait until the mount with this `fsname` lies over `point`. Return False if it does not within `seconds`."""
+    return within(seconds, lambda: (mount := at(point)) is not None and mount.source == source)
 
 
 def _fusermount(how: str, point: Path, seconds: float) -> bool:

@@ -10,12 +10,12 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
-from faults.capabilities import CapabilityError, DiskRule, Flip, Lost, Operation, Probed
-from harness.disks.places import PROBE, around, forget, in_last_batch
-from harness.disks.probing import tried
-from harness.disks.servers import DiskServers
-from harness.network.layout import Layout, Node
-from harness.targets.target import Installation
+from fencepost.faults.capabilities import CapabilityError, DiskProbe, DiskRule, Flip, LostWrites, Operation
+from fencepost.harness.disks.places import PROBE, bytes_before, forget, in_last_batch
+from fencepost.harness.disks.probing import tried
+from fencepost.harness.disks.servers import DiskServers
+from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.targets.target import Installation
 
 FSYNCED, WRITTEN = 1000, 2000
 """Bytes of the file by which a power loss is proven."""
@@ -25,8 +25,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _in_a_sentence(method: Callable[Concatenate[NodeDisks, P], T]) -> Callable[Concatenate[NodeDisks, P], T]:
-    """What the kernel refuses is CapabilityError, as anything else that cannot be done."""
+def _in_a_message(method: Callable[Concatenate[NodeDisks, P], T]) -> Callable[Concatenate[NodeDisks, P], T]:
+    """Raise an OSError of the method as CapabilityError."""
 
     @wraps(method)
     def asked(self: NodeDisks, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -39,7 +39,7 @@ def _in_a_sentence(method: Callable[Concatenate[NodeDisks, P], T]) -> Callable[C
 
 
 class NodeDisks:
-    """Implements `faults.capabilities.Disks`, and `harness.preparation.Preparation`: nodes start upon the mounts."""
+    """Implements `faults.capabilities.Disks`, and `Preparation`: nodes start upon the mounts."""
 
     def __init__(self, layout: Layout, installation: Installation, servers: DiskServers) -> None:
         self._layout = layout
@@ -76,30 +76,30 @@ class NodeDisks:
             hits.update(self._servers.remove(path, name))
         return dict(hits)
 
-    def probe(self, node: str, operation: Operation, rule: DiskRule, dir: int | None = None) -> Collection[Probed]:
+    def probe(self, node: str, operation: Operation, rule: DiskRule, dir: int | None = None) -> Collection[DiskProbe]:
         return [tried(path, operation, rule) for path in self._paths(node, dir)]
 
-    @_in_a_sentence
-    def lose(self, nodes: Collection[str]) -> Mapping[str, Lost]:
+    @_in_a_message
+    def lose(self, nodes: Collection[str]) -> Mapping[str, LostWrites]:
         found = {}
         for node in nodes:
-            lost = Lost({}, ())
+            lost = LostWrites({}, ())
             for path in self._paths(node):
                 self._servers.ask(path, "clear")  # each rule is there again with the next mount
                 self._leave_durable(path)
                 answer = self._servers.ask(path, "lose")
                 files = {name: (before, now) for name, (before, now) in answer["files"].items() if name != DURABLE}
-                lost = Lost({**lost.files, **files}, (*lost.names, *answer["names"]))
+                lost = LostWrites({**lost.files, **files}, (*lost.names, *answer["names"]))
                 self._servers.unmount(path)
             found[node] = lost
         return found
 
-    @_in_a_sentence
+    @_in_a_message
     def durable(self, node: str) -> Collection[tuple[int, int]]:
         files = (self._servers.probes(path) / DURABLE for path in self._paths(node))
         return [(FSYNCED, file.stat().st_size if file.exists() else 0) for file in files]
 
-    @_in_a_sentence
+    @_in_a_message
     def flip(self, node: str, file: str, at: int | Literal["last-batch"], byte: int, bit: int) -> Flip:
         path, inside = self._newest(node, file)
         content = (path / inside).read_bytes()
@@ -107,15 +107,15 @@ class NodeDisks:
         was, now = self._servers.ask(path, "flip", path=inside, offset=offset, bit=bit)
         forget(path / inside)
         flip = Flip(inside, offset, was, now)
-        self._contexts[flip] = around(path / inside, offset)
+        self._contexts[flip] = bytes_before(path / inside, offset)
         return flip
 
-    @_in_a_sentence
+    @_in_a_message
     def flip_back(self, node: str, flip: Flip) -> bool:
         if flip not in self._contexts:
             return True
         path = self._holding(node, flip.file)
-        same = path is not None and around(path / flip.file, flip.offset) == self._contexts[flip]
+        same = path is not None and bytes_before(path / flip.file, flip.offset) == self._contexts[flip]
         if same and path is not None:
             self._servers.ask(
                 path, "flip", path=flip.file, offset=flip.offset, bit=(flip.was ^ flip.now).bit_length() - 1
@@ -124,7 +124,7 @@ class NodeDisks:
         del self._contexts[flip]
         return same
 
-    @_in_a_sentence
+    @_in_a_message
     def read(self, node: str, file: str, offset: int) -> int | None:
         path = self._holding(node, file)
         if path is None:

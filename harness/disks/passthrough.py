@@ -19,10 +19,10 @@ from urllib.parse import unquote
 
 import mfusepy
 
-from faults.capabilities import Lost, Operation
-from harness.disks.places import PROBE
-from harness.disks.rules import Rules, refusal
-from harness.disks.undo import UndoLog, moved
+from fencepost.faults.capabilities import LostWrites, Operation
+from fencepost.harness.disks.places import PROBE
+from fencepost.harness.disks.rules import Rules, refusal
+from fencepost.harness.disks.undo import UndoLog, moved
 
 STAT = (
     *("st_mode", "st_ino", "st_nlink", "st_uid", "st_gid", "st_rdev", "st_size", "st_blksize", "st_blocks"),
@@ -32,7 +32,7 @@ _ROOT_ID = 0
 
 
 class Passthrough(mfusepy.Operations):  # type: ignore[misc]
-    """What the kernel asks, by path or by open file. `use_ns`: times are nanoseconds."""
+    """The operations that the kernel requests, by path or by open file. `use_ns`: times are nanoseconds."""
 
     use_ns = True
 
@@ -46,13 +46,13 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         """Descriptors of files under `PROBE`."""
         self._lost = False
 
-    def lose(self) -> Lost:
+    def lose(self) -> LostWrites:
         """Undo what is not durable; from then on nothing is changed any more, whatever the kernel still writes back."""
         self._lost = True
         return self._undo.lose()
 
     def settle(self) -> None:
-        """All of it is durable as it is."""
+        """Take everything as durable."""
         self._undo.settle()
 
     # Names
@@ -243,7 +243,7 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         return fd
 
     def _made(self, path: str) -> None:
-        """It belongs to who made it, as it would without the mount."""
+        """Give a new file to the user that made it, as without the mount."""
         place = self._place(path)
         if os.geteuid() == _ROOT_ID:
             uid, gid, _ = mfusepy.fuse_get_context()
@@ -252,7 +252,7 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
             self._undo.made(_inside(path), place)
 
     def _place(self, path: str) -> Path:
-        """Where it really is."""
+        """Return the real path behind a path of the mount."""
         if _is_probe(path):
             return Path(self._probes + path.removeprefix(f"/{PROBE}"))
         return Path(self._root + path)

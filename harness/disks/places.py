@@ -7,7 +7,7 @@ import os
 import struct
 from pathlib import Path
 
-from faults.capabilities import CapabilityError
+from fencepost.faults.capabilities import CapabilityError
 
 PROBE = ".fencepost-probe"
 """The folder beside a mounted directory whose files the harness tries operations on."""
@@ -21,7 +21,7 @@ _BEFORE = 32
 
 
 def in_last_batch(content: bytes, byte: int, file: str) -> int:
-    """Where a byte of the records of the last whole batch is, counted round."""
+    """Return the offset of a byte in the records of the last whole batch, modulo their size."""
     begin = position = 0
     end = 0
     while position + _FRAME.size <= len(content):
@@ -35,8 +35,8 @@ def in_last_batch(content: bytes, byte: int, file: str) -> int:
     return begin + _HEADER + byte % (end - begin - _HEADER)
 
 
-def around(file: Path, offset: int) -> bytes:
-    """The byte there, and those before it."""
+def bytes_before(file: Path, offset: int) -> bytes:
+    """Return the byte at an offset with those before it."""
     begin = max(0, offset - _BEFORE)
     with file.open("rb") as opened:
         opened.seek(begin)
@@ -44,6 +44,6 @@ def around(file: Path, offset: int) -> bytes:
 
 
 def forget(file: Path) -> None:
-    """What the kernel has of it in its cache."""
+    """Drop the page cache of a file."""
     with file.open("rb") as opened:
         os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

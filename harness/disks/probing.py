@@ -13,9 +13,9 @@ from threading import Thread
 from typing import TypeVar
 from urllib.parse import quote
 
-from faults.capabilities import CapabilityError, DiskRule, Operation, Probed
-from harness.disks.places import PROBE
-from harness.disks.rules import example
+from fencepost.faults.capabilities import CapabilityError, DiskProbe, DiskRule, Operation
+from fencepost.harness.disks.places import PROBE
+from fencepost.harness.disks.rules import example
 
 PROBE_BYTES = 4096
 PROBED_WITHIN = 15.0
@@ -24,8 +24,8 @@ PROBED_WITHIN = 15.0
 T = TypeVar("T")
 
 
-def tried(point: Path, operation: Operation, rule: DiskRule) -> Probed:
-    """Once, on a file of ours that the rule's pattern is matched against. CapabilityError if it does not end."""
+def tried(point: Path, operation: Operation, rule: DiskRule) -> DiskProbe:
+    """Try an operation once, on a probe file that matches the rule. Raises CapabilityError if it does not end."""
     size = max(PROBE_BYTES, (rule.torn_after or 0) + PROBE_BYTES)
     seconds = PROBED_WITHIN + rule.delay_ms / 1000 * 3
     file = point / PROBE / quote(example(rule.files), safe="")
@@ -33,7 +33,7 @@ def tried(point: Path, operation: Operation, rule: DiskRule) -> Probed:
 
 
 def _within(seconds: float, act: Callable[[], T], path: Path) -> T:
-    """In a thread that nobody waits for: a file system that does not answer must not hold the harness."""
+    """Run `act` in a daemon thread, so that a file system that hangs cannot block the harness."""
     future: Future[T] = Future()
 
     def run() -> None:
@@ -49,15 +49,15 @@ def _within(seconds: float, act: Callable[[], T], path: Path) -> T:
         raise CapabilityError(f"an operation on {path} has not ended after {seconds:g} s") from None
 
 
-def _tried(file: Path, operation: Operation, size: int) -> Probed:
-    """What is measured is the one operation: a fault tries it before it breaks anything, so the file is there."""
+def _tried(file: Path, operation: Operation, size: int) -> DiskProbe:
+    """Measure one operation. A fault tries it before it breaks anything, so the file exists by then."""
     began = time.monotonic()
     try:
         if operation in (Operation.READ, Operation.OPEN, Operation.NAME) and not file.exists():
             file.write_bytes(bytes(size))
         if operation is Operation.NAME:
             os.utime(file)
-            return Probed(None, time.monotonic() - began)
+            return DiskProbe(None, time.monotonic() - began)
         if operation is Operation.CREATE:
             file.unlink(missing_ok=True)
             began = time.monotonic()
@@ -68,10 +68,10 @@ def _tried(file: Path, operation: Operation, size: int) -> Probed:
         finally:
             os.close(fd)
     except OSError as error:
-        return Probed(_name(error), time.monotonic() - began)
+        return DiskProbe(_name(error), time.monotonic() - began)
 
 
-def _on_open(fd: int, operation: Operation, size: int, opened_from: float) -> Probed:
+def _on_open(fd: int, operation: Operation, size: int, opened_from: float) -> DiskProbe:
     began = time.monotonic()
     try:
         if operation is Operation.READ:
@@ -86,12 +86,12 @@ def _on_open(fd: int, operation: Operation, size: int, opened_from: float) -> Pr
         else:
             began = opened_from
     except OSError as error:
-        return Probed(_name(error), time.monotonic() - began)
-    return Probed(None, time.monotonic() - began)
+        return DiskProbe(_name(error), time.monotonic() - began)
+    return DiskProbe(None, time.monotonic() - began)
 
 
-def _written(fd: int, size: int, began: float) -> Probed:
-    """Over bytes that are different, so that those which arrived can be told."""
+def _written(fd: int, size: int, began: float) -> DiskProbe:
+    """Write over bytes that differ, so that the written ones can be counted."""
     before = os.pread(fd, 1, 0)
     new = bytes([255 - before[0] if before else 1])
     error = None
@@ -103,7 +103,7 @@ def _written(fd: int, size: int, began: float) -> Probed:
     seconds = time.monotonic() - began
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
     found = os.pread(fd, size, 0)
-    return Probed(error, seconds, len(found) - len(found.lstrip(new)))
+    return DiskProbe(error, seconds, len(found) - len(found.lstrip(new)))
 
 
 def _name(error: OSError) -> str:

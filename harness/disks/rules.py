@@ -11,10 +11,10 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any
 
-from faults.capabilities import DiskRule, Operation
+from fencepost.faults.capabilities import DiskRule, Operation
 
 SLICE = 0.02
-"""Seconds after which whoever is delayed looks again whether the rule is still there."""
+"""Seconds between two checks of a delayed operation that its rule still exists."""
 
 
 class Rules:
@@ -33,7 +33,7 @@ class Rules:
             self._hits.setdefault(name, Counter())
 
     def remove(self, name: str) -> Mapping[str, int]:
-        """How often it was met, by kind of operation."""
+        """Remove a rule; return how many operations of each kind matched it."""
         with self._lock:
             self._rules = {key: rule for key, rule in self._rules.items() if key != name}
             return dict(self._hits.pop(name, {}))
@@ -66,7 +66,7 @@ class Rules:
         return refused_by
 
     def _delay(self, name: str, rule: DiskRule) -> None:
-        """Until its time is over or the rule is gone. Who was sent SIGKILL could not end before it is answered."""
+        """Wait for the delay of a rule; stop when it is removed, or when SIGKILL is pending for the process."""
         until = time.monotonic() + rule.delay_ms / 1000
         while (left := until - time.monotonic()) > 0 and self._rules.get(name) == rule and not self._dying():
             time.sleep(min(left, SLICE))
@@ -79,7 +79,7 @@ def applies(rule: DiskRule, operation: Operation, path: str, to_write: bool = Fa
 
 
 def example(files: str | None) -> str:
-    """A path that such a pattern matches."""
+    """Return a path that a pattern matches."""
     if files is None:
         return "any"
     text, rest = "", files

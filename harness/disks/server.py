@@ -1,4 +1,4 @@
-"""The process behind one mount: `python -m harness.disks.server`. It ends when the mount is taken down."""
+"""The process behind one mount: `python -m fencepost.harness.disks.server`. It ends when the mount is taken down."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 import mfusepy
 
-from harness.disks.control import listening, serve
-from harness.disks.passthrough import Passthrough
-from harness.disks.rules import Rules, from_json
-from harness.disks.undo import UndoLog
+from fencepost.harness.disks.control import listening, serve
+from fencepost.harness.disks.passthrough import Passthrough
+from fencepost.harness.disks.rules import Rules, from_json
+from fencepost.harness.disks.undo import UndoLog
 
 THREADS = 64
 """Operations that are delayed at the same time."""
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.probes.mkdir(exist_ok=True)
     rules = Rules(lambda: not _asks(options.harness), _dying)
     files = Passthrough(folder, options.probes, rules, UndoLog(options.aside))
-    # Before the mount: whoever sees that may ask at once.
+    # Before the mount, since requests may come as soon as the mount is visible.
     control = listening(options.control)
     threading.Thread(target=serve, args=(control, _Commands(files, folder, rules)), daemon=True).start()
     # Cached, not direct_io: that would refuse the shared mappings that JVM brokers make of their index files.
@@ -89,13 +89,13 @@ class _Commands:
 
 
 def _asks(harness: int) -> bool:
-    """Whether the operation at hand comes from the harness itself, which reads logs and probes."""
+    """Return whether the current operation comes from the harness, which reads logs and probes."""
     _, _, asking = mfusepy.fuse_get_context()
     return _status(asking).get("Tgid") == str(harness)
 
 
 def _dying() -> bool:
-    """Whether who asked was sent SIGKILL: it waits here for an answer that it will not see, and ends only then."""
+    """Return whether SIGKILL is pending for the calling process: it ends only once its operation is answered."""
     _, _, asking = mfusepy.fuse_get_context()
     status = _status(asking)
     pending = int(status.get("SigPnd", "0"), 16) | int(status.get("ShdPnd", "0"), 16)

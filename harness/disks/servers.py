@@ -1,4 +1,4 @@
-"""The processes behind the mounts of one run: started, spoken to, and taken down again in bounded time."""
+"""The processes of the mounts of one run: started, controlled, and ended in bounded time."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from faults.capabilities import CapabilityError, DiskRule, Running
-from harness.backends.backend import Command
-from harness.backends.process import ProcessBackend
-from harness.cleaning.records import ResourceRecords
-from harness.disks import mounts
-from harness.disks.control import ask
-from harness.disks.rules import as_json
-from harness.errors import InfrastructureError
-from results.records.folder import RunFolder
+from fencepost.faults.capabilities import CapabilityError, DiskRule, Running
+from fencepost.harness.backends.process import ProcessBackend
+from fencepost.harness.disks import mounts
+from fencepost.harness.disks.control import ask
+from fencepost.harness.disks.rules import as_json
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.processes.command import Command
+from fencepost.harness.processes.resources import ResourceRecords
+from fencepost.results.records.folder import RunFolder
 
-MODULE = "harness.disks.server"
+MODULE = "fencepost.harness.disks.server"
 MOUNTED_WITHIN = 20.0
 """Seconds; a quarter of one on an idle machine."""
 ENDS_WITHIN = 5.0
@@ -31,8 +31,8 @@ ENDS_WITHIN = 5.0
 
 
 @dataclass
-class _Served:
-    """One log directory and what stands behind it. `rules` outlive the process: the next one gets them, too."""
+class _DiskMount:
+    """One mounted log directory. `rules` outlive the process; the next one gets them, too."""
 
     name: str
     point: Path
@@ -62,7 +62,7 @@ class DiskServers:
         self._options = options
         self._backend = ProcessBackend(folder.processes, folder.logs, self._exited)
         self._records = ResourceRecords(folder.path)
-        self._served: dict[Path, _Served] = {}
+        self._served: dict[Path, _DiskMount] = {}
         self._ending: set[str] = set()
         self._broken: list[str] = []
         self._lock = threading.RLock()
@@ -74,11 +74,11 @@ class DiskServers:
         self.close()
 
     def broken(self) -> list[str]:
-        """Sentences about what ended that nobody here ended."""
+        """Return messages about file systems that ended by themselves."""
         return list(self._broken)
 
     def mount(self, point: Path, name: str) -> None:
-        """Over a directory, which is made if it is not there. Does nothing if it is mounted and its process lives.
+        """Mount over a directory, which is made if it is missing. Does nothing if the mount is in working order.
 
         Raises InfrastructureError if that fails.
         """
@@ -86,7 +86,7 @@ class DiskServers:
             point = _exact(point)
             if mounts.at(point) is None:
                 point.mkdir(parents=True, exist_ok=True)
-            served = self._served.setdefault(point, _Served(name, point, self._folder / f"{name}.sock"))
+            served = self._served.setdefault(point, _DiskMount(name, point, self._folder / f"{name}.sock"))
             if self._lives(served):
                 return
             try:
@@ -107,7 +107,7 @@ class DiskServers:
         return ask(self._found(point).control, do, **what)
 
     def settle(self, point: Path) -> None:
-        """What is there the first time that this is asked is durable: it was laid out, and not written by a node."""
+        """Take the present content as durable, at the first call only: it was laid out before the node wrote."""
         served = self._found(point)
         if not served.settled:
             ask(served.control, "settle")
@@ -119,7 +119,7 @@ class DiskServers:
         served.rules[name] = rule
 
     def remove(self, point: Path, name: str) -> Mapping[str, int]:
-        """How often it was met. Of a process that is gone nothing more is known."""
+        """Remove a rule; return how many operations of each kind matched it."""
         served = self._found(point)
         served.rules.pop(name, None)
         hits = served.hits.pop(name, {})
@@ -129,11 +129,11 @@ class DiskServers:
         return hits
 
     def probes(self, point: Path) -> Path:
-        """Where the files really lie that are reached as `.fencepost-probe/…` through the mount."""
+        """Return the folder whose files appear as `.fencepost-probe/…` in the mount."""
         return self._found(point).probes
 
     def unmount(self, point: Path) -> None:
-        """The directory is itself again, until it is mounted anew, with the same rules. Raises OSError."""
+        """Unmount a directory; `mount` restores it with the same rules. Raises OSError."""
         with self._lock:
             served = self._found(point)
             if self._lives(served):
@@ -143,8 +143,8 @@ class DiskServers:
                         hits[kind] = hits.get(kind, 0) + count
             self._take_down(served)
 
-    def calm(self) -> None:
-        """No rule any more: whoever waits for its delay goes on. For the end, when nodes are to end quickly."""
+    def clear_rules(self) -> None:
+        """Remove all rules, which ends all delays, so that nodes can end quickly."""
         for served in self._served.values():
             served.rules.clear()
             with suppress(CapabilityError):
@@ -152,8 +152,8 @@ class DiskServers:
                     ask(served.control, "clear")
 
     def close(self) -> None:
-        """All unmounted, whoever still has files open. May be called twice. InfrastructureError if one stays."""
-        self.calm()
+        """Unmount all, even with open files; may be called twice. Raises InfrastructureError if a mount remains."""
+        self.clear_rules()
         errors = []
         for served in self._served.values():
             try:
@@ -168,7 +168,7 @@ class DiskServers:
         if errors:
             raise InfrastructureError("; ".join(errors))
 
-    def _take_down(self, served: _Served) -> None:
+    def _take_down(self, served: _DiskMount) -> None:
         self._ending.add(served.name)
         known = mounts.at(served.point) is not None
         try:
@@ -181,7 +181,7 @@ class DiskServers:
         if known:
             self._records.gone("mount", str(served.point))
 
-    def _command(self, served: _Served, fsname: str) -> Command:
+    def _command(self, served: _DiskMount, fsname: str) -> Command:
         paths = {
             "--mount": served.point,
             "--probes": served.probes,
@@ -191,21 +191,23 @@ class DiskServers:
         argv = [sys.executable, "-m", MODULE, *(each for pair in paths.items() for each in map(str, pair))]
         return Command([*argv, "--fsname", fsname, "--harness", str(os.getpid()), *self._options])
 
-    def _found(self, point: Path) -> _Served:
+    def _found(self, point: Path) -> _DiskMount:
         served = self._served.get(_exact(point))
         if served is None:
             raise CapabilityError(f"{point} is no mount of this run: give its node `disk: breakable` in the plan")
         return served
 
-    def _lives(self, served: _Served) -> bool:
+    def _lives(self, served: _DiskMount) -> bool:
         return self._runs(served) and mounts.at(served.point) is not None
 
-    def _runs(self, served: _Served) -> bool:
+    def _runs(self, served: _DiskMount) -> bool:
         return self._backend.status(served.name).running in (Running.RUNNING, Running.PAUSED)
 
     def _exited(self, name: str, exit_code: int) -> None:
         if name not in self._ending:
-            self._broken.append(f"the file system under a node's log directory ended: {self._backend.obituary(name)}")
+            self._broken.append(
+                f"the file system under a node's log directory ended: {self._backend.exit_summary(name)}"
+            )
 
 
 def _exact(point: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What a power loss would undo: all that was written since it was last made durable.
+"""The log of changes that a power loss would undo: all since they were last made durable.
 
 The model. Bytes of a file survive if an fsync (or fdatasync) of that file ended after they were written; what was
 overwritten or cut off since comes back, what was appended is gone. Names (files and directories made, renamed,
@@ -22,15 +22,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from faults.capabilities import Lost
+from fencepost.faults.capabilities import LostWrites
 
 PAGE = 4096
 NAMES_SURVIVE_AFTER = 30.0
-"""Seconds; so that what is kept to undo them with stays small where nobody ever calls fsync."""
+"""Seconds; this bounds the log for nodes that never call fsync."""
 
 
 @dataclass
-class _Unsynced:
+class _UnsyncedFile:
     """A file that was changed since it was made durable; what it was then."""
 
     path: str
@@ -57,12 +57,12 @@ class _Unsynced:
 
 
 @dataclass(frozen=True)
-class _Named:
+class _NameChange:
     at: float
-    sentence: str
+    message: str
     undo: Callable[[], object]
     kept: Path | None
-    """Where what lost its name is."""
+    """The path of the file that lost its name."""
 
     def survives(self) -> None:
         if self.kept is not None:
@@ -71,14 +71,14 @@ class _Named:
 
 
 class UndoLog:
-    """Told of every change before it happens. `aside` is an own folder beside, where removed files are kept."""
+    """Records every change before it happens. `aside` is a separate folder that keeps removed files."""
 
     def __init__(self, aside: Path) -> None:
         shutil.rmtree(aside, ignore_errors=True)
         self._aside = aside
         self._kept = 0
-        self._names: deque[_Named] = deque()
-        self._files: dict[tuple[int, int], _Unsynced] = {}
+        self._names: deque[_NameChange] = deque()
+        self._files: dict[tuple[int, int], _UnsyncedFile] = {}
         self._lock = threading.RLock()
 
     def writes(self, path: str, fd: int, begin: int, end: int) -> None:
@@ -140,7 +140,7 @@ class UndoLog:
             for unsynced in self._files.values():
                 unsynced.path = moved(unsynced.path, old, new)
 
-    def lose(self) -> Lost:
+    def lose(self) -> LostWrites:
         """Undo all of it, the latest first."""
         with self._lock:
             self._old_names_survive()
@@ -148,26 +148,26 @@ class UndoLog:
             for named in reversed(self._names):
                 with suppress(FileNotFoundError, FileExistsError):
                     named.undo()
-                undone.append(named.sentence)
+                undone.append(named.message)
             lengths = {}
             for unsynced in self._files.values():
                 lengths[unsynced.path] = unsynced.undo()
                 os.close(unsynced.fd)
             self._files.clear()
             self.close()
-        return Lost(lengths, tuple(undone))
+        return LostWrites(lengths, tuple(undone))
 
     def close(self) -> None:
         with self._lock:
             self._names.clear()
             shutil.rmtree(self._aside, ignore_errors=True)
 
-    def _unsynced(self, path: str, fd: int) -> _Unsynced:
+    def _unsynced(self, path: str, fd: int) -> _UnsyncedFile:
         key = _key(fd)
         if key not in self._files:
             # The caller's own descriptor may be for writing only, and is closed before a power loss.
             own = os.open(f"/proc/self/fd/{fd}", os.O_RDWR)
-            self._files[key] = _Unsynced(path, own, os.fstat(fd).st_size)
+            self._files[key] = _UnsyncedFile(path, own, os.fstat(fd).st_size)
         return self._files[key]
 
     def _keep(self, place: Path) -> Path:
@@ -179,9 +179,9 @@ class UndoLog:
         kept.hardlink_to(place)
         return kept
 
-    def _named(self, sentence: str, undo: Callable[[], object], kept: Path | None = None) -> None:
+    def _named(self, message: str, undo: Callable[[], object], kept: Path | None = None) -> None:
         with self._lock:
-            self._names.append(_Named(time.monotonic(), sentence, undo, kept))
+            self._names.append(_NameChange(time.monotonic(), message, undo, kept))
             self._old_names_survive()
 
     def _old_names_survive(self) -> None:
@@ -190,14 +190,14 @@ class UndoLog:
             self._names.popleft().survives()
 
     def _forget_gone(self) -> None:
-        """Files without a name that nobody can bring back."""
+        """Forget files without a name that cannot be restored."""
         for key, unsynced in list(self._files.items()):
             if not os.fstat(unsynced.fd).st_nlink:
                 os.close(self._files.pop(key).fd)
 
 
 def moved(path: str, old: str, new: str) -> str:
-    """What a path is called once `old`, which may be a folder above it, is called `new`."""
+    """Return a path after `old`, the path itself or a folder above it, was renamed to `new`."""
     return new + path.removeprefix(old) if path == old or path.startswith(f"{old}/") else path
 
 

@@ -1,6 +1,6 @@
-"""Looks, beside the steps, for what makes a run worthless: a connection past the links, a dead Toxiproxy.
+"""Audit the machinery beside the steps: connections that bypass the links, a dead Toxiproxy.
 
-Reading the socket tables of six processes takes a tenth of a second, on a busy machine more than one; a story with a
+Reading the socket tables of six processes takes a tenth of a second, on a busy machine more than one; a scenario with a
 deadline to meet must not wait for that.
 """
 
@@ -8,42 +8,44 @@ from __future__ import annotations
 
 import threading
 
-from harness.engine.context import Context
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.results.records.journal import JournalWriter
 
 AUDITED = frozenset({"start", "roll", "inject", "heal", "heal-all"})
-"""Steps after which nodes connect anew, and might do it past their links."""
+"""Steps after which nodes connect anew, and might bypass their links."""
 
 
 class Auditor:
-    """Entered, it looks whenever it is asked to, in a thread of its own. Each problem is journalled once."""
+    """Audits in a thread of its own whenever it is requested, while entered. Journals each problem once."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self._asked = threading.Event()
+    def __init__(self, cluster: Cluster, journal: JournalWriter) -> None:
+        self._cluster = cluster
+        self._journal = journal
+        self._requested = threading.Event()
         self._over = False
         self._lock = threading.Lock()
         self._known: set[str] = set()
         self._thread = threading.Thread(target=self._work, name="auditor")
 
-    def soon(self) -> None:
-        """Ask for a look; what is asked for while one is under way is one more."""
-        self._asked.set()
+    def request(self) -> None:
+        """Request an audit; a request during an audit leads to one more."""
+        self._requested.set()
 
     def audit(self) -> None:
-        """Look now."""
+        """Audit now."""
         with self._lock:
-            for sentence in self._context.cluster.problems():
-                self._tell(sentence)
+            for message in self._cluster.problems():
+                self._record(message)
 
-    def tell(self, sentence: str) -> None:
-        """What somebody else found to make the run worthless."""
+    def record(self, message: str) -> None:
+        """Journal a problem of the machinery that was found elsewhere."""
         with self._lock:
-            self._tell(sentence)
+            self._record(message)
 
-    def _tell(self, sentence: str) -> None:
-        if sentence not in self._known:
-            self._known.add(sentence)
-            self._context.journal.trouble(sentence)
+    def _record(self, message: str) -> None:
+        if message not in self._known:
+            self._known.add(message)
+            self._journal.infrastructure(message)
 
     def __enter__(self) -> Auditor:
         self._thread.start()
@@ -51,13 +53,13 @@ class Auditor:
 
     def __exit__(self, *_: object) -> None:
         self._over = True
-        self._asked.set()
+        self._requested.set()
         self._thread.join()
 
     def _work(self) -> None:
-        while self._asked.wait() and not self._over:
-            self._asked.clear()
+        while self._requested.wait() and not self._over:
+            self._requested.clear()
             try:
                 self.audit()
             except Exception as error:
-                self._context.journal.trouble(f"looking for connections past the links failed: {error!r}")
+                self._journal.infrastructure(f"the audit of the nodes' connections failed: {error!r}")

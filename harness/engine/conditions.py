@@ -1,26 +1,29 @@
-"""Conditions as predicates over what is observed now. Each is looked at whenever something changes."""
+"""Conditions as predicates over the latest observation. A predicate is evaluated whenever the observation changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from kio.schema.errors import ErrorCode
-
-from faults.capabilities import Running
-from harness.clients.asking import ask_controller
-from harness.clients.metadata.image import PartitionEntry
-from harness.clients.observer import RECHECK
-from harness.clients.raw import NoAnswer
-from harness.clients.views import Answer, BrokerView, PartitionView
-from harness.engine import zookeeper
-from harness.engine.context import Context, Vacant
-from harness.engine.node_files import node_files
-from harness.engine.node_logs import LOOK_EVERY
-from harness.engine.topics import create_topic
-from harness.network.layout import Listener
-from harness.plan.conditions import (
+from fencepost.faults.capabilities import Processes, Running
+from fencepost.harness.clients.metadata.image import PartitionEntry
+from fencepost.harness.clients.observer import RECHECK
+from fencepost.harness.clients.views import Answer
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.engine import zookeeper
+from fencepost.harness.engine.administration import Administration
+from fencepost.harness.engine.context import Context
+from fencepost.harness.engine.convergence import blocker, broker_view, converged, is_active
+from fencepost.harness.engine.errors import UnresolvedRole
+from fencepost.harness.engine.node_files import node_files
+from fencepost.harness.engine.node_logs import LOOK_EVERY
+from fencepost.harness.engine.references import References
+from fencepost.harness.engine.releases import running_release, version_of
+from fencepost.harness.engine.topics import TopicCreation
+from fencepost.harness.plan.base import Release
+from fencepost.harness.plan.conditions import (
     ActiveController,
+    AdministratorServed,
     AssignmentIs,
     Await,
     Backlog,
@@ -40,113 +43,126 @@ from harness.plan.conditions import (
     NodeExited,
     Registered,
     ReplicaOffline,
+    RunsRelease,
     TopicCreatedThrough,
     Watches,
     WorkloadAcks,
+    WorkloadReads,
     Znode,
 )
 
 Predicate = Callable[[], bool]
 
-CREATE_WITHIN = 1.0
-"""Seconds for one attempt to create a topic."""
-
 
 def predicate(step: Await, name: str, context: Context) -> Predicate:
-    """What the step waits for. References are resolved now, once: who leads may change while it waits.
+    """Return the predicate of a condition.
 
-    StepError if a reference leads to nobody.
+    References are resolved here, once: the leader, for example, may change while the run waits. Raise StepError if a
+    reference resolves to no node.
     """
+    references = context.references
     match step:
         case BrokerActive(node=ref):
-            node = context.node(ref)
-            return lambda: _registered(context, node) and _serving(context, node)
+            node = references.node(ref)
+            return lambda: is_active(references, node) and _is_serving(references, node)
         case BrokerFenced(node=ref, by="controllers"):
-            node = context.node(ref)
-            return lambda: _given_up(context, node)
+            node = references.node(ref)
+            return lambda: _is_given_up(references, node)
         case BrokerFenced(node=ref):
-            node = context.node(ref)
-            return lambda: _view(context, node).answer in (Answer.REFUSING, Answer.CLOSED)
+            node = references.node(ref)
+            return lambda: broker_view(references, node).answer in (Answer.REFUSING, Answer.CLOSED)
         case BrokerEpochAbove(node=ref, value=value):
-            node = context.node(ref)
-            epoch = context.number(value, f"the broker epoch of {node}", lambda: context.broker_entry(node).epoch)
-            return lambda: context.broker_entry(node).epoch > epoch
+            node = references.node(ref)
+            epoch = references.broker_epoch(value, node)
+            return lambda: references.broker_entry(node).epoch > epoch
         case LeaderIs():
-            return _leader(step, context)
+            return _leader(step, references)
         case LeaderEpochAbove(partition=partition, value=value):
-            before = context.number(
-                value, f"the leader epoch of {partition}", lambda: context.partition_entry(partition).leader_epoch
-            )
-            return lambda: context.partition_entry(partition).leader_epoch > before
+            before = references.leader_epoch(value, partition)
+            return lambda: references.partition_entry(partition).leader_epoch > before
         case IsrIs():
-            return _isr(step, context)
+            return _isr(step, references)
         case IsrShrunk(partition=partition):
-            return lambda: _shrunk(context.partition_entry(partition))
+            return lambda: _is_shrunk(references.partition_entry(partition))
         case ActiveController():
-            return _controller(step, context)
+            return _controller(step, references)
         case Registered(node=ref, is_=is_):
-            node = context.node(ref)
-            return lambda: zookeeper.is_registered(context, node) is is_
+            node = references.node(ref)
+            return lambda: zookeeper.is_registered(references, node) is is_
         case Znode():
-            return zookeeper.znode(step, context)
+            return zookeeper.znode(step, references, context.clients.observer)
         case AssignmentIs():
-            return zookeeper.assignment(step, context)
+            return zookeeper.assignment(step, references)
         case ReplicaOffline():
-            return zookeeper.offline(step, context)
+            return zookeeper.offline(step, references)
         case NodeExited(node=ref, code=code):
-            return _Exited(context, context.node(ref), code)
+            return _NodeExit(context.cluster.processes, references.node(ref), code)
+        case RunsRelease(node=ref, release=release):
+            return _RunningRelease(context.cluster, references.node(ref), release)
         case Connected(node=ref, to=to):
-            node, peer = context.node(ref), context.node(to)
+            node, peer = references.node(ref), references.node(to)
             return lambda: peer in context.cluster.processes.peers(node)
         case TopicCreatedThrough(node=ref):
-            node = context.node(ref)
-            return lambda: _created_through(context, node, f"created-at-{name}")
+            return TopicCreation(references.node(ref), f"created-at-{name}", references, context.clients)
+        case AdministratorServed():
+            return Administration(name, references, context.clients, context.cluster.processes, context.journal)
         case WorkloadAcks(more=more, producer=producer):
-            before = context.workload.acked(producer=producer)
-            return lambda: context.workload.acked(producer=producer) >= before + more
+            workload = context.clients.workload
+            return _Progress(
+                lambda: workload.acked(producer=producer), more, f"acknowledged to {producer or 'the producers'}"
+            )
+        case WorkloadReads(more=more, consumer=consumer, group=group):
+            workload = context.clients.workload
+            reader = consumer or group or "the consumers"
+            return _Progress(lambda: workload.read(consumer, group), more, f"read by {reader}")
         case MetadataFrom():
-            return _metadata(step, context)
+            return _metadata(step, references)
         case Logged(after=after, says=says):
-            return context.logs.search(context.node(step.node), says, after.event if after else None)
+            return context.logs.search(references.node(step.node), says, after.event if after else None)
         case Watches():
-            return zookeeper.WatchesHeld(step, context)
+            return zookeeper.WatchCountCondition(step, context.cluster)
         case Backlog():
-            return zookeeper.backlog(step, context)
+            return zookeeper.backlog(step, references)
         case Checkpoint() | LogEnd():
-            return node_files(step, context)
+            return node_files(step, references, context.cluster)
         case Converged():
-            return lambda: converged(context)
+            return lambda: converged(references, context.cluster.processes)
 
 
-def looked_at_every(step: Await) -> float:
-    """Seconds between two looks, where nothing tells that it is worth one."""
+def recheck_seconds(step: Await) -> float:
+    """Return the seconds between two evaluations while the observation does not change."""
     return LOOK_EVERY if isinstance(step, Logged) else RECHECK
 
 
-def found(condition: Predicate) -> Mapping[str, object]:
-    """What a condition measured or read, for the journal."""
+def measured(condition: Predicate) -> Mapping[str, object]:
+    """Return what a condition measured or read, for the journal."""
     read: Mapping[str, object] = getattr(condition, "found", {})
     return read
 
 
 def holds(condition: Predicate) -> bool:
-    """A condition about something that is not there (yet) does not hold."""
+    """Return whether a condition holds. One about something that does not exist (yet) does not hold."""
     try:
         return condition()
-    except Vacant:
+    except UnresolvedRole:
         return False
 
 
-def seen(step: Await, context: Context) -> str:
-    """What there is in place of what was waited for, for a sentence."""
+def actual(step: Await, references: References, processes: Processes, condition: Predicate | None = None) -> str:
+    """Describe the state that was observed in place of the awaited one, for a message.
+
+    A condition with a `seen` describes it by itself: it asked or counted what no node reports.
+    """
+    if seen := getattr(condition, "seen", ""):
+        return str(seen)
     try:
-        return _seen(step, context)
-    except Vacant as error:
+        return _actual(step, references, processes)
+    except UnresolvedRole as error:
         return str(error)
 
 
-def _seen(step: Await, context: Context) -> str:
-    now = context.now
+def _actual(step: Await, references: References, processes: Processes) -> str:
+    now = references.now
     match step:
         case (
             LeaderIs(partition=partition)
@@ -154,100 +170,83 @@ def _seen(step: Await, context: Context) -> str:
             | IsrIs(partition=partition)
             | IsrShrunk(partition=partition)
         ):
-            return str(context.partition_entry(partition))
+            return str(references.partition_entry(partition))
         case ActiveController():
             return ", ".join(
                 f"{name} says {view.leader} at epoch {view.epoch}"
                 if view.says_it_itself
                 else f"{name} holds /controller at epoch {view.epoch}"
                 for name, view in now.controllers.items()
-            ) or str(context.active_controller())
+            ) or str(references.active_controller())
         case Converged():
-            return hindrance(context) or "it came true just then"
+            return blocker(references, processes) or "it became true just then"
         case Znode() | AssignmentIs() | ReplicaOffline():
-            return zookeeper.seen_of(step, context)
+            return zookeeper.actual(step, references)
         case Backlog(node=ref):
-            node = context.nodes_now(ref)[0]
-            return f"{now.queues.get(context.plan.node(node).id, 0)} requests wait in the queue of {node}"
+            node = references.nodes_now(ref)[0]
+            return f"{now.queues.get(references.plan.node(node).id, 0)} requests wait in the queue of {node}"
         case Logged(node=ref, says=says):
-            return f"no line of {context.nodes_now(ref)[0]}'s log has {says!r}"
-        case NodeExited() | Connected() | WorkloadAcks() | TopicCreatedThrough() | Watches() | Checkpoint() | LogEnd():
-            return "nothing else is known"
+            return f"no line of {references.nodes_now(ref)[0]}'s log has {says!r}"
+        case RunsRelease(node=ref):
+            return f"the measured release is that of the log of {references.nodes_now(ref)[0]}"
+        case NodeExited(node=ref, code=code):
+            node = references.nodes_now(ref)[0]
+            status = processes.status(node)
+            ended = f" with code {status.exit_code}, in place of {code}" if status.exit_code is not None else ""
+            return f"{node} is {status.running}{ended}"
+        case Connected(node=ref):
+            node = references.nodes_now(ref)[0]
+            return f"{node} is connected to {', '.join(sorted(processes.peers(node))) or 'no node'}"
+        case Watches() | Checkpoint() | LogEnd() | WorkloadAcks() | WorkloadReads():
+            return "another value was read, or none"
+        case AdministratorServed():
+            return "some brokers left a request undone"
         case _:
-            node = context.nodes_now(step.node)[0]
-            known = now.image.brokers.get(context.plan.node(node).id)
+            node = references.nodes_now(step.node)[0]
+            known = now.image.brokers.get(references.plan.node(node).id)
             registered = f"{known.state} at epoch {known.epoch}" if known else "not registered"
-            return f"{node} is {registered} for the controllers, and {_view(context, node).answer} when asked"
+            return f"{node} is {registered} for the controllers, and {broker_view(references, node).answer} when asked"
 
 
-def hindrance(context: Context) -> str | None:
-    """Why the cluster has not converged (see the plan's `Converged`): the first reason found. Vacant if nobody can say
-    what was decided."""
-    context.check_news()
-    if context.in_zookeeper and (reason := zookeeper.hindrance(context)):
-        return reason
-    image = context.now.image
-    alive = {
-        node.name: node.id
-        for node in context.plan.topology.nodes
-        if "broker" in node.roles
-        and node.duplicate_of is None
-        and context.cluster.processes.status(node.name).running is Running.RUNNING
-    }
-    ids = frozenset(alive.values())
-    views = {name: _view(context, name) for name in alive}
-    for name, view in views.items():
-        if not (_registered(context, name) and view.answer is Answer.SERVING):
-            return f"{name} is not active"
-        if not view.brokers >= ids:
-            return f"{name} knows the brokers {sorted(view.brokers)} only"
-    unasked = context.plan.prepared_topics
-    for partition, entry in image.partitions.items():
-        if entry.leader < 0 or set(entry.isr) != set(entry.replicas) & ids:
-            return str(entry)
-        for name, view in views.items() if entry.topic not in unasked else ():
-            if not _agrees(view.partitions.get(partition), entry):
-                return f"{name} does not know that {entry}"
-    return None
+def _is_given_up(references: References, node: str) -> bool:
+    """Return whether the controllers have given the broker up.
 
-
-def converged(context: Context) -> bool:
-    return hindrance(context) is None
-
-
-def _agrees(view: PartitionView | None, entry: PartitionEntry) -> bool:
-    return view is not None and view.leader == entry.leader and set(view.isr) == set(entry.isr)
-
-
-def _registered(context: Context, node: str) -> bool:
-    entry = context.now.image.brokers.get(context.plan.node(node).id)
-    return entry is not None and entry.state == "active"
-
-
-def _given_up(context: Context, node: str) -> bool:
-    """Whether a registered broker is one that the controllers count on is not known before one of them answers."""
-    entry = context.now.image.brokers.get(context.plan.node(node).id)
+    A broker that is only `registered` may still be one that they count on: that is unknown before one of them answers.
+    """
+    entry = references.now.image.brokers.get(references.plan.node(node).id)
     return entry is None or entry.state not in ("active", "registered")
 
 
-def _serving(context: Context, node: str) -> bool:
-    return _view(context, node).answer is Answer.SERVING
-
-
-def _view(context: Context, node: str) -> BrokerView:
-    return context.now.brokers.get(node, BrokerView())
+def _is_serving(references: References, node: str) -> bool:
+    return broker_view(references, node).answer is Answer.SERVING
 
 
 @dataclass(frozen=True)
-class _Exited:
-    """The journal has which node was meant: its end, whenever it comes, is no accident."""
+class _RunningRelease:
+    """A node's log says that its process runs a release. The journal gets the release that it names."""
 
-    context: Context
+    cluster: Cluster
+    node: str
+    release: Release
+
+    def __call__(self) -> bool:
+        return running_release(self.cluster, self.node) == version_of(self.cluster.target, self.release)
+
+    @property
+    def found(self) -> Mapping[str, object]:
+        return {"node": self.node, "release": running_release(self.cluster, self.node)}
+
+
+@dataclass(frozen=True)
+class _NodeExit:
+    """A node has exited. The journal gets its name, so that its end, whenever it comes, is known to be expected."""
+
+    processes: Processes
     node: str
     code: int | None
 
     def __call__(self) -> bool:
-        status = self.context.cluster.processes.status(self.node)
+        status = self.processes.status(self.node)
         return status.running is Running.EXITED and self.code in (None, status.exit_code)
 
     @property
@@ -255,33 +254,27 @@ class _Exited:
         return {"node": self.node}
 
 
-def _created_through(context: Context, node: str, topic: str) -> bool:
-    """As its clients do: a broker that does not forward the wish names the controller to send it to."""
-    try:
-        error, controller = _create(context, node, topic)
-        if error is ErrorCode.not_controller and controller is not None:
-            error, _ = _create(context, controller, topic)
-    except NoAnswer:
-        return False
-    return error in (ErrorCode.none, ErrorCode.topic_already_exists)
+class _Progress:
+    """Clients of the workload got on by so many records since the step began."""
+
+    def __init__(self, count: Callable[[], int], more: int, what: str) -> None:
+        self._count, self._more, self._what = count, more, what
+        self._before = count()
+
+    def __call__(self) -> bool:
+        return self._count() >= self._before + self._more
+
+    @property
+    def seen(self) -> str:
+        return f"{self._count() - self._before} of {self._more} records were {self._what}"
 
 
-def _create(context: Context, node: str, topic: str) -> tuple[ErrorCode, str | None]:
-    """The answer, and whom the node holds to be the controller if it says that it is not."""
-    with context.connect(node, Listener.CLIENT, CREATE_WITHIN) as connection:
-        error, _ = create_topic(connection, topic, partitions=1, replicas=1, timeout_ms=int(CREATE_WITHIN * 1000))
-        if error is not ErrorCode.not_controller:
-            return error, None
-        named = ask_controller(connection, context.dialect)
-    return error, next((each for each in context.nodes_now("brokers") if context.plan.node(each).id == named), None)
-
-
-def _leader(step: LeaderIs, context: Context) -> Predicate:
-    wanted = -1 if step.is_ == "none" else context.plan.node(context.node(step.is_)).id if step.is_ else None
-    unwanted = context.patiently(lambda: context.ids_now(step.is_not))
+def _leader(step: LeaderIs, references: References) -> Predicate:
+    wanted = -1 if step.is_ == "none" else references.id(step.is_) if step.is_ else None
+    unwanted = references.once_resolved(lambda: references.ids_now(step.is_not))
 
     def condition() -> bool:
-        leader = context.partition_entry(step.partition).leader
+        leader = references.partition_entry(step.partition).leader
         if wanted is not None:
             return leader == wanted
         return leader >= 0 and leader not in unwanted
@@ -289,43 +282,43 @@ def _leader(step: LeaderIs, context: Context) -> Predicate:
     return condition
 
 
-def _isr(step: IsrIs, context: Context) -> Predicate:
+def _isr(step: IsrIs, references: References) -> Predicate:
     has, lacks, exactly = (
-        context.patiently(lambda refs=refs: context.ids_now(refs))  # type: ignore[misc]  # mypy: default of a lambda
+        references.once_resolved(lambda refs=refs: references.ids_now(refs))  # type: ignore[misc]  # mypy: default of a lambda
         for refs in (step.has, step.lacks, step.is_)
     )
 
     def condition() -> bool:
-        isr = set(context.partition_entry(step.partition).isr)
+        isr = set(references.partition_entry(step.partition).isr)
         return isr >= has and not isr & lacks and (step.is_ is None or isr == exactly)
 
     return condition
 
 
-def _shrunk(entry: PartitionEntry) -> bool:
+def _is_shrunk(entry: PartitionEntry) -> bool:
     return not set(entry.isr) >= set(entry.replicas)
 
 
-def _controller(step: ActiveController, context: Context) -> Predicate:
-    wanted = context.node(step.is_) if step.is_ else None
-    unwanted = context.nodes(step.is_not)
+def _controller(step: ActiveController, references: References) -> Predicate:
+    wanted = references.node(step.is_) if step.is_ else None
+    unwanted = references.nodes(step.is_not)
 
     def condition() -> bool:
-        active = context.active_controller()
+        active = references.active_controller()
         return active not in unwanted and wanted in (None, active)
 
     return condition
 
 
-def _metadata(step: MetadataFrom, context: Context) -> Predicate:
-    node = context.node(step.node)
+def _metadata(step: MetadataFrom, references: References) -> Predicate:
+    node = references.node(step.node)
     has, lacks, leader = (
-        context.patiently(lambda refs=refs: context.ids_now(refs))  # type: ignore[misc]  # mypy: default of a lambda
+        references.once_resolved(lambda refs=refs: references.ids_now(refs))  # type: ignore[misc]  # mypy: default of a lambda
         for refs in (step.has, step.lacks, step.leader)
     )
 
     def condition() -> bool:
-        view = _view(context, node)
+        view = broker_view(references, node)
         if view.answer is not Answer.SERVING or not view.brokers >= has or view.brokers & lacks:
             return False
         if step.partition is None:

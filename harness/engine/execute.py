@@ -1,121 +1,175 @@
-"""A plan's steps in order, and the end that every run has: heal, converge, read everything.
+"""Execute a plan's steps in order, then the end of every run: heal, converge, read everything.
 
-A step that cannot be done ends the story but not the run: what the cluster has acknowledged by then is still judged.
+A step that cannot be done ends the scenario but not the run: the records acknowledged by then are still judged.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
-from faults.capabilities import CapabilityError
-from harness.clients.settings import settle_seconds
-from harness.conformance.progress import Phase
-from harness.engine.audit import AUDITED, Auditor
-from harness.engine.conditions import converged, holds, seen
-from harness.engine.context import Context, Missed, StepError
-from harness.engine.keeper import FaultError
-from harness.engine.probes.prober import Prober
-from harness.engine.steps import perform
-from harness.errors import InfrastructureError, LinksLost
-from harness.plan.conditions import Converged
-from harness.plan.model import TopicSpec
-from results.records.events import CONVERGE
+from fencepost.faults.capabilities import CapabilityError
+from fencepost.harness.clients.settings import settle_seconds
+from fencepost.harness.engine.audit import AUDITED, Auditor
+from fencepost.harness.engine.conditions import actual, holds
+from fencepost.harness.engine.context import Context
+from fencepost.harness.engine.convergence import converged
+from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout
+from fencepost.harness.engine.probes.prober import Prober
+from fencepost.harness.engine.steps import perform
+from fencepost.harness.errors import InfrastructureError, LinksLost
+from fencepost.harness.plan.check import deleted_topics
+from fencepost.harness.plan.conditions import Converged
+from fencepost.harness.plan.model import TopicSpec
+from fencepost.harness.plan.steps import Step
+from fencepost.results.records.events import CONVERGE
+from fencepost.results.records.progress import Phase
 
 
-class Watch(Protocol):
-    """Whoever is told how far the run is."""
+class ProgressListener(Protocol):
+    """The receiver of a run's progress."""
 
-    def tell(self, phase: Phase, *, step: str | None = None) -> None: ...
+    def report(self, phase: Phase, *, step: str | None = None, proof: str | None = None) -> None:
+        """Take a phase, and the name of the step that begins; or the proof of the fault that the step injected."""
 
 
 CONVERGE_LEASES = 10
-"""How many leases a healed cluster may take until all is as it was, and seconds on top of that for restarts."""
+"""The number of leases within which a healed cluster must converge; CONVERGE_SECONDS are added for restarts."""
 CONVERGE_SECONDS = 20.0
 FINAL_READ_SECONDS = 30.0
-"""For reading everything; longer where it takes longer until a healed partition shows all it has."""
+"""Seconds for reading everything; more if a healed partition takes longer to serve all its records."""
 READ_AGAIN_SECONDS = 5.0
 BROKEN_SECONDS = 5.0
-"""All the patience there is with a run that is worth nothing already."""
+"""The timeout for convergence after the infrastructure failed: the run's verdict is known by then."""
 
 
-def execute(context: Context, watch: Watch) -> None:
-    """All steps and the end. Whatever goes wrong is in the journal; only an interrupt is raised."""
+def execute(context: Context, listener: ProgressListener) -> None:
+    """Execute all steps and the end of the run. Errors are journalled; only an interrupt is raised."""
+    plan = context.plan
+    with executing(context, listener) as execution:
+        for place, step in enumerate(plan.steps):
+            try:
+                execution.perform(step, plan.step_name(place), place + 1)
+            except (StepError, FaultError, InfrastructureError):
+                break
+        execution.end()
+
+
+@contextmanager
+def executing(context: Context, listener: ProgressListener) -> Iterator[Execution]:
+    """Audit the machinery and answer probes while the steps of a run are performed."""
     prober = Prober(context)
-    patience = CONVERGE_SECONDS + CONVERGE_LEASES * context.plan.timing.lease_ms / 1000 + context.plan.prepared_seconds
-    with Auditor(context) as auditor, prober:
-        try:
-            _steps(context, prober, auditor, watch)
-        except InfrastructureError as error:
-            auditor.tell(str(error))
-            patience = BROKEN_SECONDS
-        _end(context, prober, auditor, watch, patience)
+    with Auditor(context.cluster, context.journal) as auditor, prober:
+        yield Execution(context, prober, auditor, listener)
 
 
 def await_topics(context: Context, topics: Iterable[TopicSpec]) -> None:
-    """Until the whole cluster agrees about each of these topics. InfrastructureError if it does not."""
+    """Wait until the whole cluster agrees about each of these topics. Raise InfrastructureError if it does not."""
     wanted = {f"{topic.name}-{index}" for topic in topics for index in range(len(topic.assignments))}
     seconds = CONVERGE_SECONDS + context.plan.prepared_seconds
     deadline = time.monotonic() + seconds
-    there = context.wait(
-        lambda: wanted <= set(context.now.image.partitions) and holds(lambda: converged(context)), deadline
-    )
-    if not there:
+    references = context.references
+
+    def agreed() -> bool:
+        return wanted <= set(references.now.image.partitions) and _is_converged(context)
+
+    if not context.clock.wait(agreed, deadline):
         raise InfrastructureError(
             f"the cluster did not agree about its topics within {seconds:g} s of their creation: "
-            f"{seen(Converged(within_ms=0), context)}; see the nodes' logs"
+            f"{_blocker(context)}; see the nodes' logs"
         )
 
 
-def _steps(context: Context, prober: Prober, auditor: Auditor, watch: Watch) -> None:
-    plan = context.plan
-    for place, step in enumerate(plan.steps):
-        context.check_deadline()
-        name = plan.step_name(place)
-        watch.tell(Phase.STEP, step=name)
-        begun = context.journal.write("step", name, "begin", {"do": step.do, "number": place + 1})
-        context.instants[f"{name}.begun"] = begun.t
+class Execution:
+    """The steps of one run, performed one after the other, and the end of the run."""
+
+    def __init__(self, context: Context, prober: Prober, auditor: Auditor, listener: ProgressListener) -> None:
+        self._context = context
+        self._prober = prober
+        self._auditor = auditor
+        self._listener = listener
+        lease = context.plan.timing.lease_ms / 1000
+        self._timeout = CONVERGE_SECONDS + CONVERGE_LEASES * lease + context.plan.prepared_seconds
+
+    def perform(self, step: Step, name: str, number: int) -> Mapping[str, Any]:
+        """Perform a step, and return the data of its end, which is journalled as its beginning is.
+
+        Raise StepError or FaultError if it cannot be done, InfrastructureError if the machinery failed. After any of
+        them only the end of the run is left.
+        """
         try:
-            end = perform(step, name, context, prober)
+            return self._perform(step, name, number)
+        except InfrastructureError as error:
+            self._auditor.record(str(error))
+            self._timeout = BROKEN_SECONDS
+            raise
+
+    def _perform(self, step: Step, name: str, number: int) -> Mapping[str, Any]:
+        context = self._context
+        context.clock.check_deadline()
+        self._listener.report(Phase.STEP, step=name)
+        begun = context.journal.write("step", name, "begin", {"do": step.do, "number": number})
+        context.clock.instants[f"{name}.begun"] = begun.t
+        try:
+            end = perform(step, name, context, self._prober)
         except (StepError, FaultError) as error:
-            outcome = "missed" if isinstance(error, Missed) else "failed"
-            context.journal.write("step", name, "end", {"outcome": outcome, "sentence": str(error)})
-            return
+            outcome = "missed" if isinstance(error, StepTimeout) else "failed"
+            context.journal.write("step", name, "end", {"outcome": outcome, "message": str(error)})
+            raise
         except CapabilityError as error:
-            context.journal.write("step", name, "end", {"outcome": "failed", "sentence": str(error)})
+            context.journal.write("step", name, "end", {"outcome": "failed", "message": str(error)})
             if isinstance(error, LinksLost):
                 raise
             raise InfrastructureError(f"the step {name} failed: {error}") from error
-        context.instants[f"{name}.ended"] = context.journal.write("step", name, "end", end).t
+        context.clock.instants[f"{name}.ended"] = context.journal.write("step", name, "end", end).t
+        if proof := end.get("how"):
+            self._listener.report(Phase.STEP, step=name, proof=proof)
         if step.do in AUDITED:
-            auditor.soon()
+            self._auditor.request()
+        return end
+
+    def end(self) -> None:
+        """Heal all faults, wait until the cluster is whole, and read everything."""
+        context, auditor, timeout = self._context, self._auditor, self._timeout
+        reading = min(timeout, max(FINAL_READ_SECONDS, settle_seconds(context.plan.timing) + READ_AGAIN_SECONDS))
+        context.clock.deadline = time.monotonic() + timeout + reading
+        self._listener.report(Phase.STEP, step="healing")
+        failures = context.active_faults.heal_all()
+        if context.active_faults.lost is not None:
+            auditor.record(str(context.active_faults.lost))
+        for message in failures:
+            context.journal.write("note", "healing", "seen", {"what": "unhealed", "message": message})
+        context.journal.write("step", CONVERGE, "begin", {"do": "converge"})
+        context.journal.write("step", CONVERGE, "end", _converge(context, timeout))
+        self._listener.report(Phase.STEP, step="reading everything")
+        self._prober.finish()
+        context.clients.workload.stop()
+        if any(not topic.prepared for topic in context.plan.topics):
+            context.clients.workload.final_read(reading, _deleted(context))
+        auditor.audit()
 
 
-def _end(context: Context, prober: Prober, auditor: Auditor, watch: Watch, patience: float) -> None:
-    reading = min(patience, max(FINAL_READ_SECONDS, settle_seconds(context.plan.timing) + READ_AGAIN_SECONDS))
-    context.deadline = time.monotonic() + patience + reading
-    watch.tell(Phase.STEP, step="healing")
-    failures = context.keeper.heal_all()
-    if context.keeper.lost is not None:
-        auditor.tell(str(context.keeper.lost))
-    for sentence in failures:
-        context.journal.write("note", "healing", "seen", {"what": "unhealed", "sentence": sentence})
-    context.journal.write("step", CONVERGE, "begin", {"do": "converge"})
-    context.journal.write("step", CONVERGE, "end", _converge(context, patience))
-    watch.tell(Phase.STEP, step="reading everything")
-    prober.finish()
-    context.workload.stop()
-    if any(not topic.prepared for topic in context.plan.topics):
-        context.workload.final_read(reading)
-    auditor.audit()
-
-
-def _converge(context: Context, patience: float) -> Mapping[str, Any]:
+def _converge(context: Context, timeout: float) -> Mapping[str, Any]:
     try:
-        if context.wait(lambda: holds(lambda: converged(context)), time.monotonic() + patience):
+        if context.clock.wait(lambda: _is_converged(context), time.monotonic() + timeout):
             return {"outcome": "done"}
-    except InfrastructureError as error:  # noted as trouble by whoever watches
-        return {"outcome": "missed", "sentence": str(error)}
-    what = seen(Converged(within_ms=0), context)
-    return {"outcome": "missed", "sentence": f"not all was as before within {patience:g} s after healing: {what}"}
+    except InfrastructureError as error:  # the auditor journals it as infrastructure
+        return {"outcome": "missed", "message": str(error)}
+    message = f"the cluster did not converge within {timeout:g} s after healing: {_blocker(context)}"
+    return {"outcome": "missed", "message": message}
+
+
+def _deleted(context: Context) -> frozenset[str]:
+    """Return the topics that steps deleted and did not create again, as was decided."""
+    there = {entry.topic for entry in context.references.now.image.partitions.values()}
+    return frozenset(deleted_topics(context.plan)) - there
+
+
+def _is_converged(context: Context) -> bool:
+    return holds(lambda: converged(context.references, context.cluster.processes))
+
+
+def _blocker(context: Context) -> str:
+    return actual(Converged(within_ms=0), context.references, context.cluster.processes)

@@ -1,10 +1,11 @@
-"""Inject steps: what a fault waits for, whom it is aimed at, and that it hits then.
+"""Inject steps: wait for the moment, resolve the nodes, inject the fault, prove its effect.
 
     aimed early   resolve, set up, intent ── wait for the line ── [plus_ms] ── inject, prove
     aimed late    wait for the condition ── [plus_ms] ── resolve, set up, intent ── inject, prove
 
-Early where it leads to the same nodes whenever it is aimed, and hits within milliseconds of the line that it waits for.
-Late for all others: who leads once the condition has come true may not lead before, or not even run.
+A fault is aimed early if its references resolve to the same nodes at any time: it takes effect within milliseconds of
+the line that it waits for. All others are aimed late: the node that leads once the condition is true may not lead, or
+not even run, before.
 """
 
 from __future__ import annotations
@@ -13,83 +14,89 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from faults.capabilities import Running
-from faults.fault import Fault
-from faults.registry import build
-from harness.engine.conditions import found, holds, looked_at_every, predicate, seen
-from harness.engine.context import Context, Missed
-from harness.plan.base import Said
-from harness.plan.conditions import Await
-from harness.plan.injects import Inject
+from fencepost.faults.capabilities import Processes, Running
+from fencepost.faults.fault import Fault
+from fencepost.faults.registry import FAULTS
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.engine.conditions import actual, holds, measured, predicate, recheck_seconds
+from fencepost.harness.engine.context import Context
+from fencepost.harness.engine.errors import StepTimeout
+from fencepost.harness.engine.node_logs import NodeLogs
+from fencepost.harness.engine.references import References
+from fencepost.harness.engine.run_clock import RunClock
+from fencepost.harness.plan.base import LogLine
+from fencepost.harness.plan.conditions import Await
+from fencepost.harness.plan.injects import Inject
+from fencepost.results.records.journal import JournalWriter
 
 
 def inject(step: Inject, name: str, context: Context) -> Mapping[str, Any]:
-    """Inject and prove; what the journal says at the step's end. Missed if what it waits for does not come true."""
+    """Inject the fault, prove its effect, and return the data of the step's end for the journal.
+
+    Raise StepTimeout if the condition or the line that it waits for does not come, FaultError if its effect is not
+    proven.
+    """
     observed: dict[str, Any] = {}
 
     def moment() -> None:
         observed.update(_await(step, name, context))
 
     if step.aimed_early:
-        fault, params = _aim(step, context)
-        proven = context.keeper.inject(name, fault, params, moment)
+        fault, params = _aim(step, context.references, context.cluster)
+        proven = context.active_faults.inject(name, fault, params, moment)
     else:
         moment()
-        fault, params = _aim(step, context)
-        proven = context.keeper.inject(name, fault, params)
-    _keep_last_words(name, fault, context)
+        fault, params = _aim(step, context.references, context.cluster)
+        proven = context.active_faults.inject(name, fault, params)
+    _keep_last_words(name, fault, context.cluster.processes, context.logs, context.journal)
     return {"outcome": "done", **params, **observed, "how": proven.data["how"]}
 
 
-def _aim(step: Inject, context: Context) -> tuple[Fault, dict[str, Any]]:
-    """The fault, and its parameters with the nodes that the plan's references lead to now."""
-    params: dict[str, Any] = step.model_dump(by_alias=True, exclude={"do", "as_", "fault", "when", "plus_ms"})
-    for field in step.many_nodes:
-        if (key := field.rstrip("_")) in params:
-            params[key] = list(context.nodes(params[key]))
-    for key in step.one_node:
-        if params.get(key) is not None:
-            params[key] = context.node(params[key])
-    return build(step.fault, context.cluster, params), params
+def _aim(step: Inject, references: References, cluster: Cluster) -> tuple[Fault, dict[str, Any]]:
+    """Build the fault; return its parameters, too, with the nodes that the plan's references resolve to now."""
+    parameters = step.parameters.resolved(references.node, references.nodes)
+    return FAULTS[step.fault](cluster, parameters), parameters.model_dump(mode="json", by_alias=True)
 
 
 def _await(step: Inject, name: str, context: Context) -> Mapping[str, Any]:
-    """Until the fault is to hit. What was observed is journalled with the time at which it was, and given."""
+    """Wait until the fault is to be injected; journal and return what was observed, at the time at which it was."""
     if step.when is None:
         return {}
-    if isinstance(step.when, Said):
-        observed = _await_said(step.when, step.heard or "", context)
+    if isinstance(step.when, LogLine):
+        observed = _await_line(step.when, context.references.node(step.heard or ""), context.logs, context.clock)
     else:
         observed = _await_condition(step.when, name, context)
     at = time.monotonic()
     context.journal.write("note", f"when-{name}", "seen", {"what": "anchor", **observed})
     if step.plus_ms:
-        context.wait(lambda: False, at + step.plus_ms / 1000)
+        context.clock.sleep_until(at + step.plus_ms / 1000)
     return observed
 
 
-def _await_said(said: Said, heard: str, context: Context) -> Mapping[str, Any]:
-    node = context.node(heard)
-    deadline = min(time.monotonic() + said.within_ms / 1000, context.deadline)
-    line = context.logs.await_said(node, said, deadline)
+def _await_line(said: LogLine, node: str, logs: NodeLogs, clock: RunClock) -> Mapping[str, Any]:
+    line = logs.await_line(node, said, min(time.monotonic() + said.within_ms / 1000, clock.deadline))
     if line is None:
-        context.check_deadline()
-        raise Missed(f"no line of {node}'s log had {said.says!r} within {said.within_ms} ms")
+        clock.check_deadline()
+        raise StepTimeout(f"no line of {node}'s log had {said.says!r} within {said.within_ms} ms")
     return {"line": line, "said_by": node}
 
 
 def _await_condition(when: Await, name: str, context: Context) -> Mapping[str, Any]:
+    references, clock, processes = context.references, context.clock, context.cluster.processes
     if when.after is not None:
-        context.wait(lambda: False, context.moment(when.after))
+        clock.sleep_until(clock.moment(when.after))
     condition = predicate(when, name, context)
-    if not context.wait(lambda: holds(condition), time.monotonic() + when.within_ms / 1000, looked_at_every(when)):
-        raise Missed(f"`{when.condition}` did not come true within {when.within_ms} ms: {seen(when, context)}")
-    return {"condition": when.condition, "seen": seen(when, context), **found(condition)}
+    deadline = time.monotonic() + when.within_ms / 1000
+    came = clock.wait(lambda: holds(condition), deadline, recheck_seconds(when))
+    there = actual(when, references, processes, condition)
+    if not came:
+        raise StepTimeout(f"`{when.condition}` did not become true within {when.within_ms} ms: {there}")
+    return {"condition": when.condition, "seen": there, **measured(condition)}
 
 
-def _keep_last_words(name: str, fault: Fault, context: Context) -> None:
-    """Journal what a node that was hit went on to say after a line that was waited for: it says no more now."""
+def _keep_last_words(name: str, fault: Fault, processes: Processes, logs: NodeLogs, journal: JournalWriter) -> None:
+    """Journal what a node that the fault stopped wrote after the awaited line: it will write nothing more now."""
     for node in sorted(fault.nodes()):
-        silent = context.cluster.processes.status(node).running is not Running.RUNNING
-        if silent and (lines := context.logs.since_found(node)):
-            context.journal.write("note", f"said-by-{name}", "seen", {"what": "last words", "lines": lines}, node=node)
+        silent = processes.status(node).running is not Running.RUNNING
+        if silent and (lines := logs.since_found(node)):
+            journal.write("note", f"said-by-{name}", "seen", {"what": "last words", "lines": lines}, node=node)

@@ -1,4 +1,4 @@
-"""The nodes' own logs as they grow, and how long each was at the instants of a run."""
+"""The nodes' logs while they grow, and the size of each log at the instants of a run."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from harness.plan.base import Said
+from fencepost.harness.plan.base import LogLine
+from fencepost.harness.processes.waiting import within
 
 LOOK_EVERY = 0.001
-"""Seconds between two looks at a log, where a fault is to hit the moment that it says something."""
+"""Seconds between two reads of a log, so that a fault takes effect within milliseconds of a line."""
 LAST_WORDS = 50
-"""Lines that are kept of what a node said from a line on."""
+"""Lines of a node's log that are kept, from an awaited line on."""
 
 
 class NodeLogs:
-    """`folder` holds NODE.log of each node. Not for use by several threads, but for `mark`."""
+    """The logs of a run's nodes; `folder` holds NODE.log of each. Only `mark` may be called from several threads."""
 
     def __init__(self, folder: Path, nodes: Collection[str]) -> None:
         self._folder = folder
@@ -25,25 +26,22 @@ class NodeLogs:
         self._found: dict[str, int] = {}
 
     def mark(self, instant: str) -> None:
-        """Note how long each log is now."""
+        """Record the size of each log now."""
         self._marks[instant] = {node: self._size(node) for node in self._nodes}
 
     def search(self, node: str, pattern: str, since: str | None = None) -> LogSearch:
-        """For lines that were whole later than the instant, or at any time. KeyError if it has not come."""
+        """Search for lines that were complete after the instant, or at any time. Raise KeyError before the instant."""
         begin = 0 if since is None else self._marks[since].get(node, 0)
         return LogSearch(self._path(node), pattern, begin, lambda at: self._found.__setitem__(node, at))
 
-    def await_said(self, node: str, said: Said, deadline: float) -> str | None:
-        """The line, as soon as it is there; None once the monotonic `deadline` has passed."""
+    def await_line(self, node: str, said: LogLine, deadline: float) -> str | None:
+        """Return the line as soon as the log has it, None once the monotonic `deadline` has passed."""
         search = self.search(node, said.says, said.since)
-        while not search():
-            if time.monotonic() > deadline:
-                return None
-            time.sleep(LOOK_EVERY)
+        within(deadline - time.monotonic(), search, longest_pause=LOOK_EVERY)
         return search.line
 
     def since_found(self, node: str) -> list[str] | None:
-        """The lines from the one on that was found last in this log; None if none was."""
+        """Return the lines of the log from the line on that was found last; None if no line was found."""
         if node not in self._found:
             return None
         with self._path(node).open("rb") as file:
@@ -62,7 +60,7 @@ class NodeLogs:
 
 
 class LogSearch:
-    """Called, it looks at what was added, and says whether a line was found by now: `line`, None until then."""
+    """A predicate that reads what was added to a log; True once a line matched. `line` is that line."""
 
     def __init__(self, path: Path, pattern: str, begin: int, on_found: Callable[[int], None] = lambda at: None) -> None:
         self._path = path
@@ -78,7 +76,7 @@ class LogSearch:
 
     @property
     def found(self) -> dict[str, object]:
-        """For the journal."""
+        """Return the line, for the journal."""
         return {} if self.line is None else {"line": self.line}
 
     def _look(self) -> None:
@@ -100,7 +98,7 @@ class LogSearch:
 
 
 class Instants(dict[str, float]):
-    """Journal times by `name.phase`; whoever wants to know what is otherwise at an instant is told when it comes."""
+    """Journal times by `name.phase`. `on_new(name)` is called when an instant is first recorded."""
 
     def __init__(self, on_new: Callable[[str], None]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What each kind of step does. A step that returns was done; StepError and FaultError end the story."""
+"""Perform each kind of step. A step that returns is done; StepError and FaultError end the scenario."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from faults.processes.restored import back_up
-from harness.clients.raw import NoAnswer
-from harness.engine.conditions import found, holds, looked_at_every, predicate, seen
-from harness.engine.context import Context, Missed, StepError
-from harness.engine.injecting import inject
-from harness.engine.probes.prober import Prober
-from harness.engine.probes.produce import send_record
-from harness.engine.znodes import change_znode
-from harness.network.layout import Listener
-from harness.plan.base import After, Level
-from harness.plan.conditions import Await, AwaitStep
-from harness.plan.injects import InjectStep
-from harness.plan.steps import (
+from fencepost.faults.capabilities import Processes
+from fencepost.faults.processes.restored import back_up
+from fencepost.harness.clients.raw import NoAnswer
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.engine.conditions import actual, holds, measured, predicate, recheck_seconds
+from fencepost.harness.engine.context import Clients, Context
+from fencepost.harness.engine.errors import StepError, StepTimeout
+from fencepost.harness.engine.injecting import inject
+from fencepost.harness.engine.probes.prober import Prober
+from fencepost.harness.engine.probes.produce import send_record
+from fencepost.harness.engine.references import References
+from fencepost.harness.engine.releases import await_release, version_of
+from fencepost.harness.engine.znodes import change_znode
+from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.base import After, Level
+from fencepost.harness.plan.conditions import Await, AwaitStep
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.steps import (
     Backup,
     Bind,
     Heal,
@@ -32,6 +37,7 @@ from harness.plan.steps import (
     Workload,
     ZnodeStep,
 )
+from fencepost.results.records.journal import JournalWriter
 
 DONE: Mapping[str, Any] = {"outcome": "done"}
 READY_WITHIN = 60.0
@@ -41,34 +47,37 @@ ENDED_WITHIN = 60.0
 
 
 def perform(step: Step, name: str, context: Context, prober: Prober) -> Mapping[str, Any]:
-    """Do the step; what the journal says at its end. `outcome` is `done`, or `missed` for a condition that stayed
-    false."""
+    """Perform the step, and return the data of its end for the journal.
+
+    `outcome` is `done`, or `missed` for a condition that stayed false.
+    """
+    references, cluster, workload = context.references, context.cluster, context.clients.workload
     match step:
         case Start():
-            return _start(step, context)
+            return _start(step, references, cluster.processes)
         case Shutdown():
-            return _shut_down(step, context)
+            return _shut_down(step, references, cluster.processes)
         case Roll():
-            return _roll(step, context)
+            return _roll(step, references, cluster)
         case Backup():
-            return _back_up(step, context)
+            return _back_up(step, references, cluster)
         case ZnodeStep():
-            return {**DONE, "path": change_znode(step, context.cluster.layout.ensemble())}
+            return _change_znode(step, cluster)
         case Bind():
-            return _bind(step, name, context)
+            return _bind(step, name, references)
         case Workload(action="start"):
-            context.workload.start(step.only or None)
+            workload.start(step.only or None)
         case Workload():
-            context.workload.stop(step.only or None)
+            workload.stop(step.only or None)
         case Produce():
-            return _produce(step, name, context)
+            return _produce(step, name, references, context.clients, context.journal)
         case Heal():
-            context.keeper.heal(step.fault)
+            context.active_faults.heal(step.fault)
         case HealAll():
-            if failures := context.keeper.heal_all():
+            if failures := context.active_faults.heal_all():
                 raise StepError("; ".join(failures))
         case Hold():
-            context.wait(lambda: False, context.moment(After(event=step.after, plus_ms=step.ms)))
+            context.clock.sleep_until(context.clock.moment(After(event=step.after, plus_ms=step.ms)))
         case InjectStep():
             return inject(step, name, context)
         case AwaitStep():
@@ -78,83 +87,106 @@ def perform(step: Step, name: str, context: Context, prober: Prober) -> Mapping[
     return DONE
 
 
-def _start(step: Start, context: Context) -> Mapping[str, Any]:
-    nodes = context.nodes(step.nodes)
+def _start(step: Start, references: References, processes: Processes) -> Mapping[str, Any]:
+    nodes = references.nodes(step.nodes)
     for node in nodes:
-        context.cluster.processes.start(node)
+        processes.start(node)
     if step.until == "ready":
         for node in nodes:
-            context.cluster.processes.await_ready(node, READY_WITHIN)
+            processes.await_ready(node, READY_WITHIN)
     return {**DONE, "nodes": list(nodes)}
 
 
-def _shut_down(step: Shutdown, context: Context) -> Mapping[str, Any]:
-    nodes = context.nodes(step.nodes)
+def _shut_down(step: Shutdown, references: References, processes: Processes) -> Mapping[str, Any]:
+    nodes = references.nodes(step.nodes)
     deadline = time.monotonic() + step.within_ms / 1000
     for node in nodes:
-        context.cluster.processes.shut_down(node)
+        processes.shut_down(node)
     if step.until == "ended":
         for node in nodes:
-            if not context.cluster.processes.await_end(node, max(0.0, deadline - time.monotonic())):
-                raise Missed(f"{node} did not end within {step.within_ms} ms of SIGTERM")
+            if not processes.await_end(node, max(0.0, deadline - time.monotonic())):
+                raise StepTimeout(f"{node} did not end within {step.within_ms} ms of SIGTERM")
     return {**DONE, "nodes": list(nodes)}
 
 
-def _roll(step: Roll, context: Context) -> Mapping[str, Any]:
-    node, processes = context.node(step.node), context.cluster.processes
+def _roll(step: Roll, references: References, cluster: Cluster) -> Mapping[str, Any]:
+    node, processes = references.node(step.node), cluster.processes
     if step.how == "kill":
         processes.kill(node)
     else:
         processes.shut_down(node)
         if not processes.await_end(node, ENDED_WITHIN):
             raise StepError(f"{node} did not end within {ENDED_WITHIN:g} s of SIGTERM, so it could not be rolled")
-    processes.set_level(node, step.level)
+    processes.set_version(node, step.release, step.level)
     processes.start(node)
     processes.await_ready(node, READY_WITHIN)
-    return {**DONE, "node": node, "level": step.level}
+    done: dict[str, Any] = {**DONE, "node": node}
+    if step.level is not None:
+        done["level"] = step.level
+    if step.release is not None:
+        version = done["release"] = version_of(cluster.target, step.release)
+        await_release(cluster, node, version, READY_WITHIN)
+    return done
 
 
-def _back_up(step: Backup, context: Context) -> Mapping[str, Any]:
-    node = context.node(step.node)
-    return {**DONE, "node": node, "copy": back_up(context.cluster, node, step.as_).as_json()}
+def _back_up(step: Backup, references: References, cluster: Cluster) -> Mapping[str, Any]:
+    node = references.node(step.node)
+    return {**DONE, "node": node, "copy": back_up(cluster, node, step.as_).as_json()}
 
 
-def _bind(step: Bind, name: str, context: Context) -> Mapping[str, Any]:
-    context.bound[name] = context.node(step.node) if step.node is not None else _value(step.value or "", context)
-    return {**DONE, "bound": context.bound[name]}
+def _change_znode(step: ZnodeStep, cluster: Cluster) -> Mapping[str, Any]:
+    try:
+        return {**DONE, "path": change_znode(step, cluster.layout.ensemble())}
+    except StepError as error:
+        if not step.may_fail:
+            raise
+        return {**DONE, "path": step.path, "message": str(error)}
 
 
-def _value(reference: str, context: Context) -> int:
+def _bind(step: Bind, name: str, references: References) -> Mapping[str, Any]:
+    bound = references.node(step.node) if step.node is not None else _value(step.value or "", references)
+    references.bound[name] = bound
+    return {**DONE, "bound": bound}
+
+
+def _value(reference: str, references: References) -> int:
     what, _, of = reference.partition(":")
     match what:
         case "leader-epoch":
-            return context.patiently(lambda: context.partition_entry(of).leader_epoch)
+            return references.leader_epoch("current", of)
         case "isr-version":
-            return context.patiently(lambda: context.partition_entry(of).version)
+            return references.isr_version("current", of)
         case "broker-epoch":
-            node = context.node(of)
-            return context.patiently(lambda: context.broker_entry(node).epoch)
+            return references.broker_epoch("current", references.node(of))
         case _:
-            return context.patiently(lambda: context.now.controllers[context.active_controller()].epoch)
+            return references.controller_epoch("current")
 
 
 def _await(step: Await, name: str, context: Context) -> Mapping[str, Any]:
-    """Within so long of the step's begin, or of the instant that `after` names if that is still to come."""
+    """Wait for the condition, from now, or from the instant that `after` names if that is still to come."""
+    references, clock = context.references, context.clock
     if step.after is not None:
-        context.wait(lambda: False, context.moment(step.after))
+        clock.sleep_until(clock.moment(step.after))
     condition = predicate(step, name, context)
-    if context.wait(lambda: holds(condition), time.monotonic() + step.within_ms / 1000, looked_at_every(step)):
-        return {**DONE, **found(condition)}
-    sentence = f"`{step.condition}` did not come true within {step.within_ms} ms: {seen(step, context)}"
+    deadline = time.monotonic() + step.within_ms / 1000
+    if clock.wait(lambda: holds(condition), deadline, recheck_seconds(step)):
+        return {**DONE, **measured(condition)}
+    there = actual(step, references, context.cluster.processes, condition)
+    message = f"`{step.condition}` did not become true within {step.within_ms} ms: {there}"
     if step.expect is None or step.expect.level is Level.MUST:
-        raise Missed(sentence + (f"; found: {dict(found(condition))}" if found(condition) else ""))
-    return {"outcome": "missed", "sentence": sentence, **found(condition)}
+        raise StepTimeout(message + (f"; measured: {dict(measured(condition))}" if measured(condition) else ""))
+    return {"outcome": "missed", "message": message, **measured(condition)}
 
 
-def _produce(step: Produce, name: str, context: Context) -> Mapping[str, Any]:
-    """To a named node one by one; each record is journalled by itself, so the step has no outcome of its own."""
+def _produce(
+    step: Produce, name: str, references: References, clients: Clients, journal: JournalWriter
+) -> Mapping[str, Any]:
+    """Produce through the workload's client, or one by one to a named node.
+
+    Each record is journalled by itself, so the step has no outcome of its own.
+    """
     if step.node is None:
-        result = context.workload.burst(
+        result = clients.workload.burst(
             name,
             step.topic,
             step.partition,
@@ -164,14 +196,14 @@ def _produce(step: Produce, name: str, context: Context) -> Mapping[str, Any]:
             step.timeout_ms / 1000,
         )
         return {**DONE, "sent": result.sent, "acknowledged": result.acknowledged}
-    node = context.node(step.node)
+    node = references.node(step.node)
     acknowledged = 0
     for number in range(step.records):
         try:
-            with context.connect(node, Listener.CLIENT, step.timeout_ms / 1000) as connection:
+            with clients.connect(node, Listener.CLIENT, step.timeout_ms / 1000) as connection:
                 answer = send_record(
                     connection,
-                    context.journal,
+                    journal,
                     process=name,
                     number=number,
                     topic=step.topic,

@@ -1,25 +1,33 @@
-"""Topics that a story makes on the way, asked for at one node directly."""
+"""Topics that are created during a scenario, by requests to one node."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 
-from kio.schema.create_topics.v7.request import CreatableTopic, CreateTopicsRequest
-from kio.schema.create_topics.v7.response import CreateTopicsResponse
 from kio.schema.errors import ErrorCode
 from kio.schema.types import TopicName
 from kio.static.primitive import i16, i32, i32Timedelta
 
-from harness.clients.raw import RawConnection
+from fencepost.harness.clients.asking import ask_controller
+from fencepost.harness.clients.raw import NoAnswer, RawConnection
+from fencepost.harness.clients.versions import CREATE_TOPICS
+from fencepost.harness.engine.context import Clients
+from fencepost.harness.engine.references import References
+from fencepost.harness.network.layout import Listener
+
+CREATE_WITHIN = 1.0
+"""Seconds for one attempt to create a topic."""
 
 
 def create_topic(
     connection: RawConnection, topic: str, partitions: int, replicas: int, timeout_ms: int
 ) -> tuple[ErrorCode, str | None]:
-    """Ask for a topic; the error and what the node says about it. `raw.NoAnswer` if it says nothing."""
-    request = CreateTopicsRequest(
+    """Request a topic, and return the node's error and message. Raise `raw.NoAnswer` without an answer."""
+    api = connection.newest(CREATE_TOPICS)
+    request = api.CreateTopicsRequest(
         topics=(
-            CreatableTopic(
+            api.request.CreatableTopic(
                 name=TopicName(topic),
                 num_partitions=i32(partitions),
                 replication_factor=i16(replicas),
@@ -29,5 +37,52 @@ def create_topic(
         ),
         timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms)),
     )
-    result = connection.call(request, CreateTopicsResponse, timeout_ms / 1000).topics[0]
+    result = connection.call(request, api.CreateTopicsResponse, timeout_ms / 1000).topics[0]
     return result.error_code, result.error_message
+
+
+@dataclass
+class TopicCreation:
+    """The condition that a topic is created through a broker, as the broker's clients do it.
+
+    A broker that does not forward the request names the controller instead. Each evaluation is one attempt.
+    """
+
+    node: str
+    topic: str
+    references: References
+    clients: Clients
+    attempts: int = 0
+    last: str = "without an answer"
+
+    def __call__(self) -> bool:
+        self.attempts += 1
+        try:
+            error, controller = self._create(self.node)
+            if error is ErrorCode.not_controller and controller is not None:
+                error, _ = self._create(controller)
+        except NoAnswer as error_of_connection:
+            self.last = f"{self.node} gave no answer: {error_of_connection}"
+            return False
+        return error in (ErrorCode.none, ErrorCode.topic_already_exists)
+
+    @property
+    def seen(self) -> str:
+        """Return the last answer, and what the controllers say of themselves."""
+        views = self.references.now.controllers.items()
+        said = (f"{name} names {view.leader} at epoch {view.epoch}" for name, view in views if view.leader >= 0)
+        active = f"of the controllers {', '.join(said) or 'none names a leader'}"
+        return f"{self.topic} was asked for {self.attempts} times, at last {self.last}; {active}"
+
+    def _create(self, node: str) -> tuple[ErrorCode, str | None]:
+        """Return the node's error, and the controller that it names if it is none itself."""
+        with self.clients.connect(node, Listener.CLIENT, CREATE_WITHIN) as connection:
+            error, text = create_topic(
+                connection, self.topic, partitions=1, replicas=1, timeout_ms=int(CREATE_WITHIN * 1000)
+            )
+            self.last = f"{node} answered {error.name}" + (f": {text}" if text else "")
+            if error is not ErrorCode.not_controller:
+                return error, None
+            named = ask_controller(connection)
+        brokers = self.references.nodes_now("brokers")
+        return error, next((each for each in brokers if self.references.plan.node(each).id == named), None)

@@ -1,4 +1,4 @@
-"""Changes of ZooKeeper's tree that a plan makes past every node, as an administrator's tool would."""
+"""Changes of ZooKeeper's tree that a plan makes without any node, as an administrator's tool would."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
 from kazoo.handlers.threading import KazooTimeoutError
 
-from harness.engine.context import StepError
-from harness.plan.steps import ZnodeStep
+from fencepost.harness.engine.errors import StepError
+from fencepost.harness.plan.steps import ZnodeStep
 
 CONNECT_WITHIN = 5.0
 
 
 def change_znode(step: ZnodeStep, hosts: str) -> str:
-    """Do it at whichever of the servers serves: the path that was changed, with its number if it is a sequence.
+    """Change a znode through any server that serves, and return its path, with the number of a sequential one.
 
-    StepError if nobody serves in time, or ZooKeeper refuses (it is there already, or is not there).
+    Raise StepError if no server takes a session in time, or if ZooKeeper refuses, for example an existing path.
     """
     client = KazooClient(hosts=hosts, timeout=CONNECT_WITHIN)
     try:

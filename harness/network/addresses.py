@@ -1,14 +1,14 @@
-"""The addresses of one running cluster in 127.0.0.0/8, as a pure function of the number `k` that it leased.
+"""The addresses of one running cluster in 127.0.0.0/8, a pure function of the number `k` that it leased.
 
 =====================  ======================  ===========================================================
-address                port                    what listens there
+address                port                    listener
 =====================  ======================  ===========================================================
 127.k.0.n              9090, brokers also 9092 node of index n itself
 127.k.0.n              2181, 2888, 3888        the same, if it is a ZooKeeper server
-127.k.0.n              2887                    its door, see `doors`
+127.k.0.n              2887                    its accept-delay proxy, see `accept_delay`
 127.k.{100+a}.b        the same as b's         the link from node a to node b
 127.k.{200+s}.b        the same as b's         the link from client site s to node b
-127.k.0.250            8474                    the API of the cluster's own Toxiproxy
+127.k.0.250            8474                    the API of the Toxiproxy of this cluster
 =====================  ======================  ===========================================================
 
 The ports are the same everywhere and below 32768, where the kernel never takes one for an outgoing connection.
@@ -23,11 +23,11 @@ PEER_PORT = 9090
 """CONTROLLER listener of a controller, INTERNAL listener of a broker."""
 CLIENT_PORT = 9092
 ZOOKEEPER_PORT = 2181
-"""Where a ZooKeeper server takes sessions."""
+"""The port at which a ZooKeeper server accepts sessions."""
 QUORUM_PORT, ELECTION_PORT = 2888, 3888
-"""What the servers of an ensemble use among themselves; only their leader listens at the first."""
-DOOR_PORT = 2887
-"""Where links to the first of these end."""
+"""The ports between the servers of an ensemble; only their leader listens at the first."""
+ACCEPT_DELAY_PORT = 2887
+"""The port of the accept-delay proxy, at which links to the quorum port end."""
 TOXIPROXY_PORT = 8474
 
 FIRST_K, LAST_K = 20, 250
@@ -45,8 +45,16 @@ class Endpoint(NamedTuple):
         return f"{self.host}:{self.port}"
 
 
+def parse_endpoint(text: str) -> Endpoint:
+    """Parse `host:port`."""
+    host, _, port = text.rpartition(":")
+    return Endpoint(host, int(port))
+
+
 @dataclass(frozen=True)
 class Addresses:
+    """The addresses of the cluster that leased number `k`."""
+
     k: int
 
     def node(self, index: int) -> str:

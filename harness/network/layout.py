@@ -1,8 +1,8 @@
-"""Who is where: the nodes of a plan, and every link between them, laid out on the addresses of one cluster.
+"""The nodes of a plan and every link between them, laid out on the addresses of one cluster.
 
-A value, computed from the plan and the lease. Each node gets a name table (hosts file) of its own, in which its own
-name is its own address and a peer's name is the address of the link to that peer: names and ports are the same
-everywhere, and still each directed pair of nodes has a path that can be broken alone.
+A layout is a value, computed from the plan and the lease. Each node gets its own name table (hosts file), which maps
+its own name to its own address and the name of a peer to the address of the link to that peer. So names and ports are
+the same everywhere, and each directed pair of nodes still has a path that can be broken alone.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from harness.errors import UsageError
-from harness.network.addresses import (
+from fencepost.harness.errors import UsageError
+from fencepost.harness.network.addresses import (
+    ACCEPT_DELAY_PORT,
     CLIENT_PORT,
-    DOOR_PORT,
     ELECTION_PORT,
     PEER_PORT,
     QUORUM_PORT,
@@ -28,9 +28,9 @@ from harness.network.addresses import (
 MAIN_SITE = "main"
 """The client site whose addresses brokers advertise."""
 PROBE_SITE = "probe"
-"""The client site that raw probes use; it reaches controllers and ZooKeeper, too."""
+"""The client site of raw probes; it also reaches controllers and ZooKeeper."""
 SITE_PREFIX = "site:"
-"""`site:main` is a client site where a node could stand as well."""
+"""The prefix of a client site where a node name is also allowed: `site:main`."""
 
 
 class Role(StrEnum):
@@ -40,7 +40,7 @@ class Role(StrEnum):
 
 
 class Listener(StrEnum):
-    """A node's listeners by Kafka's names, CONTROLLER of a controller, two of a broker; and those of ZooKeeper."""
+    """The listeners of a node: CONTROLLER on controllers, INTERNAL and CLIENT on brokers, the others on ZooKeeper."""
 
     CONTROLLER = "CONTROLLER"
     INTERNAL = "INTERNAL"
@@ -73,14 +73,16 @@ class Node:
     address: str
     duplicate_of: str | None = None
     directory: Literal["empty", "cloned", "same"] = "empty"
-    """Of a duplicate: nothing, a copy of the elder's, or the elder's own."""
+    """The log directories of a duplicate: empty, a copy of those of the original, or those of the original itself."""
     log_dirs: int = 1
     level: str | None = None
-    """The protocol level that it starts at; None: the target's own."""
+    """The protocol level at which the node starts; None for that of the target."""
+    release: Literal["old", "new"] = "old"
+    """The release with which the node starts, of a target with two."""
     clock: Literal["machine", "own"] = "machine"
-    """Whose wall clock it reads: its own can be set wrong."""
+    """The wall clock that the node reads; its `own` can be set."""
     disk: Literal["plain", "breakable"] = "plain"
-    """`breakable`: its log directories are mounts."""
+    """`breakable`: the log directories of the node are mounts."""
 
     @property
     def is_controller(self) -> bool:
@@ -106,7 +108,7 @@ class Node:
 
     @property
     def front(self) -> Endpoint:
-        """Where this node answers its peers: asked there, it says whether it is up."""
+        """The endpoint at which this node answers its peers; a round trip there shows that it is up."""
         return Endpoint(self.address, ZOOKEEPER_PORT if self.is_zookeeper else PEER_PORT)
 
 
@@ -145,11 +147,11 @@ class Layout:
         return tuple(node for node in self.nodes if node.is_zookeeper)
 
     def link(self, source: str, destination: str) -> Proxy:
-        """The proxy through which the link from a node, or from a client site (`site:main`), to a node is measured."""
+        """Return the proxy that measures the link to a node from a node or a client site (`site:main`)."""
         return self.proxies(source, destination)[0]
 
     def proxies(self, source: str, destination: str) -> tuple[Proxy, ...]:
-        """All that the link consists of: one proxy for each port at which `destination` listens to `source`."""
+        """Return the proxies of a link: one for each port at which `destination` listens to `source`."""
         to = self.node(destination)
         if source.startswith(SITE_PREFIX):
             return (self._site_link(source.removeprefix(SITE_PREFIX), to),)
@@ -161,7 +163,7 @@ class Layout:
             return (Proxy(name, Endpoint(address, to.front.port), to.front),)
         return (
             Proxy(f"{name}-election", Endpoint(address, ELECTION_PORT), to.endpoint(Listener.ELECTION)),
-            Proxy(f"{name}-quorum", Endpoint(address, QUORUM_PORT), Endpoint(to.address, DOOR_PORT)),
+            Proxy(f"{name}-quorum", Endpoint(address, QUORUM_PORT), Endpoint(to.address, ACCEPT_DELAY_PORT)),
         )
 
     def links(self) -> Iterator[Proxy]:
@@ -178,10 +180,10 @@ class Layout:
         for broker in self.brokers:
             yield self.probe_link(broker.name, Listener.INTERNAL)
 
-    def doors(self) -> dict[Endpoint, Endpoint]:
-        """What stands in front of each server of an ensemble (see `doors`), and where it leads."""
+    def accept_delay_proxies(self) -> dict[Endpoint, Endpoint]:
+        """Return the accept-delay proxies of an ensemble: listener to the quorum port behind it."""
         servers = self.zookeepers if len(self.zookeepers) > 1 else ()
-        return {Endpoint(node.address, DOOR_PORT): node.endpoint(Listener.QUORUM) for node in servers}
+        return {Endpoint(node.address, ACCEPT_DELAY_PORT): node.endpoint(Listener.QUORUM) for node in servers}
 
     def probe_link(self, destination: str, listener: Listener) -> Proxy:
         """The link from the probe site to one listener of a node: to a broker's INTERNAL one as well."""
@@ -196,14 +198,14 @@ class Layout:
     def listeners(self) -> Iterator[Endpoint]:
         """Every address that must be free before this cluster starts."""
         yield self.addresses.toxiproxy
-        yield from self.doors()
+        yield from self.accept_delay_proxies()
         for node in self.nodes:
             yield from {node.endpoint(listener) for listener in node.listeners}
         for proxy in self.links():
             yield proxy.listen
 
     def hosts_of(self, node: Node) -> dict[str, str]:
-        """The name table of one node. The machine's own name is in it since a JVM looks itself up."""
+        """Return the name table of one node. It has the name of the machine, since a JVM looks itself up."""
         table = {"localhost": "127.0.0.1", socket.gethostname(): "127.0.0.1", node.name: node.address}
         for peer in self.nodes:
             if peer != node:
@@ -211,12 +213,12 @@ class Layout:
         return table
 
     def bootstrap(self, site: str = MAIN_SITE) -> str:
-        """`host:port,…` of the brokers as clients at this site reach them; duplicates are left out."""
+        """Return `host:port,…` of the brokers as clients at this site reach them, without duplicates."""
         brokers = (node for node in self.brokers if node.duplicate_of is None)
         return ",".join(str(self._site_link(site, node).listen) for node in brokers)
 
     def ensemble(self) -> str:
-        """`host:port,…` of the ZooKeeper servers as the probe site reaches them, past what a fault breaks."""
+        """Return `host:port,…` of the ZooKeeper servers as the probe site reaches them, past all faults."""
         return ",".join(str(self._site_link(PROBE_SITE, node).listen) for node in self.zookeepers)
 
     def _site_link(self, site: str, node: Node) -> Proxy:
@@ -228,7 +230,7 @@ class Layout:
 
 
 def site_names(planned: Sequence[str]) -> tuple[str, ...]:
-    """Client sites in the order of their numbers, whatever order the plan has them in."""
+    """Return the client sites in the order of their numbers: main and probe first."""
     return (MAIN_SITE, PROBE_SITE, *(site for site in planned if site not in (MAIN_SITE, PROBE_SITE)))
 
 

@@ -1,7 +1,7 @@
-"""Which running cluster owns which `127.k.*`: one lease file for each k, held by flock for as long as the run lives.
+"""Leases of the address ranges `127.k.*`: one file for each k, locked by flock as long as the run lives.
 
 The kernel drops the lock when the harness dies, however it dies. Its nodes may live on, though, so the file names the
-run folder, and a lease whose run left processes, mounts or containers is passed over until they were cleaned up.
+run folder, and a lease whose run left processes, mounts or containers is skipped until they are cleaned up.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.cleaning.records import read_resources
-from harness.errors import InfrastructureError, UsageError
-from harness.network.addresses import FIRST_K, LAST_K, Addresses, Endpoint
-from harness.processes.records import RECORDS, living, read_records
+from fencepost.harness.errors import InfrastructureError, UsageError
+from fencepost.harness.network.addresses import FIRST_K, LAST_K, Addresses, Endpoint
+from fencepost.harness.processes.records import RECORDS, living, read_records
+from fencepost.harness.processes.resources import read_resources
 
 OF_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def state_folder() -> Path:
-    """Where the leases of this user live: gone after a reboot, as are the processes they speak of.
+    """Return the folder of this user's leases; a reboot removes it, together with the processes that they name.
 
-    UsageError if somebody else could write there: what it says is believed when a dead run is cleaned up.
+    Raises UsageError if another user could write there, since the leases decide what is cleaned up.
     """
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     folder = Path(runtime) / "fencepost" if runtime else Path(tempfile.gettempdir()) / f"fencepost-{os.getuid()}"
@@ -47,7 +47,7 @@ def state_folder() -> Path:
 
 @dataclass(frozen=True)
 class LeaseFile:
-    """A lease as it is found on disk, held by somebody or left behind."""
+    """A lease on disk, held by a harness or left behind."""
 
     path: Path
     run: Path | None
@@ -67,7 +67,7 @@ class Lease:
 
     @classmethod
     def acquire(cls, run: Path, listeners: Callable[[Addresses], Iterable[Endpoint]]) -> Self:
-        """Lease the first k that nobody holds and whose `listeners` can all be bound.
+        """Lease the first free k whose `listeners` can all be bound.
 
         The search starts at a k that depends on this process, so that runs started together do not queue up behind
         each other. Raises InfrastructureError if every k is taken.
@@ -112,7 +112,7 @@ def forget(lease: LeaseFile) -> bool:
 
 
 def is_held(lease: LeaseFile) -> bool:
-    """Whether the harness that took this lease is alive."""
+    """Return whether the harness that took this lease is alive."""
     try:
         descriptor = os.open(lease.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -155,7 +155,7 @@ def _lock(path: Path) -> int | None:
 
 
 def _locked(descriptor: int) -> bool:
-    """Lock the file if nobody else has; whether that succeeded."""
+    """Try to lock the file; return whether that succeeded."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -171,7 +171,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 
 
 def _give_back(path: Path, descriptor: int) -> None:
-    """Remove the file while its lock is held, so that nobody can have locked it in between."""
+    """Remove the file while its lock is held, so that no other process can lock it in between."""
     path.unlink(missing_ok=True)
     os.close(descriptor)
 

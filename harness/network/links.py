@@ -6,19 +6,29 @@ import socket
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from faults.capabilities import CapabilityError, Harm, Held, LinkState, Reach, RoundTrip, Stream, Toxic, Transfer
-from harness.network.layout import SITE_PREFIX, Layout, Proxy
-from harness.network.roundtrip import round_trip
-from harness.network.tcp_info import received, sock_diag
-from harness.network.toxiproxy import Toxiproxy
-from harness.network.transfer import hold, transfer
+from fencepost.faults.capabilities import (
+    CapabilityError,
+    Harm,
+    LinkState,
+    OpenConnection,
+    ProbeResult,
+    RoundTrip,
+    Stream,
+    Toxic,
+    Transfer,
+)
+from fencepost.harness.network.layout import SITE_PREFIX, Layout, Proxy
+from fencepost.harness.network.roundtrip import round_trip
+from fencepost.harness.network.tcp_info import received, sock_diag
+from fencepost.harness.network.toxiproxy import Toxiproxy
+from fencepost.harness.network.transfer import hold, transfer
 
 Connect = Callable[[Proxy, float], socket.socket]
 """Open a connection through a proxy, as its source does; seconds until TimeoutError."""
 
 
 SockDiag = Callable[[Proxy], socket.socket]
-"""Where the kernel tells about the connections of a proxy."""
+"""Return a sock_diag socket of the network in which a proxy listens."""
 
 
 def dial(proxy: Proxy, timeout: float) -> socket.socket:
@@ -30,12 +40,12 @@ def sock_diag_here(proxy: Proxy) -> socket.socket:
 
 
 def _place(toxic: Toxic) -> tuple[int, int]:
-    """In which order toxics stand in a link. It counts: a latency behind a bandwidth takes its time for its own."""
+    """Return the order of a toxic in a link. It matters: a bandwidth delay hides a latency behind it."""
     return list(Harm).index(toxic.harm), list(Stream).index(toxic.stream)
 
 
 class ToxiproxyLinks:
-    """Implements `faults.capabilities.Links`. What is done to a link is done to each of its proxies.
+    """Implements `fencepost.faults.capabilities.Links`. What is done to a link is done to each of its proxies.
 
     `server` tells in which Toxiproxy a proxy lives: one for a whole cluster, or one for each source. `is_paused` tells
     whether a node is stopped now. Toxiproxy cannot add or remove a toxic while a receiver does not read: it answers
@@ -89,7 +99,7 @@ class ToxiproxyLinks:
             alike=len(set(states)) == 1,
         )
 
-    def reach(self, source: str, destination: str, timeout: float) -> Reach:
+    def reach(self, source: str, destination: str, timeout: float) -> ProbeResult:
         return self.round_trip(source, destination, timeout).reach
 
     def round_trip(self, source: str, destination: str, timeout: float) -> RoundTrip:
@@ -102,7 +112,7 @@ class ToxiproxyLinks:
         proxy = self._layout.link(source, destination)
         return transfer(partial(self._connect, proxy), proxy.listen.port, stream, size, timeout, at_once=at_once)
 
-    def hold(self, source: str, destination: str, timeout: float) -> Held | None:
+    def hold(self, source: str, destination: str, timeout: float) -> OpenConnection | None:
         proxy = self._layout.link(source, destination)
         return hold(partial(self._connect, proxy), proxy.listen.port, timeout)
 

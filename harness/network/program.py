@@ -1,12 +1,12 @@
-"""How a Toxiproxy is started, on this machine or in a pod, where only Python itself is at hand."""
+"""The command line of a Toxiproxy, on this machine or in a pod; imports nothing but the standard library."""
 
 from __future__ import annotations
 
-from harness.network.addresses import Endpoint
+from fencepost.harness.network.addresses import Endpoint
 
 PROGRAM = "toxiproxy-server"
 
 
 def server_options(api: Endpoint) -> list[str]:
-    """Where it listens; and it counts the bytes that it passes on."""
+    """Return the options: the API address, and metrics that count the forwarded bytes."""
     return ["-host", api.host, "-port", str(api.port), "-proxy-metrics"]

@@ -1,4 +1,4 @@
-"""What really happens to a request at an address: one round trip, measured. The port says what is spoken there.
+"""One measured round trip to an address; the port determines the protocol.
 
 A Kafka-like server is asked for its API versions: the request is written by hand, since its version 0 never changes
 and every one answers it. A ZooKeeper server is asked what it is; at the port of its ensemble, for its present vote.
@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from faults.capabilities import Reach, RoundTrip
-from harness.network.addresses import ELECTION_PORT, ZOOKEEPER_PORT, Endpoint
-from harness.network.zookeeper import SRVR, vote_question
+from fencepost.faults.capabilities import ProbeResult, RoundTrip
+from fencepost.harness.network.addresses import ELECTION_PORT, ZOOKEEPER_PORT, Endpoint
+from fencepost.harness.network.zookeeper import SRVR, vote_question
 
 CORRELATION_ID = 0x66656E63
 SMALLEST = 14
@@ -44,7 +44,7 @@ class _Question:
     """Bytes of an answer that can be judged."""
     answered: Callable[[bytes], bool]
     closes: bool = False
-    """Whether who answered it ends the connection."""
+    """True if the server closes the connection after its answer."""
 
 
 def round_trip(endpoint: Endpoint, timeout: float, connect: Connect | None = None) -> RoundTrip:
@@ -67,7 +67,7 @@ def _question(port: int) -> _Question:
     return _Question(API_VERSIONS, 8, lambda answer: struct.unpack_from(">ii", answer)[1] == CORRELATION_ID)
 
 
-def _ask(connect: Connect, question: _Question, deadline: float) -> Reach:
+def _ask(connect: Connect, question: _Question, deadline: float) -> ProbeResult:
     try:
         with connect(left(deadline)) as connection:
             connection.sendall(question.text)
@@ -76,24 +76,24 @@ def _ask(connect: Connect, question: _Question, deadline: float) -> Reach:
                 connection.settimeout(left(deadline))
                 part = connection.recv(4096)
                 if not part:
-                    return Reach.CLOSED
+                    return ProbeResult.CLOSED
                 received += part
     except OSError as error:
         return met(error)
-    return Reach.ANSWERED if question.answered(received) else Reach.CLOSED
+    return ProbeResult.ANSWERED if question.answered(received) else ProbeResult.CLOSED
 
 
-def met(error: OSError) -> Reach:
-    """What a connection met that ended by this error. Any other is raised."""
+def met(error: OSError) -> ProbeResult:
+    """Return the result for a connection that ended by this error; raise any other error."""
     match error:
         case ConnectionRefusedError():
-            return Reach.REFUSED
+            return ProbeResult.REFUSED
         case TimeoutError():
-            return Reach.SILENT
+            return ProbeResult.SILENT
         case ConnectionResetError() | BrokenPipeError():
-            return Reach.RESET
+            return ProbeResult.RESET
         case ConnectionError():
-            return Reach.CLOSED
+            return ProbeResult.CLOSED
     raise error
 
 

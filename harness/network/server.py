@@ -7,13 +7,13 @@ import shutil
 import time
 from pathlib import Path
 
-from harness.backends.backend import Command
-from harness.errors import InfrastructureError
-from harness.network.addresses import Endpoint
-from harness.network.program import PROGRAM, server_options
-from harness.network.toxiproxy import Toxiproxy
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.network.program import PROGRAM, server_options
+from fencepost.harness.network.toxiproxy import Toxiproxy
+from fencepost.harness.processes.command import Command
 
-BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / ".tools" / "bin" / PROGRAM
+BESIDE_THE_PROJECT = Path(__file__).parents[3] / ".tools" / "bin" / PROGRAM
 READY_WITHIN = 10.0
 
 

@@ -7,22 +7,23 @@ line of it is follows from the descriptors that the process has open.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from ipaddress import IPv6Address
 from pathlib import Path
 from socket import AF_INET, inet_ntop
+from typing import NamedTuple
 
-from harness.errors import InfrastructureError
-from harness.network.addresses import Endpoint
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network.addresses import Endpoint
 
 PROC = Path("/proc")
 TABLES = ("tcp", "tcp6")
 _SOCKET = "socket:["
 
 
-class State(Enum):
+class SocketState(Enum):
     """As far as anybody here asks."""
 
     ESTABLISHED = "01"
@@ -30,24 +31,51 @@ class State(Enum):
     OTHER = ""
 
     @classmethod
-    def _missing_(cls, value: object) -> State:
+    def _missing_(cls, value: object) -> SocketState:
         return cls.OTHER
 
 
+class _Row(NamedTuple):
+    """One line of a table, as the kernel writes it."""
+
+    inode: str
+    local: str
+    remote: str
+    state: str
+
+
 @dataclass(frozen=True)
-class Socket:
+class TcpSocket:
     local: Endpoint
     remote: Endpoint | None
     """None of one that listens."""
-    state: State
+    state: SocketState
 
 
-def sockets_of(pid: int) -> list[Socket]:
-    """All of a process; empty if it is gone. Raises InfrastructureError if it may not be looked at: that nothing was
-    found would prove nothing then."""
+class SocketTables:
+    """The socket tables of one look at the machine: each network namespace is read once, for all its processes."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, dict[str, _Row]] = {}
+
+    def of(self, pid: int) -> Mapping[str, _Row]:
+        """Return the rows of the network that a process is in, by inode. OSError if the process is gone."""
+        namespace = str((PROC / str(pid) / "ns" / "net").readlink())
+        if namespace not in self._rows:
+            self._rows[namespace] = {row.inode: row for name in TABLES for row in _rows(pid, name)}
+        return self._rows[namespace]
+
+
+def sockets_of(pid: int, tables: SocketTables | None = None) -> list[TcpSocket]:
+    """Return all sockets of a process; none if it is gone.
+
+    `tables` are shared by the processes that are looked at together. Raises InfrastructureError if the process may not
+    be looked at: an empty list would prove nothing then.
+    """
     try:
+        rows = (tables or SocketTables()).of(pid)
         inodes = _inodes(pid)
-        return [found for name in TABLES for found in _table(pid, name, inodes)] if inodes else []
+        return [_socket(row) for inode, row in rows.items() if inode in inodes]
     except PermissionError as error:
         raise InfrastructureError(
             f"the sockets of process {pid} cannot be read ({error}): whether it bypasses its links is not known; run "
@@ -69,16 +97,19 @@ def _inodes(pid: int) -> set[str]:
     return found
 
 
-def _table(pid: int, name: str, inodes: set[str]) -> Iterator[Socket]:
+def _rows(pid: int, name: str) -> Iterator[_Row]:
     try:
         lines = (PROC / str(pid) / "net" / name).read_text().splitlines()
     except FileNotFoundError:  # a kernel without IPv6
         return
     for line in lines[1:]:
         _, local, remote, state, _, _, _, _, _, inode, *_ = line.split()
-        if inode in inodes:
-            far = _endpoint(remote)
-            yield Socket(_endpoint(local), far if far.port else None, State(state))
+        yield _Row(inode, local, remote, state)
+
+
+def _socket(row: _Row) -> TcpSocket:
+    far = _endpoint(row.remote)
+    return TcpSocket(_endpoint(row.local), far if far.port else None, SocketState(row.state))
 
 
 def _endpoint(text: str) -> Endpoint:

@@ -1,4 +1,4 @@
-"""Proof from the kernel's socket tables that what nodes say to each other goes through their links.
+"""Proof from the kernel's socket tables that the traffic between nodes goes through their links.
 
 A name that resolves to a peer's own address, or an address that a peer handed out, opens a path that no fault can
 break; nothing but the socket tables shows it.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from harness.network.addresses import Endpoint
-from harness.network.layout import Layout, Node
-from harness.network.socket_table import State, sockets_of
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.network.socket_table import SocketState, SocketTables, sockets_of
 
 
 @dataclass(frozen=True)
@@ -28,27 +28,30 @@ class Bypass:
         return f"{self.node} is connected to {self.remote}{owner}: that is none of its links"
 
 
-def outgoing(pid: int, own: frozenset[Endpoint], *, established: bool = False) -> Iterator[Endpoint]:
-    """Where the connections that this process opened lead, half-open ones too unless told so. Empty if it is gone.
+def outgoing(
+    pid: int, own: frozenset[Endpoint], tables: SocketTables | None = None, *, established: bool = False
+) -> Iterator[Endpoint]:
+    """Yield the remote ends of connections that a process opened, half-open ones unless `established`.
 
     What it accepted is known by where it listens, and by its `own` endpoints: a node that ends no longer listens, while
     what it accepted is still open.
     """
-    sockets = sockets_of(pid)
-    listening = own | {each.local for each in sockets if each.state is State.LISTEN}
+    sockets = sockets_of(pid, tables)
+    listening = own | {each.local for each in sockets if each.state is SocketState.LISTEN}
     for each in sockets:
         if each.remote is None or each.local in listening:
             continue
-        if each.state is State.ESTABLISHED or not established:
+        if each.state is SocketState.ESTABLISHED or not established:
             yield each.remote
 
 
 def bypasses(layout: Layout, pids: Mapping[str, int]) -> list[Bypass]:
     """Every connection, open now, of these nodes (name to pid) that leads past their links."""
+    tables = SocketTables()
     return [
         Bypass(name, remote, _owner(layout, remote))
         for name, pid in pids.items()
-        for remote in outgoing(pid, _own(layout.node(name)))
+        for remote in outgoing(pid, _own(layout.node(name)), tables)
         if remote not in _links_of(layout, layout.node(name)) and remote.host != layout.node(name).address
     ]
 

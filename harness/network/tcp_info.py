@@ -10,15 +10,15 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.errors import InfrastructureError
-from harness.network.addresses import Endpoint
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network.addresses import Endpoint
 
 NETLINK_SOCK_DIAG = 4
 SOCK_DIAG_BY_FAMILY = 20
 REQUEST_AND_DUMP = 0x301
 ERROR, DONE = 2, 3
 INFO = 2
-"""INET_DIAG_INFO: asked for as a bit, told as an attribute that holds `struct tcp_info`."""
+"""INET_DIAG_INFO: requested as a bit, returned as an attribute that holds `struct tcp_info`."""
 BYTES_RECEIVED = 128
 """Its offset there."""
 ESTABLISHED, CLOSE_WAIT = 1, 8
@@ -28,36 +28,38 @@ ATTRIBUTE = struct.Struct("=HH")
 MESSAGE = 72
 """Bytes of `struct inet_diag_msg`."""
 CHUNK = 1 << 17
-PATIENCE = 5.0
+TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedBytes:
     local: Endpoint
     remote: Endpoint
     bytes: int
 
 
 def sock_diag() -> socket.socket:
-    """Where the kernel tells about the connections of the network namespace in which this is called. Raises OSError."""
+    """Return a sock_diag socket of the network namespace of this process. Raises OSError."""
     return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
 
 
-def received(kernel: socket.socket) -> Iterator[Received]:
-    """Of every IPv4 connection that is open there, whether the other side has ended or not.
+def received(kernel: socket.socket) -> Iterator[ReceivedBytes]:
+    """Yield the received bytes of every open IPv4 connection, half-closed ones included.
 
     `kernel` is a `sock_diag()`, from wherever the connections are. Raises OSError, or InfrastructureError.
     """
-    asked = struct.pack("=BBBBI", socket.AF_INET, socket.IPPROTO_TCP, 1 << (INFO - 1), 0, STATES) + bytes(48)
-    message = HEADER.pack(HEADER.size + len(asked), SOCK_DIAG_BY_FAMILY, REQUEST_AND_DUMP, 1, 0) + asked
-    kernel.settimeout(PATIENCE)
+    request = struct.pack("=BBBBI", socket.AF_INET, socket.IPPROTO_TCP, 1 << (INFO - 1), 0, STATES) + bytes(48)
+    message = HEADER.pack(HEADER.size + len(request), SOCK_DIAG_BY_FAMILY, REQUEST_AND_DUMP, 1, 0) + request
+    kernel.settimeout(TIMEOUT_S)
     kernel.send(message)
     while True:
         for kind, body in _messages(kernel.recv(CHUNK)):
             if kind == DONE:
                 return
             if kind == ERROR:
-                raise InfrastructureError(f"the kernel does not tell about TCP connections: {body[:4].hex()}")
+                raise InfrastructureError(
+                    f"the kernel refused to list TCP connections (sock_diag error {body[:4].hex()})"
+                )
             yield _read(body)
 
 
@@ -69,7 +71,7 @@ def _messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
         offset += _aligned(length)
 
 
-def _read(body: bytes) -> Received:
+def _read(body: bytes) -> ReceivedBytes:
     own_port, other_port = struct.unpack_from(">HH", body, 4)
     own, other = socket.inet_ntoa(body[8:12]), socket.inet_ntoa(body[24:28])
     count, offset = 0, MESSAGE
@@ -80,7 +82,7 @@ def _read(body: bytes) -> Received:
         offset += _aligned(length)
     if body[1] == CLOSE_WAIT:
         count -= 1  # The kernel counts the end of a stream as a byte of it.
-    return Received(Endpoint(own, own_port), Endpoint(other, other_port), count)
+    return ReceivedBytes(Endpoint(own, own_port), Endpoint(other, other_port), count)
 
 
 def _aligned(length: int) -> int:

@@ -2,13 +2,14 @@
 
 Every answer but 2xx, every refused connection and every timeout is LinksLost, since a fault that may or may not have
 happened says nothing about the cluster. After one that hung, calls are given less time until one succeeds, so that
-undoing many faults ends soon. The package toxiproxy-python makes the requests. It keeps the
-server's address in a class, so each server here gets a class of its own; its proxy objects are left aside, since they
-know no timeouts, ask again for what one call can do, and take a 503 for success.
+undoing many faults ends soon. The package toxiproxy-python makes the requests through its
+APIConsumer, which keeps the address of the server in a class, so each server gets a subclass. Its public Toxiproxy and
+Proxy classes are not used, since they have no timeouts, repeat requests, and take a 503 for success.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,10 +17,10 @@ import requests
 from toxiproxy.api import APIConsumer
 from toxiproxy.exceptions import InvalidToxic, NotFound, ProxyExists
 
-from faults.capabilities import Harm, LinkState, Stream, Toxic
-from harness.errors import LinksLost
-from harness.network.addresses import Endpoint
-from harness.network.layout import Proxy
+from fencepost.faults.capabilities import Harm, LinkState, Stream, Toxic
+from fencepost.harness.errors import LinksLost
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.network.layout import Proxy
 
 _STREAMS = {Stream.REQUESTS: "upstream", Stream.REPLIES: "downstream"}
 SENT = "toxiproxy_proxy_sent_bytes_total"
@@ -37,6 +38,13 @@ _KINDS = {
 }
 """Toxiproxy's name of each harm, and of the attribute that says how much. Stalled is what has a bandwidth of 0, and
 dropped what times out never (0); a reset comes at once (0)."""
+_HOLDING = frozenset({Harm.STALL, Harm.BANDWIDTH, Harm.LATENCY})
+"""The harms that hold bytes back."""
+_RENEWALS = 3
+"""Renewals that let one chunk of each connection through, until Toxiproxy knows that the receiver has closed it: the
+first is answered by a reset, the second fails, and the third is spare."""
+_UNTIL_WRITTEN = 0.02
+"""Seconds in which Toxiproxy writes a chunk, or finds that the receiver has closed the connection."""
 
 
 class Toxiproxy:
@@ -80,8 +88,18 @@ class Toxiproxy:
         self._call("post", f"/proxies/{name}/toxics", as_good=ProxyExists, json=described(toxic))
 
     def remove(self, name: str, toxic: Toxic) -> None:
-        """Undo `add`. Harmless if it is not there."""
-        self._call("delete", f"/proxies/{name}/toxics/{_name(toxic)}", as_good=NotFound)
+        """Undo `add`. Harmless if it is not there.
+
+        A receiver may have closed its connection meanwhile, as a ZooKeeper server does when a session expires. While
+        Toxiproxy 2.12 removes a toxic, it waits 5 s for each chunk that such a connection does not take, and the whole
+        proxy waits with it. So a harm that holds bytes back is renewed first, with the attributes that it has. A
+        higher rate would let all through at once, but the server panics if it reads that rate in the middle of a chunk.
+        """
+        path = f"/proxies/{name}/toxics/{_name(toxic)}"
+        for _ in range(_RENEWALS if toxic.harm in _HOLDING else 0):
+            self._call("post", path, as_good=NotFound, json={"attributes": {}})
+            time.sleep(_UNTIL_WRITTEN)
+        self._call("delete", path, as_good=NotFound)
 
     def state(self, name: str) -> LinkState:
         found = self._call("get", f"/proxies/{name}")
@@ -137,7 +155,7 @@ def _name(toxic: Toxic) -> str:
 
 
 def _toxic(found: Mapping[str, Any]) -> Toxic:
-    """What the server says of a toxic that `add` made."""
+    """Decode a toxic of the server that `add` made."""
     harm, stream = str(found["name"]).split("-")
     _, attribute = _KINDS[Harm(harm)]
     return Toxic(Harm(harm), Stream(stream), found["attributes"][attribute])

@@ -12,10 +12,10 @@ import struct
 import time
 from contextlib import suppress
 
-from faults.capabilities import CapabilityError, Reach, Stream, Transfer
-from harness.network.addresses import ELECTION_PORT, QUORUM_PORT, ZOOKEEPER_PORT
-from harness.network.roundtrip import API_VERSIONS, SMALLEST, Connect, api_versions, left, met
-from harness.network.zookeeper import MNTR, SMALLEST_RESUMPTION, resumption
+from fencepost.faults.capabilities import CapabilityError, ProbeResult, Stream, Transfer
+from fencepost.harness.network.addresses import ELECTION_PORT, QUORUM_PORT, ZOOKEEPER_PORT
+from fencepost.harness.network.roundtrip import API_VERSIONS, SMALLEST, Connect, api_versions, left, met
+from fencepost.harness.network.zookeeper import MNTR, SMALLEST_RESUMPTION, resumption
 
 LARGEST = 8000
 """Bytes of the largest request that is sent."""
@@ -27,7 +27,9 @@ def transfer(
 ) -> Transfer:
     """Bring `size` bytes through one stream of a new connection. CapabilityError if that cannot be done there."""
     if port in (ELECTION_PORT, QUORUM_PORT):
-        raise CapabilityError("bytes between servers of an ensemble cannot be counted: nobody is answered there twice")
+        raise CapabilityError(
+            "bytes between servers of an ensemble cannot be counted: a server answers only one request there"
+        )
     smallest = SMALLEST_RESUMPTION if port == ZOOKEEPER_PORT else SMALLEST
     began = time.monotonic()
     asked = max(size, smallest) if stream is Stream.REQUESTS else size
@@ -41,13 +43,13 @@ def transfer(
 
 
 class HeldConnection:
-    """Implements `faults.capabilities.Held` for a Kafka-like server."""
+    """Implements `fencepost.faults.capabilities.OpenConnection` for a Kafka-like server."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._received = b""
         self._asked = False
-        self._end: Reach | None = None
+        self._end: ProbeResult | None = None
 
     def ask(self) -> None:
         if not self._asked and self._end is None:
@@ -57,7 +59,7 @@ class HeldConnection:
             except OSError as error:
                 self._end = met(error)
 
-    def fate(self, timeout: float) -> Reach:
+    def fate(self, timeout: float) -> ProbeResult:
         deadline = time.monotonic() + timeout
         try:
             while self._asked and self._end is None and not _whole(self._received):
@@ -65,13 +67,13 @@ class HeldConnection:
                 part = self._connection.recv(CHUNK)
                 self._received += part
                 if not part:
-                    self._end = Reach.CLOSED
+                    self._end = ProbeResult.CLOSED
         except TimeoutError:
-            return Reach.SILENT
+            return ProbeResult.SILENT
         except OSError as error:
             self._end = met(error)
         self._asked = False
-        return self._end or Reach.ANSWERED
+        return self._end or ProbeResult.ANSWERED
 
     def close(self) -> None:
         self._connection.close()
@@ -83,14 +85,14 @@ def hold(connect: Connect, port: int, timeout: float) -> HeldConnection | None:
     with suppress(OSError):
         held = HeldConnection(connect(timeout))
         held.ask()
-        if held.fate(timeout) is Reach.ANSWERED:
+        if held.fate(timeout) is ProbeResult.ANSWERED:
             return held
         held.close()
     return None
 
 
 class _Talk:
-    """What was said, counted."""
+    """A counted conversation."""
 
     def __init__(self, stream: Stream, asked: int, deadline: float) -> None:
         self.stream = stream
@@ -105,7 +107,7 @@ class _Talk:
         self.trips += 1
 
     def _hear(self, connection: socket.socket) -> bytes:
-        """What comes; nothing when it was closed."""
+        """Receive a part; empty once the connection was closed."""
         connection.settimeout(left(self.deadline))
         part = connection.recv(CHUNK)
         if self.stream is Stream.REPLIES:
@@ -114,16 +116,16 @@ class _Talk:
 
 
 class _KafkaTalk(_Talk):
-    def hold_with(self, connection: socket.socket, at_once: bool) -> Reach:
+    def hold_with(self, connection: socket.socket, at_once: bool) -> ProbeResult:
         while self.passed < self.asked:
             requests = self._rest() if at_once and self.trips else [self._request(self.asked - self.passed, at_once)]
             self._say(connection, b"".join(requests))
             for request in requests:
                 if not self._answered(connection):
-                    return Reach.CLOSED
+                    return ProbeResult.CLOSED
                 if self.stream is Stream.REQUESTS:
                     self.passed += len(request)
-        return Reach.ANSWERED
+        return ProbeResult.ANSWERED
 
     def _rest(self) -> list[bytes]:
         """All requests that are still wanted. Of replies as many as are the first one."""
@@ -144,7 +146,7 @@ class _KafkaTalk(_Talk):
     _more = b""
 
     def _answered(self, connection: socket.socket) -> bool:
-        """Whether one whole answer came. What came of the next is kept."""
+        """Receive one whole answer, and keep the bytes of the next. Return False if the connection was closed."""
         received = self._more
         while not _whole(received):
             part = self._hear(connection)
@@ -157,7 +159,7 @@ class _KafkaTalk(_Talk):
 
 
 class _ZooKeeperTalk(_Talk):
-    def hold_with(self, connection: socket.socket, at_once: bool) -> Reach:
+    def hold_with(self, connection: socket.socket, at_once: bool) -> ProbeResult:
         """One request is all that is answered on a connection."""
         self._say(connection, resumption(self.asked) if self.stream is Stream.REQUESTS else MNTR)
         heard = 0
@@ -165,7 +167,7 @@ class _ZooKeeperTalk(_Talk):
             heard += len(part)
         if self.stream is Stream.REQUESTS and heard:
             self.passed = self.asked
-        return Reach.ANSWERED if self.passed >= self.asked else Reach.CLOSED
+        return ProbeResult.ANSWERED if self.passed >= self.asked else ProbeResult.CLOSED
 
 
 def _next(left_over: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What a ZooKeeper server says at its ports to somebody who is no client and no member of its ensemble."""
+"""Requests to the ports of a ZooKeeper server from a process that is neither a client nor a member of its ensemble."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OBSERVER_IDS = 1 << 32
 
 
 def vote_question(observer: int) -> bytes:
-    """A notification of leader election from a server that has no vote: it is told the present vote at once.
+    """Return a leader election notification of a server without a vote; the answer is the present vote.
 
     `observer` tells askers apart; a second one of the same number ends the connection of the first.
     """

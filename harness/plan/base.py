@@ -1,99 +1,81 @@
-"""What all parts of a plan share: frozen, no unknown keys, and the small types that recur."""
+"""The small types that recur in all parts of a plan. Those that fault parameters need stand in `faults.parameters`."""
 
 from __future__ import annotations
 
-import difflib
-import re
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
+from fencepost.faults.parameters import (
+    Milliseconds,
+    Name,
+    NodeRef,
+    NodeRefs,
+    Partition,
+    Pattern,
+    PlanModel,
+)
 
-def _key(attribute: str) -> str:
-    """The file's key for an attribute: `as_`, `from_` and `is_` are Python's keywords, not the plan's."""
-    return attribute.rstrip("_")
-
-
-class PlanModel(BaseModel):
-    """A frozen part of a plan. An unknown key is refused with the nearest right one."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=_key, populate_by_name=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_unknown_key(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        known = {_key(name) for name in cls.model_fields}
-        for key in data:
-            if key in known or key in cls.model_fields:
-                continue
-            nearest = difflib.get_close_matches(str(key), sorted(known), n=1)
-            hint = f"did you mean `{nearest[0]}`?" if nearest else "known here: " + ", ".join(sorted(known))
-            raise PydanticCustomError("unknown_key", "unknown key `{key}`", {"key": str(key), "hint": hint})
-        return data
-
-
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
-"""Of a node, step, fault, topic or client: lower case, digits, dots and dashes."""
-
-NodeRef = str
-"""`node-4`, `controllers`, `brokers`, `zookeeper`, `zookeeper-leader`, `active-controller`, `leader:t-0`,
-`followers:t-0` or `$bound`. A design without controllers has neither `controllers` nor `active-controller`."""
-
-NodeRefs = NodeRef | Annotated[tuple[NodeRef, ...], Field(min_length=1)]
-"""Nobody is `none`, where that can be: an empty list would be lost in the file."""
-
-Partition = Annotated[str, Field(pattern=r"^.+-[0-9]+$")]
-"""`t-0`: topic and partition, as Kafka names the folder."""
+__all__ = [
+    "Acks",
+    "After",
+    "Expect",
+    "ExpectOutcome",
+    "Instant",
+    "Level",
+    "LogLine",
+    "Milliseconds",
+    "Name",
+    "NodeRef",
+    "NodeRefs",
+    "Partition",
+    "Pattern",
+    "PlanModel",
+    "Release",
+    "Value",
+    "ZnodePath",
+    "release_range",
+]
 
 ZnodePath = Annotated[str, Field(pattern=r"^/.*[^/]$|^/$")]
-"""`/brokers/ids/4`: where something is in ZooKeeper's tree."""
+"""A path in ZooKeeper's tree: `/brokers/ids/4`."""
 
 Value = int | Annotated[str, Field(pattern=r"^(current|stale|\$.+)$")]
 """A number; `current`: read when the request is sent; `stale`: one below that; `$name`: bound earlier."""
 
-Milliseconds = Annotated[int, Field(ge=0)]
-
 Acks = Literal[0, 1, "all"]
+
+Release = Literal["old", "new"]
+"""One of the two releases of a target that is upgraded, such as `apache-kafka:3.9.1..4.3.1`."""
 
 Instant = Annotated[str, Field(pattern=r"^.+\.(begun|injected|proven|healed|ended)$")]
 """`cut.proven`: a moment in the life of a named step or fault."""
 
 
-def _compiles(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise PydanticCustomError(
-            "no_pattern", "{pattern} is no regular expression ({error})", {"pattern": pattern, "error": str(error)}
-        ) from None
-    return pattern
-
-
-Pattern = Annotated[str, Field(min_length=1), AfterValidator(_compiles)]
-"""A regular expression, searched for in each line."""
-
-
 class Level(StrEnum):
-    """How much an expectation claims: it must be seen, may be seen, must never be seen."""
+    """The strength of an expectation: it must be seen, may be seen, or must never be seen."""
 
     MUST = "must"
     MAY = "may"
     NEVER = "never"
 
 
+def release_range(version: str) -> tuple[str, str] | None:
+    """Return the old and the new release of `3.9.1..4.3.1`; None for a single version."""
+    old, dots, new = version.partition("..")
+    return (old, new) if dots else None
+
+
 class After(PlanModel):
-    """Judge only what was sent later than `plus_ms` after `event`: what was under way before may complete."""
+    """Judge only requests sent later than `plus_ms` after `event`; requests in flight at `event` may complete."""
 
     event: Instant
     plus_ms: Milliseconds = 0
 
 
-class Said(PlanModel):
-    """A line of a node's log in which `says` is found: the first since `since`, or since the run began.
+class LogLine(PlanModel):
+    """The first line of a node's log that matches `says`, since `since` or since the run began.
 
     Without `node` it is the log of the one node that the fault hits.
     """
@@ -105,10 +87,12 @@ class Said(PlanModel):
 
 
 class Expect(PlanModel):
-    """A claim about the thing that the step does or waits for, and the requirement it belongs to."""
+    """A claim about the effect of a step or the condition it awaits, and the requirement that it proves."""
 
     level: Level
     requirement: str
+    also: tuple[str, ...] = ()
+    """Further requirements that the same claim proves."""
     difference: str | None = None
     """The id of the target's known difference that this claim checks instead of the document's rule."""
 
@@ -116,5 +100,8 @@ class Expect(PlanModel):
 class ExpectOutcome(Expect):
     """A claim about each answer of a probe."""
 
-    outcome: Annotated[str, Field(pattern=r"^(served|refused|unanswered|error:-?\d+|error:\[-?\d+(, ?-?\d+)*\])$")]
-    """`served`; `refused` (any error, or closed); `error:77`; `error:[74,75]`; `unanswered` (in time)."""
+    outcome: Annotated[
+        str, Field(pattern=r"^(served|refused|different|unanswered|error:-?\d+|error:\[-?\d+(, ?-?\d+)*\])$")
+    ]
+    """`served`; `refused` (any error, or closed); `error:77`; `error:[74,75]`; `unanswered` in time; `different` (a
+    probe's `answer` has other values)."""

@@ -1,23 +1,25 @@
-"""What no schema can see: names that lead nowhere, twice the same name, addresses that clash."""
+"""Checks of a plan that a schema cannot make: unknown names, names used twice, addresses that clash."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from harness.network.layout import MAIN_SITE, PROBE_SITE, SITE_PREFIX
-from harness.plan.base import PlanModel, Said
-from harness.plan.conditions import AwaitStep, LeaderIs, NodeExited, WorkloadAcks, Znode
-from harness.plan.injects import (
-    InjectClockJump,
-    InjectClockSkew,
-    InjectDuplicate,
-    InjectRestored,
-    InjectStep,
-    InjectSwapped,
+from fencepost.harness.network.layout import MAIN_SITE, PROBE_SITE, SITE_PREFIX
+from fencepost.harness.plan import messages
+from fencepost.harness.plan.base import LogLine, PlanModel
+from fencepost.harness.plan.conditions import (
+    AwaitStep,
+    LeaderIs,
+    NodeExited,
+    RunsRelease,
+    WorkloadAcks,
+    WorkloadReads,
 )
-from harness.plan.model import ConsumerSpec, NodeSpec, Plan, ProducerSpec
-from harness.plan.probes import (
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.model import Committed, ConsumerSpec, NodeSpec, Plan, ProducerSpec
+from fencepost.harness.plan.probes import (
+    ApiProbe,
     CreatePartitionsProbe,
     CreateTopicProbe,
     DeleteTopicProbe,
@@ -27,28 +29,58 @@ from harness.plan.probes import (
     ProduceProbe,
     ReplicaStateEventProbe,
 )
-from harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Shutdown, Start, Workload, ZnodeStep
+from fencepost.harness.plan.refs import refs
+from fencepost.harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Roll, Shutdown, Start, Workload, ZnodeStep
 
 ROLES = ("controllers", "brokers", "active-controller", "zookeeper", "zookeeper-leader")
 OF_PARTITION = ("leader", "followers")
 OF_MANY = ("brokers", "controllers", "followers:")
-"""How references begin that lead to several nodes, as a rule."""
+"""Beginnings of references that usually match several nodes."""
 TOPICS = "/brokers/topics/"
 DELETIONS = "/admin/delete_topics/"
-INTERNAL_TOPICS = ("__consumer_offsets",)
+GROUP_COORDINATOR = "coordinator"
+COORDINATORS = {GROUP_COORDINATOR: "__consumer_offsets", "transaction-coordinator": "__transaction_state"}
+"""The roles of brokers that keep the state of a group or a transactional id, each with the topic that holds it."""
+INTERNAL_TOPICS = tuple(COORDINATORS.values())
+OF_HARNESS = frozenset(
+    {
+        "advertised.listeners",
+        "broker.id",
+        "controller.listener.names",
+        "controller.quorum.voters",
+        "inter.broker.listener.name",
+        "listener.security.protocol.map",
+        "listeners",
+        "log.dir",
+        "log.dirs",
+        "metadata.log.dir",
+        "node.id",
+        "process.roles",
+        "zookeeper.connect",
+    }
+)
+"""The configuration keys by which the harness places nodes behind its links and finds their files."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """`at` leads to the place in the plan: `("steps", 3, "fault")`."""
+    """A mistake at the place `at` of the plan: `("steps", 3, "fault")`."""
 
     at: tuple[str | int, ...]
-    sentence: str
+    message: str
 
 
 def problems(plan: Plan) -> list[Problem]:
-    """All that is wrong, in the order of the file."""
-    return [*_topology(plan), *_topics(plan), *_clients(plan), *_steps(plan), *_coverage(plan)]
+    """Return all mistakes, in the order of the file."""
+    return [
+        *_topology(plan),
+        *_settings(plan),
+        *_topics(plan),
+        *_clients(plan),
+        *_memberships(plan),
+        *_steps(plan),
+        *_coverage(plan),
+    ]
 
 
 def _topology(plan: Plan) -> Iterator[Problem]:
@@ -73,10 +105,13 @@ def _topology(plan: Plan) -> Iterator[Problem]:
         elif node.duplicate_of not in names:
             yield Problem((*at, place, "duplicate_of"), _unknown("node", node.duplicate_of, names))
         elif plan.node(node.duplicate_of).id != node.id:
-            yield Problem((*at, place, "id"), f"{node.name} duplicates {node.duplicate_of} but has another id")
+            yield Problem(
+                (*at, place, "id"),
+                f"{node.name} duplicates {node.duplicate_of} but has another id: give it the same",
+            )
         if node.directory != "empty" and node.duplicate_of is None:
-            sentence = f"{node.name} duplicates nobody, so there is no directory to be {node.directory}"
-            yield Problem((*at, place, "directory"), sentence)
+            message = f"`directory: {node.directory}` is for a duplicate: give {node.name} a `duplicate_of`, or drop it"
+            yield Problem((*at, place, "directory"), message)
 
 
 def _first(plan: Plan) -> Iterator[Problem]:
@@ -87,11 +122,21 @@ def _first(plan: Plan) -> Iterator[Problem]:
 
 
 def _zookeeper(at: tuple[str | int, ...], node: NodeSpec) -> Iterator[Problem]:
-    """Its ids are an id space of their own: those of the ensemble, from 1."""
+    """Check a ZooKeeper server. Its id is in the id space of the ensemble, not of the brokers."""
     if node.roles != ("zookeeper",):
-        yield Problem((*at, "roles"), f"{node.name} is a ZooKeeper server, which has no other role")
+        yield Problem((*at, "roles"), f"{node.name} is a ZooKeeper server: drop its other roles")
     if node.duplicate_of is not None:
-        yield Problem((*at, "duplicate_of"), f"{node.name} is a ZooKeeper server, which has no duplicate")
+        yield Problem(
+            (*at, "duplicate_of"), f"{node.name} is a ZooKeeper server, which cannot be duplicated: drop `duplicate_of`"
+        )
+
+
+def _settings(plan: Plan) -> Iterator[Problem]:
+    for role, settings in plan.settings or ():
+        for key in settings:
+            if key in OF_HARNESS:
+                message = f"`{key}` is set by the harness, which places nodes and finds their files by it: drop it"
+                yield Problem(("settings", role), message)
 
 
 def _topics(plan: Plan) -> Iterator[Problem]:
@@ -110,7 +155,7 @@ def _topics(plan: Plan) -> Iterator[Problem]:
 def _clients(plan: Plan) -> Iterator[Problem]:
     topics, sites = {topic.name for topic in plan.topics}, set(plan.topology.sites)
     prepared = plan.prepared_topics
-    deleted = {topic: plan.step_name(place) for place, step in enumerate(plan.steps) for topic in _deletes(step)}
+    deleted = deleted_topics(plan)
     kinds: tuple[tuple[str, tuple[ProducerSpec | ConsumerSpec, ...]], ...] = (
         ("producers", plan.workload.producers),
         ("consumers", plan.workload.consumers),
@@ -121,13 +166,37 @@ def _clients(plan: Plan) -> Iterator[Problem]:
             if spec.topic not in topics:
                 yield Problem(("workload", kind, place, "topic"), _unknown("topic", spec.topic, topics))
             if spec.topic in prepared:
-                sentence = f"{spec.name} works on {spec.topic}, which is `prepared`: no client is given such a topic"
-                yield Problem(("workload", kind, place, "topic"), sentence)
+                message = f"{spec.name} uses {spec.topic}, which is `prepared`: clients cannot use such a topic"
+                yield Problem(("workload", kind, place, "topic"), message)
             if isinstance(spec, ProducerSpec) and spec.acks == "all" and spec.topic in deleted:
-                sentence = f"{spec.name} is promised records of {spec.topic}, which {deleted[spec.topic]} deletes with "
-                yield Problem(("workload", kind, place, "topic"), sentence + "all promises: give it `acks: 1`")
+                message = f"{spec.name} has `acks: all` on {spec.topic}, which {deleted[spec.topic]} deletes with "
+                yield Problem(
+                    ("workload", kind, place, "topic"), message + "all acknowledged records: give it `acks: 1`"
+                )
+            if isinstance(spec, ProducerSpec) and spec.transactions is not None and spec.acks != "all":
+                message = f"{spec.name} sends in transactions, which need `acks: all`: drop `acks`"
+                yield Problem(("workload", kind, place, "acks"), message)
             if spec.site not in sites:
                 yield Problem(("workload", kind, place, "site"), _unknown("site", spec.site, sites))
+
+
+def deleted_topics(plan: Plan) -> dict[str, str]:
+    """Return the topics that steps delete, each with the name of the last step that does."""
+    return {topic: plan.step_name(place) for place, step in enumerate(plan.steps) for topic in _deletes(step)}
+
+
+def _memberships(plan: Plan) -> Iterator[Problem]:
+    """Check that the members of a group agree on how partitions are assigned: else it would refuse some of them."""
+    strategies: dict[str, str] = {}
+    for place, spec in enumerate(plan.workload.consumers):
+        if (membership := spec.membership) is None:
+            continue
+        agreed = strategies.setdefault(membership.group, membership.strategy)
+        if membership.strategy != agreed:
+            message = f"{spec.name} assigns by {membership.strategy}, earlier members of {membership.group} by {agreed}"
+            yield Problem(
+                ("workload", "consumers", place, "membership", "strategy"), f"{message}: give all members one strategy"
+            )
 
 
 def _deletes(step: object) -> Iterator[str]:
@@ -152,6 +221,8 @@ def _steps(plan: Plan) -> Iterator[Problem]:
             yield from _partition((*at, "partition"), partition, plan)
         if isinstance(step, WorkloadAcks) and step.producer is not None and step.producer not in senders:
             yield Problem((*at, "producer"), _unknown("producer", step.producer, senders))
+        if isinstance(step, WorkloadReads):
+            yield from _reads((*at,), step, plan)
         for part in step.unchanged if isinstance(step, ProbeStep) else ():
             if part != "brokers":
                 yield from _partition((*at, "unchanged"), part, plan)
@@ -162,27 +233,24 @@ def _steps(plan: Plan) -> Iterator[Problem]:
                 if name not in clients:
                     yield Problem((*at, "only"), _unknown("producer or consumer", name, clients))
         if isinstance(step, Produce) and step.idempotent and (step.node is not None or step.acks != "all"):
-            yield Problem((*at, "idempotent"), "an idempotent burst has `acks: all` and no `node`")
+            yield Problem((*at, "idempotent"), "an idempotent burst needs `acks: all` and no `node`")
         after = step.after if isinstance(step, Hold) else getattr(getattr(step, "after", None), "event", None)
         if after is not None:
             yield from _instant((*at, "after"), after, seen, faults)
         if isinstance(step, InjectStep):
             yield from _when(at, step, plan, bound, seen, faults)
-        if isinstance(step, InjectSwapped) and isinstance(step.nodes, tuple) and len(step.nodes) != 2:
-            yield Problem((*at, "nodes"), f"two nodes exchange their directories, and {len(step.nodes)} are named")
-        if isinstance(step, InjectRestored) and step.backup is not None and step.backup not in copies:
-            yield Problem((*at, "backup"), _not_yet("backup", step.backup, copies))
-        if isinstance(step, InjectClockJump | InjectClockSkew):
-            yield from _clock((*at, "nodes"), step.nodes, plan)
-        if isinstance(step, InjectDuplicate):
-            yield from _duplicate((*at, "node"), step.node, plan)
+            for key, message in step.problems(plan.topology.nodes, copies):
+                yield Problem((*at, key), message)
         if isinstance(step, Start):
             yield from _later((*at, "nodes"), step, plan, ended)
         if isinstance(step, Shutdown | NodeExited):
             gone = step.nodes if isinstance(step, Shutdown) else step.node
             ended.update((gone,) if isinstance(gone, str) else gone)
+        yield from _release(at, step, plan)
         if isinstance(step, ReplicaStateEventProbe) and step.user is not None and plan.security != "sasl":
-            yield Problem((*at, "user"), "without `security: sasl` nobody asks as a user")
+            yield Problem((*at, "user"), "`user` needs a plan with `security: sasl`")
+        if isinstance(step, ApiProbe):
+            yield from _api(at, step, bound)
         name = plan.step_name(place)
         if name in seen:
             yield Problem((*at, "as"), f"a second step is named `{name}`")
@@ -195,31 +263,69 @@ def _steps(plan: Plan) -> Iterator[Problem]:
             faults.add(name)
 
 
+def _api(at: tuple[str | int, ...], step: ApiProbe, bound: set[str]) -> Iterator[Problem]:
+    """Check the request against the schema of its newest version, and note the names that its response binds."""
+    for name in messages.bound_names(step.body):
+        if name not in bound:
+            yield Problem((*at, "body"), _not_yet("bind", name, bound))
+    bound.update(step.binds)
+    try:
+        known = [each for each in messages.versions(step.api) if step.version is None or each <= step.version]
+        if not known:
+            raise messages.MessageError(f"`{step.api}` has no version {step.version} or older")
+        messages.build(messages.payload_types(step.api, known[-1])[0], step.body, lambda _: messages.UNKNOWN)
+        for path in (*step.answer, *step.binds.values()):
+            messages.check_path(path)
+    except messages.MessageError as error:
+        yield Problem((*at, "body"), str(error))
+
+
+def _release(at: tuple[str | int, ...], step: object, plan: Plan) -> Iterator[Problem]:
+    """Check a step that names the old or the new release."""
+    if not isinstance(step, Roll | RunsRelease) or step.release is None:
+        return
+    if plan.releases is None:
+        message = f"`release: {step.release}` needs a target with two releases, but {plan.target} has one: "
+        yield Problem((*at, "release"), message + "name both, as in `apache-kafka:3.9.1..4.3.1`")
+    servers = [node.name for node in plan.topology.nodes if "zookeeper" in node.roles]
+    if step.node in (*servers, "zookeeper", "zookeeper-leader"):
+        message = f"{step.node} is a ZooKeeper server: only brokers and controllers are upgraded"
+        yield Problem((*at, "node"), message)
+
+
+def _reads(at: tuple[str | int, ...], step: WorkloadReads, plan: Plan) -> Iterator[Problem]:
+    consumers = {spec.name for spec in plan.workload.consumers}
+    if step.consumer is not None and step.consumer not in consumers:
+        yield Problem((*at, "consumer"), _unknown("consumer", step.consumer, consumers))
+    if step.group is not None and step.group not in plan.groups:
+        yield Problem((*at, "group"), _unknown("group", step.group, plan.groups))
+
+
 def _when(
     at: tuple[str | int, ...], step: InjectStep, plan: Plan, bound: set[str], seen: set[str], faults: set[str]
 ) -> Iterator[Problem]:
-    """What a fault waits for before it hits."""
+    """Check the condition that a fault waits for."""
     when, here = step.when, (*at, "when")
     if when is None:
         if step.plus_ms is not None:
-            sentence = (
-                "`plus_ms` counts from what `when` waits for, and there is none; a hold step waits after an instant"
+            message = (
+                "`plus_ms` counts from `when`, which is missing: add it, or use a hold step to wait after an instant"
             )
-            yield Problem((*at, "plus_ms"), sentence)
+            yield Problem((*at, "plus_ms"), message)
         return
     yield from _refs(here, when, plan, bound)
-    if isinstance(when, Said):
+    if isinstance(when, LogLine):
         if when.since is not None:
             yield from _instant((*here, "since"), when.since, seen, faults)
         if step.heard is None or step.heard.startswith(OF_MANY):
-            yield Problem(here, "`when` is about the log of one node: name it, `when: {node: node-4, says: …}`")
+            yield Problem(here, "`when` reads the log of one node: name it, `when: {node: node-4, says: …}`")
         return
     if when.after is not None:
         yield from _instant((*here, "after"), when.after.event, seen, faults)
     for key in ("as_", "expect"):
         if getattr(when, key) is not None:
-            sentence = f"`{key.rstrip('_')}` belongs to an await step; what a fault waits for claims nothing"
-            yield Problem((*here, key.rstrip("_")), sentence)
+            message = f"`{key.rstrip('_')}` belongs to an await step: the condition of a fault claims nothing"
+            yield Problem((*here, key.rstrip("_")), message)
     if isinstance(partition := getattr(when, "partition", None), str):
         yield from _partition((*here, "partition"), partition, plan)
 
@@ -227,6 +333,7 @@ def _when(
 def _coverage(plan: Plan) -> Iterator[Problem]:
     names = {plan.step_name(place) for place in range(len(plan.steps))}
     senders = _senders(plan)
+    clients = {spec.name for spec in plan.workload.producers} | {spec.name for spec in plan.workload.consumers}
     faults = {plan.step_name(place) for place, step in enumerate(plan.steps) if step.do == "inject"}
     for place, item in enumerate(plan.coverage):
         at = ("coverage", place)
@@ -235,8 +342,9 @@ def _coverage(plan: Plan) -> Iterator[Problem]:
             if name is not None and name not in (faults if key == "fault" else names):
                 yield Problem((*at, key), _unknown(key, name, names))
         by = getattr(item, "by", None)
-        if by is not None and by not in senders:
-            yield Problem((*at, "by"), _unknown("producer", by, senders))
+        known = clients if isinstance(item, Committed) else senders
+        if by is not None and by not in known:
+            yield Problem((*at, "by"), _unknown("client" if isinstance(item, Committed) else "producer", by, known))
         for key in ("after", "before"):
             instant = getattr(item, key, None)
             if instant is not None:
@@ -244,57 +352,20 @@ def _coverage(plan: Plan) -> Iterator[Problem]:
 
 
 def _senders(plan: Plan) -> set[str]:
-    """Whose records are counted: producers, and steps that send some."""
+    """Return the names of producers, and of steps that send records."""
     steps = {plan.step_name(place) for place, step in enumerate(plan.steps) if isinstance(step, Produce | ProduceProbe)}
     return steps | {spec.name for spec in plan.workload.producers}
 
 
-def refs(step: PlanModel) -> Iterator[tuple[str, str]]:
-    """Every node reference and bound value of a step, with its key in the file."""
-    for key in (
-        "node",
-        "nodes",
-        "from_",
-        "to",
-        "over",
-        "broker",
-        "candidate",
-        "controller",
-        "asked",
-        "is_",
-        "is_not",
-        "has",
-        "lacks",
-        "isr",
-        "leader",
-    ):
-        value = None if key == "has" and isinstance(step, Znode) else getattr(step, key, None)  # data, there
-        for ref in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
-            yield key.rstrip("_"), ref
-    for key in (
-        "value",
-        "broker_epoch",
-        "leader_epoch",
-        "version",
-        "metadata_offset",
-        "epoch",
-        "controller_epoch",
-        "incarnation",
-    ):
-        value = getattr(step, key, None)
-        if isinstance(value, str) and value.startswith("$"):
-            yield key, value
-
-
 def _refs(at: tuple[str | int, ...], step: PlanModel, plan: Plan, bound: set[str]) -> Iterator[Problem]:
     for key, ref in refs(step):
-        if ref == "none" and _may_be_nobody(step, key):
+        if ref == "none" and _may_be_none(step, key):
             continue
         yield from _ref((*at, key), ref, plan, bound)
 
 
-def _may_be_nobody(step: PlanModel, key: str) -> bool:
-    """A partition may be without a leader, and a probe may tell of such a one, or of an empty ISR."""
+def _may_be_none(step: PlanModel, key: str) -> bool:
+    """Return whether `none` is allowed: a partition may have no leader, and a probe may name none or an empty ISR."""
     match step:
         case LeaderIs():
             return key == "is"
@@ -321,27 +392,41 @@ def _ref(at: tuple[str | int, ...], ref: str, plan: Plan, bound: set[str]) -> It
     if colon and role in OF_PARTITION:
         yield from _partition(at, partition, plan)
         return
+    if colon and role in COORDINATORS:
+        known = plan.groups if role == GROUP_COORDINATOR else plan.transactional_ids
+        if partition not in known:
+            yield Problem(at, _unknown("group" if role == GROUP_COORDINATOR else "transactional id", partition, known))
+        return
     yield Problem(at, _unknown("node", ref, names))
 
 
 def _site(at: tuple[str | int, ...], ref: str, plan: Plan) -> Iterator[Problem]:
-    """Of clients, as the source of links. The probe site is not for faults: through it the harness looks."""
+    """Check a client site as the source of links. Faults cannot use the probe site, through which the harness looks.
+
+    Nor can they use another site than main: a broker advertises one address, that of main, so that all clients come by
+    it once they have asked for metadata, and the fault would meet none.
+    """
     known = {f"{SITE_PREFIX}{site}" for site in (MAIN_SITE, *plan.topology.sites) if site != PROBE_SITE}
     if ref not in known:
         yield Problem(at, _unknown("client site", ref, known))
+    elif ref != f"{SITE_PREFIX}{MAIN_SITE}":
+        advertised = f"brokers advertise the addresses of `{SITE_PREFIX}{MAIN_SITE}`: break the links of that"
+        yield Problem(at, f"the links of `{ref}` carry no client, since {advertised}")
 
 
 def _partition(at: tuple[str | int, ...], partition: str, plan: Plan) -> Iterator[Problem]:
     known = {f"{topic.name}-{index}" for topic in plan.topics for index in range(len(topic.assignments))}
-    if partition not in known and partition.rpartition("-")[0] not in (*INTERNAL_TOPICS, *_changed_topics(plan)):
+    if partition not in known and partition.rpartition("-")[0] not in (*INTERNAL_TOPICS, *changed_topics(plan)):
         yield Problem(at, _unknown("partition", partition, known))
 
 
-def _changed_topics(plan: Plan) -> Iterator[str]:
-    """Topics that steps create, or give more partitions."""
+def changed_topics(plan: Plan) -> Iterator[str]:
+    """Yield the topics that steps create, or give more partitions."""
     for step in plan.steps:
         if isinstance(step, CreateTopicProbe | CreatePartitionsProbe):
             yield step.topic
+        if isinstance(step, ApiProbe) and step.api == "create_topics":
+            yield from (str(topic.get("name")) for topic in step.body.get("topics") or ())
         if isinstance(step, ZnodeStep) and step.path.startswith(TOPICS):
             yield step.path.removeprefix(TOPICS).partition("/")[0]
 
@@ -351,35 +436,19 @@ def _instant(at: tuple[str | int, ...], instant: str, names: set[str], faults: s
     if name not in names:
         yield Problem(at, _not_yet("step", name, names))
     elif phase in ("injected", "proven", "healed") and name not in faults:
-        yield Problem(at, f"`{name}` is no fault, so `{instant}` never comes; a step has `begun` and `ended`")
-
-
-def _duplicate(at: tuple[str | int, ...], ref: str, plan: Plan) -> Iterator[Problem]:
-    spec = next((node for node in plan.topology.nodes if node.name == ref), None)
-    if spec is not None and (spec.duplicate_of is None or spec.start != "later"):
-        yield Problem(
-            at, f"{ref} is no duplicate that waits; its topology entry needs `duplicate_of` and `start: later`"
-        )
-
-
-def _clock(at: tuple[str | int, ...], refs: str | tuple[str, ...], plan: Plan) -> Iterator[Problem]:
-    """Of a role it shows when the step comes to it."""
-    named = (refs,) if isinstance(refs, str) else refs
-    for spec in plan.topology.nodes:
-        if spec.name in named and spec.clock != "own":
-            yield Problem(at, f"{spec.name} reads the machine's wall clock; its topology entry needs `clock: own`")
+        yield Problem(at, f"`{name}` is not a fault, so `{instant}` never comes: use `{name}.begun` or `{name}.ended`")
 
 
 def _later(at: tuple[str | int, ...], step: Start, plan: Plan, ended: set[str]) -> Iterator[Problem]:
-    """`ended`: the references, roles too, to whose nodes an end came earlier in the story."""
-    anybody = any(ref not in {node.name for node in plan.topology.nodes} for ref in ended)
+    """Check the nodes of a start step. `ended` has the references, also roles, of nodes that ended before it."""
+    any_node = any(ref not in {node.name for node in plan.topology.nodes} for ref in ended)
     for ref in (step.nodes,) if isinstance(step.nodes, str) else step.nodes:
         spec = next((node for node in plan.topology.nodes if node.name == ref), None)
-        if spec is not None and spec.start != "later" and ref not in ended and not anybody:
+        if spec is not None and spec.start != "later" and ref not in ended and not any_node:
             yield Problem(
                 at,
-                f"{ref} starts with the cluster; a step can start a node with `start: later`, and one that was shut "
-                "down or is awaited to have exited before",
+                f"{ref} starts with the cluster: give it `start: later`, or shut it down or await its exit in an "
+                "earlier step",
             )
 
 

@@ -1,4 +1,4 @@
-"""Conditions: what a step may wait for. Each has a deadline, none has a fixed time."""
+"""Conditions that a step waits for. Each has a deadline; none waits a fixed time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from harness.plan.base import (
+from fencepost.harness.plan.base import (
     After,
     Expect,
     Milliseconds,
@@ -16,15 +16,20 @@ from harness.plan.base import (
     Partition,
     Pattern,
     PlanModel,
+    Release,
     Value,
     ZnodePath,
 )
 
+LIVENESS_TIMEOUT_MS = 30_000
+"""The timeout of liveness claims: far above what any machine needs, so that a missed bound does not show its speed."""
+
 
 class AwaitStep(PlanModel):
-    """`must`: a missed deadline is a violation; `never`: that it comes true before it is one.
+    """Wait until a condition holds, at most `within_ms`.
 
-    Without `expect` a missed deadline leaves the run inconclusive: the story could not be told.
+    With `expect: must` a missed deadline is a violation; with `never` it is a violation if the condition comes true
+    before the deadline. Without `expect` a missed deadline makes the run inconclusive: the scenario did not happen.
     """
 
     do: Literal["await"] = "await"
@@ -35,9 +40,9 @@ class AwaitStep(PlanModel):
 
 
 class BrokerActive(AwaitStep):
-    """Registered and unfenced as the controllers' log says, and it answers clients.
+    """The broker is registered and unfenced in the metadata log, and answers clients.
 
-    Where ZooKeeper holds the state: registered there, and in the Metadata that the active controller answers.
+    In a design with ZooKeeper: it is registered there, and in the active controller's Metadata response.
     """
 
     condition: Literal["broker-active"] = "broker-active"
@@ -45,9 +50,9 @@ class BrokerActive(AwaitStep):
 
 
 class BrokerFenced(AwaitStep):
-    """`controllers`: their log says so; `itself`: asked as a client asks, it does not serve.
+    """The broker is fenced. By `controllers`: in the metadata log. By `itself`: it does not serve clients.
 
-    Where ZooKeeper holds the state, the controllers say so by a Metadata of the active one that lacks the broker.
+    In a design with ZooKeeper, `controllers` means that the active controller's Metadata response lacks the broker.
     """
 
     condition: Literal["broker-fenced"] = "broker-fenced"
@@ -56,7 +61,7 @@ class BrokerFenced(AwaitStep):
 
 
 class BrokerEpochAbove(AwaitStep):
-    """The broker was registered anew: its epoch in the controllers' log is above `value`."""
+    """The broker registered again: its epoch in the metadata log is above `value`."""
 
     condition: Literal["broker-epoch-above"] = "broker-epoch-above"
     node: NodeRef
@@ -64,7 +69,7 @@ class BrokerEpochAbove(AwaitStep):
 
 
 class LeaderIs(AwaitStep):
-    """The partition's leader in the controllers' log. With neither `is` nor `is_not`: any; `none`: leaderless."""
+    """The partition's leader in the metadata log. Without `is` and `is_not`: any leader; `is: none`: no leader."""
 
     condition: Literal["leader"] = "leader"
     partition: Partition
@@ -73,13 +78,15 @@ class LeaderIs(AwaitStep):
 
 
 class LeaderEpochAbove(AwaitStep):
+    """The partition's leader epoch is above `value`."""
+
     condition: Literal["leader-epoch-above"] = "leader-epoch-above"
     partition: Partition
     value: Value
 
 
 class IsrIs(AwaitStep):
-    """All that are named hold at once."""
+    """The ISR of the partition. All of `is`, `has` and `lacks` that are given hold at once."""
 
     condition: Literal["isr"] = "isr"
     partition: Partition
@@ -89,14 +96,14 @@ class IsrIs(AwaitStep):
 
 
 class IsrShrunk(AwaitStep):
-    """Fewer replicas are in sync than are assigned, whoever left."""
+    """Fewer replicas are in sync than are assigned, no matter which left the ISR."""
 
     condition: Literal["isr-shrunk"] = "isr-shrunk"
     partition: Partition
 
 
 class ActiveController(AwaitStep):
-    """The controller that itself says it leads, at the highest epoch that any of them names."""
+    """The controller that reports itself as the leader, at the highest epoch that any controller reports."""
 
     condition: Literal["active-controller"] = "active-controller"
     is_: NodeRef | None = None
@@ -104,15 +111,23 @@ class ActiveController(AwaitStep):
 
 
 class NodeExited(AwaitStep):
-    """The process ended; with `code`, by this exit code."""
+    """The process ended; if `code` is given, with this exit code."""
 
     condition: Literal["node-exited"] = "node-exited"
     node: NodeRef
     code: int | None = None
 
 
+class RunsRelease(AwaitStep):
+    """The log of the node's present process says that it runs the old or the new release of a target with two."""
+
+    condition: Literal["release"] = "release"
+    node: NodeRef
+    release: Release
+
+
 class Connected(AwaitStep):
-    """The process has an open connection to `to` through its link; which replicas it fetches shows in this alone."""
+    """The process has an open connection to `to` through its link. Only this shows which brokers it fetches from."""
 
     condition: Literal["connected"] = "connected"
     node: NodeRef
@@ -120,22 +135,45 @@ class Connected(AwaitStep):
 
 
 class TopicCreatedThrough(AwaitStep):
-    """A new topic can be created by asking this broker; asked again until it works."""
+    """A new topic can be created through this broker; the request is repeated until it succeeds."""
 
     condition: Literal["topic-created-through"] = "topic-created-through"
     node: NodeRef
 
 
+class AdministratorServed(AwaitStep):
+    """Through each running broker a new topic is created, described, written to and deleted, until it is gone there.
+
+    Each request is repeated until it succeeds.
+    """
+
+    condition: Literal["administrator-served"] = "administrator-served"
+
+
 class WorkloadAcks(AwaitStep):
-    """So many more records were acknowledged to the workload since the step began."""
+    """At least `more` records were acknowledged to the workload since the step began."""
 
     condition: Literal["workload-acks"] = "workload-acks"
     more: Annotated[int, Field(ge=1)] = 1
     producer: str | None = None
 
 
+class WorkloadReads(AwaitStep):
+    """Consumers of the workload got at least `more` records since the step began.
+
+    A consumer at read_committed gets on only if the last stable offset moves, a member of a group only if the group
+    has assigned partitions to it.
+    """
+
+    condition: Literal["workload-reads"] = "workload-reads"
+    more: Annotated[int, Field(ge=1)] = 1
+    consumer: str | None = None
+    group: str | None = None
+    """The members of this group together."""
+
+
 class MetadataFrom(AwaitStep):
-    """What this node itself answers to Metadata: who leads, which brokers are alive."""
+    """The node's own Metadata response: the partition's leader, the live brokers."""
 
     condition: Literal["metadata-from"] = "metadata-from"
     node: NodeRef
@@ -146,7 +184,7 @@ class MetadataFrom(AwaitStep):
 
 
 class Registered(AwaitStep):
-    """ZooKeeper has, or has not, a registration of the broker's id (`/brokers/ids/ID`), whoever holds it."""
+    """ZooKeeper has (or, with `is: false`, lacks) a registration of the broker's id, from whichever process."""
 
     condition: Literal["registered"] = "registered"
     node: NodeRef
@@ -154,7 +192,7 @@ class Registered(AwaitStep):
 
 
 class Znode(AwaitStep):
-    """A path of ZooKeeper's tree is there or not; with `has`, its data contains this text."""
+    """A path of ZooKeeper's tree exists or not; if `has` is given, its data contains this text."""
 
     condition: Literal["znode"] = "znode"
     path: ZnodePath
@@ -164,7 +202,7 @@ class Znode(AwaitStep):
     @model_validator(mode="after")
     def _data_of_what_is_there(self) -> Znode:
         if self.has is not None and not self.exists:
-            raise ValueError("what does not exist has no data: drop `has`, or `exists: false`")
+            raise ValueError("a znode that does not exist has no data: drop `has`, or `exists: false`")
         return self
 
 
@@ -186,9 +224,9 @@ class ReplicaOffline(AwaitStep):
 
 
 class Logged(AwaitStep):
-    """The node's own log has a line in which the regular expression `says` is found; looked at every few milliseconds.
+    """The node's own log has a line that matches the regular expression `says`.
 
-    With `after` it has to be written later than that instant, else it may be as old as the run.
+    With `after` the line has to be written later than that instant; without, it may be as old as the run.
     """
 
     condition: Literal["logged"] = "logged"
@@ -198,27 +236,27 @@ class Logged(AwaitStep):
     @model_validator(mode="after")
     def _from_an_instant(self) -> Logged:
         if self.after is not None and self.after.plus_ms:
-            raise ValueError("how long a log was is noted at instants, not between them: drop `plus_ms`")
+            raise ValueError("the length of a log is recorded at instants only, not between them: drop `plus_ms`")
         return self
 
 
 class Watches(AwaitStep):
-    """So many watches are held at all ZooKeeper servers together; those of the harness do not count.
+    """All ZooKeeper servers together hold `count` watches. Watches of the harness do not count.
 
-    `leader`: on partitions' /leader. `other`: on the data, or the coming, of any other znode. `children`: on the
-    children of znodes; servers tell their number, not their paths. `any`: all of them.
+    `leader`: on the /leader of partitions. `other`: on the data or the creation of any other znode. `children`: on the
+    children of znodes, whose number servers report, but not their paths. `any`: all of them.
     """
 
     condition: Literal["watches"] = "watches"
     kind: Literal["leader", "other", "children", "any"]
     count: Annotated[int, Field(ge=0)]
     topics: Pattern | None = None
-    """Of `leader`: only where the whole name of the topic matches; the watches on all others are `other` then."""
+    """Count as `leader` only watches on topics whose whole name matches; watches on other topics count as `other`."""
 
     @model_validator(mode="after")
     def _topics_of_leaders(self) -> Watches:
         if self.topics is not None and self.kind != "leader":
-            raise ValueError("only watches on leaders are told apart by `topics`")
+            raise ValueError("`topics` applies to `kind: leader` only: drop it, or change `kind`")
         return self
 
 
@@ -230,11 +268,11 @@ class _Bounds(AwaitStep):
     @model_validator(mode="after")
     def _some_bound(self) -> _Bounds:
         if self.is_ is self.at_least is self.at_most is None:
-            raise ValueError("one of `is`, `at_least` and `at_most` says what is waited for")
+            raise ValueError("no bound is given: add `is`, `at_least` or `at_most`")
         return self
 
     def holds(self, number: int) -> bool:
-        """All that are given hold at once."""
+        """Return whether the number satisfies every bound that is given."""
         return (
             self.is_ in (None, number)
             and (self.at_least is None or number >= self.at_least)
@@ -243,7 +281,7 @@ class _Bounds(AwaitStep):
 
 
 class Backlog(_Bounds):
-    """So many requests wait in the node's queue of state changes in ZooKeeper."""
+    """The number of requests in the node's queue of state changes in ZooKeeper."""
 
     condition: Literal["backlog"] = "backlog"
     node: NodeRef
@@ -258,7 +296,7 @@ class Checkpoint(_Bounds):
 
 
 class LogEnd(_Bounds):
-    """The offset after the last whole batch in the node's own segment files, whether it runs or not."""
+    """The offset after the last complete batch in the node's own segment files, whether it runs or not."""
 
     condition: Literal["log-end"] = "log-end"
     node: NodeRef
@@ -266,9 +304,9 @@ class LogEnd(_Bounds):
 
 
 class Converged(AwaitStep):
-    """Every running broker is active, one controller is, and all partitions have a leader and a full ISR.
+    """Every running broker is active, one controller is active, and all partitions have a leader and a full ISR.
 
-    The brokers' own answers agree with the controllers' log.
+    The responses of the brokers agree with the metadata log.
     """
 
     condition: Literal["converged"] = "converged"
@@ -284,9 +322,12 @@ Await = Annotated[
     | IsrShrunk
     | ActiveController
     | NodeExited
+    | RunsRelease
     | Connected
     | TopicCreatedThrough
+    | AdministratorServed
     | WorkloadAcks
+    | WorkloadReads
     | MetadataFrom
     | Registered
     | Znode

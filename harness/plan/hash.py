@@ -6,29 +6,35 @@ import hashlib
 import json
 from typing import Any
 
-from harness.plan.model import Plan
+from fencepost.harness.plan.model import Plan
 
+_VERBATIM = ("body", "answer")
+"""The request and the claims of a probe: an empty list in them is not the same as none."""
 _LEADING = ("do", "as", "request", "condition", "fault", "that")
 
 
 def plain(plan: Plan) -> dict[str, Any]:
-    """The plan as plain data: the file's keys, nothing that is absent or empty."""
+    """Return the plan as plain data with the keys of the file, without absent and empty values."""
     data = plan.model_dump(mode="json", by_alias=True, exclude_none=True)
     tidy: dict[str, Any] = _tidy(data)
     return tidy
 
 
 def plan_hash(plan: Plan) -> str:
-    """sha256 of the canonical JSON, in hex; its first eight digits name the plan. Layout and comments do not count."""
+    """Return the sha256 of the plan's canonical JSON in hex. Its first eight digits name the run folders."""
     canonical = json.dumps(plain(plan), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _tidy(value: Any) -> Any:
-    """Without empty parts, and what says of which kind a part is comes first."""
+    """Drop empty parts, and put the keys first that say which kind a part is."""
     if isinstance(value, dict):
         leading = [key for key in _LEADING if key in value]
-        return {key: _tidy(value[key]) for key in dict.fromkeys([*leading, *value]) if value[key] not in ([], {})}
+        return {
+            key: value[key] if key in _VERBATIM else _tidy(value[key])
+            for key in dict.fromkeys([*leading, *value])
+            if value[key] not in ([], {})
+        }
     if isinstance(value, list):
         return [_tidy(item) for item in value]
     return value

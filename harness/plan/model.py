@@ -1,7 +1,7 @@
 """The plan of a run: cluster, work, steps and claims, with nothing left to chance.
 
-Whatever is random was drawn when the plan was built; whatever depends on the target was resolved for it. The same
-plan therefore asks the same questions again, on any machine.
+Random choices were made when the plan was built, and everything that depends on the target was resolved for it. The
+same plan therefore sends the same requests again, on any machine.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.plan.base import Acks, Instant, Milliseconds, Name, PlanModel
-from harness.plan.steps import Step
+from fencepost.harness.plan.base import Acks, Instant, Milliseconds, Name, PlanModel, release_range
+from fencepost.harness.plan.steps import Step
+from fencepost.results.records.formats import PLAN_FORMAT
 
-FORMAT = "fencepost-plan/1"
 PREPARED_SECONDS = 0.02
-"""For a replica that is there before its broker is."""
+"""Extra time to start a broker, for each replica of a prepared topic."""
 
 
 class Timing(PlanModel):
-    """Protocol timeouts of the cluster, scaled down so that a story takes seconds. Milliseconds."""
+    """Protocol timeouts of the cluster, scaled down so that a scenario takes seconds. Milliseconds."""
 
     heartbeat_ms: Milliseconds = 300
     lease_ms: Milliseconds = 1500
-    """After so long without a heartbeat the controller gives a broker up."""
+    """Time without a heartbeat after which the controller fences a broker."""
     session_ms: Milliseconds = 1500
-    """Of a session with ZooKeeper."""
+    """Timeout of a ZooKeeper session."""
     fence_ms: Milliseconds = 2500
-    """After so long without an answer a broker fences itself, where it counts by itself (KIP-343); above `lease_ms`."""
+    """Time without a response after which a broker fences itself (KIP-343); longer than `lease_ms`."""
     lag_ms: Milliseconds = 1500
     preferred_ms: Milliseconds = 300
-    """How long a replica leaves an election to the preferred one, where replicas elect themselves."""
+    """Time for which other replicas leave an election to the preferred one, in the leader-driven design."""
     election_ms: Milliseconds = 500
     fetch_ms: Milliseconds = 1000
     request_ms: Milliseconds = 500
 
 
 class NodeSpec(PlanModel):
-    """One process. `index` is its place in the address plan, `id` what it calls itself in the protocol."""
+    """One process. `index` is its place in the address plan, `id` its id in the protocol."""
 
     name: Name
     id: Annotated[int, Field(ge=0)]
@@ -46,22 +46,24 @@ class NodeSpec(PlanModel):
     start: Literal["now", "later"] = "now"
     duplicate_of: str | None = None
     directory: Literal["empty", "cloned", "same"] = "empty"
-    """Of a duplicate: what its log directory holds when it starts; `same`: it is the elder's own."""
+    """The log directory with which a duplicate starts; `same`: the directory of the original itself."""
     log_dirs: Annotated[int, Field(ge=1, le=9)] = 1
     disk: Literal["plain", "breakable"] = "plain"
-    """`breakable`: its log directories are mounted, so that single operations on them can be made to fail."""
+    """`breakable`: its log directories are FUSE mounts, so that faults can make single operations fail."""
     level: Name | None = None
-    """The protocol level that it starts at (`levels:` of the target file). None: the plan's."""
+    """The protocol level at which it starts (`levels:` of the target file). None: the level of the plan."""
     clock: Literal["machine", "own"] = "machine"
-    """`own`: its wall clock can be set wrong while it runs, by the faults `clock-…`."""
+    """`own`: the faults `clock-…` can change its wall clock while it runs."""
 
 
 class Topology(PlanModel):
     nodes: tuple[NodeSpec, ...]
     sites: tuple[Name, ...] = ("main",)
-    """Where clients are; each has links of its own to every broker."""
+    """Places of clients; each has its own links to every broker. Brokers advertise their addresses at `main`, so a
+    client of another site asks there for its first metadata, and goes on by the links of `main`: only those can break.
+    """
     controller: str | None = None
-    """A broker that is started first and alone, so that it is elected; the others follow when it is."""
+    """A broker that starts first and alone, so that it is elected controller; then the others start."""
 
 
 class TopicSpec(PlanModel):
@@ -70,8 +72,8 @@ class TopicSpec(PlanModel):
     """For each partition the broker ids of its replicas, the preferred leader first."""
     config: dict[str, str] = Field(default_factory=dict)
     prepared: bool = False
-    """It is in ZooKeeper before the first broker starts, in place of being created by request; for topics by the
-    thousand. No broker is asked for its metadata. Of the design without controllers only."""
+    """Write the topic into ZooKeeper before the first broker starts, instead of creating it by request. Meant for
+    thousands of topics: brokers are not asked for its metadata. Only in the leader-driven design."""
 
 
 class ProducerSpec(PlanModel):
@@ -82,14 +84,63 @@ class ProducerSpec(PlanModel):
     rate: Annotated[float, Field(gt=0)] = 200
     """Records a second."""
     size: Annotated[int, Field(ge=1)] = 100
-    """Bytes of a value, as far as its unique part leaves room."""
+    """Bytes of a value, unless its unique part is longer."""
     site: str = "main"
+    in_flight: Annotated[int, Field(ge=1)] | None = None
+    """Records that may be without an answer at a time: 1 waits for each. None: as many as the client takes."""
+    transactions: TransactionSpec | None = None
+    """Send in transactions. The producer is then idempotent, at acks=all."""
+    start: Literal["later"] | None = None
+    """`later`: only a workload step that names it starts it. None: it starts with the workload."""
+
+    @property
+    def transactional_id(self) -> str | None:
+        return None if self.transactions is None else self.transactions.id or self.name
+
+
+class TransactionSpec(PlanModel):
+    """The transactions of a producer, one after the other. Each sends to all partitions of the topic in turn."""
+
+    id: Name | None = None
+    """The transactional id. Of two producers with one id, the one that starts later fences the other. None: the
+    producer's name."""
+    records: Annotated[int, Field(ge=1)] = 20
+    """Records of one transaction."""
+    abort_every: Annotated[int, Field(ge=2)] | None = None
+    """Abort each transaction of this number in place of a commit: of 3, the third, the sixth and so on. None: none."""
+    timeout_ms: Milliseconds = 10_000
+    """Time after which the coordinator aborts a transaction whose producer is silent."""
+    group: Name | None = None
+    """A group of which each transaction commits an offset of the topic's first partition: its number, counted from 1.
+    The offset counts if the transaction is committed (sendOffsetsToTransaction)."""
+    sleeps: bool = False
+    """Sleep once before the end of a transaction, when a second producer of the id was started, until that one has
+    begun, and ask for the commit then: as a process in a long pause, which does not know that it is fenced."""
+
+
+class MembershipSpec(PlanModel):
+    """The membership of a consumer in a group, which assigns partitions to it and keeps its committed offsets."""
+
+    group: Name
+    commit: Literal["sync", "async"] = "sync"
+    """`sync`: wait for the answer to each commit before more is read."""
+    static: bool = False
+    """Take part as a static member (KIP-345), whose instance id is the consumer's name."""
+    strategy: Literal["range", "roundrobin", "cooperative-sticky"] = "range"
+    session_ms: Milliseconds = 6000
+    """Time after which the coordinator removes a silent member."""
 
 
 class ConsumerSpec(PlanModel):
     name: Name
     topic: str
     site: str = "main"
+    membership: MembershipSpec | None = None
+    """None: it reads all partitions from their beginning, and commits nothing."""
+    isolation: Literal["read_uncommitted"] | None = None
+    """`read_uncommitted`: records of open and aborted transactions, too. None: read_committed."""
+    start: Literal["later"] | None = None
+    """`later`: only a workload step that names it starts it. None: it starts with the workload."""
 
 
 class WorkloadSpec(PlanModel):
@@ -98,37 +149,50 @@ class WorkloadSpec(PlanModel):
 
 
 class FaultProven(PlanModel):
-    """The fault was seen to work."""
+    """The fault was proven to take effect."""
 
     that: Literal["proven"] = "proven"
     fault: str
 
 
 class FaultMet(PlanModel):
-    """A rule of a disk was met by operations of the node, as was told when it was healed: it broke what counts."""
+    """Operations of the node met the rule of a disk fault, as its healing reported: the fault did break something."""
 
     that: Literal["met"] = "met"
     fault: str
 
 
 class Acknowledged(PlanModel):
-    """At least so many records were acknowledged, of those sent between the two instants."""
+    """At least this many records sent between the two instants were acknowledged."""
 
     that: Literal["acknowledged"] = "acknowledged"
     at_least: Annotated[int, Field(ge=1)] = 1
     by: str | None = None
-    """A producer, or a produce step. None: anybody."""
+    """A producer, or a produce step. None: all of them."""
     acks: Acks | None = None
     after: Instant | None = None
     before: Instant | None = None
 
 
 class Attempted(PlanModel):
-    """At least so many records were sent between the two instants, whatever became of them."""
+    """At least this many records were sent between the two instants, acknowledged or not."""
 
     that: Literal["attempted"] = "attempted"
     at_least: Annotated[int, Field(ge=1)] = 1
     by: str | None = None
+    after: Instant | None = None
+    before: Instant | None = None
+
+
+class Committed(PlanModel):
+    """At least so many commits, invoked between the two instants, were acknowledged."""
+
+    that: Literal["committed"] = "committed"
+    what: Literal["transactions", "offsets"]
+    """Commits of transactions, or of the offsets of groups."""
+    at_least: Annotated[int, Field(ge=1)] = 1
+    by: str | None = None
+    """A producer or a member. None: all of them."""
     after: Instant | None = None
     before: Instant | None = None
 
@@ -142,14 +206,14 @@ class OutcomeSeen(PlanModel):
 
 
 class StepDone(PlanModel):
-    """The step ended as it should: nothing before it cut the story short."""
+    """The step ended as planned: no earlier step cut the scenario short."""
 
     that: Literal["done"] = "done"
     step: str
 
 
 Coverage = Annotated[
-    FaultProven | FaultMet | Acknowledged | Attempted | OutcomeSeen | StepDone,
+    FaultProven | FaultMet | Acknowledged | Attempted | Committed | OutcomeSeen | StepDone,
     Field(discriminator="that"),
 ]
 
@@ -163,45 +227,78 @@ class Deviation(PlanModel):
     difference: str
     requirement: str
     level: Literal["must", "may"] = "must"
-    """`must`: not seeing it is a violation, the list is out of date. `may`: a consequence that can show."""
+    """`must`: a run that does not show it is a violation, because the list is out of date. `may`: it can show."""
     mechanism: Literal["cut-to-high-watermark", "refused-duplicate"] | None = None
-    """If given, only what this can have done is put down to the difference (`harness.checkers.mechanisms`)."""
+    """If given, only findings that this mechanism can explain count as the difference (checkers/mechanisms.py)."""
+
+
+class NodeSettings(PlanModel):
+    """Configuration keys of nodes by role. They win over those of the target file; the values are texts."""
+
+    all: dict[str, str] = Field(default_factory=dict)
+    controller: dict[str, str] = Field(default_factory=dict)
+    broker: dict[str, str] = Field(default_factory=dict)
+
+    def of(self, *, controller: bool, broker: bool) -> dict[str, str]:
+        """Return the settings of a node with these roles; a ZooKeeper server, which has neither, gets none."""
+        if not (controller or broker):
+            return {}
+        return self.all | (self.controller if controller else {}) | (self.broker if broker else {})
 
 
 class Plan(PlanModel):
-    """A whole plan; `harness.plan.check.problems` finds what no schema can."""
+    """A complete plan. `fencepost.harness.plan.check.problems` finds the mistakes that a schema cannot."""
 
-    format: Literal["fencepost-plan/1"] = "fencepost-plan/1"
-    story: Name
+    format: Literal["fencepost-plan/2"] = PLAN_FORMAT
+    scenario: Name
     title: str
     document: str
     seed: int
     target: Annotated[str, Field(pattern=r"^[a-z0-9-]+(:[A-Za-z0-9._-]+)?$")]
-    """`quorum`, or with a version `apache-kafka:4.3.1`."""
+    """`quorum`, or with a version `apache-kafka:4.3.1`, or with two for an upgrade `apache-kafka:3.9.1..4.3.1`."""
     requirements: tuple[str, ...] = ()
-    """What this plan can prove."""
+    """The ids of the requirements that this plan can prove."""
     level: Name | None = None
-    """The protocol level of every node that names none (`levels:` of the target file). None: the target's own."""
+    """The protocol level of nodes without one (`levels:` of the target file). None: the default of the target."""
     security: Literal["plaintext", "sasl"] = "plaintext"
-    """`sasl`: brokers authenticate to each other as the super user `broker`; `alice` may do nothing."""
+    """`sasl`: brokers authenticate to each other as the super user `broker`; the user `alice` has no rights."""
     timing: Timing = Timing()
+    settings: NodeSettings | None = None
     deadline_ms: Milliseconds = 120_000
-    """For the whole run, start of the cluster included; missed: infrastructure."""
+    """Deadline of the whole run, with the start of the cluster. A run that misses it is infrastructure."""
     topology: Topology
     topics: tuple[TopicSpec, ...] = ()
     workload: WorkloadSpec = WorkloadSpec()
     steps: tuple[Step, ...] = ()
     coverage: tuple[Coverage, ...] = ()
-    """What must be true of the journal for the verdict to mean anything; else inconclusive."""
+    """Conditions on the journal; without them the verdict means nothing, and the run is inconclusive."""
     deviations: tuple[Deviation, ...] = ()
-    """What checkers of the whole run are to find on this target in place of what the document promises."""
+    """Broken guarantees that the checkers of the whole run are expected to find on this target."""
+
+    @property
+    def releases(self) -> tuple[str, str] | None:
+        """Return the old and the new release of a target that is upgraded; None for a target of one release."""
+        return release_range(self.target.partition(":")[2])
 
     def node(self, name: str) -> NodeSpec:
-        """The node of that name; KeyError if there is none."""
+        """Return the node of that name. KeyError if there is none."""
         for node in self.topology.nodes:
             if node.name == name:
                 return node
         raise KeyError(name)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups of the workload, in the order of their first members, then those of transactions."""
+        memberships = (each.membership for each in self.workload.consumers)
+        transactions = (each.transactions for each in self.workload.producers)
+        groups = (each.group for each in (*memberships, *transactions) if each is not None)
+        return tuple(dict.fromkeys(group for group in groups if group is not None))
+
+    @property
+    def transactional_ids(self) -> tuple[str, ...]:
+        """The transactional ids of the workload, each once."""
+        return tuple(dict.fromkeys(id for each in self.workload.producers if (id := each.transactional_id) is not None))
 
     @property
     def prepared_topics(self) -> frozenset[str]:
@@ -209,10 +306,10 @@ class Plan(PlanModel):
 
     @property
     def prepared_seconds(self) -> float:
-        """How much longer than usual a cluster may take with all that was prepared for it."""
+        """Extra seconds for the start of a cluster with prepared topics."""
         prepared = (replicas for topic in self.topics if topic.prepared for replicas in topic.assignments)
         return PREPARED_SECONDS * sum(map(len, prepared))
 
     def step_name(self, index: int) -> str:
-        """A step's own name, or `step-07` by its place: what the journal calls it."""
+        """Return the name of a step in the journal: its own name, or `step-07` by its place."""
         return self.steps[index].as_ or f"step-{index + 1:02}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from harness.plan.base import (
+from fencepost.harness.plan.base import (
     Acks,
     After,
     ExpectOutcome,
@@ -21,7 +21,7 @@ from harness.plan.base import (
 
 
 class ProbeStep(PlanModel):
-    """What each probe has: whom it asks, how often, what it claims, and what must not change by it."""
+    """A request to `node`, repeated `repeat` times, with a claim about the responses and about the state after it."""
 
     do: Literal["probe"] = "probe"
     as_: Name | None = None
@@ -30,11 +30,11 @@ class ProbeStep(PlanModel):
     repeat: Annotated[int, Field(ge=1)] = 1
     every_ms: Milliseconds = 100
     background: bool = False
-    """Go on with the next step at once; the answers are judged when they are there, or the time is over."""
+    """Begin the next step at once; the responses are judged when they arrive, or at the timeout."""
     after: After | None = None
     expect: ExpectOutcome | None = None
     unchanged: tuple[str, ...] = ()
-    """Partitions (`t-0`: leader, epoch, ISR) and `brokers` (registrations): the same before and after."""
+    """Partitions (`t-0`: leader, epoch, ISR) and `brokers` (registrations) that the probe must not change."""
 
 
 class _OfPartition(ProbeStep):
@@ -43,7 +43,7 @@ class _OfPartition(ProbeStep):
 
 
 class ProduceProbe(_OfPartition):
-    """One record, straight to this node. With acks 0 silence is all there is: `unanswered`."""
+    """One record, sent directly to this node. With acks 0 there is no response: the outcome is `unanswered`."""
 
     request: Literal["produce"] = "produce"
     acks: Acks = 1
@@ -67,12 +67,14 @@ class ReplicaFetchProbe(_OfPartition):
 
 
 class MetadataProbe(ProbeStep):
+    """Metadata of one topic, or of all."""
+
     request: Literal["metadata"] = "metadata"
     topic: str | None = None
 
 
 class ListOffsetsProbe(_OfPartition):
-    """Asks for the end that a consumer may see (the high watermark)."""
+    """ListOffsets for the end that a consumer may read to (the high watermark)."""
 
     request: Literal["list-offsets"] = "list-offsets"
 
@@ -80,7 +82,7 @@ class ListOffsetsProbe(_OfPartition):
 class HeartbeatProbe(ProbeStep):
     """A broker's heartbeat in the name of `broker`, in the target's dialect.
 
-    `state` is the draft's TargetState; shipped Kafka has flags: `active` wants neither fence nor shutdown.
+    `state` is the draft's TargetState. Shipped Kafka has flags instead: `active` requests neither fence nor shutdown.
     """
 
     request: Literal["heartbeat"] = "heartbeat"
@@ -93,7 +95,7 @@ class HeartbeatProbe(ProbeStep):
 class AlterIsrProbe(_OfPartition):
     """AlterIsr (draft) or AlterPartition (shipped) in the name of `broker`.
 
-    `version` is what the change is compared with: the draft's CurrentIsrVersion, shipped Kafka's partition epoch.
+    The controller compares `version`: the draft's CurrentIsrVersion, shipped Kafka's partition epoch.
     """
 
     request: Literal["alter-isr"] = "alter-isr"
@@ -102,7 +104,7 @@ class AlterIsrProbe(_OfPartition):
     leader_epoch: Value = "current"
     version: Value = "current"
     isr: NodeRefs | None = None
-    """None: the present one."""
+    """None: the present value."""
 
 
 class CreateTopicProbe(ProbeStep):
@@ -117,7 +119,7 @@ class DescribeQuorumProbe(ProbeStep):
 
 
 class VoteProbe(ProbeStep):
-    """A candidate's request for a vote. At a higher epoch it deposes the leader: for clusters of its own."""
+    """A candidate's request for a vote. At a higher epoch it deposes the leader, so use it on a separate cluster."""
 
     request: Literal["vote"] = "vote"
     candidate: NodeRef
@@ -127,31 +129,31 @@ class VoteProbe(ProbeStep):
 
 
 class _OfController(ProbeStep):
-    """In the name of the controller `controller`, to a broker's INTERNAL listener."""
+    """A request in the name of the controller `controller`, to a broker's INTERNAL listener."""
 
     controller: NodeRef = "active-controller"
     controller_epoch: Value = "current"
     broker_epoch: Value = "current"
-    """The registration of the broker that is asked."""
+    """The epoch of the registration of the broker that receives the request."""
 
 
 class LeaderAndIsrProbe(_OfController):
-    """The role of one replica, told to the node that is asked."""
+    """LeaderAndIsr: the role of one replica, sent to the node that holds it."""
 
     request: Literal["leader-and-isr"] = "leader-and-isr"
     topic: str
     partition: Annotated[int, Field(ge=0)] = 0
     leader: NodeRef | None = None
-    """None: the present one; `none`: nobody leads."""
+    """None: the present leader; `none`: no leader."""
     leader_epoch: Value = "current"
     isr: NodeRefs | None = None
-    """None: the present one."""
+    """None: the present value."""
     version: Value = "current"
-    """Of the partition's state in ZooKeeper."""
+    """Version of the partition's state in ZooKeeper."""
 
 
 class UpdateMetadataProbe(_OfController):
-    """The state that ZooKeeper has now: what counts is the epochs that it is sent with."""
+    """UpdateMetadata with the state that ZooKeeper has now. The epochs in it are what a broker checks."""
 
     request: Literal["update-metadata"] = "update-metadata"
 
@@ -165,7 +167,7 @@ class StopReplicaProbe(_OfController):
 
 
 class ControlledShutdownProbe(ProbeStep):
-    """The wish of `broker` to go, sent in its name."""
+    """ControlledShutdown of `broker`, sent in its name."""
 
     request: Literal["controlled-shutdown"] = "controlled-shutdown"
     broker: NodeRef
@@ -189,13 +191,13 @@ class IsrChangeProbe(_OfPartition):
     incarnation: Value = "current"
     leader_epoch: Value = "current"
     isr: NodeRefs | None = None
-    """None: the present one; `none`: an empty one."""
+    """None: the present ISR; `none`: an empty ISR."""
 
 
 class EventTopic(PlanModel):
     topic: str
     partitions: tuple[Annotated[int, Field(ge=0)], ...] = ()
-    """None named: all of the topic."""
+    """Partition indexes. Empty: all partitions of the topic."""
 
 
 class ReplicaStateEventProbe(ProbeStep):
@@ -205,12 +207,12 @@ class ReplicaStateEventProbe(ProbeStep):
     broker: NodeRef
     broker_epoch: Value = "current"
     event_type: int = 1
-    """1 is offline, the only one there is."""
+    """1 means offline, the only defined type."""
     reason: str = "probe"
     topics: tuple[EventTopic, ...] = ()
-    """None named: every replica of the broker."""
+    """Empty: every replica of the broker."""
     user: str | None = None
-    """Who asks, where the plan has `security: sasl`. None: the brokers' own user."""
+    """The user of the request, in a plan with `security: sasl`. None: the user of the brokers."""
 
 
 class DeleteTopicProbe(ProbeStep):
@@ -219,7 +221,7 @@ class DeleteTopicProbe(ProbeStep):
 
 
 class CreatePartitionsProbe(ProbeStep):
-    """More partitions for a topic: `count` is how many it is to have; their replicas are left to the cluster."""
+    """CreatePartitions: raise the partitions of a topic to `count`. The cluster chooses the replicas."""
 
     request: Literal["create-partitions"] = "create-partitions"
     topic: str
@@ -227,18 +229,56 @@ class CreatePartitionsProbe(ProbeStep):
 
 
 class ReassignProbe(ProbeStep):
-    """AlterPartitionReassignments: other replicas, the preferred leader first. Served when the wish is taken."""
+    """AlterPartitionReassignments: new replicas, the preferred leader first. Served once the request is accepted."""
 
     request: Literal["reassign"] = "reassign"
     partition: Partition
     to: NodeRefs | None = None
-    """None: the reassignment that is under way shall be given up."""
+    """None: cancel the reassignment that is under way."""
 
 
 class ListReassignmentsProbe(ProbeStep):
-    """What is being reassigned: the body has the replicas, those that are added, and those that are removed."""
+    """ListPartitionReassignments: the response has the replicas, those being added and those being removed."""
 
     request: Literal["list-reassignments"] = "list-reassignments"
+
+
+class ApiProbe(ProbeStep):
+    """A request of any API of Kafka's protocol, written out, and claims about the fields of its response.
+
+    It is sent to the client listener of a broker, or to a controller.
+    """
+
+    request: Literal["api"] = "api"
+    api: str
+    """Its name in snake case: `create_partitions`."""
+    version: Annotated[int, Field(ge=0)] | None = None
+    """The newest version to send. The node may have only older ones. None: the newest that both sides know."""
+    body: dict[str, Any] = Field(default_factory=dict)
+    """The fields of the request in snake case, as the message definition has them; durations in milliseconds. One that
+    is missing has its default. `$name` stands for a bound value."""
+    answer: dict[str, Any] = Field(default_factory=dict)
+    """Values of the response, by path: `results[0].configs[name=retention.ms].value`; `topics[].name` is the list of
+    all; null: there is nothing. With another value the outcome is `different`. Where it names an `error_code`, it alone
+    says which errors there may be; else any error in the response is the outcome."""
+    binds: dict[Name, str] = Field(default_factory=dict)
+    """Names for values of the response, by path: later steps use them as `$name`."""
+    within_ms: Milliseconds = 0
+    """Ask again for so long until the outcome is the one that is expected (without `expect`: `served`). Only the last
+    answer is judged."""
+
+
+class UpdateFeaturesProbe(ProbeStep):
+    """UpdateFeatures: finalize a feature at `level`, as `kafka-features` does at the end of an upgrade.
+
+    The response is served once the new level is in the metadata log.
+    """
+
+    request: Literal["update-features"] = "update-features"
+    feature: str = "metadata.version"
+    level: Annotated[int, Field(ge=0)] | Literal["highest"] = "highest"
+    """`highest`: the highest level that the node supports, by its ApiVersions response."""
+    how: Literal["upgrade", "safe-downgrade", "unsafe-downgrade"] = "upgrade"
 
 
 Probe = Annotated[
@@ -262,6 +302,8 @@ Probe = Annotated[
     | DeleteTopicProbe
     | CreatePartitionsProbe
     | ReassignProbe
-    | ListReassignmentsProbe,
+    | ListReassignmentsProbe
+    | ApiProbe
+    | UpdateFeaturesProbe,
     Field(discriminator="request"),
 ]

@@ -1,4 +1,4 @@
-"""Steps: what the engine does, in order, while the workload runs beside it."""
+"""Steps, which the engine performs in order while the workload runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from harness.plan.base import (
+from fencepost.harness.plan.base import (
     Acks,
     After,
     ExpectOutcome,
@@ -16,49 +16,62 @@ from harness.plan.base import (
     NodeRef,
     NodeRefs,
     PlanModel,
+    Release,
     ZnodePath,
 )
-from harness.plan.conditions import Await
-from harness.plan.injects import Inject
-from harness.plan.probes import Probe
+from fencepost.harness.plan.conditions import Await
+from fencepost.harness.plan.injects import Inject
+from fencepost.harness.plan.probes import Probe
 
 
 class Start(PlanModel):
-    """Start nodes that the topology holds back (`start: later`), that were shut down, or that ended by themselves."""
+    """Start nodes that have `start: later`, were shut down, or exited by themselves."""
 
     do: Literal["start"] = "start"
     as_: Name | None = None
     nodes: NodeRefs
     until: Literal["running", "ready"] = "ready"
-    """`running`: go on when the process runs, for one that cannot answer yet; `ready`: when it answers requests."""
+    """`running`: continue once the process runs, also if it cannot answer; `ready`: once it answers requests."""
 
 
 class Shutdown(PlanModel):
-    """SIGTERM, as an operator ends a node; `start` starts it again."""
+    """End nodes by SIGTERM, as an operator does. A `start` step starts them again."""
 
     do: Literal["shutdown"] = "shutdown"
     as_: Name | None = None
     nodes: NodeRefs
     within_ms: Milliseconds = 30_000
     until: Literal["asked", "ended"] = "ended"
-    """`asked`: go on at once, and await `node-exited` where the end itself is a claim; `ended`: when the process is
-    gone, which has to be within `within_ms`."""
+    """`asked`: continue at once, and await `node-exited` if the exit itself is a claim; `ended`: continue once the
+    process is gone, which has to be within `within_ms`."""
 
 
 class Roll(PlanModel):
-    """Restart a node at another protocol level, and wait until it serves: one move of a rolling upgrade."""
+    """Restart a node with another release or at another protocol level, and wait until it serves.
+
+    It is one move of a rolling upgrade, or of a downgrade.
+    """
 
     do: Literal["roll"] = "roll"
     as_: Name | None = None
     node: NodeRef
-    level: Name
-    """Of the target's `levels:`."""
+    release: Release | None = None
+    """The release with which it starts: the `old` or the `new` one of a target such as `apache-kafka:3.9.1..4.3.1`. Its
+    log has to say that it runs it. None: the present one."""
+    level: Name | None = None
+    """A name in `levels:` of the target file. A target with ZooKeeper that is upgraded also has `old` and `new`: the
+    protocol versions of its two releases. None: the present level."""
     how: Literal["shutdown", "kill"] = "shutdown"
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Roll:
+        if self.release is None and self.level is None:
+            raise ValueError("a roll step has `release`, `level`, or both")
+        return self
 
 
 class Backup(PlanModel):
-    """Copy a node's log directories while its process is stopped (SIGSTOP, for as long as it takes); `restored` puts
-    the copy back."""
+    """Copy a node's log directories while SIGSTOP stops its process. The fault `restored` puts the copy back."""
 
     do: Literal["backup"] = "backup"
     as_: Name
@@ -66,7 +79,7 @@ class Backup(PlanModel):
 
 
 class ZnodeStep(PlanModel):
-    """Change ZooKeeper's tree past every node, as an administrator's tool does."""
+    """Change ZooKeeper's tree directly, without a node, as an administrator's tool does."""
 
     do: Literal["znode"] = "znode"
     as_: Name | None = None
@@ -74,11 +87,13 @@ class ZnodeStep(PlanModel):
     path: ZnodePath
     data: str = ""
     sequence: bool = False
-    """Of `create`: ZooKeeper appends a number to the path."""
+    """Let ZooKeeper append a number to the path (`create` only)."""
+    may_fail: bool = False
+    """Go on if no server takes the change in time, or if ZooKeeper refuses it, for example an existing path."""
 
 
 class Bind(PlanModel):
-    """Resolve a role or read a value once; later `$name` means what it was then.
+    """Resolve a role or read a value once. In later steps `$name` stands for the result.
 
     Values: `leader-epoch:t-0`, `isr-version:t-0`, `broker-epoch:node-4`, `controller-epoch`.
     """
@@ -93,20 +108,22 @@ class Bind(PlanModel):
     @model_validator(mode="after")
     def _one_of_two(self) -> Bind:
         if (self.node is None) == (self.value is None):
-            raise ValueError("a bind has either `node` or `value`")
+            raise ValueError("a bind step has either `node` or `value`, and not both")
         return self
 
 
 class Workload(PlanModel):
+    """Start or stop producers and consumers of the workload."""
+
     do: Literal["workload"] = "workload"
     as_: Name | None = None
     action: Literal["start", "stop"]
     only: tuple[str, ...] = ()
-    """Producers and consumers by name; none named: all."""
+    """Names of producers and consumers. Empty: all."""
 
 
 class Produce(PlanModel):
-    """A burst: so many records, each waited for. With `node` they go there whoever leads; else to the leader."""
+    """A burst of records, each sent after the response to the one before: to `node`, or to the leader."""
 
     do: Literal["produce"] = "produce"
     as_: Name | None = None
@@ -119,23 +136,27 @@ class Produce(PlanModel):
     timeout_ms: Milliseconds = 5000
     after: After | None = None
     expect: ExpectOutcome | None = None
-    """Judged for each record."""
+    """A claim about each record."""
 
 
 class Heal(PlanModel):
+    """Undo one fault and prove that it is gone."""
+
     do: Literal["heal"] = "heal"
     as_: Name | None = None
     fault: str
-    """The name that its inject step gave it."""
+    """The name of its inject step."""
 
 
 class HealAll(PlanModel):
+    """Undo all active faults and prove that they are gone."""
+
     do: Literal["heal-all"] = "heal-all"
     as_: Name | None = None
 
 
 class Hold(PlanModel):
-    """Go on no earlier than `ms` after an instant: for deadlines that the document states as a time."""
+    """Wait until `ms` after an instant, for a deadline that the document states as a duration."""
 
     do: Literal["hold"] = "hold"
     as_: Name | None = None

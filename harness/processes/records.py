@@ -10,17 +10,16 @@ found: by pid and start time, or by its token.
 
 from __future__ import annotations
 
-import json
-import os
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.processes import table
-from harness.processes.table import Identity
+from fencepost.harness.processes import table
+from fencepost.harness.processes.table import Identity
+from fencepost.results.records.files import append_durably, json_lines
 
 RECORDS = "processes.jsonl"
 TOKEN = "FENCEPOST_TOKEN"
@@ -31,7 +30,7 @@ HARNESS = "FENCEPOST_HARNESS"
 
 
 @dataclass(frozen=True)
-class Started:
+class StartRecord:
     """A process that a run meant to start. Without an identity the harness died before it could note one down."""
 
     token: str
@@ -44,7 +43,8 @@ class ProcessRecords:
     """Writer of one run's `processes.jsonl`; safe to use from several threads."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("a", encoding="utf-8")
+        self._path = path
+        path.touch()
         self._run = path.parent.resolve()
         self._lock = threading.Lock()
         self._boot = table.boot_id()
@@ -58,30 +58,27 @@ class ProcessRecords:
     def started(self, token: str, identity: Identity) -> None:
         self._write({"phase": "started", "token": token, "pid": identity.pid, "start_time": identity.start_time})
 
-    def close(self) -> None:
-        self._file.close()
-
     def _write(self, line: dict[str, Any]) -> None:
         with self._lock:
-            self._file.write(json.dumps(line) + "\n")
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            append_durably(self._path, line)
 
 
-def read_records(path: Path) -> list[Started]:
-    """What a run started, in order. A last line torn by a crash is skipped: its process was not started yet, or is
-    found by its token."""
-    records: dict[str, Started] = {}
-    for line in _lines(path):
+def read_records(path: Path) -> list[StartRecord]:
+    """Return the processes that a run started, in order.
+
+    A torn last line is skipped: its process was not started, or is found by its token.
+    """
+    records: dict[str, StartRecord] = {}
+    for line in json_lines(path):
         token = line["token"]
         if line["phase"] == "intent":
-            records[token] = Started(token, line["node"], line["boot"])
+            records[token] = StartRecord(token, line["node"], line["boot"])
         elif line["phase"] == "started":
             records[token] = replace(records[token], identity=Identity(line["pid"], line["start_time"]))
     return list(records.values())
 
 
-def living(records: Sequence[Started]) -> list[tuple[Started, Identity]]:
+def living(records: Sequence[StartRecord]) -> list[tuple[StartRecord, Identity]]:
     """The processes of these records that are alive now, children that inherited a token included."""
     boot = table.boot_id()
     open_records = {record.token: record for record in records if record.boot == boot}
@@ -96,15 +93,3 @@ def living(records: Sequence[Started]) -> list[tuple[Started, Identity]]:
         if identity not in found and (record := open_records.get(table.environment(identity.pid).get(TOKEN, ""))):
             found[identity] = record
     return [(record, identity) for identity, record in found.items()]
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return
-    for line in text.splitlines():
-        try:
-            yield json.loads(line)
-        except ValueError:
-            continue

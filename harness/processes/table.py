@@ -1,6 +1,6 @@
-"""The process table of this machine, read from /proc: who a pid really is, and ending exactly that process.
+"""The process table of this machine, read from /proc: identify and end exactly one process.
 
-A pid alone names nobody, since the kernel hands it out again. A pid together with its start time (clock ticks since
+A pid alone is not unique, since the kernel reuses it. A pid together with its start time (clock ticks since
 boot, field 22 of /proc/PID/stat) does; unlike a wall-clock time it does not move when the clock is set.
 """
 
@@ -27,7 +27,7 @@ class Identity:
 
 
 def identify(pid: int) -> Identity | None:
-    """Who has this pid now; None if nobody, or only a zombie that waits to be reaped."""
+    """Return the identity of the process with this pid; None if there is none, or only a zombie."""
     fields = _stat(PROC / str(pid) / "stat")
     if fields is None or fields[0] in "ZX":
         return None
@@ -35,7 +35,7 @@ def identify(pid: int) -> Identity | None:
 
 
 def identify_child(pid: int) -> Identity:
-    """Who a child of this process is that was not waited for yet: it cannot vanish, even if it has ended."""
+    """Return the identity of a child that was not waited for; it stays in the table even if it has ended."""
     fields = _stat(PROC / str(pid) / "stat")
     if fields is None:
         raise ProcessLookupError(f"process {pid} is not in the process table: it is no child, or was waited for")
@@ -70,7 +70,7 @@ def signature() -> str:
 
 
 def signer_lives(signature: str) -> bool | None:
-    """Whether that process lives; None if it cannot be said from here: another machine, boot or namespace."""
+    """Return whether the signing process lives; None for one of another machine, boot or namespace."""
     boot, _, rest = signature.partition("/")
     namespace, _, process = rest.partition("/")
     pid, _, start_time = process.partition("/")
@@ -80,7 +80,7 @@ def signer_lives(signature: str) -> bool | None:
 
 
 def environment(pid: int) -> dict[str, str]:
-    """The environment a process was started with; empty if it is gone or belongs to somebody else."""
+    """Return the initial environment of a process; empty if it is gone or belongs to another user."""
     try:
         block = (PROC / str(pid) / "environ").read_bytes()
     except OSError:

@@ -1,81 +1,22 @@
-"""How long nodes waited for a processor: they wanted to run, and the machine had others to do.
-
-The kernel counts it for each thread (`run_delay`, the second field of /proc/PID/task/TID/schedstat, in nanoseconds). It
-is no guess from a load average, and a process that is paused or sleeps does not wait. Of a process it is its worst
-thread that counts, compilers of a JVM left out: nothing that a protocol promises waits for them.
-"""
+"""Poll a condition until it holds."""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Self
-
-from harness.processes.table import PROC
-from results.records.journal import JournalWriter
-
-EVERY = 1.0
-"""Seconds between two looks."""
-LEAST = 0.05
-"""Of the time between them: what is less is not written down."""
-_COMPILERS = ("C1 Comp", "C2 Comp")
-
-Pids = Callable[[], Mapping[str, int]]
+from collections.abc import Callable
 
 
-def run_delays(pid: int) -> dict[int, float]:
-    """Seconds that each thread of a process has waited since it began; empty where the kernel does not say."""
-    delays = {}
-    try:
-        for task in (PROC / str(pid) / "task").iterdir():
-            if not (task / "comm").read_text().startswith(_COMPILERS):
-                delays[int(task.name)] = int((task / "schedstat").read_text().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):  # a process or thread that ended meanwhile
-        pass
-    return delays
+def within(seconds: float, condition: Callable[[], bool], longest_pause: float = 0.05) -> bool:
+    """Return True as soon as `condition` holds, and False when it did not hold within `seconds`.
 
-
-@dataclass
-class WaitingNodes:
-    """Writes a `state` event of a node (`what: processor`) whenever it waited: `waited` of the `seconds` before."""
-
-    pids: Pids
-    journal: JournalWriter
-    clock: Callable[[], float] = time.monotonic
-    _known: dict[str, tuple[int, dict[int, float]]] = field(default_factory=dict)
-    _looked: float | None = None
-    _over: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
-
-    def __enter__(self) -> Self:
-        self._thread = threading.Thread(target=self._run, name="waiting-nodes", daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._over.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def look(self) -> None:
-        """Once. A process that is new counts from its next look on."""
-        now = self.clock()
-        seconds = 0.0 if self._looked is None else now - self._looked
-        self._looked = now
-        for node, pid in self.pids().items():
-            delays = run_delays(pid)
-            known_pid, before = self._known.get(node, (0, {}))
-            self._known[node] = pid, delays
-            waited = max((delay - before[task] for task, delay in delays.items() if task in before), default=0.0)
-            if known_pid == pid and waited >= LEAST * seconds > 0:
-                data = {"what": "processor", "waited": round(min(waited, seconds), 3), "seconds": round(seconds, 3)}
-                self.journal.write("state", "processor", "seen", data, node=node)
-
-    def _run(self) -> None:
-        while not self._over.wait(EVERY):
-            self.look()
+    The pauses begin at 0.2 ms, since most of what is waited for takes less than a millisecond, and double up to
+    `longest_pause` seconds. The condition is checked at least once.
+    """
+    deadline = time.monotonic() + seconds
+    pause = 0.0002
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(min(pause, longest_pause))
+        pause = min(pause * 2, longest_pause)
+    return True

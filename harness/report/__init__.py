@@ -1,6 +1,6 @@
-"""A run as people see it: one HTML page, and a few lines for a terminal. Made from plan, journal and verdict alone."""
+"""A run for readers: one HTML page, and a few lines for a terminal, made from plan, journal and verdict."""
 
-from harness.report.page import write_report
-from harness.report.text import summarise
+from fencepost.harness.report.page import write_report
+from fencepost.harness.report.text import summarise
 
 __all__ = ["summarise", "write_report"]

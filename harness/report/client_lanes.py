@@ -1,21 +1,21 @@
-"""Lanes of the clients: what became of the records that were sent, and how probes were answered."""
+"""Lanes of the clients: the outcomes of records, and the answers to probes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from harness.checkers.history import History, Outcome, Send
-from harness.plan.model import Plan
-from harness.report.shapes import Bars, Bin, Density, Mark
-from results.records.journal import Journal
+from fencepost.harness.checkers.history import History, Send, SendOutcome
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.report.shapes import Bars, Bin, Density, Mark
+from fencepost.results.records.journal import Journal
 
-SLICES = 200
+SLICES = 500
 MOST_PROBES = 6
-_FATES = {Outcome.OK: "ok", Outcome.INFO: "unknown", Outcome.FAIL: "failed"}
+_FATES = {SendOutcome.OK: "ok", SendOutcome.INFO: "unknown", SendOutcome.FAIL: "failed"}
 _ANSWERS = {"served": "served", "refused": "refused", "unanswered": "silent"}
 
 
 def producer_lanes(plan: Plan, history: History, duration: float) -> Iterator[Density]:
-    """A lane for each producer of the workload, and one for all bursts together."""
+    """Yield a lane for each producer of the workload, and one for all bursts together."""
     named = {producer.name: producer for producer in plan.workload.producers}
     by_process: dict[str, list[Send]] = defaultdict(list)
     for send in history.sends:
@@ -26,7 +26,7 @@ def producer_lanes(plan: Plan, history: History, duration: float) -> Iterator[De
 
 
 def probe_lanes(journal: Journal) -> Iterator[Bars]:
-    """A tick for each answer, on a lane for each step that probed; of many steps on one lane."""
+    """Yield a lane for each probe step, or one for all if there are many, with a tick for each answer."""
     marks: dict[str, list[Mark]] = defaultdict(list)
     for event in journal.of("op", "ok", "fail", "info"):
         data = event.data

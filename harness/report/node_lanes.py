@@ -1,16 +1,16 @@
-"""Lanes of controllers and brokers: whether the process lives, what it is, whom it leads, how it answers."""
+"""Lanes of controllers and brokers: process, role, registration, leaderships and responses."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from harness.checkers.control import NewestViews, read_control
-from harness.plan.model import NodeSpec, Plan
-from harness.report.shapes import Bars, Change, Mark, Segment, sweep
-from results.records.journal import Journal
+from fencepost.harness.checkers.control import NewestViews, read_control
+from fencepost.harness.plan.model import NodeSpec, Plan
+from fencepost.harness.report.shapes import Bars, Change, Mark, Segment, sweep
+from fencepost.results.records.journal import Journal
 
 MOST_LED = 6
-"""Partitions of a leader that are named; with thousands the page would be of nothing else."""
+"""Partitions of a leader that are named; a broker may lead thousands."""
 _PROCESS = {
     "started": "starting",
     "ready": "up",
@@ -48,7 +48,7 @@ def _controller(node: NodeSpec, journal: Journal) -> Bars:
 
 
 def _broker(plan: Plan, node: NodeSpec, journal: Journal, newest: NewestViews) -> Bars:
-    """Of a second process with one id only ZooKeeper tells whether it holds the registration."""
+    """Return the lane of a broker. Only ZooKeeper shows whether a duplicate holds the registration."""
     changes = list(process_changes(node, journal))
     in_zookeeper = any("zookeeper" in each.roles for each in plan.topology.nodes)
     if node.duplicate_of is None or in_zookeeper:
@@ -72,15 +72,21 @@ def process_changes(node: NodeSpec, journal: Journal) -> Iterator[Change]:
 
 
 def node_marks(node: NodeSpec, journal: Journal) -> Iterator[Mark]:
-    for event in journal.of("node", *_MARKS, "exited"):
+    release = None
+    for event in journal.of("node", *_MARKS, "exited", "started"):
         if event.node != node.name:
+            continue
+        if event.phase == "started":
+            before, release = release, event.data.get("release")
+            if before not in (None, release):
+                yield Mark(event.t, "started", release, f"{node.name}: starts with {release} at {event.t:.2f} s")
             continue
         label = _MARKS.get(event.phase, f"× exit {event.data.get('exit_code', '')}")
         yield Mark(event.t, event.phase, label, f"{node.name}: {label.strip('× ')} at {event.t:.2f} s")
 
 
 def answers_strip(node: NodeSpec, journal: Journal) -> tuple[Segment, ...]:
-    """How the node answered when it was asked, about ten times a second, while it had a process."""
+    """Return the answers to direct requests, sent about ten times a second, while the node had a process."""
     answers: list[Change] = [
         (event.t, "answer", event.data["state"])
         for event in journal.of("state")
@@ -91,13 +97,13 @@ def answers_strip(node: NodeSpec, journal: Journal) -> tuple[Segment, ...]:
         answer = state.get("answer", "")
         if answer not in _ANSWERS or "process" not in state:
             return None
-        return Segment(0, 0, _ANSWERS[answer], (), f"{node.name} asked directly: {answer}")
+        return Segment(0, 0, _ANSWERS[answer], (), f"{node.name} answers a direct request: {answer}")
 
     return sweep([*process_changes(node, journal), *answers], journal.duration, draw)
 
 
 def _activity(node: NodeSpec, journal: Journal) -> Iterator[Change]:
-    """The epoch at which this node is active: as the newest view of anybody has it, and as it says itself."""
+    """Yield the epoch at which the node is active, in the newest view of any node and in its own."""
     newest = -1
     for event in journal.of("state"):
         data = event.data
@@ -121,8 +127,8 @@ def _draw_controller(state: Mapping[str, Any]) -> Segment | None:
     if active is not None:
         return Segment(0, 0, "controller", (f"active · epoch {active}", f"epoch {active}"), f"active, epoch {active}")
     if believes is not None:
-        tip = f"still names itself active, at epoch {believes}, while a newer one is known"
-        return Segment(0, 0, "believes", (f"thinks it is active · epoch {believes}", f"epoch {believes}"), tip)
+        tip = f"still reports itself as active at epoch {believes}, though a newer epoch is known"
+        return Segment(0, 0, "believes", (f"reports itself active · epoch {believes}", f"epoch {believes}"), tip)
     if process == "starting":
         return Segment(0, 0, "starting", ("starting",), "started, not ready yet")
     return Segment(0, 0, "standby", (), "standby")
@@ -145,7 +151,7 @@ def _registration(node: NodeSpec, journal: Journal, in_zookeeper: bool) -> Itera
 
 
 def _leadership(plan: Plan, node: NodeSpec, newest: NewestViews) -> Iterator[Change]:
-    """Which partitions of the plan's topics the newest leader epoch gives to this broker."""
+    """Yield the partitions of the plan's topics that this broker leads at their newest leader epoch."""
     for topic in plan.topics:
         for number in range(len(topic.assignments)):
             for view in newest.of((topic.name, number)):
@@ -173,7 +179,7 @@ def _draw_broker(state: Mapping[str, Any]) -> Segment | None:
     if broker == "active":
         return Segment(0, 0, "active", (f"active · epoch {epoch}", "active"), f"active, {registered}")
     if broker in ("fenced", "inactive", "gone"):
-        label = ("not registered" if "in ZooKeeper" in state else "lease gone") if broker == "gone" else broker
+        label = ("not registered" if "in ZooKeeper" in state else "lease expired") if broker == "gone" else broker
         return Segment(0, 0, "fenced", (label,), f"{label}, {registered}" + (f"; still leads {led}" if led else ""))
     if process == "starting":
         return Segment(0, 0, "starting", ("starting",), "started, not ready yet")
@@ -181,7 +187,7 @@ def _draw_broker(state: Mapping[str, Any]) -> Segment | None:
 
 
 def _draw_duplicate(state: Mapping[str, Any]) -> Segment | None:
-    """Which of two processes holds the id is not for a log to say: shown is that it runs, and how it answers."""
+    """Draw only the process and its responses: a log cannot show which of two processes holds the id."""
     match state.get("process"):
         case None:
             return None

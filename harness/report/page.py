@@ -1,41 +1,46 @@
-"""The report page of a run: one HTML file that needs nothing beside it."""
+"""The report page of a run: one HTML file that needs no other file."""
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from harness.checkers.history import History, Outcome, read_history
-from harness.checkers.starvation import read_waits
-from harness.judge import judge
-from harness.plan.file import load_plan
-from harness.plan.hash import plan_hash
-from harness.plan.model import Plan
-from harness.report.draw import draw
-from harness.report.fault_lanes import may_miss
-from harness.report.record_rows import shown_before
-from harness.report.shapes import Bars, Density, Lane, Rows, Timeline
-from harness.report.state_change_rows import broker_rows, state_change_rows, watch_rows
-from harness.report.state_changes import StateChanges, read_state_changes
-from harness.report.timeline import build_timeline
-from harness.reproduction.command import replay_command
-from results.records.folder import Manifest, RunFolder
-from results.records.journal import Journal, read_journal
-from results.records.verdict import Finding, RunVerdict, Verdict
+from fencepost.harness.catalogue import Requirement, describe
+from fencepost.harness.checkers.history import History, SendOutcome, read_history
+from fencepost.harness.checkers.starvation import read_waits
+from fencepost.harness.judge import judge
+from fencepost.harness.plan.base import Level
+from fencepost.harness.plan.file import load_plan
+from fencepost.harness.plan.hash import plan_hash
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.prose import claim_in_words
+from fencepost.harness.report.cause import find_cause
+from fencepost.harness.report.record_rows import shown_before
+from fencepost.harness.report.shapes import Bars, Density, Lane, Rows, Timeline
+from fencepost.harness.report.state_change_rows import broker_rows, state_change_rows, watch_rows
+from fencepost.harness.report.state_changes import StateChanges, read_state_changes
+from fencepost.harness.report.svg import draw
+from fencepost.harness.report.timeline import build_timeline
+from fencepost.results.pages import page_environment
+from fencepost.results.records.folder import Manifest, RunFolder, short_digest
+from fencepost.results.records.journal import Journal, read_journal
+from fencepost.results.records.replay_command import replay_command
+from fencepost.results.records.requirements import RequirementResult
+from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 
 LOG_LINES = 20
 
 _LEGEND: Final = {
-    "s-fault": "a fault works, proven",
-    "s-pending": "ordered, or healing",
+    "s-fault": "fault in effect, proven",
+    "s-pending": "fault requested, or healing",
     "s-doubtful": "not proven",
     "s-ensemble": "leads the ensemble",
     "s-controller": "active controller",
-    "s-believes": "thinks that it is active",
+    "s-believes": "reports itself active, outdated",
     "s-standby": "standby",
     "s-active": "active, in the ISR",
     "s-leader": "leads",
@@ -43,16 +48,16 @@ _LEGEND: Final = {
     "s-offline": "replica offline",
     "s-starting": "starting",
     "s-paused": "paused",
-    "s-duplicate": "second process of an id",
-    "s-waiting": "state changes wait in its queue",
+    "s-duplicate": "second process with the same id",
+    "s-waiting": "state changes in its queue",
     "s-completed": "completed",
-    "s-ignored": "ignored, of an old epoch",
+    "s-ignored": "ignored, old epoch",
     "s-failed": "failed",
-    "s-move": "a step of a reassignment is done",
-    "s-stale": "hands out old metadata",
-    "s-served": "asked directly, it serves",
-    "s-refused": "refuses",
-    "s-silent": "does not answer",
+    "s-move": "step of a reassignment done",
+    "s-stale": "answers with outdated metadata",
+    "s-served": "serves a direct request",
+    "s-refused": "refuses a direct request",
+    "s-silent": "does not answer a direct request",
     "d-ok": "acknowledged",
     "d-unknown": "outcome unknown",
     "d-failed": "refused",
@@ -60,20 +65,20 @@ _LEGEND: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
-    """A log file beside the page, and how it ends."""
+class LogFile:
+    """A log file beside the page, with its last lines."""
 
     href: str
     lines: int
     tail: tuple[str, ...]
 
 
-def write_report(folder: RunFolder) -> Path:
-    """Write `report.html` of a run; one that died before it was judged is judged now.
+def write_report(folder: RunFolder, plan: Plan | None = None) -> Path:
+    """Write `report.html` of a run and return its path. A run without a verdict is judged now.
 
-    Raises FileNotFoundError without a plan or a journal.
+    Pass the plan to save the time to parse it. Raises FileNotFoundError without a plan or a journal.
     """
-    plan, journal = load_plan(folder.plan), read_journal(folder.journal)
+    plan, journal = plan or load_plan(folder.plan), read_journal(folder.journal)
     page = render(
         plan,
         journal,
@@ -81,7 +86,7 @@ def write_report(folder: RunFolder) -> Path:
         Manifest.load(folder.manifest) if folder.manifest.exists() else None,
         replay=replay_command(folder),
         logs=tuple(_logs(folder)),
-        told=read_state_changes(folder, journal),
+        state_changes=read_state_changes(folder, journal),
     )
     folder.report.write_text(page, encoding="utf-8")
     return folder.report
@@ -94,38 +99,41 @@ def render(
     manifest: Manifest | None = None,
     *,
     replay: str,
-    logs: Sequence[Log] = (),
-    told: StateChanges | None = None,
+    logs: Sequence[LogFile] = (),
+    state_changes: StateChanges | None = None,
 ) -> str:
-    """The page. The same arguments give the same page."""
-    environment = Environment(
-        loader=PackageLoader("harness.report", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
+    """Return the page. The same arguments give the same page."""
+    environment = page_environment("fencepost.harness.report")
+    environment.filters["step_links"] = step_links({plan.step_name(number) for number in range(len(plan.steps))})
     history = read_history(journal)
     numbered = numbered_findings(verdict)
-    told = told or StateChanges()
-    timeline = build_timeline(plan, journal, numbered, told)
+    state_changes = state_changes or StateChanges()
+    titles = step_titles(plan, journal)
+    cause = find_cause(plan, journal, history, numbered)
+    timeline = build_timeline(plan, journal, history, numbered, state_changes, titles, 1 if cause else None)
     return environment.get_template("page.html.j2").render(
         plan=plan,
         verdict=verdict,
         meta=list(_meta(plan, verdict, manifest)),
         headline=_headline(verdict.headline),
+        cause=cause,
+        titles=titles,
+        rule_of=lambda name: _rule(verdict, name),
         replay=replay,
-        style=Markup(_source("style.css")),
-        script=Markup(_source("page.js")),
         timeline=Markup(draw(timeline)),
         legend=_legend(timeline),
         numbered=numbered,
         same=shown_before(numbered),
         differences=sorted({finding.difference for finding in numbered if finding.difference}),
-        troubles=[*verdict.of(Verdict.INFRASTRUCTURE), *verdict.of(Verdict.INCONCLUSIVE)],
+        failures=verdict.of(Verdict.INFRASTRUCTURE),
+        doubts=verdict.shown(Verdict.INCONCLUSIVE),
         requirements=list(_requirements(plan, verdict)),
-        steps=list(_steps(plan, journal)),
+        steps=list(_steps(plan, journal, titles, verdict)),
         producers=list(_producers(history)),
         reads=_reads(history),
         stale=list(_stale(verdict)),
-        lives=state_change_rows(told),
-        brokers=broker_rows(told),
+        lives=state_change_rows(state_changes),
+        brokers=broker_rows(state_changes),
         watches=watch_rows(journal),
         coverage=[finding for finding in verdict.findings if finding.check == "coverage"],
         judged=[finding for finding in verdict.findings if finding.check != "coverage"],
@@ -135,19 +143,36 @@ def render(
 
 
 def numbered_findings(verdict: RunVerdict) -> list[Finding]:
-    """Those with a number on the page: violations, then what the target is listed for and was shown."""
-    known = [
-        each for each in verdict.findings if each.verdict is Verdict.PASS and each.difference and each.counterexample
-    ]
-    return [*verdict.of(Verdict.VIOLATION), *known]
+    """Return the findings with a number on the page: violations, then listed differences that showed."""
+    known = [each for each in verdict.shown(Verdict.PASS) if each.difference and each.counterexample]
+    return [*verdict.shown(Verdict.VIOLATION), *known]
 
 
-def _source(name: str) -> str:
-    return Path(__file__).with_name(name).read_text()
+def step_titles(plan: Plan, journal: Journal) -> dict[str, str]:
+    """Return each step in prose, by its name, with the nodes and values that the run bound."""
+    bound = {event.id: event.data["bound"] for event in journal.of("step", "end") if "bound" in event.data}
+    return {plan.step_name(number): claim_in_words(step, bound) for number, step in enumerate(plan.steps)}
+
+
+def step_links(steps: Set[str]) -> Callable[[str], Markup]:
+    """Return a filter for messages: each name of a step between backquotes becomes a link to that step."""
+
+    def link(found: re.Match[str]) -> str:
+        name = found[1]
+        return f'<a class="step" href="#step-{name}">{name}</a>' if name in steps else f"<code>{name}</code>"
+
+    return lambda text: Markup(re.sub("`([^`]+)`", link, str(_whole_names(text))))
+
+
+def _whole_names(text: str) -> Markup:
+    """Return the text with short names that have a hyphen, such as `node-4`, in elements that no line breaks."""
+    return Markup(
+        re.sub(r"(?<![\w`-])\w{1,12}-\d{1,3}(?![\w`-])", r'<span class="name">\g<0></span>', str(escape(text)))
+    )
 
 
 def _headline(text: str) -> tuple[str, str]:
-    """The first sentence, and the rest."""
+    """Split a headline at its first full stop."""
     first, separator, rest = text.partition(". ")
     return (f"{first}.", rest) if separator else (text, "")
 
@@ -159,6 +184,8 @@ def _meta(plan: Plan, verdict: RunVerdict, manifest: Manifest | None) -> Iterato
     )
     yield plan.document
     yield plan.target.replace(":", " ")
+    if manifest is not None and manifest.target_digest:
+        yield f"digest {short_digest(manifest.target_digest)}"
     if manifest is not None:
         yield f"{manifest.backend} backend"
     yield f"plan {plan_hash(plan)[:8]}"
@@ -168,7 +195,7 @@ def _meta(plan: Plan, verdict: RunVerdict, manifest: Manifest | None) -> Iterato
 
 
 def _legend(timeline: Timeline) -> list[tuple[str, str]]:
-    """Only the kinds that this picture has."""
+    """Return the kinds that this timeline has, with their meanings."""
     used = {kind for group in timeline.groups for lane in group.lanes for kind in _kinds(lane)}
     return [(kind, meaning) for kind, meaning in _LEGEND.items() if kind in used]
 
@@ -186,77 +213,89 @@ def _kinds(lane: Lane) -> set[str]:
             return set()
 
 
-def _requirements(plan: Plan, verdict: RunVerdict) -> Iterator[dict[str, str]]:
-    """One row a requirement: its worst finding, then those that the plan can prove and nothing judged."""
+def _requirements(plan: Plan, verdict: RunVerdict) -> Iterator[dict[str, str | int]]:
+    """Yield one row for each requirement: its worst finding first, then requirements that no check judged."""
     findings: dict[str, list[Finding]] = defaultdict(list)
     for finding in verdict.findings:
-        if finding.requirement:
-            findings[finding.requirement].append(finding)
+        for each in finding.requirements:
+            findings[each].append(finding)
     order = [Verdict.VIOLATION, Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE, Verdict.PASS]
     rows = [
-        min(each, key=lambda finding: (order.index(finding.verdict), finding.difference is None))
-        for each in findings.values()
+        (name, min(each, key=lambda finding: (order.index(finding.verdict), finding.difference is None)))
+        for name, each in findings.items()
     ]
-    for finding in sorted(rows, key=lambda finding: (order.index(finding.verdict), finding.requirement or "")):
-        level = finding.level or ""
+    numbered = numbered_findings(verdict)
+    for name, finding in sorted(rows, key=lambda row: (order.index(row[1].verdict), row[0])):
         state, style = _state(finding)
-        yield {
-            "id": finding.requirement or "",
-            "state": f"{level}, {state}" if level else state,
-            "style": style,
-            "says": finding.title,
-            "sentence": finding.sentence,
-        }
+        number = numbered.index(finding) + 1 if finding in numbered else 0
+        message = "" if finding.verdict is Verdict.INCONCLUSIVE else finding.message
+        yield _requirement(verdict, name, state, style, message, number)
     for missing in sorted(set(plan.requirements) - set(findings)):
-        yield {
-            "id": missing,
-            "state": "not judged",
-            "style": "unjudged",
-            "says": "",
-            "sentence": "Nothing judged it here.",
-        }
+        yield _requirement(verdict, missing, "not exercised", "unjudged")
+
+
+def _requirement(
+    verdict: RunVerdict, name: str, state: str, style: str, message: str = "", number: int = 0
+) -> dict[str, str | int]:
+    """Return a row. `number` is that of its finding on the page, 0 if it has none there."""
+    rule = _rule(verdict, name)
+    says, source = ("", "") if rule is None else (rule.says or "", f"{rule.document}, {rule.section}")
+    row: dict[str, str | int] = {"id": name, "state": state, "style": style, "says": says, "source": source}
+    return row | {"message": message, "number": number}
+
+
+def _rule(verdict: RunVerdict, name: str | None) -> RequirementResult | Requirement | None:
+    """Return the text of a requirement as the verdict has it; older verdicts have none, and the catalogue is asked."""
+    stored = verdict.requirement(name)
+    return stored if stored is not None and stored.says else describe(name)
 
 
 def _state(finding: Finding) -> tuple[str, str]:
     if finding.difference and finding.verdict is Verdict.PASS:
         return f"as listed ({finding.difference})", "known"
     if finding.verdict is Verdict.VIOLATION:
-        return ("seen" if finding.level == "never" else "broken"), "violation"
-    if finding.verdict is Verdict.INCONCLUSIVE:
+        return "broken", "violation"
+    if finding.verdict is not Verdict.PASS:
         return "not covered", "inconclusive"
     if finding.evidence.get("judged") == 0:
-        return "nothing to judge", "unjudged"
-    return ("not seen" if finding.level == "never" else "held"), finding.verdict.value
+        return "not exercised", "unjudged"
+    return "held", "pass"
 
 
-def _steps(plan: Plan, journal: Journal) -> Iterator[dict[str, str]]:
+_MISSED: Final = {
+    Level.MUST: ("did not happen, and must", "violation"),
+    Level.MAY: ("did not happen, as it may", "unjudged"),
+    Level.NEVER: ("never happened, as required", "pass"),
+}
+
+
+def _steps(plan: Plan, journal: Journal, titles: Mapping[str, str], verdict: RunVerdict) -> Iterator[dict[str, str]]:
+    broken = {finding.evidence.get("step") for finding in verdict.of(Verdict.VIOLATION)}
     begun = {event.id: event.t for event in journal.of("step", "begin")}
     ended = {event.id: event for event in journal.of("step", "end")}
     for index, step in enumerate(plan.steps):
         name = plan.step_name(index)
         end = ended.get(name)
         outcome = str(end.data.get("outcome", "")) if end else ("not ended" if name in begun else "not reached")
-        if outcome == "missed" and may_miss(step):
-            outcome = "did not come"
-        does = " ".join(str(part) for part in (step.do, _what(step)) if part)
+        expect = getattr(step, "expect", None)
+        style = "pass" if outcome == "done" else "inconclusive"
+        if outcome == "missed" and expect is not None:
+            outcome, style = _MISSED[expect.level]
+        elif name in broken:
+            outcome, style = "done, claim broken", "violation"
         yield {
             "name": name,
-            "does": does,
+            "does": titles[name],
+            "requirement": "" if expect is None else expect.requirement,
             "at": f"{begun[name]:.2f} s" if name in begun else "",
             "took": f"{end.t - begun[name]:.2f} s" if end and name in begun else "",
             "outcome": outcome,
-            "style": "pass" if outcome in ("done", "did not come") else "inconclusive",
+            "style": style,
         }
 
 
-def _what(step: object) -> str:
-    return next(
-        (str(value) for key in ("fault", "condition", "request", "action") if (value := getattr(step, key, None))), ""
-    )
-
-
 def _producers(history: History) -> Iterator[dict[str, Any]]:
-    outcomes: dict[str, Counter[Outcome]] = defaultdict(Counter)
+    outcomes: dict[str, Counter[SendOutcome]] = defaultdict(Counter)
     errors: dict[str, Counter[str]] = defaultdict(Counter)
     for send in history.sends:
         outcomes[send.process][send.outcome] += 1
@@ -266,15 +305,15 @@ def _producers(history: History) -> Iterator[dict[str, Any]]:
         yield {
             "name": name,
             "sent": counts.total(),
-            "ok": counts[Outcome.OK],
-            "failed": counts[Outcome.FAIL],
-            "unknown": counts[Outcome.INFO],
+            "ok": counts[SendOutcome.OK],
+            "failed": counts[SendOutcome.FAIL],
+            "unknown": counts[SendOutcome.INFO],
             "errors": ", ".join(f"{error} × {count}" for error, count in errors[name].most_common(4)),
         }
 
 
 def _stale(verdict: RunVerdict) -> Iterator[dict[str, Any]]:
-    """Brokers that handed out old metadata, the oldest first."""
+    """Yield the brokers that answered with outdated metadata, the oldest first."""
     measured = [each.evidence for each in verdict.findings if each.check == "stale-metadata"]
     figures: Mapping[str, Any] = measured[0].get("stale", {}) if measured else {}
     for node, figure in sorted(figures.items(), key=lambda each: -float(each[1]["oldest_s"])):
@@ -285,7 +324,7 @@ def _reads(history: History) -> str:
     along = sum(len(poll.records) for poll in history.polls if not poll.final)
     final = sum(len(read.values) for read in history.final.values())
     where = f"{len(history.final)} partition{'s'[: len(history.final) != 1]}"
-    return f"{along} records were read while it ran, {final} in the final read of {where}."
+    return f"Consumers read {along} records during the run; the final read of {where} returned {final}."
 
 
 def _environment(plan: Plan, manifest: Manifest | None) -> Iterator[tuple[str, str]]:
@@ -295,13 +334,18 @@ def _environment(plan: Plan, manifest: Manifest | None) -> Iterator[tuple[str, s
         return
     yield "run", manifest.run
     yield "target", f"{manifest.target} {manifest.target_version}"
-    yield "commit", manifest.commit or "none"
-    for part in (manifest.machine, manifest.versions, manifest.hashes):
+    if manifest.planted_defect:
+        yield "planted defect", " of ".join(filter(None, (manifest.planted_defect, ", ".join(manifest.planted_nodes))))
+    yield "target's digest", manifest.target_digest or "not known"
+    yield "target's commit", manifest.target_commit or "not known"
+    yield "commit of fencepost", manifest.commit or "none"
+    yield from ((f"CI {key}", value) for key, value in manifest.ci.items())
+    for part in (manifest.programs, manifest.machine, manifest.versions, manifest.hashes):
         yield from _pairs(part)
 
 
 def _waited(journal: Journal) -> Iterator[tuple[str, str]]:
-    """Whether the machine had processors enough, where it was measured."""
+    """Yield the time for which each node waited for a processor, if it was measured."""
     sums = {node: sum(wait.seconds for wait in waits) for node, waits in read_waits(journal).items()}
     if sums:
         worst = sorted(sums.items(), key=lambda each: -each[1])
@@ -312,7 +356,7 @@ def _pairs(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield from ((key, str(value)) for key, value in values.items())
 
 
-def _logs(folder: RunFolder) -> Iterator[Log]:
+def _logs(folder: RunFolder) -> Iterator[LogFile]:
     for path in sorted(folder.logs.glob("*.log")):
         lines = path.read_text(errors="replace").splitlines()
-        yield Log(path.relative_to(folder.path).as_posix(), len(lines), tuple(lines[-LOG_LINES:]))
+        yield LogFile(path.relative_to(folder.path).as_posix(), len(lines), tuple(lines[-LOG_LINES:]))

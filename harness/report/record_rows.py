@@ -1,25 +1,25 @@
-"""Counterexamples of records, made narrow for a terminal, and told apart from those already shown."""
+"""Counterexample tables: narrowed for a terminal, and without repetitions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from results.records.verdict import Counterexample, Finding, Row
+from fencepost.results.records.verdict import Counterexample, Finding, Row
 
 HEAD = 6
 """Rows that a terminal shows before the gap."""
 _WIDE = ("ISR then", "served")
-"""Columns that are left out for want of room, the first of them first; a page has all."""
+"""Columns to leave out if a terminal is too narrow, in this order. The page has all."""
 
 
 def rows_for_terminal(table: Counterexample, width: int) -> Iterator[str]:
-    """Lines of aligned columns; nothing if the table is not about records on replicas."""
+    """Yield the lines of a table of records on replicas; nothing for any other table."""
     if "epoch" not in table.columns or "record" not in table.columns:
         return
     table = replace(table, rows=_short(table.rows), context=_short(table.context))
     shown = list(range(len(table.columns)))
     rows = [*table.context, *table.rows]
     if len({row[0] for row in rows}) == 1:
-        shown.remove(0)  # one partition; the sentence names it
+        shown.remove(0)  # one partition; the message names it
     wide = [table.columns.index(name) for name in _WIDE if name in table.columns]
     while wide and sum(_widths(table, shown)) + 2 * len(shown) > width:
         shown.remove(wide.pop(0))
@@ -37,7 +37,7 @@ def rows_for_terminal(table: Counterexample, width: int) -> Iterator[str]:
 
 
 def shown_before(findings: Sequence[Finding]) -> dict[int, int]:
-    """Which finding (counted from 1) shows the same rows as an earlier one, and which."""
+    """Return the number of the earlier finding with the same rows, by the number of the finding, from 1."""
     seen: dict[str, int] = {}
     same: dict[int, int] = {}
     for number, finding in enumerate(findings, start=1):
@@ -50,7 +50,7 @@ def shown_before(findings: Sequence[Finding]) -> dict[int, int]:
 
 
 def _short(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Without the word that another record is another: a narrow table can do without."""
+    """Return the rows without the prefix `other: ` of cells, which a narrow table has no room for."""
     return tuple(tuple(str(cell).removeprefix("other: ") for cell in row) for row in rows)
 
 

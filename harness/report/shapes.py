@@ -1,11 +1,11 @@
-"""What a timeline is made of, before anybody draws it. Times are seconds since the run began.
+"""The parts of a timeline, before it is rendered. Times are seconds since the run began.
 
 `kind` names a style (`s-active` and so on in style.css). `labels` go from the longest to the shortest: the first that
-fits is written. `tip` is the whole story, shown on pointing at it.
+fits is shown. `tip` is the full text, shown when the mouse points at the shape.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of a bar."""
+    """A part of a bar."""
 
     start: float
     end: float
@@ -34,11 +34,14 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """Words beside a stretch of a lane: after it if there is room, else before it."""
+    """A text for a part of a lane: in it if it fits there, else after or before it.
+
+    `texts` are its wordings, from the longest to the shortest: the first that fits anywhere is shown.
+    """
 
     start: float
     end: float
-    text: str
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """How many records of each fate fell into one slice of time."""
+    """The number of records with each outcome in one slice of time."""
 
     start: float
     end: float
@@ -73,7 +76,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Several thin bars, each with a label of its own."""
+    """Several thin bars, each with its own label."""
 
     name: str
     note: str
@@ -82,6 +85,8 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
+    """A lane of curves."""
+
     name: str
     note: str
     curves: tuple[Curve, ...]
@@ -89,6 +94,8 @@ class Curves:
 
 @dataclass(frozen=True, slots=True)
 class Density:
+    """A lane of stacked counts over time."""
+
     name: str
     note: str
     bins: tuple[Bin, ...]
@@ -99,23 +106,29 @@ Lane = Bars | Rows | Curves | Density
 
 @dataclass(frozen=True, slots=True)
 class Group:
+    """Lanes under one title."""
+
     title: str
     lanes: tuple[Lane, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A numbered finding: a line through all lanes. `known` is a difference that the target is listed for."""
+    """A numbered finding, shown as a line through all lanes. `known`: a listed difference of the target.
+
+    The decisive one is the finding that the report gives the cause of.
+    """
 
     t: float
     number: int
     label: str
     known: bool
+    is_decisive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """`bands` shade all lanes while a fault works."""
+    """A complete timeline. `bands` shade all lanes while a fault is in effect."""
 
     duration: float
     groups: tuple[Group, ...]
@@ -124,28 +137,31 @@ class Timeline:
 
 
 Change = tuple[float, str, Any]
-"""At a time, a key gets a value; None takes it away."""
+"""At a time, a key gets a value; None removes it."""
 
 
 def sweep(
     changes: Iterable[Change], end: float, look: Callable[[Mapping[str, Any]], Segment | None]
 ) -> tuple[Segment, ...]:
-    """A bar out of changes: between any two instants `look` sees all keys and says what to draw, whatever its times.
+    """Return the segments of a bar: `look` gets all keys between two changes and returns the segment to draw.
 
-    Neighbours that look the same become one.
+    The times of that segment are replaced. Equal neighbours are merged.
     """
     state: dict[str, Any] = {}
     moments = [(t, list(group)) for t, group in groupby(sorted(changes, key=itemgetter(0)), key=itemgetter(0))]
     segments: list[Segment] = []
     for (t, group), after in zip(moments, [*(t for t, _ in moments), end][1:], strict=True):
         state |= {key: value for _, key, value in group}
-        drawn = look({key: value for key, value in state.items() if value is not None}) if after > t else None
-        if drawn is None:
+        segment = look({key: value for key, value in state.items() if value is not None}) if after > t else None
+        if segment is None:
             continue
-        drawn = replace(drawn, start=t, end=after)
         last = segments[-1] if segments else None
-        if last and last.end == t and replace(last, start=t, end=after) == drawn:
-            segments[-1] = replace(last, end=after)
+        if last and last.end == t and _look(last) == _look(segment):
+            segments[-1] = Segment(last.start, after, *_look(last))
         else:
-            segments.append(drawn)
+            segments.append(Segment(t, after, *_look(segment)))
     return tuple(segments)
+
+
+def _look(segment: Segment) -> tuple[str, tuple[str, ...], str]:
+    return segment.kind, segment.labels, segment.tip

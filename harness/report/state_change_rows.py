@@ -1,31 +1,31 @@
-"""Tables of state changes: the life of each request, what each broker counted, the watches in ZooKeeper."""
+"""Tables of state changes: the course of each request, the counters of brokers, the watches in ZooKeeper."""
 
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from harness.report.state_changes import Request, StateChanges
-from results.records.journal import Journal
+from fencepost.harness.report.state_changes import StateChangeRequest, StateChanges
+from fencepost.results.records.journal import Journal
 
 MOST = 60
-"""Completed requests that are shown; all others always are."""
+"""Completed requests to show. All others are always shown."""
 _STYLES = {"completed": "pass", "ignored": "unjudged", "failed": "violation"}
 
 
-def state_change_rows(told: StateChanges) -> Mapping[str, Any]:
-    """`rows` by their begin; `summary` for a heading."""
-    completed = [request for request in told.requests if request.how == "completed"]
+def state_change_rows(state_changes: StateChanges) -> Mapping[str, Any]:
+    """Return `rows` in the order of their begin, the number `omitted`, and a `summary` for the heading."""
+    completed = [request for request in state_changes.requests if request.how == "completed"]
     hidden = {id(request) for request in completed[MOST:]}
-    outcomes = Counter(request.outcome for request in told.requests)
+    outcomes = Counter(request.outcome for request in state_changes.requests)
     return {
-        "rows": [_row(request) for request in told.requests if id(request) not in hidden],
+        "rows": [_row(request) for request in state_changes.requests if id(request) not in hidden],
         "omitted": len(hidden),
         "summary": ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common()),
     }
 
 
-def broker_rows(told: StateChanges) -> list[dict[str, Any]]:
-    """Nothing where nodes write no metrics."""
+def broker_rows(state_changes: StateChanges) -> list[dict[str, Any]]:
+    """Return a row of counters for each broker; nothing if nodes write no metrics."""
     return [
         {
             "broker": node,
@@ -38,12 +38,12 @@ def broker_rows(told: StateChanges) -> list[dict[str, Any]]:
             "follows": figures.get("following", ""),
             "ZooKeeper operations": figures.get("zookeeper_operations", ""),
         }
-        for node, figures in told.figures.items()
+        for node, figures in state_changes.figures.items()
     ]
 
 
 def watch_rows(journal: Journal) -> list[dict[str, Any]]:
-    """A row for each step that counted watches."""
+    """Return a row for each step that counted watches."""
     rows = []
     for event in journal.of("step", "end"):
         counts = event.data.get("watches")
@@ -61,7 +61,7 @@ def watch_rows(journal: Journal) -> list[dict[str, Any]]:
     return rows
 
 
-def _row(request: Request) -> dict[str, Any]:
+def _row(request: StateChangeRequest) -> dict[str, Any]:
     by = "" if request.by is None else f" by {'admin' if request.leader < 0 else 'leader'} {request.by}"
     ended = f" at {request.ended:.2f} s" if request.ended is not None else ""
     remark = f" ({request.remark})" if request.remark else ""

@@ -1,8 +1,8 @@
-"""The life of each state change, read from the nodes' logs and metrics files of a cluster without a controller.
+"""The course of each state change, read from the logs and metrics files of nodes in the leader-driven design.
 
-The words are those of the replication design V2, differences between V1 and V2, point 7: who requested what of whom,
-who received and completed it, at which epoch. A log is told in the node's own time of day; the time zone is found by
-the run's begin, so that a folder can be looked at anywhere.
+The log lines are those of the replication design V2, differences between V1 and V2, point 7: the node that requested,
+received and completed a change, and its epoch. Logs have the node's local time. Its time zone is derived from the begin
+of the run, so that a folder can be read on any machine.
 """
 
 import json
@@ -14,18 +14,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from results.records.folder import RunFolder
-from results.records.journal import Journal
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import Journal
 
 AHEAD = 1.0
-"""Seconds by which a request may be received before its writer logged that ZooKeeper has it."""
+"""Seconds by which a broker may log a request before its sender logs it."""
 _QUARTER = 900
-"""Seconds by which time zones differ, at least."""
+"""Smallest difference between time zones, in seconds."""
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3}) ")
 _WHAT = r"(?P<change>\w+-replica) for topic (?P<topic>\S+) partition (?P<partition>\d+)"
 _EPOCH = r"at epoch (?P<epoch>-?\d+)"
 _REQUESTED = re.compile(
-    rf"(?P<who>leader|admin), broker id (?P<by>\d+), requested {_WHAT}, to broker id (?P<to>\d+), {_EPOCH}"
+    rf"(?P<sender>leader|admin), broker id (?P<by>\d+), requested {_WHAT}, to broker id (?P<to>\d+), {_EPOCH}"
 )
 _RECEIVED = re.compile(rf"follower, broker id (?P<to>\d+), received {_WHAT}, from leader (?P<by>-?\d+), {_EPOCH}")
 _ENDED = re.compile(
@@ -42,10 +42,10 @@ _MARKS = ("-replica for topic", "reassignment of topic", "state change queue of"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One request through its life; times are seconds since the run began, None for what was not logged.
+class StateChangeRequest:
+    """One request. Times are seconds since the run began, None if they were not logged.
 
-    `by` is the broker that wrote it, where its log tells. `leader` is -1 for a command's request.
+    `by` is the broker that sent it, if its log shows that. `leader` is -1 for the request of a command.
     """
 
     change: str
@@ -66,13 +66,13 @@ class Request:
 
     @property
     def outcome(self) -> str:
-        """`completed`, `ignored` or `failed`; else `received` or `waits`."""
+        """`completed`, `ignored` or `failed`; before that `received` or `waits`."""
         return self.how or ("waits" if self.received is None else "received")
 
 
 @dataclass(frozen=True, slots=True)
 class MoveStep:
-    """A leader did one step of a reassignment, or of a deletion."""
+    """One step of a reassignment or a deletion, done by a leader."""
 
     t: float
     leader: int
@@ -83,10 +83,13 @@ class MoveStep:
 
 @dataclass(frozen=True, slots=True)
 class StateChanges:
-    """All that was told. `figures` are the last metrics of each node; `seen` counts leader changes that each broker
-    saw, by partition; `full` are the times at which a queue was found full, with its broker."""
+    """All state changes of a run.
 
-    requests: tuple[Request, ...] = ()
+    `figures` are the last metrics of each node. `seen` counts the leader changes that each broker saw, by partition.
+    `full` has the times at which a queue was full, each with its broker.
+    """
+
+    requests: tuple[StateChangeRequest, ...] = ()
     steps: tuple[MoveStep, ...] = ()
     full: tuple[tuple[float, int], ...] = ()
     seen: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
@@ -97,13 +100,14 @@ class StateChanges:
 
 
 def read_state_changes(folder: RunFolder, journal: Journal) -> StateChanges:
-    """Empty for a cluster that has none. Linear in the logs; lines in other words are passed over."""
-    told = sorted(
-        (each for path in sorted(folder.logs.glob("*.log")) for each in _told(path, journal)), key=lambda each: each[0]
+    """Read the state changes of a run; empty for other designs. Lines of other kinds are skipped."""
+    lines = sorted(
+        (each for path in sorted(folder.logs.glob("*.log")) for each in _logged(path, journal)),
+        key=lambda each: each[0],
     )
     steps, full = [], []
     seen: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    for t, line in told:
+    for t, line in lines:
         if found := _STEP.search(line):
             steps.append(MoveStep(t, int(found["by"]), _partition(found), found["step"], int(found["epoch"])))
         elif found := _FULL.search(line):
@@ -111,24 +115,24 @@ def read_state_changes(folder: RunFolder, journal: Journal) -> StateChanges:
         elif found := _SEEN.search(line):
             seen[_partition(found)][int(found["by"])] += 1
     counted = {partition: dict(brokers) for partition, brokers in sorted(seen.items())}
-    return StateChanges(tuple(lives(told)), tuple(steps), tuple(full), counted, _figures(folder))
+    return StateChanges(tuple(requests_of(lines)), tuple(steps), tuple(full), counted, _figures(folder))
 
 
-def lives(told: Sequence[tuple[float, str]]) -> list[Request]:
-    """Requests by their begin. What is equal in all words is matched in order, as a queue is."""
-    requested: dict[tuple[object, ...], deque[Request]] = defaultdict(deque)
-    for t, line in told:
+def requests_of(lines: Sequence[tuple[float, str]]) -> list[StateChangeRequest]:
+    """Return the requests in the order of their begin. Equal log lines are matched in order, as in a queue."""
+    requested: dict[tuple[object, ...], deque[StateChangeRequest]] = defaultdict(deque)
+    for t, line in lines:
         if found := _REQUESTED.search(line):
-            new = _request(found, -1 if found["who"] == "admin" else int(found["by"]))
+            new = _request(found, -1 if found["sender"] == "admin" else int(found["by"]))
             requested[_key(new)].append(replace(new, by=int(found["by"]), requested=t))
-    done: list[Request] = []
-    begun: dict[tuple[object, ...], deque[Request]] = defaultdict(deque)
-    for t, line in told:
+    done: list[StateChangeRequest] = []
+    begun: dict[tuple[object, ...], deque[StateChangeRequest]] = defaultdict(deque)
+    for t, line in lines:
         if found := _RECEIVED.search(line):
             new = _request(found, int(found["by"]))
             known = requested[_key(new)]
-            asked = known.popleft() if known and (known[0].requested or 0) <= t + AHEAD else new
-            begun[_key(new)].append(replace(asked, received=t))
+            request = known.popleft() if known and (known[0].requested or 0) <= t + AHEAD else new
+            begun[_key(new)].append(replace(request, received=t))
         elif found := _ENDED.search(line):
             new = _request(found, int(found["by"]))
             known = begun[_key(new)]
@@ -139,11 +143,11 @@ def lives(told: Sequence[tuple[float, str]]) -> list[Request]:
     return sorted([*done, *rest], key=lambda request: request.begun)
 
 
-def _request(found: re.Match[str], leader: int) -> Request:
-    return Request(found["change"], _partition(found), int(found["to"]), leader, int(found["epoch"]))
+def _request(found: re.Match[str], leader: int) -> StateChangeRequest:
+    return StateChangeRequest(found["change"], _partition(found), int(found["to"]), leader, int(found["epoch"]))
 
 
-def _key(request: Request) -> tuple[object, ...]:
+def _key(request: StateChangeRequest) -> tuple[object, ...]:
     return request.change, request.partition, request.to, request.leader, request.epoch
 
 
@@ -151,8 +155,8 @@ def _partition(found: re.Match[str]) -> str:
     return f"{found['topic']}-{found['partition']}"
 
 
-def _told(path: Path, journal: Journal) -> Iterator[tuple[float, str]]:
-    """The lines about state changes, with seconds since the run began."""
+def _logged(path: Path, journal: Journal) -> Iterator[tuple[float, str]]:
+    """Yield the lines about state changes, each with its seconds since the run began."""
     shift: float | None = None
     with path.open(errors="replace") as file:
         for line in file:
@@ -167,14 +171,14 @@ def _told(path: Path, journal: Journal) -> Iterator[tuple[float, str]]:
 
 
 def _shift(clock: float, journal: Journal) -> float:
-    """What to take from a log's time of day, read as UTC, for seconds since the run began."""
+    """Return the offset in seconds from a log's UTC time to run time, rounded to the quarter-hour time zone."""
     begin = journal.events[0].wall - journal.events[0].t if journal.events else clock
     zone = round((clock - begin - journal.duration / 2) / _QUARTER) * _QUARTER
     return begin + zone
 
 
 def _figures(folder: RunFolder) -> Mapping[str, Mapping[str, Any]]:
-    """By node, as its metrics file stood last. A file that cannot be read is left out."""
+    """Return the content of each node's metrics file. A file that cannot be read is left out."""
     figures = {}
     for path in sorted(folder.nodes.glob("*/metrics.json")):
         try:

@@ -1,41 +1,76 @@
-"""A verdict in a few lines, for a terminal. Plain text: whoever prints it adds the colours."""
+"""A verdict in a few lines of plain text for a terminal, without colours."""
 
 from textwrap import wrap
 
-from harness.report.page import numbered_findings
-from harness.report.record_rows import rows_for_terminal
-from harness.reproduction.command import replay_command
-from results.records.folder import RunFolder
-from results.records.verdict import RunVerdict, Verdict
+from fencepost.harness.report.page import numbered_findings
+from fencepost.harness.report.record_rows import rows_for_terminal
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.replay_command import replay_command
+from fencepost.results.records.requirements import RequirementState
+from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 
 MARGIN = 15
 MOST = 3
-"""Findings that are written out; the page has all."""
+"""Findings that are printed; the page has all."""
 
 
 def summarise(verdict: RunVerdict, folder: RunFolder, *, width: int = 110) -> str:
-    """What happened, what it means, how to see it again. One line for a pass that has nothing to tell."""
-    lines = [_line(verdict.verdict.value, f"{verdict.story} on {verdict.target}, {verdict.duration:.1f} s")]
-    if verdict.verdict is not Verdict.PASS or numbered_findings(verdict):
+    """Return the verdict with its findings, the rule of each, and the replay command.
+
+    A pass without numbered findings has one line, and a second one for requirements that were not exercised.
+    """
+    target = verdict.target
+    if verdict.planted_defect:
+        target += f" with the planted defect {verdict.planted_defect}"
+    lines = [_line(verdict.verdict.value, f"{verdict.scenario} on {target}, {verdict.duration:.1f} s")]
+    findings = numbered_findings(verdict)
+    named: set[str] = set()
+    if verdict.verdict is not Verdict.PASS or findings:
         lines += _wrapped("", verdict.headline, width)
-    told = [finding for finding in numbered_findings(verdict) if finding.sentence != verdict.headline]
-    for finding in told[:MOST]:
+        first = next((each for each in verdict.findings if verdict.headline.endswith(each.message)), None)
+        lines += _rule(verdict, first, named, width)
+    findings = [finding for finding in findings if not verdict.headline.endswith(finding.message)]
+    for finding in findings[:MOST]:
         name = finding.requirement or finding.check
         lines += _wrapped(
-            name if finding.difference is None else f"{name} {finding.difference}", finding.sentence, width
+            name if finding.difference is None else f"{name} {finding.difference}", finding.message, width
         )
-    if len(told) > MOST:
-        lines.append(_line("", f"and {len(told) - MOST} more on the page"))
+        lines += _rule(verdict, finding, named, width)
+    if len(findings) > MOST:
+        lines.append(_line("", f"and {len(findings) - MOST} more on the page"))
     lines += _records(verdict, width)
+    if idle := unjudged_requirements(verdict):
+        lines += _wrapped("", f"named by the scenario, and not exercised: {' '.join(idle)}", width)
     if verdict.verdict is not Verdict.PASS:
-        lines.append(_line("again", replay_command(folder)))
+        lines.append(_line("replay", replay_command(folder)))
         if folder.report.exists():
-            lines.append(_line("look", str(folder.report)))
+            lines.append(_line("report", str(folder.report)))
     return "\n".join(lines)
 
 
+def unjudged_requirements(verdict: RunVerdict) -> list[str]:
+    """Return the ids that the plan names and that no check of the run is about."""
+    judged = {each for finding in verdict.findings for each in finding.requirements}
+    return [
+        each.id
+        for each in verdict.requirements
+        if each.state is RequirementState.NOT_EXERCISED and each.id not in judged
+    ]
+
+
+def _rule(verdict: RunVerdict, finding: Finding | None, named: set[str], width: int) -> list[str]:
+    """Return the text of each requirement of the finding with its source, unless it is in `named`; add it there."""
+    lines: list[str] = []
+    for name in finding.requirements if finding is not None else ():
+        found = verdict.requirement(name)
+        if found is not None and found.says is not None and name not in named:
+            named.add(name)
+            lines += _wrapped("", f"rule {name}: {found.rule}", width)
+    return lines
+
+
 def _records(verdict: RunVerdict, width: int) -> list[str]:
-    """Of the tables of records on replicas the one that shows most: what the others show is mostly part of it."""
+    """Return the counterexample table with the most rows; the others mostly repeat it."""
     tables = [each.counterexample for each in numbered_findings(verdict) if each.counterexample]
     shown = [(table.total, lines) for table in tables if (lines := list(rows_for_terminal(table, width)))]
     return max(shown, key=lambda each: each[0])[1] if shown else []

@@ -1,14 +1,14 @@
-"""Lanes of a cluster that keeps its state in ZooKeeper: who holds /controller, the ensemble, metadata that is old."""
+"""Lanes of a design with ZooKeeper: the holder of /controller, the ensemble, outdated metadata."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.checkers.staleness import Stale, measure
-from harness.plan.model import NodeSpec, Plan
-from harness.report.node_lanes import answers_strip, node_marks, process_changes
-from harness.report.shapes import Bars, Change, Rows, Segment, sweep
-from harness.targets.target import load_file
-from results.records.journal import Journal
+from fencepost.harness.checkers.staleness import StaleAnswers, measure
+from fencepost.harness.plan.model import NodeSpec, Plan
+from fencepost.harness.report.node_lanes import answers_strip, node_marks, process_changes
+from fencepost.harness.report.shapes import Bars, Change, Rows, Segment, sweep
+from fencepost.harness.targets.registry import load_file
+from fencepost.results.records.journal import Journal
 
 
 def zookeeper_lanes(plan: Plan, journal: Journal) -> tuple[Bars, ...]:
@@ -18,17 +18,17 @@ def zookeeper_lanes(plan: Plan, journal: Journal) -> tuple[Bars, ...]:
 
 
 def staleness_lanes(journal: Journal) -> tuple[Rows, ...]:
-    """A row for each broker that handed out old metadata, none if none did."""
-    rows: dict[str, list[Stale]] = {}
+    """Return a row for each broker that answered with outdated metadata."""
+    rows: dict[str, list[StaleAnswers]] = {}
     for stale in measure(journal):
         rows.setdefault(stale.node, []).append(stale)
     if not rows:
         return ()
-    named = tuple((node.removeprefix("node-"), _old(stretches)) for node, stretches in sorted(rows.items()))
-    return (Rows("old metadata", "handed out by", named),)
+    named = tuple((node.removeprefix("node-"), _old(intervals)) for node, intervals in sorted(rows.items()))
+    return (Rows("outdated", "metadata from", named),)
 
 
-def _old(stretches: list[Stale]) -> tuple[Segment, ...]:
+def _old(intervals: list[StaleAnswers]) -> tuple[Segment, ...]:
     return tuple(
         Segment(
             each.begun,
@@ -37,7 +37,7 @@ def _old(stretches: list[Stale]) -> tuple[Segment, ...]:
             (f"up to {each.age:.1f} s old", f"{each.age:.1f} s"),
             f"{each.node} answers with metadata up to {each.age:.2f} s old: {each.what}",
         )
-        for each in stretches
+        for each in intervals
     )
 
 
@@ -53,10 +53,10 @@ def _server(node: NodeSpec, journal: Journal) -> Bars:
 
 
 def _mode(node: NodeSpec, journal: Journal) -> Iterator[Change]:
-    """Empty while it serves nobody. Nothing is known before it was asked for the first time."""
+    """Yield the mode of a server: none while it accepts no sessions, unknown before the first request to it."""
     for event in journal.of("state"):
         if event.node == node.name and event.data.get("what") == "answer":
-            yield event.t, "asked", True
+            yield event.t, "observed", True
         if event.node == node.name and event.data.get("what") == "server":
             yield event.t, "mode", event.data["mode"] or None
 
@@ -69,19 +69,19 @@ def _draw_server(state: Mapping[str, Any]) -> Segment | None:
             return Segment(0, 0, "paused", ("paused",), "stopped by SIGSTOP")
         case "starting", None:
             return Segment(0, 0, "starting", ("starting",), "started, not ready yet")
-        case _, None if "asked" not in state:
-            return Segment(0, 0, "standby", (), "runs, not asked yet")
+        case _, None if "observed" not in state:
+            return Segment(0, 0, "standby", (), "runs, not observed yet")
         case _, None:
-            return Segment(0, 0, "fenced", ("serves nobody",), "runs and serves nobody: it sees no quorum")
+            return Segment(0, 0, "fenced", ("no quorum",), "runs and accepts no sessions: it sees no quorum")
         case _, "follower" | "observer" as mode:
             return Segment(0, 0, "standby", (mode,), f"serves as {mode}")
         case _, mode:
-            label = "leads the ensemble" if mode == "leader" else "alone"
+            label = "leads the ensemble" if mode == "leader" else "standalone"
             return Segment(0, 0, "ensemble", (label, str(mode)), f"serves as {mode}")
 
 
 def _holder(plan: Plan, journal: Journal) -> Bars:
-    """Who holds /controller, at which epoch. While no server answers nobody can tell."""
+    """Return the lane of the broker that holds /controller, with its epoch; unknown while no server answers."""
     names = {node.id: node.name for node in plan.topology.nodes if "broker" in node.roles and node.duplicate_of is None}
     changes: list[Change] = []
     for event in journal.of("state"):
@@ -98,12 +98,14 @@ def _holder(plan: Plan, journal: Journal) -> Bars:
 
     def draw(state: Mapping[str, Any]) -> Segment | None:
         if "silent" in state:
-            return Segment(0, 0, "silent", ("no server answers",), "no ZooKeeper server answers: nobody can tell")
+            return Segment(
+                0, 0, "silent", ("no server answers",), "no ZooKeeper server answers: the controller is unknown"
+            )
         if "holder" in state:
             holder, epoch = state["holder"], state["epoch"]
             return Segment(
                 0, 0, "controller", (f"{holder} · epoch {epoch}", holder), f"{holder} is the controller, epoch {epoch}"
             )
-        return Segment(0, 0, "starting", ("nobody",), "nobody holds /controller") if "seen" in state else None
+        return Segment(0, 0, "starting", ("none",), "no broker holds /controller") if "seen" in state else None
 
     return Bars("controller", "holds /controller", sweep(changes, journal.duration, draw))

@@ -1,4 +1,4 @@
-"""A run judged again from its folder, and what is different from what was said when it was over."""
+"""A run judged again from its folder, and the differences from its stored verdict."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harness.errors import UsageError
-from harness.judge import judge
-from harness.manifest import judge_version, named_judge
-from harness.plan.file import load_plan
-from harness.reproduction.command import replay_command
-from harness.reproduction.replaying import stored_verdict
-from results.records.folder import FolderError, Manifest, RunFolder
-from results.records.journal import Journal, being_written, read_journal
-from results.records.verdict import Finding, RunVerdict
+from fencepost.harness.engine.manifest import judge_version, named_judge
+from fencepost.harness.errors import UsageError
+from fencepost.harness.judge import judge
+from fencepost.harness.plan.file import load_plan
+from fencepost.harness.reproduction.replaying import stored_verdict
+from fencepost.results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.records.journal import Journal, being_written, read_journal
+from fencepost.results.records.replay_command import replay_command
+from fencepost.results.records.verdict import Finding, RunVerdict
 
-Key = tuple[str, str, str | None, str | None, str]
-"""Of a finding: verdict, check, requirement, difference, title. Sentences hold times and counts, and may be worded
-anew."""
+Key = tuple[str, str, str | None, str | None]
+"""The verdict, check, requirement and difference of a finding. Titles and messages may be worded anew."""
 
 
 @dataclass(frozen=True)
 class Recheck:
-    """Then and now. `notes`: what of the folder is not as the run left it, a sentence each."""
+    """The stored and the new verdict. `notes` say what is missing or damaged in the folder, a message each."""
 
     folder: RunFolder
     then: RunVerdict | None
@@ -37,26 +36,30 @@ class Recheck:
 
     @property
     def same(self) -> bool:
-        """The verdict is what it was. What findings say besides may differ. True if none was stored."""
+        """True if the verdict is the stored one, or none was stored. Findings may differ all the same."""
         return self.then is None or self.then.verdict is self.now.verdict
 
-    def sentences(self) -> Iterator[str]:
-        """Why what is said now is, or is not, what was said then."""
+    def messages(self) -> Iterator[str]:
+        """Yield what is the same and what differs, and why."""
         yield from self.notes
         if self.then is None:
-            yield "No verdict was stored to hold this one against: the run's harness ended before it judged."
+            yield "No verdict is stored to compare with: the harness ended before it judged the run."
             return
         if self.same and not self.added and not self.dropped:
-            yield f"The same as the run said when it was over ({self.judged_then_by})."
+            yield f"The verdict is the same as the stored one (by {self.judged_then_by})."
             return
-        what = "The same verdict from other findings" if self.same else f"The run said {self.then.verdict.value}"
+        what = (
+            "The verdict is the same, from other findings"
+            if self.same
+            else f"The stored verdict is {self.then.verdict.value}"
+        )
         if self.judged_then_by == self.judged_now_by:
-            yield f"{what}, by the same version of the judge ({self.judged_now_by}): its files are not what they were."
+            yield f"{what}, by the same version of the judge ({self.judged_now_by}): the files of the run have changed."
         else:
-            yield f"{what}. It was judged by {self.judged_then_by}, and now by {self.judged_now_by}."
+            yield f"{what}. It is by {self.judged_then_by}, the new one by {self.judged_now_by}."
         for word, findings in (("new", self.added), ("gone", self.dropped)):
             for finding in findings:
-                yield f"{word}: {finding.verdict.value} {finding.requirement or finding.check}: {finding.sentence}"
+                yield f"{word}: {finding.verdict.value} {finding.requirement or finding.check}: {finding.message}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -75,14 +78,14 @@ class Recheck:
 
 
 def recheck(folder: RunFolder) -> Recheck:
-    """Judge the folder anew; nothing in it is changed.
+    """Judge the folder again; nothing in it is changed.
 
-    FolderError with a sentence if it has no journal, UsageError while the run still goes on, PlanError for its plan.
+    FolderError if it has no journal, UsageError while the run still goes on, PlanError for a mistake in its plan.
     """
     if not folder.journal.is_file():
-        raise FolderError(f"{folder.path} has no {folder.journal.name}: without it there is nothing to judge")
+        raise FolderError(f"{folder.path} has no {folder.journal.name}, so there is nothing to judge")
     if being_written(folder.journal):
-        raise UsageError(f"the run in {folder.path} still goes on; it is judged when it is over")
+        raise UsageError(f"the run in {folder.path} still goes on: recheck it when it has ended")
     journal = read_journal(folder.journal)
     now = judge(load_plan(folder.plan), journal, folder.nodes)
     then = stored_verdict(folder)
@@ -104,7 +107,7 @@ def recheck(folder: RunFolder) -> Recheck:
 
 def _manifest(folder: RunFolder) -> tuple[Manifest | None, list[str]]:
     if not folder.manifest.is_file():
-        return None, [f"{folder.manifest.name} is missing: which version judged this run is not known."]
+        return None, [f"{folder.manifest.name} is missing: the version that judged the run is not known."]
     try:
         return Manifest.load(folder.manifest), []
     except (FolderError, ValueError, TypeError) as error:
@@ -113,15 +116,15 @@ def _manifest(folder: RunFolder) -> tuple[Manifest | None, list[str]]:
 
 def _state(folder: RunFolder, journal: Journal) -> Iterator[str]:
     if journal.torn:
-        yield "The journal's last line is torn: whoever wrote it was killed while it did. All before it counts."
+        yield "The last line of the journal is torn: its writer was killed. All lines before it count."
     if journal.damaged:
         yield f"The journal has {len(journal.damaged)} damaged lines, the first: {journal.damaged[0]}."
     if not folder.nodes.is_dir():
-        yield "The nodes' own folders are missing: nothing that replicas held is judged."
+        yield "The folders of the nodes are missing: the logs of replicas are not judged."
 
 
 def _key(finding: Finding) -> Key:
-    return finding.verdict.value, finding.check, finding.requirement, finding.difference, finding.title
+    return finding.verdict.value, finding.check, finding.requirement, finding.difference
 
 
 def _counted(verdict: RunVerdict | None) -> Counter[Key]:
@@ -129,7 +132,7 @@ def _counted(verdict: RunVerdict | None) -> Counter[Key]:
 
 
 def _of(verdict: RunVerdict, keys: Counter[Key]) -> Iterator[Finding]:
-    """The findings with these keys, the last of those that are alike."""
+    """Yield the findings with these keys; of equal ones, the last."""
     left = Counter(keys)
     for finding in reversed(verdict.findings):
         if left[_key(finding)] > 0:

@@ -1,4 +1,4 @@
-"""The same plan several times, and how often it failed as before."""
+"""The same plan, run several times, and how often it fails as before."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.errors import UsageError
-from harness.plan.file import load_plan
-from harness.plan.hash import plan_hash
-from harness.plan.model import Plan
-from harness.reproduction.command import replay_command
-from harness.reproduction.interval import wilson
-from harness.reproduction.signature import Signature
-from harness.run import Interrupted
-from results.records.folder import FolderError, Manifest, RunFolder
-from results.records.verdict import RunVerdict, Verdict
+from fencepost.harness.engine.run import RunInterrupt
+from fencepost.harness.errors import UsageError
+from fencepost.harness.plan.file import load_plan
+from fencepost.harness.plan.hash import plan_hash
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.reproduction.interval import wilson
+from fencepost.harness.reproduction.signature import Signature
+from fencepost.harness.targets.reference import with_defect
+from fencepost.harness.targets.registry import open_run
+from fencepost.results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.records.replay_command import replay_command
+from fencepost.results.records.verdict import RunVerdict, Verdict
 
 RunPlan = Callable[[Plan], tuple[RunFolder, RunVerdict]]
 """Runs a plan and judges it."""
@@ -26,51 +28,57 @@ RunPlan = Callable[[Plan], tuple[RunFolder, RunVerdict]]
 
 @dataclass(frozen=True)
 class Original:
-    """What is replayed. `failure`: how it failed before; None if it did not, or if nobody knows."""
+    """The plan to replay. `failure` is how it failed before; None if it did not, or if that is not known."""
 
     plan: Plan
     source: Path
     runs: Path
-    """Where the new run folders go."""
+    """The folder for the new run folders."""
     backend: str | None = None
-    """The one that it ran on."""
+    """The backend of the original run."""
     failure: Signature | None = None
+    planted_defect: str = ""
+    """The mutant that the nodes of the original run had."""
 
     @classmethod
     def read(cls, what: Path, runs: Path = Path("runs")) -> Original:
-        """From a run folder, or from a plan file. UsageError, FolderError or PlanError with a sentence."""
+        """Read a run folder or a plan file. Raises UsageError, FolderError or PlanError."""
         if not what.exists():
             raise UsageError(f"there is no run folder {what}")
         if what.is_file():
             return cls(load_plan(what), what, runs)
-        folder = RunFolder.open(what)
+        folder = open_run(what)
         failure = None
         if (before := stored_verdict(folder)) is not None:
             signature = Signature.of(before)
             failure = signature if signature.fails else None
-        return cls(load_plan(folder.plan), what, what.resolve().parent, _backend(folder), failure)
+        manifest = _manifest(folder)
+        backend, defect = (manifest.backend, manifest.planted_defect) if manifest is not None else (None, "")
+        return cls(load_plan(folder.plan), what, what.resolve().parent, backend, failure, defect)
 
 
 def stored_verdict(folder: RunFolder) -> RunVerdict | None:
-    """What was said when the run was over; None if its harness did not live to say it. FolderError if unreadable."""
+    """Return the stored verdict; None if the harness died before it judged. FolderError if it is unreadable."""
     if not folder.verdict.is_file():
         return None
     try:
         return RunVerdict.load(folder.verdict)
     except (ValueError, KeyError, TypeError) as error:
-        raise FolderError(f"{folder.verdict} is no verdict that this version reads ({error}); remove it") from None
+        raise FolderError(
+            f"{folder.verdict} is not a verdict that this version can read ({error}): remove it"
+        ) from None
 
 
-def _backend(folder: RunFolder) -> str | None:
+def _manifest(folder: RunFolder) -> Manifest | None:
     try:
-        return Manifest.load(folder.manifest).backend
+        return Manifest.load(folder.manifest)
     except (OSError, ValueError, TypeError, FolderError):
         return None
 
 
 @dataclass(frozen=True)
 class Replay:
-    """One of them. `seconds`: wall time, start of the cluster included."""
+    """One run of the plan. `seconds`: wall time, with the start of the cluster."""
 
     folder: RunFolder
     verdict: RunVerdict
@@ -83,7 +91,7 @@ class Replay:
 
 @dataclass
 class Replays:
-    """All so far. What is infrastructure says nothing about the target and is not among the `n`."""
+    """All runs so far. An infrastructure run says nothing about the target and does not count."""
 
     original: Original
     wanted: int
@@ -93,14 +101,14 @@ class Replays:
 
     @property
     def counting(self) -> list[Replay]:
-        """Those that say something; all of them where the failure was infrastructure itself."""
+        """The runs that count; all of them if the original failure was infrastructure itself."""
         expected = self.original.failure
         if expected is not None and expected.verdict is Verdict.INFRASTRUCTURE:
             return self.done
         return [replay for replay in self.done if replay.verdict.verdict is not Verdict.INFRASTRUCTURE]
 
     def as_before(self, replay: Replay) -> bool:
-        """Failed as the original did; without one, violated anything."""
+        """Return whether a run failed as the original did; if that is not known, whether it is a violation."""
         expected = self.original.failure
         if expected is None:
             return replay.verdict.verdict is Verdict.VIOLATION
@@ -120,7 +128,7 @@ class Replays:
 
     @property
     def broken(self) -> Counter[str]:
-        """How often each rule was broken."""
+        """The number of runs that broke each rule."""
         counted: Counter[str] = Counter()
         for replay in self.counting:
             counted.update(replay.signature.broken if self.as_before(replay) else ())
@@ -131,21 +139,27 @@ class Replays:
         verdicts = [replay.verdict.verdict for replay in self.done]
         return Verdict.worst([*verdicts, Verdict.INFRASTRUCTURE] if self.interrupted else verdicts)
 
-    def sentence(self) -> str:
+    def message(self) -> str:
+        """Return how often the plan failed, with the 95 % interval of the rate."""
         others = [f"{count} {verdict.value}" for verdict in Verdict if (count := self.verdicts[verdict])]
         if not self.counting:
-            return f"nothing can be said of the target: {', '.join(others) or 'no run came to its end'}"
+            return f"no run says anything about the target: {', '.join(others) or 'no run came to its end'}"
         low, high = self.interval
         what = "failed as before" if self.original.failure else "failed"
-        said = f"{self.hits} of {len(self.counting)} {what} (95 % interval {low:.0%} to {high:.0%})"
-        return f"{said}: {', '.join(others)}"
+        text = f"{self.hits} of {len(self.counting)} {what} (95 % interval {low:.0%} to {high:.0%})"
+        return f"{text}: {', '.join(others)}"
+
+    def _replay_command(self) -> str:
+        """Return the command that repeats this; a plan file does not name the planted defect, a run folder does."""
+        command = replay_command(self.original.source)
+        return with_defect(command) if self.original.source.is_file() else command
 
     def to_json(self) -> dict[str, Any]:
         low, high = self.interval
         return {
             "format": "fencepost-replay/1",
             "of": str(self.original.source),
-            "story": self.original.plan.story,
+            "scenario": self.original.plan.scenario,
             "target": self.original.plan.target,
             "plan_hash": plan_hash(self.original.plan),
             "backend": self.backend,
@@ -157,7 +171,7 @@ class Replays:
             "verdicts": {verdict.value: self.verdicts[verdict] for verdict in Verdict},
             "broken": dict(self.broken.most_common()),
             "interrupted": self.interrupted,
-            "replay": replay_command(self.original.source),
+            "replay": self._replay_command(),
             "runs": [
                 {
                     "run": str(replay.folder.path),
@@ -171,12 +185,12 @@ class Replays:
 
 
 def replay(replays: Replays, run: RunPlan) -> Iterator[Replay]:
-    """Run the plan until there are as many as wanted, or somebody interrupts; each is told as it ends."""
+    """Run the plan `wanted` times, or until an interrupt; yield each run as it ends."""
     while len(replays.done) < replays.wanted:
         began = time.monotonic()
         try:
             folder, verdict = run(replays.original.plan)
-        except Interrupted:
+        except RunInterrupt:
             replays.interrupted = True
             return
         made = Replay(folder, verdict, time.monotonic() - began)

@@ -1,18 +1,18 @@
-"""What makes two failures the same failure."""
+"""The signature of a failure: two failures with the same signature count as one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from results.records.verdict import Finding, RunVerdict, Verdict
+from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 
 
 @dataclass(frozen=True)
 class Signature:
-    """The verdict, and the rules (or, where no rule is named, the checks) that made it what it is.
+    """The verdict, and the rules (or the checks, if they name no rule) that led to it.
 
-    A listed difference that no longer shows is not the same as the rule's being broken, so it is told apart.
+    A listed difference that no longer shows is another failure than a broken rule, so it has a name of its own.
     """
 
     verdict: Verdict
@@ -29,13 +29,13 @@ class Signature:
         return self.verdict is not Verdict.PASS
 
     def shows_in(self, other: Signature) -> bool:
-        """The same verdict, and at least one of the same rules: how many break with it is a matter of timing."""
+        """Return whether the other has the same verdict and at least one of the same rules; timing decides how many."""
         if self.verdict is not other.verdict:
             return False
         return bool(self.broken & other.broken) or not self.broken
 
     def only(self, rules: frozenset[str]) -> Signature:
-        """The same failure, of these rules alone."""
+        """Return the signature with only these rules."""
         return Signature(self.verdict, self.broken & rules)
 
     def __str__(self) -> str:

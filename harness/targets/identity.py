@@ -1,4 +1,4 @@
-"""Where the ids of a node are written: in its configuration, and in what its log directories say of themselves."""
+"""The ids of a node on disk: in its configuration, and in meta.properties of its log directories."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CLUSTER_ID = "cluster.id"
 
 @dataclass(frozen=True)
 class IdKeys:
-    """The keys of a target: `stored` in META_PROPERTIES, `configured` in its configuration (those that it has)."""
+    """The keys of a target for a node id: `stored` in META_PROPERTIES, `configured` in a node's configuration."""
 
     stored: str
     configured: tuple[str, ...]
@@ -22,7 +22,7 @@ WITH_ZOOKEEPER = IdKeys("broker.id", ("broker.id",))
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """Empty if there is no such file."""
+    """Return the properties of a file; empty if it does not exist."""
     try:
         lines = path.read_text().splitlines()
     except FileNotFoundError:
@@ -32,10 +32,10 @@ def read_properties(path: Path) -> dict[str, str]:
 
 
 def change_property(path: Path, key: str, value: str) -> None:
-    """Give another value to one key, and leave every other line as it is."""
+    """Change the value of one key, and leave every other line as it is."""
     lines = path.read_text().splitlines()
     changed = [f"{key}={value}" if line.partition("=")[0].strip() == key else line for line in lines]
     with path.open("w") as file:
         file.write("".join(f"{line}\n" for line in changed))
         file.flush()
-        os.fsync(file.fileno())  # whose power is taken later keeps it
+        os.fsync(file.fileno())  # a later power loss keeps it

@@ -1,12 +1,14 @@
 """Jars in a cache outside the repository, Apache Kafka's by version.
 
-In this order: `$KAFKA_HOME/libs` if it holds that version; the cache; Maven; the Ivy that pyspark brings along.
+They come from the first of these that has them: `$KAFKA_HOME/libs`, if it holds that version; the cache; Maven; the Ivy
+in pyspark.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,46 +18,57 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from harness.errors import InfrastructureError
+from fencepost.harness.cache_folder import cache_folder
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.targets.coordinates import Coordinates, coordinates, core_jar, replacements, scala
 
 DOWNLOAD_TIMEOUT = 600
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+"""Colours that Maven writes even into a pipe, if its options say so."""
 COMPLETE = "complete"
-"""Marker file: everything of this folder was fetched."""
+"""Marker file of a folder whose download is complete."""
 
 HOMES = {"org.apache.kafka": "KAFKA_HOME", "org.apache.zookeeper": "ZOOKEEPER_HOME"}
-"""Where an unpacked release is named, by group."""
-
-Coordinates = tuple[str, str, str]
+"""The variable that names an unpacked release, by Maven group."""
 
 
-def cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "fencepost"
+SOURCES = "; one is looked for in $KAFKA_HOME/libs, then in the cache, and then fetched with Maven"
 
 
-def major_minor(version: str) -> tuple[int, int]:
-    """`4.3.1` as (4, 3). Raises InfrastructureError for what is not a Kafka version."""
-    parts = version.split(".")
-    if len(parts) < 2 or not all(part.isdigit() for part in parts[:2]):
-        raise InfrastructureError(f"{version!r} is no version of Apache Kafka: give one like 4.3.1")
-    return int(parts[0]), int(parts[1])
+def is_at_home(version: str) -> bool:
+    """Return whether `$KAFKA_HOME` holds this version, so that it need not be a known release."""
+    home = os.environ.get("KAFKA_HOME")
+    return home is not None and any((Path(home) / "libs").glob(f"kafka_2.*-{version}.jar"))
 
 
 def kafka_jars(version: str) -> Path:
-    """The folder with the jars of this version; fetched if need be, once, whoever else wants them now."""
+    """Return the folder with the jars of this version. One process fetches them if needed, others wait for it."""
     home = os.environ.get("KAFKA_HOME")
     if home:
         libs = Path(home) / "libs"
-        if not list(libs.glob(f"kafka_2.*-{version}.jar")):
+        if not is_at_home(version):
             raise InfrastructureError(
                 f"KAFKA_HOME={home} does not hold Apache Kafka {version}: unset it, or ask for its version"
             )
         return libs
-    return fetched(f"kafka-{version}", _coordinates(version), f"kafka_2.13-{version}.jar", "Apache Kafka")
+    return fetched(f"kafka-{version}", coordinates(version), core_jar(version), "Apache Kafka")
+
+
+def class_path(version: str) -> str:
+    """Return the class path of a node. Before the jars of an unpacked old release come those that fit today's Java."""
+    folders = [kafka_jars(version)]
+    if is_at_home(version) and (wanted := replacements(version)):
+        _, name, number = wanted[0]
+        beside = fetched(f"beside-kafka-{scala(version)}", wanted, f"{name}-{number}.jar", "ZooKeeper's client")
+        folders.insert(0, beside)
+    return os.pathsep.join(f"{folder}/*" for folder in folders)
 
 
 def fetched(name: str, wanted: Sequence[Coordinates], proof: str, title: str) -> Path:
-    """The folder `name` of the cache with these jars and what they depend on; `proof` is one that has to be there."""
+    """Return the folder `name` of the cache with these jars and their dependencies.
+
+    `proof` is a jar that has to be in it. InfrastructureError if they cannot be fetched.
+    """
     folder = cache_folder() / name
     with locked(folder):
         if not (folder / COMPLETE).exists():
@@ -65,7 +78,7 @@ def fetched(name: str, wanted: Sequence[Coordinates], proof: str, title: str) ->
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """One process at a time makes what belongs into this folder; the others wait."""
+    """Hold the lock of a folder for the block: one process at a time fills it, the others wait."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(folder.name + ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -85,19 +98,15 @@ def _fetch(wanted: Sequence[Coordinates], proof: str, title: str, folder: Path) 
                 jars.rename(folder)
                 return
             problems.append(problem or f"{tool.__name__.strip('_')} fetched no {proof}")
-    raise InfrastructureError(
-        f"{title} could not be fetched ({'; '.join(problems)}): unpack a release and set {HOMES[wanted[0][0]]} to it, "
-        "or install Maven (apt-get install maven)"
+    maven = (
+        "let Maven reach a repository that has it (~/.m2/settings.xml names a mirror)"
+        if shutil.which("mvn")
+        else "install Maven (apt-get install maven)"
     )
-
-
-def _coordinates(version: str) -> Sequence[Coordinates]:
-    """Kafka and a logger for it: log4j2 since 4.0, reload4j before."""
-    kafka = ("org.apache.kafka", "kafka_2.13", version)
-    if major_minor(version) >= (4, 0):
-        log4j = "org.apache.logging.log4j"
-        return kafka, (log4j, "log4j-core", "2.24.3"), (log4j, "log4j-slf4j-impl", "2.24.3")
-    return kafka, ("org.slf4j", "slf4j-reload4j", "1.7.36")
+    raise InfrastructureError(
+        f"{title} could not be fetched ({'; '.join(problems)}): check the version, unpack a release and set "
+        f"{HOMES[wanted[0][0]]} to it, or {maven}"
+    )
 
 
 def _maven(wanted: Sequence[Coordinates], scratch: Path) -> str | None:
@@ -124,7 +133,7 @@ def _ivy(wanted: Sequence[Coordinates], scratch: Path) -> str | None:
     if ivy is None or java is None:
         return "no Ivy (pyspark is not installed)" if ivy is None else "no java on the PATH"
     dependencies = "".join(
-        f'<dependency org="{group}" name="{name}" rev="{version}" conf="default->default"/>'
+        f'<dependency org="{group}" name="{name}" rev="{version}" force="true" conf="default->default"/>'
         for group, name, version in wanted
     )
     (scratch / "ivy.xml").write_text(
@@ -137,7 +146,7 @@ def _ivy(wanted: Sequence[Coordinates], scratch: Path) -> str | None:
 
 
 def _run(argv: Sequence[str], folder: Path) -> str | None:
-    """None if it worked, else what it said last."""
+    """Run a command; return None if it succeeded, else the reason that it gave."""
     try:
         done = subprocess.run(
             argv, cwd=folder, capture_output=True, text=True, errors="replace", timeout=DOWNLOAD_TIMEOUT, check=False
@@ -146,5 +155,6 @@ def _run(argv: Sequence[str], folder: Path) -> str | None:
         return f"{Path(argv[0]).name} did not end within {DOWNLOAD_TIMEOUT} s"
     if done.returncode == 0:
         return None
-    said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    return f"{Path(argv[0]).name} failed: {said[0] if said else f'exit code {done.returncode}'}"
+    plain = ANSI.sub("", done.stdout + done.stderr)
+    output = [line.removeprefix("[ERROR] ") for line in plain.splitlines() if line.strip()]
+    return f"{Path(argv[0]).name} failed: {output[0] if output else f'exit code {done.returncode}'}"

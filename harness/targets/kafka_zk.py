@@ -9,35 +9,43 @@ from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 
-from harness.backends.backend import Command
-from harness.errors import UsageError
-from harness.network.layout import Layout, Node
-from harness.targets import jvm, listeners
-from harness.targets.archives import free_port, recording, running, says
-from harness.targets.identity import WITH_ZOOKEEPER
-from harness.targets.jars import COMPLETE, cache_folder, kafka_jars, locked, major_minor
-from harness.targets.readiness import unready_with_zookeeper
-from harness.targets.security import refuse_sasl
-from harness.targets.target import Installation, TargetFile, write_properties
-from harness.targets.zookeeper import ZooKeeperServers, connect
-from harness.targets.zookeeper_jars import kafka_s, zookeeper_jars
+from fencepost.harness.cache_folder import cache_folder
+from fencepost.harness.errors import UsageError
+from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.processes.command import Command
+from fencepost.harness.targets import jvm, listeners
+from fencepost.harness.targets.archives import free_port, record
+from fencepost.harness.targets.coordinates import major_minor
+from fencepost.harness.targets.file import TargetFile
+from fencepost.harness.targets.identity import WITH_ZOOKEEPER
+from fencepost.harness.targets.jars import COMPLETE, SOURCES, is_at_home, kafka_jars, locked
+from fencepost.harness.targets.readiness import unready_with_zookeeper
+from fencepost.harness.targets.security import refuse_sasl
+from fencepost.harness.targets.target import Installation, write_properties
+from fencepost.harness.targets.zookeeper import ZooKeeperServers, connect
+from fencepost.harness.targets.zookeeper_jars import from_kafka, zookeeper_jars
 
 WITHOUT_ZOOKEEPER = (4, 0)
 BRINGS_USABLE_ZOOKEEPER = (3, 0)
-"""Servers before ZooKeeper 3.6 hand each other the addresses at which they listen, past all links."""
-STARTED = "[KafkaServer id=1] started"
+"""Servers before ZooKeeper 3.6 send each other the addresses at which they listen, so they would bypass the links."""
+STARTED = ("[KafkaServer id=1] started", "[Kafka Server 1], started")
+"""The line of a broker that has started: since 1.0, and before."""
 FLAGS = (
-    # Whether the server's name has a principal would be looked up by its address, in vain.
+    # Without this the client looks up the name of the server by its address, which fails.
     "-Dzookeeper.sasl.client=false",
 )
 
 
 class ApacheKafkaZk:
+    """Configures and starts brokers of Apache Kafka and their ZooKeeper servers."""
+
     ids = WITH_ZOOKEEPER
 
     def __init__(self, file: TargetFile, version: str) -> None:
         if major_minor(version) >= WITHOUT_ZOOKEEPER:
             raise UsageError(f"Apache Kafka {version} runs without ZooKeeper: ask for apache-kafka:{version}")
+        if not is_at_home(version):
+            file.check_release(version, SOURCES)
         self.file = file
         self.version = version
 
@@ -61,8 +69,11 @@ class ApacheKafkaZk:
         }
         return properties | self.file.properties(node, installation.timing)
 
+    def files(self, node: Node, installation: Installation) -> dict[str, str]:
+        return {}
+
     def format(self, node: Node, installation: Installation) -> None:
-        """A broker writes its own meta.properties into empty directories."""
+        """Make the directories; a broker writes its own meta.properties into empty ones."""
         if node.is_zookeeper:
             self._servers.format(node, installation)
             return
@@ -72,8 +83,8 @@ class ApacheKafkaZk:
     def command(self, node: Node, installation: Installation) -> Command:
         if node.is_zookeeper:
             return self._servers.command(node, installation)
-        flags = [*jvm.name_table(node, installation), *jvm.shared_classes(self._classes), *FLAGS]
-        return Command(jvm.kafka(self.version, *flags, "kafka.Kafka", str(installation.properties(node))))
+        flags = [*jvm.name_table(node, installation), *jvm.shared_classes(self._classes)]
+        return Command(self._java(*flags, installation.properties(node)))
 
     def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
         return unready_with_zookeeper(nodes)
@@ -81,14 +92,18 @@ class ApacheKafkaZk:
     @cached_property
     def _servers(self) -> ZooKeeperServers:
         old = major_minor(self.version) < BRINGS_USABLE_ZOOKEEPER
-        return ZooKeeperServers(zookeeper_jars() if old else kafka_s(kafka_jars(self.version)))
+        return ZooKeeperServers(zookeeper_jars() if old else from_kafka(kafka_jars(self.version)))
+
+    def _java(self, *arguments: str | Path) -> list[str]:
+        *flags, properties = map(str, arguments)
+        return jvm.kafka(self.version, *FLAGS, *flags, "kafka.Kafka", properties)
 
     @property
     def _classes(self) -> Path:
         return cache_folder() / f"prepared-zk-{self.version}" / "classes.jsa"
 
     def _prepare_broker(self) -> None:
-        """Record the classes of a broker, from one that is started and stopped alone, unless that was done."""
+        """Record the classes of a broker that is started and stopped alone, unless the cache has them."""
         folder = self._classes.parent
         with locked(folder):
             if (folder / COMPLETE).exists():
@@ -104,7 +119,7 @@ class ApacheKafkaZk:
 
     def _record(self, scratch: Path) -> None:
         properties, log = scratch / "node.properties", scratch / "node.log"
-        with self._servers.lonely(scratch) as zookeeper:
+        with self._servers.standalone(scratch) as zookeeper:
             write_properties(
                 properties,
                 {
@@ -116,6 +131,4 @@ class ApacheKafkaZk:
                     "log.dirs": str(scratch / "data"),
                 },
             )
-            command = jvm.kafka(self.version, *FLAGS, recording(self._classes), "kafka.Kafka", str(properties))
-            with running(command, log, says(log, STARTED)):
-                pass
+            record(self._classes, self.version, lambda *flags: self._java(*flags, properties), log, *STARTED)

@@ -5,27 +5,33 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection
 
-from harness.backends.backend import Command
-from harness.network.layout import Layout, Node
-from harness.targets import jvm, listeners
-from harness.targets.identity import META_PROPERTIES, IdKeys
-from harness.targets.jars import major_minor
-from harness.targets.prepared import prepare
-from harness.targets.readiness import unready
-from harness.targets.security import refuse_sasl
-from harness.targets.target import Installation, TargetFile, new_uuid, write_properties
+from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.processes.command import Command
+from fencepost.harness.targets import jvm, listeners
+from fencepost.harness.targets.coordinates import major_minor
+from fencepost.harness.targets.file import TargetFile
+from fencepost.harness.targets.identity import META_PROPERTIES, IdKeys
+from fencepost.harness.targets.jars import SOURCES, is_at_home
+from fencepost.harness.targets.prepared import prepare
+from fencepost.harness.targets.readiness import unready
+from fencepost.harness.targets.security import refuse_sasl
+from fencepost.harness.targets.target import Installation, new_uuid, write_properties
 
 METADATA_TOPIC = "__cluster_metadata"
 CONTROLLERS_ADVERTISE = (3, 9)
-"""From here on controllers hand out the address of their listener, past all links, unless told a name; before, they
-refuse to be told."""
+"""Since this version controllers advertise a listener; without a configured name it is an address, which would bypass
+the links. Earlier versions refuse the configuration."""
 
 
 class ApacheKafka:
+    """Configures and starts nodes of Apache Kafka in KRaft mode."""
+
     ids = IdKeys("node.id", ("node.id",))
 
     def __init__(self, file: TargetFile, version: str) -> None:
         major_minor(version)
+        if not is_at_home(version):
+            file.check_release(version, SOURCES)
         self.file = file
         self.version = version
 
@@ -51,8 +57,11 @@ class ApacheKafka:
             properties["advertised.listeners"] = listeners.advertised_listeners(node, layout)
         return properties | self.file.properties(node, installation.timing)
 
+    def files(self, node: Node, installation: Installation) -> dict[str, str]:
+        return {}
+
     def format(self, node: Node, installation: Installation) -> None:
-        """Copy the directory that StorageTool formatted once, under this node's and this cluster's own ids."""
+        """Copy the directory that StorageTool formatted once, and write the ids of this node and cluster into it."""
         for data in installation.log_dirs(node):
             shutil.copytree(prepare(self.version, self._java).data, data, dirs_exist_ok=True)
             write_properties(

@@ -1,17 +1,17 @@
-"""The reference cluster, design `leader-driven`: brokers without a controller around real ZooKeeper servers."""
+"""The reference cluster, design `leader-driven`: brokers without a controller, with real ZooKeeper servers."""
 
 from __future__ import annotations
 
-from harness.network.layout import Node
-from harness.targets.target import Installation
-from harness.targets.zk_controller import ZkController
+from fencepost.harness.network.layout import Node
+from fencepost.harness.targets.target import Installation
+from fencepost.harness.targets.zk_controller import ZkController
 
 METRICS = "metrics.json"
-"""In a node's folder: what it counts of its state changes, replaced every second."""
+"""File in a node's folder with its counters of state changes; the node replaces it every second."""
 
 
 class LeaderDriven(ZkController):
-    """Started as its sibling is; `replication.design` tells the program which of the two it is to be."""
+    """Configures nodes as `zk-controller` does; `replication.design` selects the design in the program."""
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
         properties = super().properties(node, installation)

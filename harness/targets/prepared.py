@@ -1,6 +1,6 @@
-"""What is made once for each version of Apache Kafka, since it costs seconds of a JVM each time.
+"""Files that are made once for each version of Apache Kafka, because each costs seconds of a JVM.
 
-- a data directory that StorageTool formatted; a node gets a copy with its own ids in `meta.properties`;
+- a data directory that StorageTool formatted; each node gets a copy with its own ids in `meta.properties`;
 - an archive of the classes that a node loads (see `archives`).
 """
 
@@ -14,20 +14,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import InfrastructureError
-from harness.targets.archives import free_port, recording, running, says
-from harness.targets.jars import COMPLETE, cache_folder, locked
-from harness.targets.target import new_uuid, write_properties
+from fencepost.harness.cache_folder import cache_folder
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.targets.archives import free_port, record
+from fencepost.harness.targets.jars import COMPLETE, locked
+from fencepost.harness.targets.target import new_uuid, write_properties
 
 FORMAT_TIMEOUT = 120.0
 STARTED = "Kafka Server started"
 
 Java = Callable[..., list[str]]
-"""The command line of a JVM with this version's jars, given what follows them: flags, main class, arguments."""
+"""Returns the command line of a JVM with the jars of this version, for flags, main class and arguments."""
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedFiles:
+    """The folder of a version in the cache."""
+
     folder: Path
 
     @property
@@ -36,13 +39,13 @@ class Prepared:
 
     @property
     def classes(self) -> Path:
-        """May be missing: nodes only start slower then."""
+        """The archive of classes. Without it nodes start, but slower."""
         return self.folder / "classes.jsa"
 
 
-def prepare(version: str, java: Java) -> Prepared:
-    """Make it, unless it is there; once, whoever else wants it now. InfrastructureError if formatting fails."""
-    made = Prepared(cache_folder() / f"prepared-{version}")
+def prepare(version: str, java: Java) -> PreparedFiles:
+    """Return the files of a version; one process makes them if needed. InfrastructureError if formatting fails."""
+    made = PreparedFiles(cache_folder() / f"prepared-{version}")
     with locked(made.folder):
         if not (made.folder / COMPLETE).exists():
             print(f"preparing Apache Kafka {version} for quick starts", file=sys.stderr, flush=True)
@@ -50,14 +53,15 @@ def prepare(version: str, java: Java) -> Prepared:
             made.folder.mkdir()
             with tempfile.TemporaryDirectory() as scratch:
                 _format(version, java, Path(scratch), made.data)
-                if not _record_classes(java, Path(scratch), made):
+                _record_classes(version, java, Path(scratch), made)
+                if not made.classes.exists():
                     print("no class archive could be recorded: nodes start slower", file=sys.stderr, flush=True)
             (made.folder / COMPLETE).touch()
     return made
 
 
 def _format(version: str, java: Java, scratch: Path, data: Path) -> None:
-    properties = _lonely_node(scratch, data)
+    properties = _single_node(scratch, data)
     command = java("kafka.tools.StorageTool", "format", "-t", new_uuid(), "-c", str(properties))
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=FORMAT_TIMEOUT, check=False)
@@ -70,18 +74,16 @@ def _format(version: str, java: Java, scratch: Path, data: Path) -> None:
         )
 
 
-def _record_classes(java: Java, scratch: Path, made: Prepared) -> bool:
-    """Start one node that is controller and broker, end it, and let the JVM write down what it had loaded."""
+def _record_classes(version: str, java: Java, scratch: Path, made: PreparedFiles) -> None:
+    """Start and end one node, controller and broker, so that the JVM writes the classes that it loaded."""
     used = scratch / "used"
     shutil.copytree(made.data, used)
-    properties, log = _lonely_node(scratch, used), scratch / "node.log"
-    with running(java(recording(made.classes), "kafka.Kafka", str(properties)), log, says(log, STARTED)):
-        pass
-    return made.classes.exists()
+    properties, log = _single_node(scratch, used), scratch / "node.log"
+    record(made.classes, version, lambda *flags: java(*flags, "kafka.Kafka", str(properties)), log, STARTED)
 
 
-def _lonely_node(scratch: Path, data: Path) -> Path:
-    """The configuration of a cluster of one node."""
+def _single_node(scratch: Path, data: Path) -> Path:
+    """Write the configuration of a cluster of one node; return its path."""
     controller, broker = free_port(), free_port()
     path = scratch / "node.properties"
     write_properties(

@@ -1,34 +1,37 @@
-"""The reference cluster, design `quorum`: known to the harness only as a program with Kafka's configuration names."""
+"""The reference cluster, design `quorum`, which the harness knows only as a program with Kafka's configuration."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection
 
-from harness.backends.backend import Command
-from harness.errors import UsageError
-from harness.network.layout import Layout, Node
-from harness.targets import listeners
-from harness.targets.identity import IdKeys
-from harness.targets.readiness import unready
-from harness.targets.security import refuse_sasl
-from harness.targets.target import Installation, TargetFile
+from fencepost.harness.errors import UsageError
+from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.processes.command import Command
+from fencepost.harness.targets import listeners, reference
+from fencepost.harness.targets.file import TargetFile
+from fencepost.harness.targets.identity import IdKeys
+from fencepost.harness.targets.readiness import unready
+from fencepost.harness.targets.security import refuse_sasl
+from fencepost.harness.targets.target import Installation
 
 METADATA_TOPIC = "__kafka_metadata"
-PROGRAM = "cluster_impl"
 
 
 class Quorum:
+    """Configures and starts nodes of the design `quorum`."""
+
     ids = IdKeys("node.id", ("broker.id", "controller.id"))
+    plants_defects = True
 
     def __init__(self, file: TargetFile, version: str) -> None:
         if version != file.version:
             raise UsageError(f"{file.name} has no version {version!r}: it is run from this source tree")
+        reference.check_defect()
         self.file = file
         self.version = version
 
     def prepare(self) -> None:
-        """Nothing to do: its program is installed with the harness."""
+        """Do nothing: the program is installed with the harness."""
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
         refuse_sasl(self.file.name, installation)
@@ -49,12 +52,15 @@ class Quorum:
         properties["advertised.listeners"] = listeners.advertised_listeners(node, layout)
         return properties | self.file.properties(node, installation.timing)
 
+    def files(self, node: Node, installation: Installation) -> dict[str, str]:
+        return {}
+
     def format(self, node: Node, installation: Installation) -> None:
-        """The node writes its own meta.properties into an empty directory."""
+        """Make the directory; the node writes its own meta.properties into an empty one."""
         installation.data(node).mkdir(exist_ok=True)
 
     def command(self, node: Node, installation: Installation) -> Command:
-        return Command([sys.executable, "-m", PROGRAM, str(installation.properties(node))])
+        return reference.command(installation.properties(node))
 
     def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
         return unready(nodes, layout, METADATA_TOPIC)

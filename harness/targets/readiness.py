@@ -1,4 +1,4 @@
-"""Whether a node serves: asked of the node itself, at its own address, past every link."""
+"""Readiness of nodes: requests to a node at its own address, which bypasses every link."""
 
 from __future__ import annotations
 
@@ -11,42 +11,57 @@ from kio.schema.metadata.v1 import MetadataRequest, MetadataResponse
 from kio.schema.types import TopicName
 from kio.static.primitive import i32
 
-from harness.clients.raw import NoAnswer, RawConnection
-from harness.network.layout import Layout, Listener, Node
-from harness.targets import zookeeper
+from fencepost.harness.clients.raw import NoAnswer, RawConnection
+from fencepost.harness.network.layout import Layout, Listener, Node
+from fencepost.harness.targets import zookeeper
 
-PATIENCE = 1.0
-"""Seconds for one answer; a node that needs longer is asked again."""
+TIMEOUT_S = 1.0
+"""Seconds to wait for one response. A later request asks again."""
 
 
 def unready(nodes: Collection[Node], layout: Layout, metadata_topic: str) -> str | None:
-    """A sentence about the first of these nodes that does not serve yet; None if all do.
+    """Return a message about the first of these nodes that does not serve yet; None if all serve.
 
-    A controller serves when it answers DescribeQuorum and a controller of the cluster says that it leads. A broker
-    serves when its Metadata lists every one of these brokers: it knows them, and the controller has let them in.
+    A controller serves when it answers DescribeQuorum and a controller of the cluster reports itself as leader. A
+    broker serves when its Metadata response lists each of these brokers, so the controller has unfenced them.
     """
+    controllers = [node for node in nodes if node.is_controller]
+    return without_quorum(controllers, layout, metadata_topic) or unlisted_brokers(
+        [node for node in nodes if node.is_broker]
+    )
+
+
+def without_quorum(controllers: Collection[Node], layout: Layout, metadata_topic: str) -> str | None:
+    """Return a message unless each of these controllers answers DescribeQuorum and one of the cluster leads."""
     try:
-        controllers = [node for node in nodes if node.is_controller]
         leading = [_leads(node, metadata_topic) for node in controllers]
-        others = (node for node in layout.controllers if node not in controllers)
-        if controllers and not any(leading) and not any(_leads_if_there(node, metadata_topic) for node in others):
-            return "no controller says that it leads the quorum"
-        return _strangers([node for node in nodes if node.is_broker])
+    except NoAnswer as error:
+        return str(error)
+    others = (node for node in layout.controllers if node not in controllers)
+    if controllers and not any(leading) and not any(_leads_if_there(node, metadata_topic) for node in others):
+        return "no controller reports itself as leader of the quorum"
+    return None
+
+
+def unlisted_brokers(brokers: Collection[Node]) -> str | None:
+    """Return a message about the first broker whose Metadata response does not list each of these brokers."""
+    try:
+        return _unlisted(brokers)
     except NoAnswer as error:
         return str(error)
 
 
 def unready_with_zookeeper(nodes: Collection[Node]) -> str | None:
-    """The same where ZooKeeper holds the state: its servers have to take sessions, and a broker to know a controller.
+    """Return the same for a design with ZooKeeper: servers have to accept sessions, brokers to know a controller.
 
-    A broker knows none before one holds `/controller` and has told it of the cluster.
+    A broker knows a controller once one holds `/controller` and has sent it the metadata of the cluster.
     """
     servers = [node for node in nodes if node.is_zookeeper]
     if silent := zookeeper.unready(servers):
         return silent
     brokers = [node for node in nodes if node.is_broker]
     try:
-        return _strangers(brokers) or next(
+        return _unlisted(brokers) or next(
             (f"{node.name} knows no controller" for node in brokers if known_controller(node) < 0), None
         )
     except NoAnswer as error:
@@ -54,11 +69,11 @@ def unready_with_zookeeper(nodes: Collection[Node]) -> str | None:
 
 
 def known_controller(node: Node) -> int:
-    """The id of the controller in a broker's Metadata, -1 if it knows none. Raises NoAnswer."""
+    """Return the id of the controller in a broker's Metadata response, -1 if it knows none. Raises NoAnswer."""
     return int(_metadata(node).controller_id)
 
 
-def _strangers(brokers: Collection[Node]) -> str | None:
+def _unlisted(brokers: Collection[Node]) -> str | None:
     for node in brokers:
         known = {int(broker.node_id) for broker in _metadata(node).brokers}
         if missing := [each.name for each in brokers if each.id not in known]:
@@ -67,10 +82,10 @@ def _strangers(brokers: Collection[Node]) -> str | None:
 
 
 def _leads(node: Node, topic: str) -> bool:
-    """Whether this controller leads the quorum: only the leader describes it. Raises NoAnswer."""
+    """Return whether this controller leads the quorum: only the leader describes it. Raises NoAnswer."""
     partition = PartitionData(partition_index=i32(0))
     request = DescribeQuorumRequest(topics=(TopicData(topic_name=TopicName(topic), partitions=(partition,)),))
-    with RawConnection(*node.endpoint(Listener.CONTROLLER), PATIENCE) as connection:
+    with RawConnection(*node.endpoint(Listener.CONTROLLER), TIMEOUT_S) as connection:
         answer = connection.call(request, DescribeQuorumResponse)
     found = [partition for topic in answer.topics for partition in topic.partitions]
     return any(each.error_code is ErrorCode.none and each.leader_id == node.id for each in found)
@@ -84,6 +99,6 @@ def _leads_if_there(node: Node, topic: str) -> bool:
 
 
 def _metadata(node: Node) -> MetadataResponse:
-    """What a broker says of the cluster, without topics. Raises NoAnswer."""
-    with RawConnection(*node.endpoint(Listener.CLIENT), PATIENCE) as connection:
+    """Return a broker's Metadata response without topics. Raises NoAnswer."""
+    with RawConnection(*node.endpoint(Listener.CLIENT), TIMEOUT_S) as connection:
         return connection.call(MetadataRequest(topics=()), MetadataResponse)

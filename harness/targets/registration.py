@@ -1,21 +1,23 @@
-"""Whether ZooKeeper has a broker's registration: read past every link that a fault may break."""
+"""The registration of a broker in ZooKeeper, read through links that no fault breaks."""
 
 from __future__ import annotations
 
-from harness.clients.framed import NoAnswer
-from harness.clients.zookeeper.connection import ZooKeeperConnection
-from harness.network.layout import Layout, Listener
+from fencepost.harness.clients.framed import NoAnswer
+from fencepost.harness.clients.zookeeper.connection import ZooKeeperConnection
+from fencepost.harness.network.layout import Layout, Listener
 
-PATIENCE = 1.0
+TIMEOUT_S = 1.0
 
 
 def holder(layout: Layout, broker: int) -> str | None:
-    """What keeps a broker from registering anew: `registered`, or that nobody could be asked. None if nothing does."""
+    """Return why a broker cannot register again: `registered`, or that no server answered. None if it can."""
     for server in layout.zookeepers:
         try:
-            with ZooKeeperConnection(layout.probe_link(server.name, Listener.ZOOKEEPER).listen, PATIENCE) as connection:
+            with ZooKeeperConnection(
+                layout.probe_link(server.name, Listener.ZOOKEEPER).listen, TIMEOUT_S
+            ) as connection:
                 (znode,) = connection.get([f"/brokers/ids/{broker}"])
                 return None if znode is None else "registered"
         except NoAnswer:
             continue
-    return "in its keeping as far as is known, since no server of it answers"
+    return "unknown, because no ZooKeeper server answers"

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.errors import UsageError
-from harness.network.layout import Node
-from harness.targets.target import Installation
+from fencepost.harness.errors import UsageError
+from fencepost.harness.network.layout import Node
+from fencepost.harness.targets.target import Installation
 
 BROKER_USER = "broker"
-"""Who the nodes are among themselves: may do everything."""
+"""The user as which nodes log in to each other; it has all rights."""
 PASSWORDS = {BROKER_USER: "broker-password", "alice": "alice-password"}
-"""`alice` may connect, and nothing is allowed to her."""
+"""The user `alice` may log in and has no rights."""
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
 def acls_file(node: Node, installation: Installation) -> Path:
+    """Return the path of a node's access control list."""
     return installation.home(node) / "acls"
 
 
 def internal_sasl(node: Node, installation: Installation) -> dict[str, str]:
-    """What makes the INTERNAL listener ask for a login, and what this node logs in to others with."""
+    """Return the properties that make the INTERNAL listener require a login, with the login of this node."""
     users = " ".join(f'user_{name}="{password}"' for name, password in PASSWORDS.items())
     own = f'username="{BROKER_USER}" password="{PASSWORDS[BROKER_USER]}"'
     return {
@@ -34,6 +35,8 @@ def internal_sasl(node: Node, installation: Installation) -> dict[str, str]:
 
 
 def refuse_sasl(name: str, installation: Installation) -> None:
-    """For a driver that knows no logins: UsageError if the plan wants them."""
+    """Raise UsageError if the plan asks for logins, in a driver that cannot configure them."""
     if installation.security != "plaintext":
-        raise UsageError(f"the nodes of {name} are not set up for `security: {installation.security}`")
+        raise UsageError(
+            f"{name} does not support `security: {installation.security}`: drop it, or choose another target"
+        )

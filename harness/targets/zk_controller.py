@@ -1,31 +1,33 @@
-"""The reference cluster, design `zk-controller`: brokers of its program around real ZooKeeper servers."""
+"""The reference cluster, design `zk-controller`: its brokers, with real ZooKeeper servers."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection
 from functools import cached_property
 
-from harness.backends.backend import Command
-from harness.errors import UsageError
-from harness.network.layout import Layout, Node
-from harness.targets import jvm, listeners
-from harness.targets.identity import WITH_ZOOKEEPER
-from harness.targets.readiness import unready_with_zookeeper
-from harness.targets.security import acls_file, internal_sasl
-from harness.targets.target import Installation, TargetFile
-from harness.targets.zookeeper import ZooKeeperServers, connect
-from harness.targets.zookeeper_jars import zookeeper_jars
-
-PROGRAM = "cluster_impl"
+from fencepost.harness.errors import UsageError
+from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.processes.command import Command
+from fencepost.harness.targets import jvm, listeners, reference
+from fencepost.harness.targets.file import TargetFile
+from fencepost.harness.targets.identity import WITH_ZOOKEEPER
+from fencepost.harness.targets.readiness import unready_with_zookeeper
+from fencepost.harness.targets.security import acls_file, internal_sasl
+from fencepost.harness.targets.target import Installation
+from fencepost.harness.targets.zookeeper import ZooKeeperServers, connect
+from fencepost.harness.targets.zookeeper_jars import zookeeper_jars
 
 
 class ZkController:
+    """Configures and starts brokers of the design `zk-controller`, and their ZooKeeper servers."""
+
     ids = WITH_ZOOKEEPER
+    plants_defects = True
 
     def __init__(self, file: TargetFile, version: str) -> None:
         if version != file.version:
             raise UsageError(f"{file.name} has no version {version!r}: it is run from this source tree")
+        reference.check_defect()
         self.file = file
         self.version = version
 
@@ -34,7 +36,7 @@ class ZkController:
         self._servers.prepare()
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
-        """Without `process.roles`: that is what tells a node to run with ZooKeeper."""
+        """Return the configuration of a node. Without `process.roles` a broker runs with ZooKeeper."""
         if node.is_zookeeper:
             return self._servers.properties(node, installation)
         properties = {
@@ -51,8 +53,11 @@ class ZkController:
             properties |= internal_sasl(node, installation)
         return properties | self.file.properties(node, installation.timing)
 
+    def files(self, node: Node, installation: Installation) -> dict[str, str]:
+        return {}
+
     def format(self, node: Node, installation: Installation) -> None:
-        """A broker writes its own meta.properties into empty directories."""
+        """Make the directories; a broker writes its own meta.properties into empty ones."""
         if node.is_zookeeper:
             self._servers.format(node, installation)
             return
@@ -64,7 +69,7 @@ class ZkController:
     def command(self, node: Node, installation: Installation) -> Command:
         if node.is_zookeeper:
             return self._servers.command(node, installation)
-        return Command([sys.executable, "-m", PROGRAM, str(installation.properties(node))])
+        return reference.command(installation.properties(node))
 
     def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
         return unready_with_zookeeper(nodes)

@@ -1,4 +1,4 @@
-"""ZooKeeper servers as nodes of a cluster: standalone or an ensemble, configured, started and asked like any other."""
+"""ZooKeeper servers as nodes of a cluster, standalone or as an ensemble."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
 
-from harness.backends.backend import Command
-from harness.clients.views import Answer
-from harness.clients.zookeeper.server import ask_server
-from harness.network.addresses import ELECTION_PORT, QUORUM_PORT, ZOOKEEPER_PORT, Endpoint
-from harness.network.layout import Layout, Node
-from harness.targets import jvm
-from harness.targets.archives import free_port, recording, running
-from harness.targets.jars import cache_folder, locked
-from harness.targets.target import Installation, write_properties
-from harness.targets.zookeeper_jars import ZooKeeperJars
+from fencepost.harness.cache_folder import cache_folder
+from fencepost.harness.clients.views import Answer
+from fencepost.harness.clients.zookeeper.server import ask_server
+from fencepost.harness.network.addresses import ELECTION_PORT, QUORUM_PORT, ZOOKEEPER_PORT, Endpoint
+from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.processes.command import Command
+from fencepost.harness.targets import jvm
+from fencepost.harness.targets.archives import free_port, recording, running
+from fencepost.harness.targets.jars import locked
+from fencepost.harness.targets.target import Installation, write_properties
+from fencepost.harness.targets.zookeeper_jars import ZooKeeperJars
 
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 FLAGS = (
@@ -27,25 +28,25 @@ FLAGS = (
     "-Dzookeeper.admin.enableServer=false",
     "-Dzookeeper.jmx.log4j.disable=true",
     "-Dzookeeper.preAllocSize=1024",
-    # A killed process loses nothing that the kernel has, so nothing here depends on fsync.
+    # A killed process loses no data that the kernel has, so fsync is not needed.
     "-Dzookeeper.forceSync=no",
 )
 TICKS_OF_A_SESSION = 8
-"""A session ends up to one tick later than it should."""
+"""Ticks in a session timeout. A session ends up to one tick late."""
 TICK_MS = (100, 500)
 CATCH_UP_MS, SILENT_MS = 2500, 2000
-"""How long a server may take to follow its leader, and how long either may be silent."""
-PATIENCE = 1.0
+"""Time for a server to catch up with its leader, and time for which either may be silent."""
+TIMEOUT_S = 1.0
 
 
 class ZooKeeperServers:
-    """What a target's driver needs for those of its nodes that are ZooKeeper servers."""
+    """Configures and starts the ZooKeeper servers of a target."""
 
     def __init__(self, jars: ZooKeeperJars) -> None:
         self._jars = jars
 
     def prepare(self) -> None:
-        """Record the classes of a server, unless that was done."""
+        """Record the classes of a server, unless the cache has them."""
         archive = self._archive()
         with locked(archive):
             missing = archive.with_suffix(".none")
@@ -59,7 +60,7 @@ class ZooKeeperServers:
                 missing.touch()
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
-        """zoo.cfg. Every server is named as its peers reach it, and binds its own address alone."""
+        """Return zoo.cfg. It names every server as its peers reach it; a server binds its own address only."""
         lowest, highest = TICK_MS
         tick = max(lowest, min(highest, installation.timing.session_ms // TICKS_OF_A_SESSION))
         properties = {
@@ -95,18 +96,18 @@ class ZooKeeperServers:
         return jvm.java(*FLAGS, *self._jars.logging, "-cp", self._jars.class_path, *arguments)
 
     def _archive(self) -> Path:
-        """One for each class path and the state of its files: an archive fits no other."""
+        """Return the path of the archive for this class path and the state of its files: it fits no other."""
         stamps = [f"{entry} {entry.stat().st_mtime_ns if entry.exists() else 0}" for entry in self._jars.entries]
         digest = hashlib.sha256("\n".join(stamps).encode()).hexdigest()[:12]
         return cache_folder() / f"prepared-zookeeper-{digest}.jsa"
 
     def _record(self, archive: Path, scratch: Path) -> None:
-        with self.lonely(scratch, recording(archive)):
+        with self.standalone(scratch, recording(archive)):
             pass
 
     @contextmanager
-    def lonely(self, scratch: Path, *flags: str) -> Iterator[Endpoint]:
-        """A server by itself, at a free port, for as long as the block lasts. It may have failed to start."""
+    def standalone(self, scratch: Path, *flags: str) -> Iterator[Endpoint]:
+        """Run a standalone server at a free port for the block. It may have failed to start."""
         endpoint, data, properties = Endpoint("127.0.0.1", free_port()), scratch / "zookeeper", scratch / "zoo.cfg"
         data.mkdir()
         write_properties(
@@ -125,14 +126,15 @@ class ZooKeeperServers:
 
 
 def unready(nodes: Collection[Node]) -> str | None:
-    """A sentence about the first of these servers that serves nobody; None if all do."""
-    return next((f"{node.name} serves no sessions" for node in nodes if not serves(node.front)), None)
+    """Return a message about the first of these servers that accepts no sessions; None if all accept them."""
+    return next((f"{node.name} accepts no sessions" for node in nodes if not serves(node.front)), None)
 
 
 def serves(endpoint: Endpoint) -> bool:
-    return ask_server(endpoint, PATIENCE).answer is Answer.SERVING
+    """Return whether a server accepts sessions."""
+    return ask_server(endpoint, TIMEOUT_S).answer is Answer.SERVING
 
 
 def connect(layout: Layout) -> str:
-    """`zk-1:2181,…`: what brokers are told; each resolves the names to its own links."""
+    """Return `zk-1:2181,…`, the servers for brokers. Each broker resolves the names to its own links."""
     return ",".join(f"{node.name}:{ZOOKEEPER_PORT}" for node in layout.zookeepers)

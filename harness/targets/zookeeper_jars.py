@@ -1,7 +1,7 @@
-"""A ZooKeeper server to run: whatever carries its jars.
+"""The jars of a ZooKeeper server.
 
-In this order: `$ZOOKEEPER_HOME`, which is an unpacked release, or `/usr/share/java` for Debian's package; the jars that
-pyspark brings along, which hold a complete server; Debian's package; the cache, filled by Maven.
+They come from the first of these that has them: `$ZOOKEEPER_HOME`, which is an unpacked release, or `/usr/share/java`
+for Debian's package; pyspark, whose jars hold a complete server; Debian's package; the cache, filled by Maven.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from harness.errors import InfrastructureError
-from harness.targets.jars import COMPLETE, cache_folder, fetched
-from harness.targets.target import FILES
+from fencepost.harness.cache_folder import cache_folder
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.targets.jars import COMPLETE, fetched
+from fencepost.harness.targets.target import FILES
 
 VERSION = "3.9.5"
-"""What is fetched where nothing is found."""
+"""The version to fetch if no other source has the jars."""
 NAME = f"zookeeper-{VERSION}"
 DEBIAN = Path("/usr/share/java")
 SERVER = ("zookeeper-[0-9]*.jar", "zookeeper-jute-*.jar", "slf4j-api-*.jar", "metrics-core-*.jar", "snappy-java-*.jar")
-"""What a server needs; without snappy-java it answers that it does not serve."""
+"""The jars that a server needs. Without snappy-java it starts and refuses to serve."""
 LOGGER = ("log4j-slf4j2-impl-*.jar", "log4j-core-*.jar", "log4j-api-*.jar")
 DEBIAN_JARS = ("zookeeper", "zookeeper-jute", "slf4j-api", "slf4j-log4j12", "log4j-1.2", "metrics-core", "snappy-java")
 COORDINATES = (
@@ -34,7 +35,7 @@ COORDINATES = (
 
 @dataclass(frozen=True)
 class ZooKeeperJars:
-    """A class path, and who brought it."""
+    """A class path, and the source of its jars."""
 
     origin: str
     entries: tuple[Path, ...]
@@ -45,7 +46,7 @@ class ZooKeeperJars:
 
     @property
     def logging(self) -> list[str]:
-        """Flags for whichever logger is on the class path: to standard output."""
+        """Flags that make any of the three loggers write to standard output."""
         return [
             f"-Dlog4j.configuration=file:{FILES / 'log4j.properties'}",
             f"-Dlog4j2.configurationFile={FILES / 'log4j2.properties'}",
@@ -54,19 +55,19 @@ class ZooKeeperJars:
 
 
 def zookeeper_jars() -> ZooKeeperJars:
-    """The first there are; fetched if there are none. InfrastructureError with what to do if that fails."""
+    """Return the jars of the first source that has them, or fetch them. InfrastructureError if that fails."""
     return found_jars() or _fetched()
 
 
 def found_jars() -> ZooKeeperJars | None:
-    """The first that need not be fetched."""
+    """Return the jars of the first source that needs no download, or None."""
     if home := os.environ.get("ZOOKEEPER_HOME"):
         return _debian(Path(home)) or _home(Path(home))
     return next((jars for jars in (_pyspark(), _debian(DEBIAN), _cached()) if jars is not None), None)
 
 
-def kafka_s(folder: Path) -> ZooKeeperJars:
-    """Those among the jars of a release of Apache Kafka."""
+def from_kafka(folder: Path) -> ZooKeeperJars:
+    """Return the ZooKeeper jars in a release of Apache Kafka."""
     return ZooKeeperJars("Apache Kafka's jars", (folder / "*",))
 
 

@@ -1,1 +1,1 @@
-"""What many runs say together. The only part that needs Spark."""
+"""Trends over many runs, computed by Spark; only this package needs it."""

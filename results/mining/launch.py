@@ -1,10 +1,18 @@
-"""Starts a job on this machine alone, with settings for thousands of small files: most time is Spark's own.
+"""Start a Spark job on this machine, with settings for thousands of small files, where most time is Spark's own.
 
-No UI, few partitions, no compiling of queries that look at a few rows each, a JVM that starts quickly.
+The settings switch the UI off, use few partitions, do not compile queries that read a few rows each, and let the JVM
+start quickly.
 """
 
 import os
-from collections.abc import Callable, Sequence
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 CONF = {
     "spark.ui.enabled": "false",
@@ -19,16 +27,58 @@ CONF = {
     "spark.log.level": "ERROR",
 }
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
-"""C1 alone halves the start; a job over months of runs belongs to spark-submit, without this."""
+"""JVM options that halve its start (C1 only). A job over months of runs is for spark-submit, without these options."""
 
 
 def submit_arguments(master: str) -> str:
-    """What spark-submit would have been given."""
+    """Return the arguments that spark-submit would get."""
     conf = " ".join(f"--conf {key}={value}" for key, value in CONF.items())
     return f'--master {master} --driver-java-options "{JVM}" {conf} pyspark-shell'
 
 
+LAST_LINES = 8
+"""Lines of the JVM's own output that an error shows."""
+
+
+class SparkError(Exception):
+    """Spark did not start, or gave up."""
+
+
 def launch(job: Callable[[Sequence[str]], int], argv: Sequence[str], *, master: str = "local[2]") -> int:
-    """Run a job's `main` in this process. Settings that the environment already has are left alone."""
+    """Run a job's `main` in this process and return its exit code. PYSPARK_SUBMIT_ARGS is kept if it is set.
+
+    The JVM's greetings and warnings are shown only if it fails, which raises SparkError.
+    """
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", submit_arguments(master))
-    return job(argv)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    with tempfile.TemporaryDirectory(prefix="fencepost-trends-") as scratch:
+        output = Path(scratch) / "jvm.log"
+        try:
+            with _jvm_errors_into(output):
+                return job(argv)
+        except (PySparkException, Py4JError) as error:
+            lines = [f"  | {line}" for line in output.read_text(errors="replace").splitlines()[-LAST_LINES:]]
+            raise SparkError("\n".join([f"Spark failed: {str(error).splitlines()[0]}", *lines])) from error
+
+
+@contextmanager
+def _jvm_errors_into(path: Path) -> Iterator[None]:
+    """Let the programs that are started in the block write their errors into a file; Python's own stay where they are.
+
+    The JVM writes before its log4j is configured, so no setting of it stops that.
+    """
+    sys.stderr.flush()
+    ours = os.dup(2)
+    before = sys.stderr
+    try:
+        with path.open("wb") as file:
+            os.dup2(file.fileno(), 2)
+        if before is sys.__stderr__:
+            sys.stderr = os.fdopen(os.dup(ours), "w", buffering=1)
+        yield
+    finally:
+        os.dup2(ours, 2)
+        os.close(ours)
+        if sys.stderr is not before:
+            sys.stderr.close()
+            sys.stderr = before

@@ -2,7 +2,7 @@
 
 import sys
 
-from results.mining.trends import main
+from fencepost.results.mining.trends import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

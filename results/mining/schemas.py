@@ -1,6 +1,6 @@
-"""The declared shapes of what runs leave behind. Inferring them would read everything twice.
+"""The schemas of the files of runs. Spark would read every file twice to infer them.
 
-Of a finding and of an event's data only the fields that are mined are declared; Spark skips the others unparsed.
+Only the mined fields of a finding and of an event's data are declared; Spark skips the others without parsing them.
 """
 
 from typing import Final
@@ -17,6 +17,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from fencepost.results.records.formats import RENAMED_KEYS
+
 CORRUPT: Final = "_corrupt_record"
 
 
@@ -27,9 +29,14 @@ def _struct(**fields: DataType) -> StructType:
 _TEXT, _LONG, _DOUBLE = StringType(), LongType(), DoubleType()
 _TEXTS = MapType(_TEXT, _TEXT)
 
+EARLIER_NAMES: Final = {present: earlier for earlier, present in RENAMED_KEYS.items()}
+"""The column of format 1 for each renamed column; `tables` reads its values into the present column."""
+EARLIER_RUN: Final[dict[str, DataType]] = {EARLIER_NAMES["scenario"]: _TEXT}
+EARLIER_FINDING: Final[dict[str, DataType]] = {EARLIER_NAMES["message"]: _TEXT}
+
 MANIFEST: Final = _struct(
     run=_TEXT,
-    story=_TEXT,
+    scenario=_TEXT,
     target=_TEXT,
     target_version=_TEXT,
     backend=_TEXT,
@@ -40,7 +47,14 @@ MANIFEST: Final = _struct(
     versions=_TEXTS,
     machine=_TEXTS,
     hashes=_TEXTS,
+    programs=_TEXTS,
+    target_digest=_TEXT,
+    target_commit=_TEXT,
+    planted_defect=_TEXT,
+    planted_nodes=_TEXTS,
+    ci=_TEXTS,
     format=_TEXT,
+    **EARLIER_RUN,
     **{CORRUPT: _TEXT},
 )
 
@@ -48,27 +62,35 @@ FINDING: Final = _struct(
     verdict=_TEXT,
     check=_TEXT,
     title=_TEXT,
-    sentence=_TEXT,
+    message=_TEXT,
     requirement=_TEXT,
+    also=ArrayType(_TEXT),
+    part_of=_TEXT,
     level=_TEXT,
     difference=_TEXT,
     at=_DOUBLE,
     basis=_TEXT,
     evidence=_struct(judged=_LONG),
+    **EARLIER_FINDING,
 )
+
+REQUIREMENT: Final = _struct(id=_TEXT, state=_TEXT, says=_TEXT, document=_TEXT, section=_TEXT, url=_TEXT)
 
 VERDICT: Final = _struct(
     format=_TEXT,
     verdict=_TEXT,
     exit_code=IntegerType(),
     headline=_TEXT,
-    story=_TEXT,
+    scenario=_TEXT,
     target=_TEXT,
     plan_hash=_TEXT,
     duration=_DOUBLE,
     events=_LONG,
     torn=_LONG,
+    planted_defect=_TEXT,
     findings=ArrayType(FINDING),
+    requirements=ArrayType(REQUIREMENT),
+    **EARLIER_RUN,
     **{CORRUPT: _TEXT},
 )
 

@@ -1,11 +1,11 @@
-"""What is computed from the tables: verdicts and durations, flips, slow phases, requirements.
+"""The scores: verdicts and durations, flips, slow phases, requirements.
 
-A flip is a run whose verdict differs from the one before it, of the same story on the same target and backend: a plan
-does not say in what it is run, and containers are slower than processes. Runs with the
-verdict `infrastructure` say nothing about the rules and take no part in flips. Two kinds are kept apart:
+A flip is a run whose verdict differs from the one before it, of the same scenario on the same target and backend: a
+plan does not name the backend, and containers are slower than processes. Runs with the verdict `infrastructure` prove
+nothing about the rules and are left out of flips. Two kinds are counted separately:
 
-- same plan: nothing was different but chance and the code, so a flip is nondeterminism or a change;
-- other plan: seed or schedule changed, so a flip is what the chaos found.
+- same plan: only chance and the code may differ, so a flip is nondeterminism or a change of the code;
+- other plan: the seed or the schedule changed, so a flip is a find of the chaos.
 
 The rate is flips / pairs of neighbours, of that kind alone (null without pairs).
 """
@@ -13,38 +13,45 @@ The rate is flips / pairs of neighbours, of that kind alone (null without pairs)
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from fencepost.results.records.folder import RANDOM_PLANS
+
 VERDICTS = ("pass", "violation", "infrastructure", "inconclusive")
 SLOWEST = 15
-_STORY = ("story", "target", "backend")
+_SCENARIO = ("scenario", "target", "backend")
 
 
-def stories(runs: DataFrame) -> DataFrame:
-    """One row a story, target and backend: how many runs ended how, and how long they took (seconds)."""
+def scenarios(runs: DataFrame) -> DataFrame:
+    """Return for each scenario, target and backend the number of runs by verdict, and their durations in seconds."""
     counts = [F.count(F.when(F.col("verdict") == name, 1)).alias(name) for name in VERDICTS]
+    named = F.when(F.col("campaign").isNotNull(), RANDOM_PLANS).otherwise(F.col("scenario"))
     return (
-        runs.groupBy(*_STORY)
+        runs.withColumn("scenario", named)
+        .groupBy(*_SCENARIO)
         .agg(
             F.count("*").alias("runs"),
             *counts,
             F.percentile_approx("duration", 0.5).alias("median_s"),
             F.max("duration").alias("longest_s"),
         )
-        .orderBy("target", "story", "backend")
+        .orderBy("target", "scenario", "backend")
     )
 
 
 def flips(runs: DataFrame) -> DataFrame:
-    """One row a story, target and backend: rates of both kinds, and the first run of each kind that flipped."""
-    order = Window.partitionBy(*_STORY).orderBy("started", "run")
-    conclusive = runs.where(F.col("verdict") != "infrastructure")
+    """Return for each scenario, target and backend the flip rates of both kinds, and the first flipped run of each.
+
+    Runs of campaigns have no neighbours and are left out.
+    """
+    order = Window.partitionBy(*_SCENARIO).orderBy("started", "run")
+    conclusive = runs.where((F.col("verdict") != "infrastructure") & F.col("campaign").isNull())
     pairs = conclusive.select(
-        *_STORY,
+        *_SCENARIO,
         "run",
         "started",
         (F.lag("verdict").over(order) != F.col("verdict")).alias("flipped"),
         (F.lag("plan_hash").over(order) == F.col("plan_hash")).alias("same_plan"),
     ).where(F.col("flipped").isNotNull())
-    return pairs.groupBy(*_STORY).agg(
+    return pairs.groupBy(*_SCENARIO).agg(
         *_rates(F.col("same_plan"), "same_plan"), *_rates(~F.col("same_plan"), "other_plan")
     )
 
@@ -59,24 +66,29 @@ def _rates(kind: Column, name: str) -> tuple[Column, Column, Column]:
 
 
 def slowest(steps: DataFrame) -> DataFrame:
-    """The steps and phases that take longest in the median (seconds), and how often they missed."""
+    """Return the steps and phases with the longest median duration (seconds), and how often each was not done.
+
+    Steps of random plans are left out: no other run has them.
+    """
     return (
-        steps.groupBy("target", "backend", "story", "step")
+        steps.where(F.col("campaign").isNull())
+        .groupBy("target", "backend", "scenario", "step")
         .agg(
             F.count("*").alias("times"),
             F.percentile_approx("seconds", 0.5).alias("median_s"),
             F.max("seconds").alias("longest_s"),
             F.count(F.when(F.col("outcome") != "done", 1)).alias("not_done"),
         )
-        .orderBy(F.desc("median_s"), "target", "backend", "story", "step")
+        .orderBy(F.desc("median_s"), "target", "backend", "scenario", "step")
         .limit(SLOWEST)
     )
 
 
-def requirements(findings: DataFrame) -> DataFrame:
-    """One row a requirement and target: how many runs came to which state, the worst of their findings.
+def requirements(findings: DataFrame, not_exercised: DataFrame, rules: DataFrame) -> DataFrame:
+    """Return for each requirement and target the number of runs by state, and the rule in words.
 
-    `idle` is a run in which every check of it had nothing to judge: it held over nothing.
+    A run has the worst state of its findings, of which one may judge several requirements. A run is `not_exercised` if
+    every check of the requirement had nothing to judge, or if it only names the requirement.
     """
     verdict = F.col("verdict")
     listed = F.col("difference").isNotNull() & (verdict == "pass")
@@ -86,9 +98,13 @@ def requirements(findings: DataFrame) -> DataFrame:
         .when(F.bool_or(verdict == "inconclusive"), "not_covered")
         .when(F.bool_or(listed), "as_listed")
         .when(F.bool_or(judged), "held")
-        .otherwise("idle")
+        .otherwise("not_exercised")
     )
-    of_run = findings.where("requirement is not null").groupBy("requirement", "target", "run").agg(state.alias("state"))
-    states = ("held", "as_listed", "broken", "not_covered", "idle")
+    ids = F.concat(F.array("requirement"), F.coalesce("also", F.array().cast("array<string>")))
+    judging = findings.withColumn("requirement", F.explode(ids)).where("requirement is not null")
+    judging = judging.unionByName(not_exercised, allowMissingColumns=True)
+    of_run = judging.groupBy("requirement", "target", "run").agg(state.alias("state"))
+    states = ("held", "as_listed", "broken", "not_covered", "not_exercised")
     counts = [F.count(F.when(F.col("state") == name, 1)).alias(name) for name in states]
-    return of_run.groupBy("requirement", "target").agg(*counts).orderBy("requirement", "target")
+    counted = of_run.groupBy("requirement", "target").agg(*counts)
+    return counted.join(rules, "requirement", "left").orderBy("requirement", "target")

@@ -1,4 +1,4 @@
-"""The tables that everything else is computed from: runs, findings, steps; and what could not be read."""
+"""The base tables: runs, findings, steps, and unreadable files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,60 +7,133 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from results.mining.schemas import CORRUPT, EVENT, MANIFEST, VERDICT
-from results.mining.survey import Survey
-from results.records.folder import MANIFEST_FORMAT
-from results.records.verdict import VERDICT_FORMAT
+from fencepost.results.mining.schemas import CORRUPT, EARLIER_NAMES, EVENT, MANIFEST, VERDICT
+from fencepost.results.records.formats import EARLIER, MANIFEST_FORMAT, VERDICT_FORMAT
+from fencepost.results.records.survey import Survey
 
-_RUN = ("run", "date", "story", "target", "backend")
+_RUN = ("run", "campaign", "left_out", "date", "scenario", "target", "backend")
+_CI = {"branch": "branch", "ci_system": "system", "ci_job": "job", "ci_url": "url"}
+"""The columns of the job of continuous integration, and their keys in the manifest."""
+_IDENTITY = ("target_version", "target_digest", "target_commit", *_CI)
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """- runs: one row a judged run (run, date, story, target, backend, started, plan_hash, commit, seed, verdict,
-      duration, headline).
-    - findings: one row a finding (run, date, story, target, backend, and the finding's own columns).
-    - steps: one row a step or phase of a run (run, date, story, target, backend, step, seconds, outcome).
-    - unreadable: one row a file (run, file, lines): lines that are not what they should be, torn last ones included.
+    """The base tables. The first three begin with run, campaign, left_out, date, scenario, target, backend.
+
+    `run` is the path below the surveyed folder. `campaign` is the folder of the campaign that a run is part of, else
+    null. `left_out` is null for a run that the scores count, else the reason: `no node started`, as with a version that
+    does not exist, or `with the planted defect NAME`.
+
+    - runs: one row a judged run (started, plan_hash, commit, seed, verdict, duration, headline, planted_defect,
+      target_version, target_digest, target_commit, branch, ci_system, ci_job, ci_url). The last ones are null where
+      they are not known, `planted_defect` for healthy nodes.
+    - findings: one row a finding, with its own columns.
+    - steps: one row a step or phase of a run (step, seconds, outcome).
+    - unreadable: one row a file (run, file, lines): malformed lines, a torn last line included.
+    - not_exercised: one row a requirement that a run names and that nothing in it judged (requirement).
+    - rules: one row a requirement (requirement, rule): its text in the newest verdict that has it.
     """
 
     runs: DataFrame
     findings: DataFrame
     steps: DataFrame
     unreadable: DataFrame
+    not_exercised: DataFrame
+    rules: DataFrame
 
 
 def read_tables(spark: SparkSession, found: Survey) -> Tables:
-    manifests = _read(spark, found.files("manifest"), MANIFEST, whole=True, of=MANIFEST_FORMAT)
-    verdicts = _read(spark, found.files("verdict"), VERDICT, whole=True, of=VERDICT_FORMAT)
-    journals = _read(spark, found.files("journal"), EVENT, whole=False)
+    """Read the files of all surveyed folders. Files of format 1 get the present columns."""
+    campaigns = [each.name for each in found.campaigns]
+    manifests = _read(spark, found.files("manifest"), campaigns, MANIFEST, whole=True, of=MANIFEST_FORMAT)
+    verdicts = _read(spark, found.files("verdict"), campaigns, VERDICT, whole=True, of=VERDICT_FORMAT)
+    journals = _read(spark, found.files("journal"), campaigns, EVENT, whole=False)
     events = _good(journals)
-    began = events.groupBy("run").agg(F.min("wall").alias("began"))
-    manifest = _good(manifests).select("run", "started", "seed", "commit", "backend")
-    judged = _good(verdicts).join(manifest, "run", "left")
+    node_started = F.bool_or((F.col("type") == "node") & (F.col("phase") == "started"))
+    began = events.groupBy("run").agg(F.min("wall").alias("began"), node_started.alias("node_started"))
+    manifest = _good(manifests).select("run", "started", "seed", "commit", "backend", *_identity())
+    verdict = _good(verdicts).withColumn("scenario", F.coalesce("scenario", EARLIER_NAMES["scenario"]))
+    judged = verdict.join(manifest, "run", "left")
     judged = judged.join(began, "run", "left").withColumn("started", F.coalesce("started", "began"))
     judged = judged.withColumn("backend", F.coalesce("backend", F.lit("unknown")))
-    judged = judged.withColumn("date", _date("run", "started")).cache()
-    runs = judged.select(*_RUN, "started", "plan_hash", "commit", "seed", "verdict", "duration", "headline")
+    judged = judged.withColumn("date", _date("run", "started")).withColumn("left_out", _left_out())
+    judged = judged.withColumn("campaign", _given_text(F.regexp_extract("run", "^(.*)/", 1))).cache()
+    runs = judged.select(
+        *_RUN,
+        "started",
+        "plan_hash",
+        "commit",
+        "seed",
+        "verdict",
+        "duration",
+        "headline",
+        _given("planted_defect"),
+        *_IDENTITY,
+    )
     findings = judged.select(*_RUN, F.explode("findings").alias("finding")).select(*_RUN, "finding.*")
+    findings = findings.withColumn("message", F.coalesce("message", EARLIER_NAMES["message"])).drop(
+        EARLIER_NAMES["message"]
+    )
     steps = _steps(events).join(runs.select(*_RUN), "run")
     unreadable = _bad(manifests, "manifest.json").union(_bad(verdicts, "verdict.json")).union(_bad(journals, "journal"))
-    return Tables(runs, findings, steps, unreadable)
+    of_verdicts = judged.select(*_RUN, "started", F.explode("requirements").alias("of"))
+    not_exercised = of_verdicts.where(F.col("of.state") == "not exercised").select(
+        *_RUN, F.col("of.id").alias("requirement")
+    )
+    worded = of_verdicts.where("of.says is not null")
+    rules = worded.groupBy(F.col("of.id").alias("requirement")).agg(F.max_by("of.says", "started").alias("rule"))
+    return Tables(runs, findings, steps, unreadable, not_exercised, rules)
+
+
+def _left_out() -> Column:
+    """Return the reason for which the scores leave a run out; null for a run that they count."""
+    idle = (F.col("verdict") == "infrastructure") & ~F.col("node_started")
+    planted = F.concat(F.lit("with the planted defect "), "planted_defect")
+    return F.when(idle, "no node started").when(_given("planted_defect").isNotNull(), planted)
+
+
+def _identity() -> list[Column]:
+    """Return the columns of a manifest that say what ran, and in which job."""
+    given = [_given(name) for name in _IDENTITY if name not in _CI]
+    return [*given, *(F.col("ci")[key].alias(name) for name, key in _CI.items())]
+
+
+def _given(name: str) -> Column:
+    """Return a column with null in place of an empty text."""
+    return _given_text(F.col(name)).alias(name)
+
+
+def _given_text(text: Column) -> Column:
+    return F.when(text != "", text)
 
 
 def _read(
-    spark: SparkSession, paths: Sequence[str], schema: StructType, *, whole: bool, of: str | None = None
+    spark: SparkSession,
+    paths: Sequence[str],
+    campaigns: Sequence[str],
+    schema: StructType,
+    *,
+    whole: bool,
+    of: str | None = None,
 ) -> DataFrame:
-    """JSON files with the name of their run. A malformed one, or one whose format is not `of`, is a row with something
-    in the corrupt column."""
+    """Read JSON files, with their run: its name, after that of its campaign if it is in one.
+
+    The corrupt column is set for a malformed file, and for one whose format is not `of`.
+    """
     if not paths:
         return spark.createDataFrame([], schema).withColumn("run", F.lit(""))
     reader = spark.read.schema(schema).option("mode", "PERMISSIVE").option("columnNameOfCorruptRecord", CORRUPT)
     frame = reader.option("multiLine", whole).json(list(paths))
     if of is not None:
-        strange = F.when(~F.col("format").eqNullSafe(of), "of another format")
+        known = [of, *(earlier for earlier, present in EARLIER.items() if present == of)]
+        strange = F.when(~F.coalesce(F.col("format").isin(known), F.lit(False)), "of another format")
         frame = frame.withColumn(CORRUPT, F.coalesce(F.col(CORRUPT), strange))
-    return frame.withColumn("run", F.element_at(F.split(F.col("_metadata.file_path"), "/"), -2)).cache()
+    parts = F.split(F.col("_metadata.file_path"), "/")
+    name, folder = F.element_at(parts, -2), F.element_at(parts, -3)
+    return frame.withColumn(
+        "run", F.when(folder.isin(*campaigns), F.concat_ws("/", folder, name)).otherwise(name)
+    ).cache()
 
 
 def _good(frame: DataFrame) -> DataFrame:
@@ -73,13 +146,13 @@ def _bad(frame: DataFrame, file: str) -> DataFrame:
 
 
 def _date(run: str, started: str) -> Column:
-    """The day of a run: of its start, or of its name where neither manifest nor journal tells it."""
+    """Return the day of a run: of its start, or of its name if neither manifest nor journal has the start."""
     of_start = F.date_format(F.timestamp_seconds(F.col(started)), "yyyy-MM-dd")
-    return F.coalesce(of_start, F.regexp_extract(run, r"^(\d{4}-\d{2}-\d{2})", 1))
+    return F.coalesce(of_start, F.regexp_extract(run, r"(?:^|/)(\d{4}-\d{2}-\d{2})[^/]*$", 1))
 
 
 def _steps(events: DataFrame) -> DataFrame:
-    """How long each step took; and before the first and after the last the phases `(start)` and `(end)`."""
+    """Return the duration of each step, and of the phases `(start)` before the first and `(end)` after the last."""
     step, run = F.col("type") == "step", F.col("type") == "run"
     begin, end = F.col("phase") == "begin", F.col("phase") == "end"
     steps = (

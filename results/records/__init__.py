@@ -1,1 +1,1 @@
-"""What a run leaves behind: its folder, its journal, its verdict. Imports nothing of the harness."""
+"""The files of a run folder: read and written by the harness, the judge, the reports and the mining job."""

@@ -1,12 +1,14 @@
-"""The events of a run's journal: one envelope for all of them, and the phases that each type may be in.
+"""The events of a run's journal: one envelope for all of them, and the phases of each type.
 
-The same operation, fault, step or process has several events that share type and id; the phase says how far it is.
+An operation, fault, step or process has several events that share type and id; the phase says how far it is.
 An `op` ends in one of three ways: `ok`, `fail` (it certainly did not happen) or `info` (it may have happened, or not).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+
+from fencepost.results.records.formats import upgrade_event_data
 
 PHASES: Final[Mapping[str, frozenset[str]]] = {
     "run": frozenset({"begin", "end"}),
@@ -18,15 +20,21 @@ PHASES: Final[Mapping[str, frozenset[str]]] = {
     "note": frozenset({"seen"}),
 }
 
-TROUBLE: Final = "infrastructure"
-"""`data.what` of a note by which the harness says that a run is worth nothing; `data.sentence` says why."""
+INFRASTRUCTURE: Final = "infrastructure"
+"""The `data.what` of a note on a failure of the infrastructure; `data.message` describes the failure."""
+
+CLIENT_ENDED: Final = "client-ended"
+"""The `data.what` of a note on a client of the workload that a fatal error ended.
+
+`data.client` is its name, `data.error` the name of the error, `data.message` what the client library says of it.
+"""
 
 CONVERGE: Final = "end:converge"
-"""The step with which every run ends that comes to its end: all faults are healed by then."""
+"""The last step of each run that is not interrupted: all faults are healed by then."""
 
 
 class UnknownEvent(ValueError):
-    """A type or phase that no reader of the journal would understand."""
+    """The journal has no such event type or phase."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +55,16 @@ class Event:
     data: Mapping[str, Any]
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "seq": self.seq,
-            "t": self.t,
-            "wall": self.wall,
-            "type": self.type,
-            "id": self.id,
-            "phase": self.phase,
-            "node": self.node,
-            "data": self.data,
-        }
+        """Return the fields as a line of the journal has them; `asdict` would copy the data of each event."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "Event":
-        """Raises UnknownEvent, KeyError or TypeError for what is not an event."""
+        """Return the event of a parsed line. Raise UnknownEvent, KeyError or TypeError if the line is no event."""
         check_phase(fields["type"], fields["phase"])
         if not isinstance(fields["data"], dict):
             raise TypeError("data is not an object")
+        upgrade_event_data(fields["data"])
         return cls(
             seq=int(fields["seq"]),
             t=float(fields["t"]),
@@ -77,7 +78,7 @@ class Event:
 
 
 def check_phase(event_type: str, phase: str) -> None:
-    """Raise UnknownEvent unless `event_type` has such a phase: a misspelt one would silently be judged by nobody."""
+    """Raise UnknownEvent unless `event_type` has such a phase: no checker would judge a misspelt one."""
     phases = PHASES.get(event_type)
     if phases is None:
         raise UnknownEvent(f"the journal has no events of type {event_type!r}; it has {', '.join(PHASES)}")

@@ -1,30 +1,31 @@
-"""The folder of a run: where each of its files is, and how a new one gets its name."""
+"""The folder of a run: the paths of its files, the name of a new folder, and the manifest."""
 
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from itertools import count
 from pathlib import Path
-from typing import Any
 
-MANIFEST_FORMAT = "fencepost-run/1"
+from fencepost.results.records.files import read_json, write_json
+from fencepost.results.records.formats import MANIFEST_FORMAT, is_readable, upgrade_manifest
+
+RANDOM_PLANS = "(random plans)"
+"""The test that all plans of campaigns are runs of: a random plan is run once, so it has no history of its own."""
 
 
 class FolderError(Exception):
-    """A folder that is not a run's, or that is taken."""
+    """A folder is not the folder of a run, or exists already."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The paths of one run. Making the value creates nothing; `create` does."""
+    """The paths of one run. `create` makes the folder; the constructor does not."""
 
     path: Path
 
     @classmethod
     def create(cls, runs: Path, plan_hash: str, day: date) -> "RunFolder":
-        """Make `runs/YYYY-MM-DD-<plan hash, 8 digits>`, with `-2`, `-3` and so on when that is taken."""
+        """Make `runs/YYYY-MM-DD-<plan hash, 8 digits>`, with `-2`, `-3` and so on if that exists."""
         runs.mkdir(parents=True, exist_ok=True)
         name = f"{day.isoformat()}-{plan_hash[:8]}"
         for number in count(1):
@@ -36,11 +37,11 @@ class RunFolder:
 
     @classmethod
     def create_at(cls, path: Path) -> "RunFolder":
-        """Make the folder at exactly this path. Raises FolderError when something is there."""
+        """Make the folder at exactly this path. Raise FolderError if the path exists."""
         try:
             path.mkdir(parents=True)
         except FileExistsError:
-            raise FolderError(f"{path} exists; a run never writes into the folder of another") from None
+            raise FolderError(f"{path} exists already; a run needs a folder of its own") from None
         folder = cls(path)
         folder.logs.mkdir()
         folder.nodes.mkdir()
@@ -48,7 +49,9 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
-        """The folder of a run that was made earlier. Raises FolderError when it has no plan."""
+        """Return the folder of an earlier run. FolderError if it does not exist or has no plan."""
+        if not path.exists():
+            raise FolderError(f"there is no run folder {path}")
         folder = cls(path)
         if not folder.plan.is_file():
             raise FolderError(f"{path} is not the folder of a run: it has no {folder.plan.name}")
@@ -61,6 +64,11 @@ class RunFolder:
     @property
     def plan(self) -> Path:
         return self.path / "plan.yaml"
+
+    @property
+    def target(self) -> Path:
+        """Return the path of the target file, beside copies of what it names; only if the target is not shipped."""
+        return self.path / "target" / "target.yaml"
 
     @property
     def manifest(self) -> Path:
@@ -80,31 +88,41 @@ class RunFolder:
 
     @property
     def processes(self) -> Path:
-        """Every process of the run, written before it is started."""
+        """Return the path of the process records, which are written before the processes start."""
         return self.path / "processes.jsonl"
 
     @property
     def logs(self) -> Path:
-        """One file a process: `logs/node-4.log`."""
+        """Return the folder with one log a process: `logs/node-4.log`."""
         return self.path / "logs"
 
     @property
     def nodes(self) -> Path:
-        """One folder a node, with its configuration and its data."""
+        """Return the folder with one folder a node, for its configuration and data."""
         return self.path / "nodes"
+
+
+def short_digest(digest: str) -> str:
+    """Return the first twelve digits of a digest such as `sha256:0b3f...`, for display."""
+    return digest.rpartition(":")[2][:12]
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What was run, with what, and where: enough to tell two runs of one plan apart.
+    """The plan, versions and machine of a run: enough to distinguish two runs of one plan.
 
     `target` and `target_version` are apart so that releases can be compared. `started` is unix seconds.
     `versions` maps a component to its version, `machine` a property to its value, `hashes` a file to its SHA-256.
-    `commit` is empty outside a repository and ends in `-dirty` for a changed work tree.
+    `commit` is fencepost's own: empty outside a repository, with `-dirty` at its end for a changed work tree.
+    `programs` maps each program that nodes were started with to its digest, `target_digest` is one over all of them;
+    both are empty until nodes have started. `target_commit` is the commit of the target, if it is known.
+    `planted_defect` names the mutant that nodes ran with, `planted_nodes` that of each such node; a run of an earlier
+    version, which planted it into all nodes of the target, has none there. `ci` has `system`, `job`, `branch`, `commit`
+    and `url` of the job of continuous integration, and is empty elsewhere.
     """
 
     run: str
-    story: str
+    scenario: str
     target: str
     target_version: str
     backend: str
@@ -115,6 +133,12 @@ class Manifest:
     versions: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, str] = field(default_factory=dict)
     hashes: Mapping[str, str] = field(default_factory=dict)
+    programs: Mapping[str, str] = field(default_factory=dict)
+    target_digest: str = ""
+    target_commit: str = ""
+    planted_defect: str = ""
+    planted_nodes: Mapping[str, str] = field(default_factory=dict)
+    ci: Mapping[str, str] = field(default_factory=dict)
     format: str = MANIFEST_FORMAT
 
     def save(self, path: Path) -> None:
@@ -122,22 +146,12 @@ class Manifest:
 
     @classmethod
     def load(cls, path: Path) -> "Manifest":
-        """Raises FolderError for a file of another format or with other fields."""
-        values: dict[str, Any] = json.loads(path.read_text())
-        if values.get("format") != MANIFEST_FORMAT:
+        """Read a manifest. Raise FolderError for a file of another format or with other fields."""
+        values = read_json(path)
+        if not is_readable(values.get("format"), MANIFEST_FORMAT):
             raise FolderError(f"{path} has the format {values.get('format')!r}; this version reads {MANIFEST_FORMAT!r}")
+        upgrade_manifest(values)
         known = {each.name for each in fields(cls)}
         if unknown := sorted(set(values) - known):
             raise FolderError(f"{path} has unknown fields: {', '.join(unknown)}")
         return cls(**values)
-
-
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Replace the file at once: a reader sees the old one or the new one, never half of it."""
-    draft = path.with_name(path.name + ".tmp")
-    with draft.open("w") as file:
-        json.dump(value, file, indent=2)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

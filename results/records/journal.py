@@ -11,18 +11,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from results.records.events import TROUBLE, Event, check_phase
+from fencepost.results.records.events import INFRASTRUCTURE, Event, check_phase
 
 
 class JournalError(Exception):
-    """The journal cannot be written: somebody else writes it, or it is full already."""
+    """The journal cannot be written: another process writes it, it holds a run already, or it is closed."""
 
 
 class JournalWriter:
     """Appends events to the journal; may be called from any thread.
 
-    Every line is handed to the kernel before `write` returns, so it survives kill -9 of this process.
-    With `durable=True` it is on the disk too: intents are written so, before the world is changed.
+    Each line is passed to the kernel before `write` returns, so it survives kill -9 of this process. With
+    `durable=True` it is on the disk, too: intents are written so, before their effect.
     """
 
     def __init__(
@@ -46,10 +46,11 @@ class JournalWriter:
             self._file.close()
             raise JournalError(f"{path} already holds the events of a run; give the new run a folder of its own")
         self._seq = 0
+        self._failure: OSError | None = None
         self._began = monotonic()
 
     def now(self) -> float:
-        """Seconds since the run began: the time that the next event would carry."""
+        """Return the seconds since the run began: the time that the next event would have."""
         return self._monotonic() - self._began
 
     def write(
@@ -62,7 +63,10 @@ class JournalWriter:
         node: str | None = None,
         durable: bool = False,
     ) -> Event:
-        """Append one event and return it. Raises UnknownEvent for a type or phase that the journal does not have."""
+        """Append one event and return it. Raise UnknownEvent for an unknown type or phase, JournalError if closed.
+
+        After an OSError every later call raises the same: a journal with a hole would prove what did not happen.
+        """
         check_phase(event_type, phase)
         with self._lock:
             if self._file.closed:
@@ -79,19 +83,25 @@ class JournalWriter:
                 node=node,
                 data=data or {},
             )
-            self._file.write(json.dumps(event.to_json(), separators=(",", ":")).encode() + b"\n")
-            self._file.flush()
+            if self._failure is not None:
+                raise OSError(self._failure.errno, self._failure.strerror)
+            try:
+                self._file.write(json.dumps(event.to_json(), separators=(",", ":")).encode() + b"\n")
+                self._file.flush()
+                if durable:
+                    os.fsync(self._file.fileno())
+            except OSError as error:
+                self._failure = error
+                raise
             self._seq += 1
-            if durable:
-                os.fsync(self._file.fileno())
         return event
 
-    def trouble(self, sentence: str) -> Event:
-        """Note that the machinery around the cluster failed: no fault of this run was what it seemed."""
-        return self.write("note", "trouble", "seen", {"what": TROUBLE, "sentence": sentence})
+    def infrastructure(self, message: str) -> Event:
+        """Record that the infrastructure around the cluster failed, so that the effects of faults are in doubt."""
+        return self.write("note", "infrastructure", "seen", {"what": INFRASTRUCTURE, "message": message})
 
     def close(self) -> None:
-        """Put everything on the disk and let go of the journal. May be called twice."""
+        """Write everything to the disk and close the journal. May be called twice."""
         with self._lock:
             if not self._file.closed:
                 os.fsync(self._file.fileno())
@@ -108,7 +118,7 @@ class JournalWriter:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A line in the middle of a journal that is no event, or that does not follow its predecessor."""
+    """A line in the middle of a journal that is not an event, or does not follow its predecessor."""
 
     line: int
     reason: str
@@ -119,9 +129,9 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """What could be read of a journal.
+    """The readable part of a journal.
 
-    `torn` counts a last line that its writer did not finish (0 or 1): the mark of a killed run, and no damage.
+    `torn` counts a last line that its writer did not finish (0 or 1): a killed run leaves one, so it is no damage.
     `damaged` names every other line that is missing or unreadable.
     """
 
@@ -130,24 +140,24 @@ class Journal:
     damaged: tuple[Damage, ...] = ()
 
     def of(self, event_type: str, *phases: str) -> Iterator[Event]:
-        """The events of one type, in order; of the given phases only, when there are any."""
+        """Yield the events of one type, in order; only those of the given phases, if any are given."""
         for event in self.events:
             if event.type == event_type and (not phases or event.phase in phases):
                 yield event
 
     @property
     def finished(self) -> bool:
-        """Whether the run came to its end."""
+        """Return whether the run reached its end."""
         return any(event.type == "run" and event.phase == "end" for event in reversed(self.events))
 
     @property
     def duration(self) -> float:
-        """Seconds from the first event to the last."""
+        """Return the seconds from the begin of the run to its last event."""
         return self.events[-1].t if self.events else 0.0
 
 
 def read_journal(path: Path) -> Journal:
-    """Read everything that is readable. Raises FileNotFoundError only."""
+    """Read all readable events. Raise FileNotFoundError."""
     raw = path.read_bytes()
     lines = raw.split(b"\n")
     tail = lines.pop()
@@ -162,14 +172,14 @@ def read_journal(path: Path) -> Journal:
             expected += 1
             continue
         if event.seq != expected:
-            damaged.append(Damage(number, f"event {event.seq} stands where event {expected} belongs"))
+            damaged.append(Damage(number, f"event {event.seq} is in the place of event {expected}"))
         expected = event.seq + 1
         events.append(event)
     return Journal(tuple(events), torn=1 if tail else 0, damaged=tuple(damaged))
 
 
 def being_written(path: Path) -> bool:
-    """Whether a living process holds this journal: the run is not over, whatever its folder lacks."""
+    """Return whether a living process has this journal open: then the run is not over."""
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -1,19 +1,18 @@
-"""Verdicts: of one check (`Finding`) and of a whole run (`RunVerdict`)."""
+"""The findings of checks (`Finding`) and the verdict of a run (`RunVerdict`), and their file `verdict.json`."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import asdict, dataclass, field, fields, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from results.records.folder import write_json
+from fencepost.results.records.files import read_json, write_json
+from fencepost.results.records.formats import VERDICT_FORMAT, is_readable, upgrade_verdict
+from fencepost.results.records.requirements import RequirementResult, RequirementState
 
-VERDICT_FORMAT = "fencepost-verdict/1"
 
-
-class Verdict(Enum):
-    """How something ended. Only `PASS` says that a guarantee held."""
+class Verdict(StrEnum):
+    """The result of a check or a run. Only `PASS` says that a guarantee held."""
 
     PASS = "pass"
     VIOLATION = "violation"
@@ -22,24 +21,27 @@ class Verdict(Enum):
 
     @property
     def exit_code(self) -> int:
+        """Return the exit code of commands: 0 pass, 1 violation, 2 infrastructure, 3 inconclusive."""
         return _EXIT_CODES[self]
 
     @classmethod
     def worst(cls, verdicts: Iterable["Verdict"]) -> "Verdict":
-        """The verdict of the whole. A violation stands whatever else happened; what failed is never a pass."""
+        """Return the verdict of the whole: a violation stands above all others, a pass below all others."""
         return max(verdicts, key=_RANKS.__getitem__, default=cls.PASS)
 
 
 _EXIT_CODES = {Verdict.PASS: 0, Verdict.VIOLATION: 1, Verdict.INFRASTRUCTURE: 2, Verdict.INCONCLUSIVE: 3}
+WRONG_USAGE = 64
+"""Exit code of commands that were called wrongly: EX_USAGE of sysexits.h (decision 0045)."""
 _RANKS = {Verdict.PASS: 0, Verdict.INCONCLUSIVE: 1, Verdict.INFRASTRUCTURE: 2, Verdict.VIOLATION: 3}
 
 
-class Basis(Enum):
-    """What a violation rests on, and so what can take it back.
+class Basis(StrEnum):
+    """The evidence of a violation, which decides what can withdraw it.
 
     PRESENCE: events that contradict each other. No further event could reconcile them.
-    ABSENCE: something that the journal lacks. A damaged journal proves no absence.
-    FAULT: the time or the effect of a fault. Worth nothing when the faults were not what they seemed.
+    ABSENCE: an event that the journal lacks. A damaged journal proves no absence.
+    FAULT: the time or the effect of a fault. It proves nothing if the faults are in doubt.
     """
 
     PRESENCE = "presence"
@@ -52,10 +54,10 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """Rows that show a violation. `rows` is bounded; `total` counts all there were.
+    """Rows that show a violation. `rows` is bounded; `total` counts all that were found.
 
-    Rows from `gap` on are the last ones of the whole, those before are its first. `context` are rows just before the
-    first one, which are as they should be. Cells are what JSON knows.
+    Rows before `gap` are the first ones of the whole, those from `gap` on its last. `context` has intact rows that
+    precede the first one. Cells have JSON's types.
     """
 
     columns: tuple[str, ...]
@@ -74,22 +76,14 @@ class Counterexample:
         head: int = 10,
         tail: int = 2,
     ) -> "Counterexample":
-        """Keep the first `head` and the last `tail` rows."""
+        """Return a counterexample with the first `head` and the last `tail` rows."""
         kept = rows if len(rows) <= head + tail else [*rows[:head], *rows[len(rows) - tail :]]
         return cls(tuple(columns), _rows(kept), len(rows), min(head, len(rows)), _rows(context))
 
     @property
     def omitted(self) -> int:
+        """Return the number of rows that are not kept."""
         return self.total - len(self.rows)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "columns": list(self.columns),
-            "rows": [list(row) for row in self.rows],
-            "total": self.total,
-            "gap": self.gap,
-            "context": [list(row) for row in self.context],
-        }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Counterexample":
@@ -102,17 +96,19 @@ def _rows(rows: Iterable[Sequence[Any]]) -> tuple[Row, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found. A check that passed is a finding too: it says how much it judged.
+    """The result of one check. A check that passed has a finding, too, which says how much it judged.
 
-    `requirement` is an id of the catalogue, `level` is must, may or never, `check` names the function that judged.
+    `requirement` is an id of the catalogue, `also` has further ones that the same check judges. `level` is must, may or
+    never, `check` is the name of the check.
     `difference` is the id of the target's listed difference that the expectation follows in place of the document.
-    `at` is when it showed, in seconds since the run began.
+    `at` is the time at which it showed, in seconds since the run began.
+    `part_of` is the check of the finding that describes the same events as a whole; reports show that one.
     """
 
     verdict: Verdict
     check: str
     title: str
-    sentence: str
+    message: str
     requirement: str | None = None
     level: str | None = None
     difference: str | None = None
@@ -120,95 +116,113 @@ class Finding:
     basis: Basis = Basis.FAULT
     evidence: Mapping[str, Any] = field(default_factory=dict)
     counterexample: Counterexample | None = None
+    also: tuple[str, ...] = ()
+    part_of: str | None = None
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """Return the ids of all requirements that the check judges; none for a check of the run itself."""
+        return (self.requirement, *self.also) if self.requirement is not None else self.also
 
     def withdrawn(self, reason: str) -> "Finding":
-        """The same observation, from which nothing may be concluded."""
+        """Return the finding as inconclusive, with the reason in its message."""
         return replace(
-            self, verdict=Verdict.INCONCLUSIVE, sentence=f"{self.sentence} Not held against the target: {reason}"
+            self, verdict=Verdict.INCONCLUSIVE, message=f"{self.message} Not held against the target: {reason}"
         )
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "verdict": self.verdict.value,
-            "check": self.check,
-            "title": self.title,
-            "sentence": self.sentence,
-            "requirement": self.requirement,
-            "level": self.level,
-            "difference": self.difference,
-            "at": self.at,
-            "basis": self.basis.value,
-            "evidence": dict(self.evidence),
-            "counterexample": self.counterexample and self.counterexample.to_json(),
-        }
+        """Return the finding as `verdict.json` has it."""
+        return asdict(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Finding":
+        """Return the finding that a parsed `verdict.json` has. Raise KeyError or ValueError if it is malformed."""
         table = value["counterexample"]
-        return cls(
-            verdict=Verdict(value["verdict"]),
-            check=value["check"],
-            title=value["title"],
-            sentence=value["sentence"],
-            requirement=value["requirement"],
-            level=value["level"],
-            difference=value["difference"],
-            at=value["at"],
-            basis=Basis(value["basis"]),
-            evidence=value["evidence"],
-            counterexample=table and Counterexample.from_json(table),
-        )
+        known = {each.name: value[each.name] for each in fields(cls) if each.name not in ("also", "part_of")}
+        known |= {"verdict": Verdict(value["verdict"]), "basis": Basis(value["basis"])}
+        known |= {"also": tuple(value.get("also", ())), "part_of": value.get("part_of")}
+        return cls(**known | {"counterexample": table and Counterexample.from_json(table)})
+
+
+def requirement_states(findings: Iterable[Finding], named: Iterable[str] = ()) -> dict[str, RequirementState]:
+    """Return the state of each requirement that a finding judges, in their order, and then of those only `named`.
+
+    A check that had nothing to judge exercises nothing.
+    """
+    states: dict[str, RequirementState] = {}
+    for finding in findings:
+        state = _state(finding)
+        for each in finding.requirements:
+            states[each] = min(state, states.get(each, state), key=_WEIGHTS.index)
+    return states | {each: RequirementState.NOT_EXERCISED for each in named if each not in states}
+
+
+_WEIGHTS = list(RequirementState)
+
+
+def _state(finding: Finding) -> RequirementState:
+    if finding.verdict is Verdict.VIOLATION:
+        return RequirementState.BROKEN
+    if finding.verdict is not Verdict.PASS:
+        return RequirementState.NOT_COVERED
+    if finding.difference is not None:
+        return RequirementState.AS_LISTED
+    return RequirementState.NOT_EXERCISED if finding.evidence.get("judged") == 0 else RequirementState.HELD
 
 
 @dataclass(frozen=True, slots=True)
 class RunVerdict:
-    """The verdict of a run. `duration` is in seconds; `events` and `torn` say what the journal gave."""
+    """The verdict of a run. `duration` is in seconds; `events` and `torn` are counts of the journal.
+
+    `requirements` has those that the findings judge, and those that the plan names and nothing exercised.
+    `planted_defect` names the mutant that nodes ran with; it stands in the headline, too.
+    """
 
     verdict: Verdict
     headline: str
-    story: str
+    scenario: str
     target: str
     plan_hash: str
     duration: float
     events: int
     torn: int
     findings: tuple[Finding, ...]
+    requirements: tuple[RequirementResult, ...] = ()
+    planted_defect: str = ""
 
     def of(self, verdict: Verdict) -> tuple[Finding, ...]:
+        """Return the findings with this verdict."""
         return tuple(finding for finding in self.findings if finding.verdict is verdict)
 
+    def shown(self, verdict: Verdict) -> tuple[Finding, ...]:
+        """Return the findings with this verdict that reports show: without those that are part of another."""
+        return tuple(finding for finding in self.of(verdict) if finding.part_of is None)
+
     def to_json(self) -> dict[str, Any]:
-        return {
-            "format": VERDICT_FORMAT,
-            "verdict": self.verdict.value,
-            "exit_code": self.verdict.exit_code,
-            "headline": self.headline,
-            "story": self.story,
-            "target": self.target,
-            "plan_hash": self.plan_hash,
-            "duration": self.duration,
-            "events": self.events,
-            "torn": self.torn,
-            "findings": [finding.to_json() for finding in self.findings],
-        }
+        """Return the verdict as `verdict.json` has it."""
+        return {"format": VERDICT_FORMAT, "exit_code": self.verdict.exit_code, **asdict(self)}
+
+    def requirement(self, name: str | None) -> RequirementResult | None:
+        """Return the result of one requirement, or None if this run has none of this id."""
+        return next((each for each in self.requirements if each.id == name), None)
 
     def save(self, path: Path) -> None:
         write_json(path, self.to_json())
 
     @classmethod
     def load(cls, path: Path) -> "RunVerdict":
-        """Raises ValueError for a file of another format."""
-        value = json.loads(path.read_text())
-        if value.get("format") != VERDICT_FORMAT:
+        """Read a verdict. Raise ValueError for a file of another format."""
+        value = read_json(path)
+        if not is_readable(value.get("format"), VERDICT_FORMAT):
             raise ValueError(f"{path} has the format {value.get('format')!r}; this version reads {VERDICT_FORMAT!r}")
-        return cls(
-            verdict=Verdict(value["verdict"]),
-            headline=value["headline"],
-            story=value["story"],
-            target=value["target"],
-            plan_hash=value["plan_hash"],
-            duration=value["duration"],
-            events=value["events"],
-            torn=value["torn"],
-            findings=tuple(Finding.from_json(each) for each in value["findings"]),
+        upgrade_verdict(value)
+        findings = tuple(Finding.from_json(each) for each in value["findings"])
+        value.setdefault("planted_defect", "")
+        requirements = (
+            tuple(RequirementResult.from_json(each) for each in value["requirements"])
+            if "requirements" in value
+            else tuple(RequirementResult(*each) for each in requirement_states(findings).items())
         )
+        known: dict[str, Any] = {each.name: value[each.name] for each in fields(cls) if each.name != "requirements"}
+        parsed = {"verdict": Verdict(value["verdict"]), "findings": findings, "requirements": requirements}
+        return cls(**known | parsed)

@@ -1,9 +1,10 @@
-"""`python -m tests.bench`: measures every design and the Apache Kafka of its kind in turn, and prints one table.
+"""Measure every design and the Apache Kafka of its kind in turn, and print one table: `python -m tests.bench`.
 
 Cells are medians; in brackets stands the ratio to the Kafka of the same kind: today's for the design that keeps its
 metadata itself, the last one with ZooKeeper for the designs around it. A second table is about many partitions, for
 those with ZooKeeper. `--only faults` measures the faults, the way through the links, the start on each backend, and
 with `--suite RUNS` what a suite took beside its protocol waits; `--write` puts that into `faults/README.md`.
+`--only report` opens the report pages of a short and of a long run in headless Chromium.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
-from harness.terminal import terminal
-from tests.bench import many_partitions, measures
+from fencepost.harness.terminal import terminal
+from tests.bench import many_partitions, measures, report_page
 from tests.bench.clusters import started
 from tests.bench.faults_page import measure_page
 from tests.bench.kept import Kept
 from tests.bench.many_partitions import Scale
+from tests.harness.report.chromium import BINARY
 
 Figures = dict[str, float]
 Runs = dict[str, list[Figures]]
@@ -31,6 +33,7 @@ KAFKA, KAFKA_ZK = "apache-kafka:4.3.1", "apache-kafka-zk:3.9.1"
 BESIDE = {"leader-driven": KAFKA_ZK, "zk-controller": KAFKA_ZK, "quorum": KAFKA}
 """Which Kafka each design is held beside."""
 FAULTS = "faults"
+REPORT = "report"
 WITH_ZOOKEEPER = ("leader-driven", "zk-controller", KAFKA_ZK)
 SCALES = (Scale(1000, 3, 3),)
 
@@ -76,7 +79,7 @@ def in_turn(
 
 
 def table(runs: Runs, title: str) -> Table:
-    """A column for each target. What differs from run to run is told by its median."""
+    """Return a table with a column for each target. Each cell is the median of the runs."""
     shown = Table(title=title, title_justify="left")
     for heading in ("", *runs):
         shown.add_column(heading, justify="right" if heading else "left")
@@ -101,9 +104,9 @@ def options() -> argparse.Namespace:
     )
     arguments.add_argument(
         "--only",
-        choices=[*BESIDE, FAULTS],
+        choices=[*BESIDE, FAULTS, REPORT],
         action="append",
-        help="this design and its Kafka, or the faults; may be repeated",
+        help="this design and its Kafka, the faults, or the report page; may be repeated",
     )
     arguments.add_argument("--times", type=int, default=50, help="how often each fault is tried (default 50)")
     arguments.add_argument(
@@ -140,7 +143,7 @@ def options() -> argparse.Namespace:
 def main() -> None:
     chosen = options()
     console = terminal()
-    only = chosen.only or [*BESIDE, FAULTS]
+    only = chosen.only or [*BESIDE, FAULTS, *([REPORT] if BINARY else [])]
     targets = targets_of([name for name in only if name in BESIDE])
     if chosen.without_kafka:
         targets = [target for target in targets if target in BESIDE]
@@ -171,6 +174,8 @@ def main() -> None:
             page.write()
         if chosen.json:
             chosen.json.write_text(json.dumps({**found, FAULTS: page.figures()}, indent=2))
+    if REPORT in only:
+        console.print(report_page.table(report_page.measure_pages(chosen.repeat)))
 
 
 if __name__ == "__main__":

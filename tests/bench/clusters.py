@@ -14,17 +14,17 @@ from tempfile import TemporaryDirectory
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # its stubs do not export NewTopic
 
-from harness.backends import PROCESS
-from harness.cluster import Cluster
-from harness.plan.model import NodeSpec, Plan, Timing, Topology
-from harness.targets.target import load
-from results.records.folder import RunFolder
-from results.records.journal import JournalWriter
+from fencepost.harness.backends import PROCESS
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.plan.model import NodeSpec, Plan, Timing, Topology
+from fencepost.harness.targets.registry import load
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import JournalWriter
 
 TOPIC = "bench"
 TIMING = Timing()
 CONTROLLER = "node-6"
-"""Of a cluster with ZooKeeper, as long as it lives."""
+"""The controller of a cluster with ZooKeeper until that broker dies."""
 TOPIC_WITHIN = 60.0
 
 
@@ -45,7 +45,7 @@ def plan(target: str, timing: Timing) -> Plan:
     """The nodes and nothing else: the measurements bring their own load."""
     brokers = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("broker",)) for n in (4, 5, 6)]
     dialect = load(target).file.dialect
-    if dialect.around_zookeeper:
+    if dialect.uses_zookeeper:
         topology = Topology(
             nodes=(NodeSpec(name="zk-1", id=1, index=1, roles=("zookeeper",)), *brokers),
             controller=CONTROLLER if dialect.has_controllers else None,
@@ -54,7 +54,7 @@ def plan(target: str, timing: Timing) -> Plan:
         controllers = [NodeSpec(name=f"node-{n}", id=n, index=n, roles=("controller",)) for n in (1, 2, 3)]
         topology = Topology(nodes=(*controllers, *brokers))
     return Plan(
-        story="bench",
+        scenario="bench",
         title="A cluster to measure",
         document="none",
         seed=1,

@@ -1,4 +1,4 @@
-"""`python -m tests.bench.disks [TARGET]`: what a disk that can be broken costs as long as nobody breaks it.
+"""`python -m tests.bench.disks [TARGET]`: the cost of a disk that can be broken, while it is whole.
 
 The same cluster twice, with plain log directories and with mounted ones, and as many times as `--repeat` says; and one
 file that is written to by a process alone. Cells are medians, in brackets stands the ratio to the plain disk.
@@ -19,12 +19,12 @@ from typing import Literal
 
 from rich.table import Table
 
-from harness.cluster import Cluster
-from harness.disks.servers import DiskServers
-from harness.targets.target import load
-from harness.terminal import terminal
-from results.records.folder import RunFolder
-from results.records.journal import JournalWriter
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.disks.servers import DiskServers
+from fencepost.harness.targets.registry import load
+from fencepost.harness.terminal import terminal
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import JournalWriter
 from tests.bench.clusters import TIMING, Started, create_topic, plan
 from tests.bench.measures import bulk_throughput, single_latencies
 

@@ -18,20 +18,22 @@ from unittest.mock import patch
 from rich.console import Console
 from rich.table import Table
 
-from faults.capabilities import CapabilityError
-from faults.registry import build
-from harness.backends import BACKENDS, check_backend, lacking
-from harness.cluster import Cluster
-from harness.errors import UsageError
-from harness.network.addresses import CLIENT_PORT
-from harness.network.layout import Layout, Node
-from harness.targets import listeners
+from fencepost.faults.capabilities import CapabilityError
+from fencepost.faults.registry import build
+from fencepost.harness.backends import BACKENDS, check_backend
+from fencepost.harness.cluster.availability import unavailable_reason
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network.addresses import CLIENT_PORT
+from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.targets import listeners
 from tests.bench import measures
 from tests.bench.clusters import started
 from tests.bench.kept import Kept
 from tests.bench.lasted import Lasted
+from tests.faults.cases import CASES
 from tests.faults.readme import markdown
-from tests.faults.real import CASES, capability, make_whole, small_cluster, tidy
+from tests.faults.real import capability, make_whole, small_cluster, tidy
 
 TARGET = "quorum"
 DIRECT, LINKED = "direct", "through the links"
@@ -48,7 +50,7 @@ def backends() -> Mapping[str, str | None]:
         try:
             check_backend(name)
             found[name] = None
-        except UsageError as error:
+        except InfrastructureError as error:
             found[name] = str(error)
     return found
 
@@ -68,7 +70,7 @@ def measure_faults(
     ):
         for name in names:
             if name not in found:
-                reason = lacking(backend, capability(name))
+                reason = unavailable_reason(backend, capability(name))
                 found[name] = Lasted(why_not=reason) if reason else _lasted(name, cluster, times, seconds)
                 kept.keep(backend, name, found[name])
             console.print(f"  {backend}: {name}", " ".join(found[name].cells()), highlight=False)
@@ -81,7 +83,7 @@ def _lasted(name: str, cluster: Cluster, times: int, seconds: float) -> Lasted:
     begun = time.monotonic()
     while len(shown) < times and (len(shown) < 2 or time.monotonic() - begun < seconds):
         make_whole(cluster)
-        fault = build(name, cluster, CASES[name].params)
+        fault = build(name, cluster, CASES[name].real)
         try:
             fault.set_up()
             ordered = time.monotonic()
@@ -128,7 +130,7 @@ def _as_ever() -> Iterator[None]:
 
 @contextmanager
 def _past_the_links() -> Iterator[None]:
-    """Names lead to the nodes themselves, and so does what brokers advertise; nobody dials the proxies."""
+    """Let names and advertised listeners lead to the nodes themselves, past the proxies."""
 
     def hosts_of(layout: Layout, node: Node) -> dict[str, str]:
         return {**linked(layout, node), **{peer.name: peer.address for peer in layout.nodes}}

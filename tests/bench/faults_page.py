@@ -32,12 +32,15 @@ PLACE = "figures"
 
 @dataclass(frozen=True)
 class Page:
-    """`lacking`: why a backend was not measured. `load`: processes that wanted to run beside it, on average."""
+    """All figures of one measurement.
+
+    `unmeasured` gives the reason for each backend that was left out; `load` is the mean number of runnable processes.
+    """
 
     faults: Figures
     links: Mapping[str, Mapping[str, float]]
     starts: Mapping[str, float]
-    lacking: Mapping[str, str]
+    unmeasured: Mapping[str, str]
     suite: Suite | None
     load: float
 
@@ -46,12 +49,12 @@ class Page:
         console.print(self._rest(), highlight=False, markup=False)
 
     def figures(self) -> dict[str, Any]:
-        """Every single one; seconds."""
+        """Return every figure, in seconds, as plain data."""
         return {
             "faults": {name: {on: asdict(each) for on, each in found.items()} for name, found in self.faults.items()},
             "links": {how: dict(found) for how, found in self.links.items()},
             "starts": dict(self.starts),
-            "lacking": dict(self.lacking),
+            "unmeasured": dict(self.unmeasured),
             "suite": None if self.suite is None else {**asdict(self.suite), "ratio": self.suite.ratio},
             "load": self.load,
         }
@@ -60,12 +63,12 @@ class Page:
         write(PLACE, f"\n{faults_table(self.faults)}\n{self._rest()}\n")
 
     def _rest(self) -> str:
-        kernel = platform.release().partition("-")[0]  # whose build it is says nothing
+        kernel = platform.release().partition("-")[0]  # the vendor's build number says nothing
         said = [
             f"Measured on {os.cpu_count()} cores ({platform.machine()}, kernel {kernel}) at a load of "
             f"{self.load:.1f}; times above a few milliseconds grow with the load."
         ]
-        said += [f"Not measured on {backend}: {reason}." for backend, reason in self.lacking.items()]
+        said += [f"Not measured on {backend}: {reason}." for backend, reason in self.unmeasured.items()]
         if self.links.get(DIRECT) and self.links.get(LINKED):
             said += ["What the links cost, on the reference cluster, medians:", links_table(self.links)]
         if self.starts:
@@ -73,7 +76,7 @@ class Page:
             said.append(f"Six nodes from the first process until they serve a topic, medians: {times}.")
         if self.suite is not None:
             said.append(
-                f"A suite of {self.suite.stories} stories ({self.suite.target}) took {self.suite.wall:.0f} s, "
+                f"A suite of {self.suite.scenarios} scenarios ({self.suite.target}) took {self.suite.wall:.0f} s, "
                 f"{self.suite.ratio:.1f} times the longest chain of protocol waits in it "
                 f"({self.suite.chain:.1f} s, `{self.suite.slowest}`)."
             )

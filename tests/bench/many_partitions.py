@@ -1,4 +1,4 @@
-"""What a cluster does with many partitions: it creates them, and one of its three brokers dies."""
+"""A cluster with many partitions: the time to create them, and to elect leaders when one of three brokers dies."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Self
 
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # its stubs do not export NewTopic
 
-from harness.clients.asking import ask_metadata
-from harness.clients.raw import RawConnection
-from harness.clients.views import PartitionView
-from harness.clients.zookeeper.connection import ZooKeeperConnection
-from harness.network.layout import PROBE_SITE, SITE_PREFIX
-from harness.plan.model import Timing
+from fencepost.harness.clients.asking import ask_metadata
+from fencepost.harness.clients.raw import RawConnection
+from fencepost.harness.clients.views import PartitionView
+from fencepost.harness.clients.zookeeper.connection import ZooKeeperConnection
+from fencepost.harness.network.layout import PROBE_SITE, SITE_PREFIX
+from fencepost.harness.plan.model import Timing
 from tests.bench.clusters import TOPIC, Started
 from tests.bench.zookeeper_counts import counted, counts
 
 BROKERS = (4, 5, 6)
 VICTIM, WITNESS = 4, 5
-"""Who is killed, and whose word is taken for what there is; neither is the controller, where there is one."""
+"""The broker that is killed, and the broker whose metadata is read; neither is the controller, where there is one."""
 TIMING = Timing(session_ms=18_000, lease_ms=60_000, fence_ms=90_000, lag_ms=60_000)
-"""As in production: a machine that opens thousands of logs is busy. The session is what ends first, so that its end is
-when somebody begins to act.
+"""Timeouts as in production, since a machine that opens thousands of logs is busy. The session is the first to end, so
+the cluster starts to act at its end.
 """
 WITHIN = 600.0
-PATIENCE = 290.0
+TIMEOUT_S = 290.0
 """Seconds of one CreateTopics; the client allows no more than 300."""
 AT_ONCE = 100
 """Partitions of one CreateTopics, unless a single topic has more."""
@@ -36,7 +36,7 @@ ASK_EVERY = 0.25
 
 @dataclass(frozen=True)
 class Scale:
-    """How much there is: so many topics, each with so many partitions of so many replicas."""
+    """A number of topics, each with a number of partitions of a number of replicas."""
 
     topics: int
     partitions: int
@@ -54,7 +54,7 @@ class Scale:
         return cls(topics, partitions, replicas)
 
     def assignments(self) -> Iterator[list[list[int]]]:
-        """Of the partitions of each topic, the preferred leader first: every order of brokers in turn."""
+        """Yield the replicas of each topic's partitions, the preferred leader first: every order of brokers in turn."""
         orders = itertools.cycle(itertools.permutations(BROKERS, self.replicas))
         for _ in range(self.topics):
             yield [list(next(orders)) for _ in range(self.partitions)]
@@ -89,7 +89,7 @@ def create(started: Started, scale: Scale) -> float:
     begun = time.monotonic()
     for first in range(0, scale.topics, at_once):
         asked = admin.create_topics(
-            topics[first : first + at_once], request_timeout=PATIENCE, operation_timeout=PATIENCE
+            topics[first : first + at_once], request_timeout=TIMEOUT_S, operation_timeout=TIMEOUT_S
         )
         for created in asked.values():
             created.result()
@@ -114,13 +114,13 @@ def take_over(started: Started, scale: Scale) -> float:
 
 
 def _await(started: Started, scale: Scale, settled: Callable[[PartitionView], bool], what: str) -> None:
-    """Until the witness says so of every partition. It is asked less often the longer an answer takes."""
+    """Wait until the witness reports every partition as settled. Ask less often the longer an answer takes."""
     deadline = time.monotonic() + WITHIN
     address = started.cluster.layout.link(f"{SITE_PREFIX}{PROBE_SITE}", f"node-{WITNESS}").listen
     connection = RawConnection(*address, timeout=60.0)
     while True:
         asked = time.monotonic()
-        known = ask_metadata(connection, started.cluster.target.file.dialect).partitions.values()
+        known = ask_metadata(connection).partitions.values()
         many = [partition for partition in known if partition.topic != TOPIC]
         left = sum(not settled(partition) for partition in many)
         if len(many) == scale.topics * scale.partitions and not left:

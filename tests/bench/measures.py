@@ -1,4 +1,4 @@
-"""What is measured, each as a function from a started cluster to a figure."""
+"""The measurements: each is a function from a started cluster to a figure."""
 
 from __future__ import annotations
 

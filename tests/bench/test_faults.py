@@ -1,4 +1,4 @@
-"""How figures about faults are told: medians with how often, reasons where there are none, waits that add up."""
+"""Figures about faults are shown with medians and counts, with reasons where there are none, and with waits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from results.records.folder import RunFolder
-from results.records.journal import JournalWriter
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import JournalWriter
 from tests.bench.faults import DIRECT, LINKED, faults_table
 from tests.bench.faults_page import Page
 from tests.bench.kept import Kept
@@ -23,14 +23,14 @@ def page(**more: object) -> Page:
         "faults": {"kill": {"process": TRIED}},
         "links": {DIRECT: {"MB/s": 40.0}, LINKED: {"MB/s": 30.0}},
         "starts": {"process": 3.04},
-        "lacking": {"docker": "no engine answered"},
-        "suite": Suite(target="quorum:1", stories=40, wall=180.0, chain=30.0, slowest="slow-one"),
+        "unmeasured": {"docker": "no engine answered"},
+        "suite": Suite(target="quorum:1", scenarios=40, wall=180.0, chain=30.0, slowest="slow-one"),
         "load": 2.0,
     }
     return Page(**{**usual, **more})  # type: ignore[arg-type]
 
 
-def test_a_fault_is_told_by_its_median_its_slowest_and_how_often() -> None:
+def test_a_fault_is_shown_by_its_median_its_slowest_and_how_often() -> None:
     assert faults_table({"kill": {"process": TRIED}}).splitlines()[-1] == (
         "| `kill` | process | 2 ms | 3 ms | 500 ms | 1,480 ms | 3 |"
     )
@@ -41,18 +41,18 @@ def test_a_fault_that_could_not_be_tried_says_why() -> None:
     assert faults_table({"clock-jump": {"docker": lacks}}).splitlines()[-1].endswith("| there is no compiler |")
 
 
-def test_the_page_tells_everything_that_was_measured_and_what_was_not() -> None:
+def test_the_page_shows_everything_that_was_measured_and_what_was_not() -> None:
     console = Console(width=200)
     with console.capture() as captured:
         page().show(console)
     said = captured.get()
-    for told in (
+    for text in (
         "Not measured on docker: no engine answered.",
         "0.75",
         "3.0 s on process",
         "6.0 times the longest chain",
     ):
-        assert told in said
+        assert text in said
 
 
 def test_the_figures_are_all_there_for_machines() -> None:
@@ -64,18 +64,18 @@ def test_the_figures_are_all_there_for_machines() -> None:
 def run_of(runs: Path, name: str, *waits: str) -> None:
     folder = RunFolder.create_at(runs / name)
     with JournalWriter(folder.journal) as journal:
-        journal.write("run", name, "begin", {"story": name})
+        journal.write("run", name, "begin", {"scenario": name})
         for number, do in enumerate(waits):
             journal.write("step", f"s{number}", "begin", {"do": do})
             journal.write("step", f"s{number}", "end", {"outcome": "done"})
         journal.write("run", name, "end")
 
 
-def test_a_suite_is_held_beside_the_story_that_waits_longest(tmp_path: Path) -> None:
+def test_a_suite_is_held_beside_the_scenario_that_waits_longest(tmp_path: Path) -> None:
     run_of(tmp_path, "idle", "inject")
     run_of(tmp_path, "patient", "await", "hold", "probe")
     found = suite_of(tmp_path)
-    assert (found.stories, found.slowest) == (2, "patient")
+    assert (found.scenarios, found.slowest) == (2, "patient")
     assert 0 < found.chain <= found.wall
 
 

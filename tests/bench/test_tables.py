@@ -1,4 +1,4 @@
-"""What is measured at which scale, and how the tables show it."""
+"""The tables show each measurement at its scale."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How long a suite takes, beside the longest chain of protocol waits in one of its stories.
+"""How long a suite takes, beside the longest chain of protocol waits in one of its scenarios.
 
 No suite can be quicker than that chain: a lease has to run out, and what follows from it has to be seen. What is above
-it is the start of clusters, faults, verdicts, and stories that waited for a processor.
+it is the start of clusters, faults, verdicts, and scenarios that waited for a processor.
 """
 
 from __future__ import annotations
@@ -10,20 +10,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.records.events import Event
-from results.records.folder import RunFolder
-from results.records.journal import read_journal
+from fencepost.results.records.events import Event
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import read_journal
 
 WAITS = ("await", "hold", "probe")
-"""Steps in which a story does nothing but wait for the cluster to do, or not to do, something."""
+"""Steps in which a scenario does nothing but wait for the cluster to do, or not to do, something."""
 
 
 @dataclass(frozen=True)
 class Suite:
-    """`wall`: seconds from the begin of the first run to the end of the last; `chain`: of the story that waits most."""
+    """`wall`: seconds from the begin of the first run to the end of the last;
+
+    `chain`: of the scenario that waits most.
+    """
 
     target: str
-    stories: int
+    scenarios: int
     wall: float
     chain: float
     slowest: str
@@ -34,7 +37,7 @@ class Suite:
 
 
 def suite_of(runs: Path) -> Suite:
-    """Of all runs in a folder, which are those of one suite. ValueError if there is none that came to its end."""
+    """Return the suite that the runs in a folder belong to. Raises ValueError if no run came to its end."""
     chains: dict[str, float] = {}
     targets: set[str] = set()
     begun: list[float] = []
@@ -45,9 +48,9 @@ def suite_of(runs: Path) -> Suite:
             continue
         begun.append(journal.events[0].wall)
         ended.append(journal.events[-1].wall)
-        story = str(journal.events[0].data.get("story", path.parent.name))
+        scenario = str(journal.events[0].data.get("scenario", path.parent.name))
         targets.add(str(journal.events[0].data.get("target", "unknown")))
-        chains[story] = max(chains.get(story, 0.0), waited(journal.of("step")))
+        chains[scenario] = max(chains.get(scenario, 0.0), waited(journal.of("step")))
     if not chains:
         raise ValueError(f"no run in {runs} came to its end")
     slowest = max(chains, key=chains.__getitem__)

@@ -1,4 +1,4 @@
-"""What the ZooKeeper servers of a cluster say of themselves: watches that they hold, and work that they did."""
+"""The counters of the ZooKeeper servers of a cluster: watches that they hold, requests, transactions."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from harness.network.addresses import ZOOKEEPER_PORT
+from fencepost.harness.network.addresses import ZOOKEEPER_PORT
 from tests.bench.clusters import Started
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Of all servers together. `requests` are all that arrived, pings among them; `transactions` are those that changed
-    something: one for each write, multi, and begin or end of a session."""
+    """The counters of all servers together. `requests` are all that arrived, pings among them; `transactions` are those
+    that changed something: one for each write, multi, and begin or end of a session."""
 
     watches: int
     requests: int
     transactions: int
 
     def since(self, earlier: Counts) -> Counts:
-        """What was done in between, and the watches that there are now."""
+        """Return the work since an earlier count, and the watches of this one."""
         return Counts(self.watches, self.requests - earlier.requests, self.transactions - earlier.transactions)
 
 

@@ -13,8 +13,9 @@ from confluent_kafka.admin import AdminClient
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from tests.cluster_impl.processes import BROKERS, NodeProcess, address, eventually
+from tests.cluster_impl.processes import BROKERS, NodeProcess, address
 from tests.cluster_impl.zookeeper import ZooKeeperServer, zookeeper
+from tests.waiting import eventually
 
 SETTINGS = {
     "replication.design": "leader-driven",
@@ -82,7 +83,7 @@ class LeaderDrivenCluster:
             eventually(lambda node=node: self._serves(node), f"broker {node} serves")  # type: ignore[misc]
 
     def _serves(self, node: int) -> bool:
-        """Whether its metadata names every broker that is registered, itself among them."""
+        """Return True if its metadata names every broker that is registered, itself among them."""
         ids = self.children("/brokers/ids")
         if str(node) not in ids:
             return False

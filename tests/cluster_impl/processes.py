@@ -6,17 +6,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 30.0
 """Seconds in which anything that a test waits for must happen."""
 
 BROKERS = (4, 5, 6)
-"""Of a cluster around ZooKeeper."""
+"""Settings of a cluster with ZooKeeper."""
 
 SETTINGS = {
     "registration.heartbeat.interval.ms": "200",
@@ -36,13 +37,6 @@ def address(node: int) -> str:
     return f"127.251.{os.getpid() % 250}.{node}"
 
 
-def eventually(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + LIMIT
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {LIMIT:g} s: {what}"
-        time.sleep(0.02)
-
-
 class NodeProcess:
     def __init__(self, folder: Path, name: str, properties: dict[str, str]) -> None:
         self.file = folder / f"{name}.properties"
@@ -51,12 +45,12 @@ class NodeProcess:
         self.configure(properties)
 
     def configure(self, properties: dict[str, str]) -> None:
-        """What the process runs with from its next start on."""
+        """Set the properties from the next start on."""
         self.file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
 
     def start(self) -> None:
         with self.log_file.open("ab") as log:
-            command = [sys.executable, "-m", "cluster_impl", str(self.file)]
+            command = [sys.executable, "-m", "fencepost.cluster_impl", str(self.file)]
             self.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
 
     @property

@@ -5,7 +5,8 @@ from __future__ import annotations
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
-from tests.cluster_impl.processes import BROKERS, LIMIT, address, eventually
+from tests.cluster_impl.processes import BROKERS, LIMIT, address
+from tests.waiting import eventually
 
 
 def bootstrap(*nodes: int) -> str:
@@ -19,7 +20,7 @@ def create(name: str, at: str, partitions: int = 1) -> None:
 
 
 def delete(name: str, at: str) -> None:
-    """Asked again if who was asked lost its session on the way, as that answer says: the next attempt goes on."""
+    """Repeat a request whose broker lost its session on the way, as its answer says: the next attempt continues."""
     admin = AdminClient({"bootstrap.servers": at})  # without a name of its own it ends before the answer comes
     in_doubt = False
     while True:
@@ -47,6 +48,7 @@ class Producing:
                 "bootstrap.servers": at,
                 "acks": "all",
                 "enable.idempotence": True,
+                "log_level": 0,  # a broker that a test has ended is no news
                 "topic.metadata.refresh.interval.ms": 500,
                 "socket.timeout.ms": 3000,
             }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cluster_impl.replication.control_plane import PartitionAssignment
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.batches import build
+from fencepost.cluster_impl.replication.control_plane import PartitionAssignment
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.batches import build
 from tests.cluster_impl.static_cluster import Broker, StaticCluster
 
 PRODUCE_VERSION, FETCH_VERSION = 10, 16

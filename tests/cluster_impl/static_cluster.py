@@ -8,30 +8,31 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
-import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cluster_impl.api import ApiConfig, BrokerApis
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.api.apis import BrokerApis
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import (
     Change,
     Endpoint,
     PartitionAssignment,
     TopicPartition,
 )
-from cluster_impl.replication.manager import ReplicaManager
-from cluster_impl.replication.replica import Replica
-from cluster_impl.storage.log_dirs import LogDirs
-from cluster_impl.wire.batches import parse
-from cluster_impl.wire.client import Connection
-from cluster_impl.wire.codec import Message, RequestMessage
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import KAFKA
-from cluster_impl.wire.server import Server
+from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.replication.replica import Replica
+from fencepost.cluster_impl.replication.rules import KIP_101, Rules
+from fencepost.cluster_impl.storage.log_dirs import LogDirs
+from fencepost.cluster_impl.wire.batches import parse
+from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.codec import Message, RequestMessage
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import KAFKA
+from fencepost.cluster_impl.wire.server import Server
 from tests.cluster_impl.static_world import CLUSTER_ID, StaticControl, World
 
 HOST = "127.0.0.1"
@@ -42,28 +43,18 @@ T = TypeVar("T")
 R = TypeVar("R", bound=Message)
 
 
-def eventually(condition: Callable[[], bool], what: str, within: float = 10.0) -> None:
-    """Wait until a condition holds; fail with `what` if it does not within so many seconds."""
-    deadline = time.monotonic() + within
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} within {within:g} s"
-        time.sleep(0.01)
-
-
 class Broker:
-    def __init__(
-        self, world: World[Broker], broker_id: int, path: Path, config: ReplicationConfig, api: ApiConfig
-    ) -> None:
+    def __init__(self, world: World[Broker], broker_id: int, path: Path, config: DataPlaneConfig, rules: Rules) -> None:
         self.broker_id = broker_id
         self.endpoints: dict[str, Endpoint] = {}
         self.control = StaticControl(world, broker_id)
         self.log_dirs = LogDirs.open([path / name for name in DISKS], CLUSTER_ID, broker_id)
-        self.replicas = ReplicaManager(self.control, config, self.log_dirs, Hosts())
-        self.apis = BrokerApis(self.control, self.replicas, api)
+        self.replicas = ReplicaManager(self.control, config, self.log_dirs, Hosts(), rules=rules)
+        self.apis = BrokerApis(self.control, self.replicas, config)
         self.server = Server(KAFKA, self.apis.handlers)
         self.stopped = False
         self.refused: dict[TopicPartition, Error] = {}
-        """What could not be carried out when it was told last."""
+        """The errors of the latest changes that could not be carried out."""
 
     def apply(self, changes: Sequence[Change]) -> None:
         for change in changes:
@@ -88,9 +79,9 @@ class Broker:
 class StaticCluster:
     """Brokers with the ids 1 to `size` on an event loop in a thread of its own, for clients that block."""
 
-    def __init__(self, path: Path, size: int, config: ReplicationConfig, api: ApiConfig) -> None:
+    def __init__(self, path: Path, size: int, config: DataPlaneConfig, rules: Rules) -> None:
         self.world = World[Broker]()
-        self._path, self._config, self._api = path, config, api
+        self._path, self._config, self._rules = path, config, rules
         self._started: list[Broker] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -102,11 +93,11 @@ class StaticCluster:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
 
     def start(self, broker_id: int, folder: str | None = None) -> None:
-        """A process registers under an id, which it takes from whoever has it."""
+        """Register a process under an id, which another process may have had."""
 
         async def start() -> None:
             path = self._path / (folder or str(broker_id))
-            broker = Broker(self.world, broker_id, path, self._config, self._api)
+            broker = Broker(self.world, broker_id, path, self._config, self._rules)
             await broker.start()
             self._started.append(broker)
             self.world.register(broker)
@@ -144,11 +135,11 @@ class StaticCluster:
         self.run(elect())
 
     def kill(self, broker_id: int) -> None:
-        """The process ends, and nobody tells the control plane."""
+        """End the process without a report to the control plane."""
         self.run(self.world.brokers[broker_id].stop())
 
     def forget(self, broker_id: int) -> Broker:
-        """The control plane gives the process up, which is not told and goes on as before."""
+        """Let the control plane give the process up, which does not know and continues."""
 
         async def forget() -> Broker:
             broker = self.world.brokers[broker_id]
@@ -214,14 +205,11 @@ class StaticCluster:
 
 @contextmanager
 def static_cluster(
-    path: Path, size: int = 3, config: ReplicationConfig | None = None, api: ApiConfig | None = None
+    path: Path, size: int = 3, config: DataPlaneConfig | None = None, rules: Rules = KIP_101
 ) -> Iterator[StaticCluster]:
-    cluster = StaticCluster(
-        path,
-        size,
-        config or ReplicationConfig(lag_limit=1.0),
-        api or ApiConfig(offsets_topic_num_partitions=2, group_initial_rebalance_delay=0.0),
-    )
+    config = config or DataPlaneConfig(lag_limit=1.0)
+    config = replace(config, offsets_topic_partitions=2, group_initial_rebalance_delay=0.0)
+    cluster = StaticCluster(path, size, config, rules)
     try:
         yield cluster
     finally:

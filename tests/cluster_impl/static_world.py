@@ -1,4 +1,4 @@
-"""What a real control plane keeps by consensus, as one object in memory, and each broker's side of it."""
+"""The state that a real control plane keeps by consensus, as one object, and each broker's side of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID, uuid4
 
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.replication.control_plane import (
     BrokerView,
     Change,
     ClusterView,
@@ -24,9 +24,9 @@ from cluster_impl.replication.control_plane import (
     TopicPartition,
     TopicView,
 )
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
 
 CLUSTER_ID = "static"
 
@@ -91,7 +91,7 @@ class World(Generic[B]):
             live = tuple(broker for broker in assigned if broker in self.epochs)
             self.partitions[name] = PartitionAssignment(
                 topic=topic, topic_id=topic_id, partition=name.partition, replicas=tuple(assigned), isr=live,
-                leader=live[0], leader_epoch=0, tenure_epoch=0, version=0,
+                leader=live[0], leader_epoch=0, leader_term_epoch=0, version=0,
                 config={key.replace("_", "."): value for key, value in config.items()},
             )  # fmt: skip
         self._publish(names, is_new=True)
@@ -127,7 +127,7 @@ class World(Generic[B]):
             leader=leader,
             leader_epoch=epoch,
             version=epoch,
-            tenure_epoch=state.tenure_epoch if leader == state.leader else epoch,
+            leader_term_epoch=state.leader_term_epoch if leader == state.leader else epoch,
         )
 
     def alter_isr(self, asking: int, proposal: IsrProposal) -> IsrOutcome:
@@ -199,10 +199,10 @@ class World(Generic[B]):
 
 
 class StaticControl:
-    """One broker's side of the world; `fenced` takes its lease away without telling anybody.
+    """One broker's side of the world; `fenced` takes its lease away without a notification.
 
-    `completes` says that what was begun before is completed; `failed_dirs` are those that were told, which the world
-    hears of unless the broker is `unheard`.
+    `completes`: requests that began before are completed. `failed_dirs` are those that were reported; the world gets
+    the reports unless the broker is `unheard`.
     """
 
     def __init__(self, world: World[Any], broker_id: int) -> None:
@@ -212,7 +212,7 @@ class StaticControl:
         self.unheard = False
         self.failed_dirs: list[tuple[Path, Sequence[TopicPartition]]] = []
         self.looked: list[Collection[str] | None] = []
-        """What was to be brought up to date before a client was shown it."""
+        """The topics that were brought up to date before a response showed them."""
         self._world = world
 
     def serving(self) -> bool:

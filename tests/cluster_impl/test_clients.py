@@ -133,7 +133,7 @@ def test_kafka_python(bootstrap: str, topic: str) -> None:
     assert sum(committed) == len(VALUES)
 
 
-def test_aiokafka(bootstrap: str, topic: str) -> None:
+async def test_aiokafka(bootstrap: str, topic: str) -> None:
     async def produce_and_consume() -> list[bytes]:
         producer = aiokafka.AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", enable_idempotence=True)
         await producer.start()
@@ -160,7 +160,7 @@ def test_aiokafka(bootstrap: str, topic: str) -> None:
             await consumer.stop()
         return found
 
-    assert sorted(asyncio.run(produce_and_consume())) == sorted(VALUES)
+    assert sorted(await produce_and_consume()) == sorted(VALUES)
 
 
 @pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")

@@ -20,9 +20,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # re-exported
     NewTopic,
 )
 
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.leader_driven_processes import LeaderDrivenCluster, running
-from tests.cluster_impl.processes import BROKERS, LIMIT, address, eventually
+from tests.cluster_impl.processes import BROKERS, LIMIT, address
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
 
@@ -43,7 +44,8 @@ class Ended:
 
 
 def started(cluster: LeaderDrivenCluster, *arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "cluster_impl.admin", "--zookeeper", cluster.server.connect, *arguments]
+    module = "fencepost.cluster_impl.designs.leader_driven.admin"
+    command = [sys.executable, "-m", module, "--zookeeper", cluster.server.connect, *arguments]
     return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -138,7 +140,7 @@ def test_a_topic_lives_from_the_tool_to_the_tool(cluster: LeaderDrivenCluster) -
     nothing_is_left(cluster, "orders")
 
 
-def test_what_the_tool_refuses_it_says_in_a_sentence(cluster: LeaderDrivenCluster) -> None:
+def test_what_the_tool_refuses_it_says_in_a_message(cluster: LeaderDrivenCluster) -> None:
     tool(cluster, "create-topic", "once")
     again = tool(cluster, "create-topic", "once", fails=True)
     assert (again.code, again.err) == (1, "create-topic failed: Topic once already exists.\n")
@@ -212,11 +214,11 @@ def test_a_tool_that_is_killed_in_the_middle_is_cleaned_up_after(cluster: Leader
 def test_a_broker_that_was_away_when_its_topic_was_deleted_closes_its_replica(cluster: LeaderDrivenCluster) -> None:
     tool(cluster, "create-topic", "gone", "--replicas", "4,5,6", "6,5,4")
     produce("gone", 0, 20)
-    eventually(lambda: cluster.isr("gone") == [4, 5, 6], "everybody is in sync")
+    eventually(lambda: cluster.isr("gone") == [4, 5, 6], "all are in sync")
     cluster.nodes[6].signal(signal.SIGKILL)
     assert cluster.nodes[6].exit_code() == -signal.SIGKILL
     eventually(lambda: "6" not in cluster.children("/brokers/ids"), "broker 6 is gone")
-    eventually(lambda: cluster.leader("gone", 1) in (4, 5), "somebody else leads gone-1")
+    eventually(lambda: cluster.leader("gone", 1) in (4, 5), "another broker leads gone-1")
     before = time.monotonic()
     tool(cluster, "delete-topic", "gone")
     assert time.monotonic() - before < 20

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.cluster_impl.leader_driven_processes import LeaderDrivenCluster, running
-from tests.cluster_impl.processes import BROKERS, eventually
+from tests.cluster_impl.processes import BROKERS
 from tests.cluster_impl.real_client import Producing, bootstrap, consume, create, delete
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
 
@@ -52,6 +54,10 @@ def test_nothing_is_lost_when_the_leader_is_killed_and_comes_back(cluster: Leade
     assert consume(bootstrap(), "t", 200) == producing.sent
 
 
+def _is_succeeded(cluster: LeaderDrivenCluster, node: int) -> bool:
+    return all(cluster.leader("t", partition) not in (node, -1) for partition in range(3))
+
+
 @pytest.mark.requirement("DLD-21", "DLD-48")
 def test_an_orderly_end_hands_leaderships_over_at_once(cluster: LeaderDrivenCluster) -> None:
     create("t", bootstrap(), partitions=3)
@@ -65,7 +71,7 @@ def test_an_orderly_end_hands_leaderships_over_at_once(cluster: LeaderDrivenClus
         assert str(node) not in cluster.children("/brokers/ids") + cluster.children("/brokers/claims")
         producing.send()
         producing.flush()
-        assert all(cluster.leader("t", partition) not in (node, -1) for partition in range(3))
+        eventually(partial(_is_succeeded, cluster, node), "other brokers lead, long before a session ends", within=0.5)
         cluster.nodes[node].start()
         for partition in range(3):
             cluster.in_sync("t", partition=partition)
@@ -109,16 +115,16 @@ def test_a_second_process_with_the_id_is_refused_and_touches_nothing(cluster: Le
 
 
 @pytest.mark.requirement("DLD-01")
-def test_an_elder_whose_id_was_taken_while_it_slept_ends(cluster: LeaderDrivenCluster) -> None:
-    elder = cluster.nodes[5]
-    elder.signal(signal.SIGSTOP)
+def test_an_original_whose_id_was_taken_while_it_slept_ends(cluster: LeaderDrivenCluster) -> None:
+    original = cluster.nodes[5]
+    original.signal(signal.SIGSTOP)
     younger = cluster.duplicate(5)
     younger.start()
     try:
         eventually(lambda: younger.says("the node has started"), "the younger process has the id")
-        elder.signal(signal.SIGCONT)
-        assert elder.exit_code() == 1
-        assert f"broker id 5 was claimed by another process (pid {younger.pid}" in elder.log()
+        original.signal(signal.SIGCONT)
+        assert original.exit_code() == 1
+        assert f"broker id 5 was claimed by another process (pid {younger.pid}" in original.log()
     finally:
         younger.end()
 
@@ -156,7 +162,7 @@ def test_the_life_of_a_state_change_is_in_the_log_and_in_the_metrics(cluster: Le
         )
         eventually(lambda node=node: cluster.metrics(node)["own_queue"] == 0, f"the queue of broker {node} is empty")  # type: ignore[misc]
     roles = ("leading", "following")
-    eventually(lambda: [_sum(cluster, role) for role in roles] == [1, 2], "the metrics know who leads and who follows")
+    eventually(lambda: [_sum(cluster, role) for role in roles] == [1, 2], "the metrics know leaders and followers")
     found = {node: cluster.metrics(node) for node in BROKERS}
     assert [each["state_changes"]["completed"]["start-replica"] for each in found.values()] == [1, 1, 1]
     assert found[4]["state_changes"]["requested"]["start-replica"] == 3
@@ -175,7 +181,7 @@ def test_a_folder_that_nothing_assigns_to_the_broker_is_removed_at_its_start(clu
     cluster.kazoo.set("/brokers/topics/t/0/replicas", b"[4,5]")
     cluster.nodes[6].start()
     eventually(lambda: cluster.folders(6) == [], "the folder is removed")
-    assert cluster.nodes[6].says("t-0: its folder is removed")
+    assert cluster.nodes[6].says("t-0: its folder is deleted")
 
 
 @pytest.mark.requirement("DLD-20")
@@ -189,5 +195,9 @@ def test_a_leader_whose_log_dir_fails_lets_another_lead(cluster: LeaderDrivenClu
     producing = Producing("t", bootstrap())
     producing.send()
     producing.flush()
-    assert cluster.leader("t") not in (leader, -1)
-    assert cluster.nodes[leader].says("lead and follow nothing any more")
+    # Open files can still be written; the leader learns of the failure at its next checkpoint.
+    eventually(lambda: cluster.nodes[leader].says("no longer lead or follow"), "the log dir has failed")
+    eventually(lambda: cluster.leader("t") not in (leader, -1), "another broker leads")
+    producing.send()
+    producing.flush()
+    assert consume(bootstrap(), "t", 200) == producing.sent

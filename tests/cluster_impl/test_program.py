@@ -1,4 +1,4 @@
-"""`python -m cluster_impl` as a program: what it refuses, how it says so, and how it ends."""
+"""`python -m fencepost.cluster_impl` as a program: what it refuses, how it says so, and how it ends."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster_impl.processes import ROOT, NodeProcess, ProcessCluster, address, eventually
+from tests.cluster_impl.processes import ROOT, NodeProcess, ProcessCluster, address
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cluster_impl", *arguments]
+    command = [sys.executable, "-m", "fencepost.cluster_impl", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False)
 
 
@@ -34,7 +35,7 @@ def controller(folder: Path, name: str = "controller", **changes: str) -> NodePr
 
 
 def refusal(node: NodeProcess) -> str:
-    """What a node that cannot start says: one line, exit code 2."""
+    """Return the message of a node that cannot start: one line, exit code 2."""
     finished = run(str(node.file))
     assert finished.returncode == 2
     lines = [line for line in finished.stderr.splitlines() if " INFO [" not in line]
@@ -45,21 +46,21 @@ def refusal(node: NodeProcess) -> str:
 def test_help_lists_the_keys() -> None:
     finished = run("--help")
     assert finished.returncode == 0
-    assert "registration.lease.timeout.ms (default 20000)" in finished.stdout
+    assert "registration.lease.timeout.ms (milliseconds, default 20000)" in finished.stdout
 
 
-def test_a_wrong_key_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
+def test_a_wrong_key_is_one_message_and_exit_code_2(tmp_path: Path) -> None:
     assert "unknown key proces.roles: did you mean process.roles?" in refusal(
         NodeProcess(tmp_path, "node", {"proces.roles": "broker"})
     )
 
 
-def test_a_port_in_use_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
+def test_a_port_in_use_is_one_message_and_exit_code_2(tmp_path: Path) -> None:
     with socket.create_server((address(1), 9090)):
         assert f"{address(1)}:9090 is in use by another process" in refusal(controller(tmp_path))
 
 
-def test_a_directory_of_a_running_node_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
+def test_a_directory_of_a_running_node_is_one_message_and_exit_code_2(tmp_path: Path) -> None:
     running = controller(tmp_path)
     running.start()
     try:
@@ -70,7 +71,7 @@ def test_a_directory_of_a_running_node_is_one_sentence_and_exit_code_2(tmp_path:
         running.end()
 
 
-def test_a_directory_of_another_cluster_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
+def test_a_directory_of_another_cluster_is_one_message_and_exit_code_2(tmp_path: Path) -> None:
     first = controller(tmp_path)
     first.start()
     eventually(lambda: first.says("the node has started"), "the first node has started")

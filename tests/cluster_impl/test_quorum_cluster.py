@@ -12,8 +12,9 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
-from tests.cluster_impl.processes import LIMIT, ProcessCluster, address, eventually, running
-from tests.cluster_impl.real_client import consume
+from tests.cluster_impl.processes import LIMIT, ProcessCluster, address, running
+from tests.cluster_impl.real_client import consume, delete
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
 
@@ -28,7 +29,7 @@ UNHURRIED = {
 REST = 5.0
 """Seconds over which a node at rest is measured."""
 WAKE_UPS = 200
-"""A second: a few heartbeats and fetches. Whoever spins, or polls every millisecond, has a thousand and more."""
+"""A second: a few heartbeats and fetches. A process that spins, or polls every millisecond, has a thousand and more."""
 ACTIVE = "this broker is ACTIVE"
 
 
@@ -81,11 +82,21 @@ def test_a_stopped_broker_hands_over_what_it_leads_and_exits_with_0(cluster: Pro
     assert consume(rest, "t", 2) == ["before", "after"]
 
 
-def test_a_killed_broker_reclaims_its_id_at_once(cluster: ProcessCluster) -> None:
-    before = cluster.brokers[4].log().count(ACTIVE)
-    cluster.brokers[4].end()
-    cluster.brokers[4].start()
-    eventually(lambda: cluster.brokers[4].log().count(ACTIVE) > before, "the restarted broker is active")
+@pytest.mark.requirement("K631-68")
+def test_a_killed_broker_reclaims_its_id_at_once_and_removes_what_was_deleted_meanwhile(
+    cluster: ProcessCluster, tmp_path: Path
+) -> None:
+    for name in ("kept", "deleted"):
+        create(cluster.bootstrap, name)
+    folders = [tmp_path / "data-6" / f"{name}-0" for name in ("kept", "deleted")]
+    eventually(lambda: all(folder.exists() for folder in folders), "both replicas are there")
+    before = cluster.brokers[6].log().count(ACTIVE)
+    cluster.brokers[6].end()
+    delete("deleted", f"{address(5)}:9092")
+    cluster.brokers[6].start()
+    eventually(lambda: cluster.brokers[6].log().count(ACTIVE) > before, "the restarted broker is active")
+    eventually(lambda: not folders[1].exists(), "the replica of the deleted topic is removed")
+    assert folders[0].exists()
 
 
 def test_the_cluster_goes_on_when_its_active_controller_is_killed(tmp_path: Path) -> None:
@@ -110,7 +121,7 @@ def test_all_processes_are_killed_and_started_again_and_nothing_is_lost(cluster:
 
 
 def test_a_node_at_rest_seldom_wakes_up(tmp_path: Path) -> None:
-    """What that costs, in time and memory, `make bench` measures."""
+    """`make bench` measures the time and memory that this costs."""
     with running(tmp_path, **UNHURRIED) as cluster:
         processes = [psutil.Process(node.pid) for node in cluster.nodes.values()]
         before = [process.num_ctx_switches().voluntary for process in processes]

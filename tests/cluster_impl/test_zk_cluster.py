@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster_impl.processes import BROKERS, eventually
+from tests.cluster_impl.processes import BROKERS
 from tests.cluster_impl.real_client import Producing, bootstrap, consume, create
 from tests.cluster_impl.zk_processes import ZkCluster, running
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
 
@@ -127,7 +128,7 @@ def test_a_failed_log_dir_takes_its_replicas_out_and_no_others(cluster: ZkCluste
 
 
 @at("2.6")
-def test_a_broker_without_any_log_dir_ends_with_a_sentence(cluster: ZkCluster) -> None:
+def test_a_broker_without_any_log_dir_ends_with_a_message(cluster: ZkCluster) -> None:
     create("t", bootstrap(), partitions=2)
     for index in (0, 1):
         home = cluster.log_dir(4, index)
@@ -178,7 +179,7 @@ def test_brokers_outlive_their_zookeeper(cluster: ZkCluster) -> None:
 
 
 @at("2.6")
-def test_a_second_process_with_an_id_ends_with_a_sentence_and_disturbs_nobody(cluster: ZkCluster) -> None:
+def test_a_second_process_with_an_id_ends_with_a_message_and_disturbs_no_other(cluster: ZkCluster) -> None:
     create("t", bootstrap())
     epoch = cluster.epoch(4)
     second = cluster.duplicate(4)

@@ -14,8 +14,9 @@ from confluent_kafka.admin import AdminClient
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from tests.cluster_impl.processes import BROKERS, NodeProcess, address, eventually
+from tests.cluster_impl.processes import BROKERS, NodeProcess, address
 from tests.cluster_impl.zookeeper import ZooKeeperServer, zookeeper
+from tests.waiting import eventually
 
 SETTINGS = {
     "zookeeper.session.timeout.ms": "1500",
@@ -90,7 +91,7 @@ class ZkCluster:
         return self.nodes[node].says("the node has started") and str(node) in self.children("/brokers/ids")
 
     def _is_informed(self, node: int) -> bool:
-        """Whether its metadata names every broker, which a fenced one does not give at all."""
+        """Return True if its metadata names every broker, which a fenced one does not give at all."""
         try:
             metadata = AdminClient({"bootstrap.servers": f"{address(node)}:9092"}).list_topics("none", timeout=1)
         except KafkaException:

@@ -18,7 +18,7 @@ LIMIT = 30.0
 """Seconds in which a server must serve."""
 
 _JARS = ("zookeeper-3.*", "zookeeper-jute-*", "slf4j-api-*", "metrics-core-4.*", "snappy-java-*")
-"""All that a server needs; without snappy-java it starts and serves nobody."""
+"""All that a server needs; without snappy-java it starts and serves no client."""
 
 # A test's data may be lost with the machine; waiting for its disk would only blur what is measured.
 _JVM = (
@@ -114,7 +114,7 @@ class ZooKeeperServer:
             time.sleep(0.02)
 
     def has_session(self, session: int) -> bool:
-        """True as well if it does not answer: then nobody knows that the session is gone."""
+        """Return True as well if it does not answer: then the session may still exist."""
         dump = self.ask("dump")
         return not dump or f"0x{session:x}" in dump
 

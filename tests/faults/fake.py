@@ -1,4 +1,4 @@
-"""A cluster of dictionaries that does what it is told, unless told to do nothing."""
+"""A cluster of dictionaries in which every operation works, unless it is made to have no effect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from faults.capabilities import (
+from fencepost.faults.capabilities import (
     CUT,
     HEALTHY,
     Broken,
@@ -16,10 +16,11 @@ from faults.capabilities import (
     Claim,
     ClockReading,
     Contents,
+    Damage,
     DirState,
     LinkState,
+    ProbeResult,
     ProcessStatus,
-    Reach,
     RoundTrip,
     Running,
     Stream,
@@ -33,13 +34,13 @@ from tests.faults.fake_links import FakeHeld, reached, takes_ms, transferred
 
 @dataclass
 class FakeCluster:
-    """All of its own capabilities. `deaf`: injections have no effect, and nobody says so."""
+    """All of its own capabilities. `deaf`: injections have no effect, without an error."""
 
     running: dict[str, ProcessStatus] = field(default_factory=dict)
     states: dict[tuple[str, str], LinkState] = field(default_factory=dict)
     deaf: bool = False
     lost: list[str] = field(default_factory=list)
-    """What carries the cluster and ended."""
+    """The failure of the process that carries the cluster."""
     numb: bool = False
     """Proxies report what was ordered, and bytes pass all the same."""
     open: dict[tuple[str, str], list[FakeHeld]] = field(default_factory=lambda: defaultdict(list))
@@ -50,14 +51,16 @@ class FakeCluster:
     held: dict[tuple[str, str], int] = field(default_factory=dict)
     """Which log directory of a node holds a partition."""
     claims: dict[str, Claim] = field(default_factory=dict)
-    """What the directories and the configuration of each node say."""
+    """The claims of the directories and the configuration of each node."""
     written: dict[str, int] = field(default_factory=lambda: defaultdict(lambda: 100))
     """Bytes in the directories of each node. It writes on for as long as it runs, each time that one looks."""
     copies: dict[tuple[str, str], int] = field(default_factory=dict)
+    damaged: dict[str, Damage] = field(default_factory=dict)
+    """The damage to the files of each node."""
     sent: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     """Bytes of requests that a link took while it held them."""
     last_words: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of a duplicate on the directory of its elder: what it says before it ends by itself."""
+    """The last log lines of a duplicate on the directory of its original, before it ends by itself."""
     pids: Iterator[int] = field(default_factory=lambda: count(2))
     ahead: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     """The wall clock of each node: milliseconds ahead, ppm, since when. Each look at one takes a tenth of a second."""
@@ -124,7 +127,7 @@ class FakeCluster:
         self._become(verb, node, ProcessStatus(Running.EXITED, pid=self.status(node).pid, exit_code=exit_code))
 
     def await_end(self, node: str, timeout: float) -> bool:
-        return True
+        return self.deaf or self.status(node).running is Running.EXITED
 
     def said(self, node: str) -> Sequence[str]:
         return ["it runs", *self.last_words.get(node, ())]
@@ -173,12 +176,12 @@ class FakeCluster:
     def _passing(self, source: str, destination: str) -> LinkState:
         return HEALTHY if self.numb else self.state(source, destination)
 
-    def reach(self, source: str, destination: str, timeout: float) -> Reach:
+    def reach(self, source: str, destination: str, timeout: float) -> ProbeResult:
         if destination in self.its_containers.off:
-            return Reach.SILENT
+            return ProbeResult.SILENT
         met, running = reached(self._passing(source, destination)), self.status(destination).running
-        if met is Reach.ANSWERED and running is not Running.RUNNING:
-            return Reach.SILENT if running is Running.PAUSED else Reach.CLOSED
+        if met is ProbeResult.ANSWERED and running is not Running.RUNNING:
+            return ProbeResult.SILENT if running is Running.PAUSED else ProbeResult.CLOSED
         return met
 
     def round_trip(self, source: str, destination: str, timeout: float) -> RoundTrip:
@@ -190,7 +193,8 @@ class FakeCluster:
         return transferred(self._passing(source, destination), stream, size)
 
     def taken(self, source: str, destination: str) -> Mapping[str, int]:
-        """What a process sent while its link was harmed, and it lived, stays there until the link is mended."""
+        """Return the bytes that a living process sent while its link was harmed; they stay until the link is
+        restored."""
         status, held = self.status(source), bool(self.state(source, destination).toxics)
         taken = self.sent[source, destination]
         if held and status.running is Running.RUNNING:
@@ -201,7 +205,7 @@ class FakeCluster:
         return 0 if self.state(source, destination).toxics else self.sent[source, destination]
 
     def hold(self, source: str, destination: str, timeout: float) -> FakeHeld | None:
-        if self.reach(source, destination, timeout) is not Reach.ANSWERED:
+        if self.reach(source, destination, timeout) is not ProbeResult.ANSWERED:
             return None
         self.open[source, destination].append(FakeHeld())
         return self.open[source, destination][-1]
@@ -274,6 +278,17 @@ class FakeDirectories:
     def _write(self, node: str, size: int) -> None:
         if not self.cluster.deaf:
             self.cluster.written[node] = size
+
+    def files(self, node: str, pattern: str) -> Mapping[str, str]:
+        damage = self.cluster.damaged.get(node)
+        return {} if damage is Damage.LOST else {f"data/{pattern}": "whole" if damage is None else damage.value}
+
+    def damage(self, node: str, pattern: str, damage: Damage, copy: str | None = None) -> None:
+        if not self.cluster.deaf:
+            self.cluster.damaged[node] = damage
+
+    def repair(self, node: str) -> None:
+        self.cluster.damaged.pop(node, None)
 
     def claim(self, node: str) -> Claim:
         number = int(node.removeprefix("node-").rstrip("b"))

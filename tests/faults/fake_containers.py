@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from faults.capabilities import Limits
+from fencepost.faults.capabilities import Limits
 
 
 @dataclass

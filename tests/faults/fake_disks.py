@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from faults.capabilities import DiskRule, Flip, Lost, Operation, Probed
+from fencepost.faults.capabilities import DiskProbe, DiskRule, Flip, LostWrites, Operation
 
 BYTE = 32
 
@@ -18,11 +18,11 @@ class FakeDisks:
     deaf: bool = False
     rules: dict[tuple[str, str], DiskRule] = field(default_factory=dict)
     hits: dict[str, int] = field(default_factory=dict)
-    """What every rule is going to have been met by."""
+    """The operations that meet every rule."""
     lost: set[str] = field(default_factory=set)
     flipped: set[str] = field(default_factory=set)
     same: bool = True
-    """Whether a file that a bit was turned over in is still the same file later."""
+    """True if a file in which a bit was turned over stays the same file."""
     busy: int = 0
     """So many of the next operations are 20 ms late without any rule."""
 
@@ -39,17 +39,17 @@ class FakeDisks:
         del self.rules[node, name]
         return self.hits
 
-    def probe(self, node: str, operation: Operation, rule: DiskRule, dir: int | None = None) -> Collection[Probed]:
+    def probe(self, node: str, operation: Operation, rule: DiskRule, dir: int | None = None) -> Collection[DiskProbe]:
         met = [each for (of, _), each in self.rules.items() if of == node and operation in each.operations]
         if not met:
             self.busy -= 1
-            return [Probed(None, 0.02 if self.busy >= 0 else 0.0001, 4096)]
-        return [Probed(met[0].error, met[0].delay_ms / 1000, met[0].torn_after)]
+            return [DiskProbe(None, 0.02 if self.busy >= 0 else 0.0001, 4096)]
+        return [DiskProbe(met[0].error, met[0].delay_ms / 1000, met[0].torn_after)]
 
-    def lose(self, nodes: Collection[str]) -> Mapping[str, Lost]:
+    def lose(self, nodes: Collection[str]) -> Mapping[str, LostWrites]:
         if not self.deaf:
             self.lost |= set(nodes)
-        return {node: Lost({"t-0/00.log": (2000, 1000)}, ("a was not made",)) for node in nodes}
+        return {node: LostWrites({"t-0/00.log": (2000, 1000)}, ("a was not made",)) for node in nodes}
 
     def durable(self, node: str) -> Collection[tuple[int, int]]:
         return [(1000, 1000 if node in self.lost else 2000)]

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from inspect import getdoc
 from pathlib import Path
 
-from faults import registry
-from faults.capabilities import Capability
+from fencepost.faults import registry
+from fencepost.faults.capabilities import Capability
 
 README = Path(registry.__file__).with_name("README.md")
 NEEDS = {
@@ -37,13 +37,11 @@ def faults_table() -> str:
     rows = []
     for name, fault in registry.FAULTS.items():
         module = sys.modules[fault.__module__]
-        family = fault.__module__.split(".")[1]
-        capability: Capability = fault.capability  # type: ignore[attr-defined]  # the registry holds classes
+        family, file = fault.__module__.split(".")[-2:]
         does = (module.__doc__ or "").strip().splitlines()[0].rstrip(".")
-        source = f"{family}/{fault.__module__.split('.')[2]}.py"
-        rows.append(
-            (f"[`{name}`]({source})", family, does, models(fault), f"`{capability.value}`", NEEDS[capability] or "-")
-        )
+        needs = NEEDS[fault.capability] or "-"
+        link = f"[`{name}`]({family}/{file}.py)"
+        rows.append((link, family, does, models(fault), f"`{fault.capability.value}`", needs))
     return markdown(("fault", "family", "what happens", "what it models", "capability", "needs"), rows)
 
 
@@ -59,7 +57,7 @@ def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def written(place: str, path: Path = README) -> str:
-    """What stands in the file between the marks of a place."""
+    """Return the text of the file between the marks of a place."""
     return _between(place).split(path.read_text(encoding="utf-8"), maxsplit=1)[2]
 
 

@@ -1,4 +1,4 @@
-"""Faults of wall clocks: whose clock, which proof, and what a node that was not told anything counts for."""
+"""Faults of wall clocks: the nodes, the proof, and nodes that never asked for the time."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-import faults.clock.clock_fault
-from faults.capabilities import CapabilityError, ClockReading
-from faults.registry import build
+import fencepost.faults.clock.clock_fault
+from fencepost.faults.capabilities import CapabilityError, ClockReading
+from fencepost.faults.clock.jump import ClockJump, ClockJumpParameters
+from fencepost.faults.registry import build
 from tests.faults.fake import FakeClocks, FakeCluster, cluster_of
 
 HOUR_MS = 3_600_000
 
 
 @pytest.fixture(autouse=True)
-def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(faults.clock.clock_fault, "PATIENCE", 0.0)
-    monkeypatch.setattr(faults.clock.clock_fault, "ASKED_WITHIN", 0.0)
+def _short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fencepost.faults.clock.clock_fault, "TIMEOUT_S", 0.0)
+    monkeypatch.setattr(fencepost.faults.clock.clock_fault, "ASKED_WITHIN", 0.0)
 
 
 @pytest.fixture
@@ -35,21 +36,21 @@ def reads(monkeypatch: pytest.MonkeyPatch, **different: object) -> None:
     monkeypatch.setattr(FakeClocks, "read", differently)
 
 
-def test_a_process_that_was_told_another_time_than_the_probe_read_is_no_proof(
+def test_a_process_that_was_given_another_time_than_the_probe_read_is_no_proof(
     cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fault = build("clock-jump", cluster, {"nodes": ["node-4"], "ms": -HOUR_MS})
     fault.set_up()
     fault.inject()
     assert fault.verify().proven
-    reads(monkeypatch, told_ms=(-1.0, 1.0))
+    reads(monkeypatch, reported_ms=(-1.0, 1.0))
     assert not fault.verify().proven
 
 
 def test_a_process_that_never_asked_is_proven_by_its_memory_map(
     cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reads(monkeypatch, told_ms=None, asked=0)
+    reads(monkeypatch, reported_ms=None, asked=0)
     fault = build("clock-jump", cluster, {"nodes": ["node-4"], "ms": HOUR_MS})
     fault.set_up()
     fault.inject()
@@ -84,6 +85,7 @@ def test_a_node_may_be_killed_while_its_clock_is_wrong_and_is_healed_all_the_sam
     assert fault.verify_healed().proven
 
 
-def test_a_role_that_led_to_nobody_is_refused(cluster: FakeCluster) -> None:
-    with pytest.raises(CapabilityError, match="nobody's clock"):
-        build("clock-jump", cluster, {"nodes": [], "ms": 1}).set_up()
+def test_a_role_that_led_to_no_node_is_refused(cluster: FakeCluster) -> None:
+    parameters = ClockJumpParameters(nodes="leader:t-0", ms=1)
+    with pytest.raises(CapabilityError, match="no node whose clock"):
+        ClockJump(cluster, parameters.resolved(str, lambda refs: ())).set_up()

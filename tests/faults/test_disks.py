@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from faults.capabilities import CHANGES, CapabilityError, DiskRule, Operation
-from faults.disks import FAULTS
-from faults.disks.rule_fault import RuleFault
-from faults.registry import build
-from harness.disks import mounts
-from harness.plan.injects import InjectDiskError, InjectTornWrite
+from fencepost.faults.capabilities import CHANGES, CapabilityError, DiskRule, Operation
+from fencepost.faults.disks.disk_error import DiskErrorParameters
+from fencepost.faults.disks.rule_fault import RuleFault
+from fencepost.faults.disks.torn_write import TornWriteParameters
+from fencepost.faults.registry import FAULTS, build, names_in_family
+from fencepost.harness.disks import mounts
+from fencepost.harness.plan.injects import inject
 from tests.faults.fake import FakeCluster, cluster_of
 
 
@@ -27,7 +28,7 @@ def rule_of(name: str, **params: Any) -> DiskRule:
     return fault.rule
 
 
-def test_how_often_a_node_met_the_rule_is_told_when_it_is_healed(cluster: FakeCluster) -> None:
+def test_the_number_of_operations_that_met_the_rule_is_in_the_evidence_of_healing(cluster: FakeCluster) -> None:
     cluster.broken_disks.hits = {"write": 3, "fsync": 1}
     fault = build("disk-error", cluster, {"node": "node-4", "operations": ["write", "fsync"]})
     fault.set_up()
@@ -40,7 +41,7 @@ def test_how_often_a_node_met_the_rule_is_told_when_it_is_healed(cluster: FakeCl
     assert "met by node-4 meanwhile: 1 x fsync and 3 x write" in healed.how
 
 
-def test_a_rule_that_nobody_met_is_healed_and_said_to_have_broken_nothing(cluster: FakeCluster) -> None:
+def test_a_rule_that_no_operation_met_is_healed_and_said_to_have_broken_nothing(cluster: FakeCluster) -> None:
     fault = build("disk-full", cluster, {"node": "node-4"})
     fault.set_up()
     fault.inject()
@@ -128,24 +129,24 @@ def test_a_bit_in_a_file_that_was_written_anew_has_healed_by_itself(cluster: Fak
 
 
 def test_each_fault_says_what_it_models_and_what_not() -> None:
-    for fault in FAULTS:
-        text = fault.__doc__ or ""
-        assert "Models " in text, fault.name
-        assert "not model" in text or "Not modelled" in text, fault.name
+    for name in names_in_family("disks"):
+        text = FAULTS[name].__doc__ or ""
+        assert "Models " in text, name
+        assert "not model" in text or "Not modelled" in text, name
 
 
 def test_steps_are_refused_that_break_nothing() -> None:
     with pytest.raises(ValueError, match="operations"):
-        InjectDiskError(as_="broken", node="node-4", operations=())
+        inject("broken", DiskErrorParameters(node="node-4", operations=()))
     with pytest.raises(ValueError, match="bytes"):
-        InjectTornWrite(as_="torn", node="node-4", bytes=-1)
+        inject("torn", TornWriteParameters(node="node-4", bytes=-1))
 
 
 def test_without_the_kernels_device_disks_are_not_broken_and_it_says_why(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(mounts, "DEVICE", tmp_path / "fuse")
-    assert "load the kernel's module `fuse`" in str(mounts.lacking.__wrapped__())
+    assert "load the kernel's module `fuse`" in str(mounts.unavailable_reason.__wrapped__())
     (tmp_path / "fuse").touch()
     monkeypatch.setattr(mounts, "FUSERMOUNT", "no-such-program")
-    assert "apt-get install fuse3" in str(mounts.lacking.__wrapped__())
+    assert "apt-get install fuse3" in str(mounts.unavailable_reason.__wrapped__())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.registry import FAULTS
+from fencepost.faults.registry import FAULTS
 from tests.faults.readme import NEEDS, faults_table, models, write, written
 
 
@@ -23,7 +23,7 @@ def test_a_fault_says_what_it_models_and_what_it_does_not(name: str) -> None:
 
 
 def test_what_every_capability_needs_is_known() -> None:
-    assert {fault.capability for fault in FAULTS.values()} <= set(NEEDS)  # type: ignore[attr-defined]
+    assert {fault.capability for fault in FAULTS.values()} <= set(NEEDS)
 
 
 def test_only_the_place_that_is_written_changes(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What faults of processes and identity claim of ends and starts is what was measured of them."""
+"""The claims of process and identity faults about ends and starts are measured."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import Any
 
 import pytest
 
-import faults.identity.duplicate
-import faults.links.link_fault
-import faults.processes.late_bytes
-from faults.capabilities import CapabilityError, Claim, ProcessStatus, RoundTrip, Running
-from faults.fault import Fault
-from faults.processes.crash_loop import CrashLoop
-from faults.registry import build
+import fencepost.faults.identity.duplicate
+import fencepost.faults.links.link_fault
+import fencepost.faults.processes.late_bytes
+from fencepost.faults.capabilities import CapabilityError, Claim, ProcessStatus, RoundTrip, Running
+from fencepost.faults.fault import Fault
+from fencepost.faults.processes.crash_loop import CrashLoop
+from fencepost.faults.registry import build
 from tests.faults.fake import FakeCluster, cluster_of
 
 
 @pytest.fixture(autouse=True)
-def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(faults.links.link_fault, "PATIENCE", 0.0)
-    monkeypatch.setattr(faults.identity.duplicate, "READY_PATIENCE", 0.0)
-    monkeypatch.setattr(faults.processes.late_bytes, "DRAINED_WITHIN", 0.0)
-    monkeypatch.setattr(faults.processes.late_bytes, "QUEUED_WITHIN", 0.0)
-    monkeypatch.setattr(faults.processes.late_bytes, "SILENT_WITHIN", 0.0)
+def _short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fencepost.faults.links.link_fault, "TIMEOUT_S", 0.0)
+    monkeypatch.setattr(fencepost.faults.identity.duplicate, "READY_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(fencepost.faults.processes.late_bytes, "DRAINED_WITHIN", 0.0)
+    monkeypatch.setattr(fencepost.faults.processes.late_bytes, "QUEUED_WITHIN", 0.0)
+    monkeypatch.setattr(fencepost.faults.processes.late_bytes, "SILENT_WITHIN", 0.0)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_loop_in_which_a_process_ended_by_itself_is_not_proven(
 
 def test_a_life_may_be_counted_from_what_the_node_logs(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _injected(cluster, "crash-loop", node="node-4", lives_ms=[0], says="^it runs$").verify().proven
-    monkeypatch.setattr("faults.processes.crash_loop.READY_PATIENCE", 0.0)
+    monkeypatch.setattr("fencepost.faults.processes.crash_loop.READY_TIMEOUT_S", 0.0)
     with pytest.raises(CapabilityError, match="node-5 logged nothing with 'it flies'"):
         _injected(cluster, "crash-loop", node="node-5", lives_ms=[0], says="it flies")
 
@@ -98,7 +98,7 @@ def test_a_copy_with_nothing_newer_after_it_proves_nothing(cluster: FakeCluster)
     assert not fault.verify().proven
 
 
-def test_a_copy_that_nobody_made_is_refused_before_anything_is_broken(cluster: FakeCluster) -> None:
+def test_a_copy_that_was_never_made_is_refused_before_anything_is_broken(cluster: FakeCluster) -> None:
     with pytest.raises(CapabilityError, match="node-4 has no copy 'tuesday'"):
         build("restored", cluster, {"node": "node-4", "backup": "tuesday"}).set_up()
     assert cluster.calls == []
@@ -109,13 +109,42 @@ def test_a_copy_is_made_while_the_process_is_stopped(cluster: FakeCluster) -> No
     assert cluster.calls == ["pause node-4", "resume node-4", "kill node-4"]
 
 
+@pytest.mark.parametrize("answers", [False, True])
+def test_a_node_that_refuses_its_files_gets_them_back_and_starts_once_more(
+    answers: bool, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may open them before it answers, or after."""
+
+    def await_ready(node: str, timeout: float) -> None:
+        if node in cluster.damaged:
+            cluster.running[node] = ProcessStatus(Running.EXITED, pid=9, exit_code=1)
+            if not answers:
+                raise CapabilityError(f"{node} has ended")
+
+    monkeypatch.setattr(cluster, "await_ready", await_ready)
+    cluster.last_words["node-4"] = ("no cluster id", *["\tat kafka.Kafka.main(Kafka.scala:75)"] * 9)
+    fault = _injected(cluster, "damaged-file", node="node-4", file="meta.properties", damage="garbage")
+    assert fault.verify().proven
+    fault.recover()
+    healed = fault.verify_healed()
+    assert healed.proven
+    assert healed.measured["refused"] == ["it runs", "no cluster id"]
+    assert not cluster.damaged
+
+
+def test_files_that_are_not_there_are_not_damaged(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.faults.fake.FakeDirectories.files", lambda *_: {})
+    with pytest.raises(CapabilityError, match="node-4 has no file that matches 'quorum-state'"):
+        _injected(cluster, "damaged-file", node="node-4", file="quorum-state")
+
+
 @pytest.mark.parametrize("nodes", [["node-4"], ["node-1", "node-4", "node-5"]])
 def test_only_two_nodes_exchange_their_directories(nodes: list[str], cluster: FakeCluster) -> None:
     with pytest.raises(CapabilityError, match="two nodes exchange their directories"):
         build("swapped", cluster, {"nodes": nodes}).set_up()
 
 
-def test_who_is_put_right_already_is_not_killed_once_more(cluster: FakeCluster) -> None:
+def test_a_node_that_is_corrected_already_is_not_killed_once_more(cluster: FakeCluster) -> None:
     fault = _injected(cluster, "foreign-cluster", node="node-4")
     assert cluster.claims["node-4"] == Claim(4, 4, "f0reignClusterId0000AA")
     fault.recover()
@@ -125,7 +154,21 @@ def test_who_is_put_right_already_is_not_killed_once_more(cluster: FakeCluster) 
     assert cluster.claims["node-4"] == Claim(4, 4, "own")
 
 
-def test_an_id_that_nobody_has_is_taken_unless_one_is_named(cluster: FakeCluster) -> None:
+def test_a_misconfigured_node_that_ends_by_itself_while_it_is_healed_is_corrected_all_the_same(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = _injected(cluster, "changed-id", node="node-4", id=9)
+
+    def gone(node: str) -> None:
+        cluster.running[node] = ProcessStatus(Running.EXITED, pid=9, exit_code=1)
+        raise CapabilityError(f"{node} is not running, exited: start it first")
+
+    monkeypatch.setattr(cluster, "kill", gone)
+    fault.recover()
+    assert fault.verify_healed().proven
+
+
+def test_an_id_that_no_node_has_is_taken_unless_one_is_named(cluster: FakeCluster) -> None:
     _injected(cluster, "changed-id", node="node-4")
     _injected(cluster, "changed-id", node="node-5", id=4)
     assert (cluster.claims["node-4"].configured_id, cluster.claims["node-5"].configured_id) == (7, 4)
@@ -152,8 +195,8 @@ def test_links_that_took_the_last_request_as_they_were_stopped_hold_the_next_one
     cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It waits for that answer, and sends nothing meanwhile."""
-    monkeypatch.setattr(faults.processes.late_bytes, "QUEUED_WITHIN", 60.0)
-    monkeypatch.setattr(faults.processes.late_bytes, "SILENT_WITHIN", 0.0)
+    monkeypatch.setattr(fencepost.faults.processes.late_bytes, "QUEUED_WITHIN", 60.0)
+    monkeypatch.setattr(fencepost.faults.processes.late_bytes, "SILENT_WITHIN", 0.0)
     asked: list[int] = []
     restore, taken = cluster.restore, cluster.taken
 
@@ -194,7 +237,7 @@ def test_bytes_whose_destination_closed_the_connection_need_not_arrive(
     assert "their destinations had closed them before" in evidence.how
 
 
-def test_bytes_that_nobody_was_given_did_not_arrive(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_that_no_node_was_given_did_not_arrive(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     fault = _injected(cluster, "late-bytes", node="node-4", to=["node-1"], queued_ms=0)
     monkeypatch.setattr(cluster, "passed_on", lambda source, destination: 0)
     fault.recover()

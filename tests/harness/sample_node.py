@@ -28,7 +28,7 @@ async def keep_connected(host: str, port: int) -> None:
 
 async def main(host: str, ports: str, peers: str, mode: str) -> None:
     if mode == "die":
-        sys.exit("this node was told to die")
+        sys.exit("this node was configured to die")
     for port in ports.split(","):
         await asyncio.start_server(answer, host, int(port))
     dialled = [peer.rpartition(":") for peer in peers.split(",") if peer]

@@ -6,13 +6,15 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-from faults.capabilities import Reach
-from harness.backends.backend import Command
-from harness.network.layout import Layout, Node
-from harness.network.roundtrip import round_trip
-from harness.plan.model import NodeSpec, Plan, Topology
-from harness.targets.identity import IdKeys
-from harness.targets.target import Installation, TargetFile, load_file
+from fencepost.faults.capabilities import ProbeResult
+from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.network.roundtrip import round_trip
+from fencepost.harness.plan.model import NodeSpec, Plan, Topology
+from fencepost.harness.processes.command import Command
+from fencepost.harness.targets.file import TargetFile
+from fencepost.harness.targets.identity import IdKeys
+from fencepost.harness.targets.registry import load_file
+from fencepost.harness.targets.target import Installation
 
 PROGRAM = Path(__file__).with_name("sample_node.py")
 NODES = (
@@ -25,7 +27,7 @@ FIRST = ["node-1", "node-2", "node-3"]
 
 
 class SampleTarget:
-    """Implements `harness.targets.target.Target`. What a node does is decided by the sets of names."""
+    """Implements `fencepost.harness.targets.target.Target`. What a node does is decided by the sets of names."""
 
     version = "1"
     ids = IdKeys("node.id", ("id",))
@@ -39,6 +41,9 @@ class SampleTarget:
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
         return {"id": str(node.id), "level": str(node.level)}
+
+    def files(self, node: Node, installation: Installation) -> dict[str, str]:
+        return {}
 
     def format(self, node: Node, installation: Installation) -> None:
         installation.data(node).mkdir(exist_ok=True)
@@ -55,19 +60,19 @@ class SampleTarget:
 
     def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
         for node in nodes:
-            if round_trip(node.endpoint(node.listeners[0]), 0.5).reach is not Reach.ANSWERED:
+            if round_trip(node.endpoint(node.listeners[0]), 0.5).reach is not ProbeResult.ANSWERED:
                 return f"{node.name} does not answer"
         return None
 
 
-def around_zookeeper() -> Plan:
+def zookeeper_plan() -> Plan:
     """A ZooKeeper server and two brokers, of which the second is to be the controller."""
     server = NodeSpec(name="zk-1", id=1, index=1, roles=("zookeeper",))
     topology = Topology(nodes=(*NODES[1:3], server), controller="node-3")
-    return Plan(story="s", title="s", document="d", seed=1, target="zk-controller", level="base", topology=topology)
+    return Plan(scenario="s", title="s", document="d", seed=1, target="zk-controller", level="base", topology=topology)
 
 
 def sample_plan(directory: str = "empty") -> Plan:
     """One controller, two brokers, and a duplicate of the second that waits to be started."""
     nodes = tuple(node.model_copy(update={"directory": directory}) for node in NODES)
-    return Plan(story="s", title="s", document="d", seed=1, target="quorum", topology=Topology(nodes=nodes))
+    return Plan(scenario="s", title="s", document="d", seed=1, target="quorum", topology=Topology(nodes=nodes))

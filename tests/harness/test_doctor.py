@@ -6,15 +6,15 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from harness import doctor
-from harness.disks import mounts
-from harness.doctor import Diagnosis, Mechanism, Unavailable, diagnose
+import docker
+from fencepost.harness import doctor
+from fencepost.harness.disks import mounts
+from fencepost.harness.doctor import Diagnosis, Mechanism, Unavailable, diagnose
+from tests.waiting import eventually
 
 
 def test_a_probe_that_raises_means_not_available_and_says_why() -> None:
@@ -53,6 +53,31 @@ def test_an_engine_that_does_not_answer_is_not_an_engine(monkeypatch: pytest.Mon
     assert f"no engine answered at unix://{tmp_path}/absent.sock" in row.how
 
 
+def test_a_device_that_may_not_be_opened_is_not_answered_with_what_is_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    device = tmp_path / "fuse"
+    device.mkdir()  # no user may open it for writing, not even root
+    monkeypatch.setattr(mounts, "DEVICE", device)
+    mounts.unavailable_reason.cache_clear()
+    try:
+        [fuse] = [each for each in doctor.MECHANISMS if each.name == "fuse"]
+        row = diagnose(fuse)
+    finally:
+        mounts.unavailable_reason.cache_clear()
+    assert row.how == f"{device} cannot be opened (Is a directory)"
+    assert row.remedy == "allow it to this user, or to the container"
+
+
+def test_a_socket_that_may_not_be_used_is_not_answered_with_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise docker.errors.DockerException("PermissionError(13, 'Permission denied')")
+
+    monkeypatch.setattr("docker.from_env", refuse)
+    row = diagnose(Mechanism("docker", doctor.docker_engine, "lost", "apt-get install docker.io"))
+    assert "add it to the group docker" in row.remedy
+
+
 def test_the_table_tells_versions_reasons_and_what_to_install_to_the_letter(capsys: pytest.CaptureFixture[str]) -> None:
     there = Diagnosis("java", True, "17.0.15, /usr/bin/java", "", "")
     absent = Diagnosis("spark", False, "no pyspark", "fencepost trends", "pip install 'fencepost[mining]'")
@@ -73,7 +98,7 @@ def test_this_machine_can_run_the_process_backend(capsys: pytest.CaptureFixture[
 
 HANGING = """
 import pathlib, tempfile, time
-from harness import doctor
+from fencepost.harness import doctor
 tempfile.tempdir = {folder!r}
 pathlib.Path.read_bytes = lambda self: time.sleep(600)
 doctor.fuse()
@@ -81,22 +106,15 @@ doctor.fuse()
 
 
 @pytest.mark.integration
-@pytest.mark.skipif(mounts.lacking() is not None, reason=str(mounts.lacking()))
+@pytest.mark.skipif(mounts.unavailable_reason() is not None, reason=str(mounts.unavailable_reason()))
 def test_a_doctor_that_is_killed_leaves_no_mount(tmp_path: Path) -> None:
     def mounted() -> bool:
         return any(os.path.ismount(each) for each in tmp_path.iterdir())
 
     asking = subprocess.Popen([sys.executable, "-c", HANGING.format(folder=str(tmp_path))])
     try:
-        _until(mounted)
+        eventually(mounted)
     finally:
         asking.kill()
         asking.wait()
-    _until(lambda: not mounted())
-
-
-def _until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    eventually(lambda: not mounted())

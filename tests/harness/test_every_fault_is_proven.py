@@ -1,6 +1,6 @@
 """Every fault of the registry, on one small real cluster: proven when it works, and found out when it does nothing.
 
-The fault that does nothing goes the whole way that any fault goes: the keeper sets it up, journals its intent, finds no
+The fault that does nothing goes the whole way that any fault goes: the engine sets it up, journals its intent, finds no
 effect, and the judge makes of that journal a run that concludes nothing, exit code 3.
 """
 
@@ -14,27 +14,31 @@ import pytest
 from pydantic import TypeAdapter
 from typer.testing import CliRunner
 
-from faults.capabilities import CapabilityError
-from faults.fault import Fault
-from faults.registry import FAULTS, build
-from harness.backends import DOCKER, PROCESS, lacking
-from harness.cli.main import app
-from harness.cluster import Cluster
-from harness.engine.keeper import FaultError, FaultKeeper
-from harness.errors import UsageError
-from harness.judge import judge
-from harness.plan.file import dump_plan
-from harness.plan.injects import Inject, InjectPause
-from harness.plan.model import FaultProven, Plan, TopicSpec
-from results.records.folder import RunFolder
-from results.records.journal import JournalWriter, read_journal
-from results.records.verdict import RunVerdict, Verdict
-from tests.faults.real import CASES, CONTROLLER, ELDER, capability, make_whole, plan, small_cluster, tidy
+from fencepost.faults.capabilities import CapabilityError
+from fencepost.faults.fault import Fault
+from fencepost.faults.processes.pause import PauseParameters
+from fencepost.faults.registry import FAULTS, build
+from fencepost.harness.backends import DOCKER, PROCESS
+from fencepost.harness.cli.main import app
+from fencepost.harness.cluster.availability import unavailable_reason
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.engine.active_faults import ActiveFaults
+from fencepost.harness.engine.errors import FaultError
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.judge import judge
+from fencepost.harness.plan.file import dump_plan
+from fencepost.harness.plan.injects import Inject, inject
+from fencepost.harness.plan.model import FaultProven, Plan, TopicSpec
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import JournalWriter, read_journal
+from fencepost.results.records.verdict import RunVerdict, Verdict
+from tests.faults.cases import CASES, CONTROLLER, ORIGINAL
+from tests.faults.real import capability, make_whole, plan, small_cluster, tidy
 
 pytestmark = pytest.mark.integration
 
 SOON = 0.3
-"""Seconds of patience with what will not happen."""
+"""Seconds until a test gives up what will not happen."""
 ON_PROCESSES = [name for name, case in CASES.items() if PROCESS in case.backends]
 ONLY_IN_CONTAINERS = [name for name, case in CASES.items() if case.backends == (DOCKER,)]
 
@@ -47,11 +51,11 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def contained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    from harness.backends import check_backend
+    from fencepost.harness.backends import check_backend
 
     try:
         check_backend(DOCKER)
-    except UsageError as error:
+    except InfrastructureError as error:
         pytest.skip(str(error))
     with small_cluster(tmp_path_factory.mktemp("contained") / "run", DOCKER) as cluster:
         yield cluster
@@ -72,18 +76,18 @@ def container_cluster(contained: Cluster) -> Cluster:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for place in (
-        "faults.clock.clock_fault.PATIENCE",
-        "faults.identity.duplicate.READY_PATIENCE",
-        "faults.links.cut_after_bytes.COUNTED_WITHIN",
-        "faults.links.link_fault.PATIENCE",
-        "faults.processes.process_fault.END_PATIENCE",
-        "faults.processes.process_fault.PATIENCE",
+        "fencepost.faults.clock.clock_fault.TIMEOUT_S",
+        "fencepost.faults.identity.duplicate.READY_TIMEOUT_S",
+        "fencepost.faults.links.cut_after_bytes.COUNTED_WITHIN",
+        "fencepost.faults.links.link_fault.TIMEOUT_S",
+        "fencepost.faults.processes.process_fault.END_TIMEOUT_S",
+        "fencepost.faults.processes.process_fault.TIMEOUT_S",
     ):
         monkeypatch.setattr(place, SOON)
 
 
 def test_every_fault_is_tried_here() -> None:
-    assert set(CASES) == set(FAULTS), "each fault of the registry has an entry in tests/faults/real.py"
+    assert set(CASES) == set(FAULTS), "each fault of the registry has an entry in tests/faults/cases.py"
 
 
 @pytest.mark.parametrize("name", ON_PROCESSES)
@@ -100,20 +104,20 @@ def test_a_whole_run_of_a_fault_that_does_nothing_concludes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the command that people use; the others above are judged from the same journal and plan that it leaves."""
-    monkeypatch.setattr("faults.processes.pause.Pause.inject", lambda fault: None)
+    monkeypatch.setattr("fencepost.faults.processes.pause.Pause.inject", lambda fault: None)
     whole = plan(breakable=False, clock=False)
-    nodes = tuple(node for node in whole.topology.nodes if node.name in (CONTROLLER, ELDER))
+    nodes = tuple(node for node in whole.topology.nodes if node.name in (CONTROLLER, ORIGINAL))
     small = {
         "topology": whole.topology.model_copy(update={"nodes": nodes}),
         "topics": (TopicSpec(name="t", assignments=((4,),)),),
-        "steps": (InjectPause(as_="sleep", nodes=ELDER),),
+        "steps": (inject("sleep", PauseParameters(nodes=ORIGINAL)),),
         "coverage": (FaultProven(fault="sleep"),),
     }
     file = tmp_path / "plan.yaml"
     file.write_text(dump_plan(whole.model_copy(update=small)))
-    told = CliRunner().invoke(app, ["run", str(file), "--runs", str(tmp_path / "runs")])
-    assert told.exit_code == 3, told.output
-    assert "the fault sleep did not take effect" in " ".join(told.output.split())
+    result = CliRunner().invoke(app, ["run", str(file), "--runs", str(tmp_path / "runs")])
+    assert result.exit_code == 3, result.output
+    assert "the fault sleep did not take effect" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("name", ON_PROCESSES)
@@ -139,37 +143,37 @@ def test_a_fault_of_containers_is_found_out_and_proven(
 
 
 def _skip_what_cannot_be_done(name: str, backend: str) -> None:
-    if reason := lacking(backend, capability(name)):
+    if reason := unavailable_reason(backend, capability(name)):
         pytest.skip(reason)
 
 
 def _without_effect(name: str, cluster: Cluster, folder: Path) -> RunVerdict:
     """The verdict of a run whose one fault is set up, journalled and verified like any other, and does nothing."""
-    fault = build(name, cluster, CASES[name].idly)
+    fault = build(name, cluster, CASES[name].without_effect)
     fault.inject = lambda: None  # type: ignore[method-assign]
     run = RunFolder.create_at(folder / "run")
     with JournalWriter(run.journal) as journal:
         journal.write("run", name, "begin")
-        keeper = FaultKeeper(journal)
+        active_faults = ActiveFaults(journal)
         journal.write("step", name, "begin", {"do": "inject", "number": 1})
         try:
-            keeper.inject(name, fault, CASES[name].idly)
+            active_faults.inject(name, fault, CASES[name].without_effect)
         except FaultError as error:
-            journal.write("step", name, "end", {"outcome": "failed", "sentence": str(error)})
-        keeper.heal_all()
+            journal.write("step", name, "end", {"outcome": "failed", "message": str(error)})
+        active_faults.heal_all()
         journal.write("run", name, "end")
     return judge(_plan(name, cluster.plan), read_journal(run.journal))
 
 
 def _phases(name: str, cluster: Cluster, folder: Path) -> list[str]:
-    """What the journal tells of a fault that is injected and healed."""
-    fault: Fault = build(name, cluster, CASES[name].params)
+    """Return the phases in the journal of a fault that is injected and healed."""
+    fault: Fault = build(name, cluster, CASES[name].real)
     run = RunFolder.create_at(folder / "run")
     with JournalWriter(run.journal) as journal:
-        keeper = FaultKeeper(journal)
+        active_faults = ActiveFaults(journal)
         try:
-            keeper.inject(name, fault, CASES[name].params)
-            keeper.heal(name)
+            active_faults.inject(name, fault, CASES[name].real)
+            active_faults.heal(name)
         finally:
             with suppress(CapabilityError):
                 fault.recover()
@@ -179,6 +183,6 @@ def _phases(name: str, cluster: Cluster, folder: Path) -> list[str]:
 
 def _plan(name: str, ran: Plan) -> Plan:
     """The step is one that a plan can have: its parameters are those of the fault."""
-    written = {"do": "inject", "as": name, "fault": name, **CASES[name].params}
+    written = {"do": "inject", "as": name, "fault": name, **CASES[name].real}
     step = TypeAdapter[Inject](Inject).validate_python(written)
     return ran.model_copy(update={"steps": (step,), "coverage": (FaultProven(fault=name),)})

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.conformance.progress import Phase
-from harness.errors import UsageError
-from harness.judge import judge_folder
-from harness.plan.base import Expect, ExpectOutcome, Level
-from harness.plan.conditions import BrokerActive, IsrIs, LeaderIs, WorkloadAcks
-from harness.plan.file import PlanError, load_plan
-from harness.plan.injects import InjectCut, InjectKill
-from harness.plan.model import (
+from fencepost.faults.links.cut import CutParameters
+from fencepost.faults.processes.kill import KillParameters
+from fencepost.harness.engine.run import RunInterrupt, run
+from fencepost.harness.errors import UsageError
+from fencepost.harness.judge import judge_folder
+from fencepost.harness.plan.base import Expect, ExpectOutcome, Level
+from fencepost.harness.plan.conditions import BrokerActive, IsrIs, LeaderIs, WorkloadAcks
+from fencepost.harness.plan.file import PlanError, load_plan
+from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.model import (
     Acknowledged,
     ConsumerSpec,
     NodeSpec,
@@ -25,12 +27,12 @@ from harness.plan.model import (
     Topology,
     WorkloadSpec,
 )
-from harness.plan.probes import HeartbeatProbe
-from harness.plan.steps import Bind, Heal, Step, Workload
-from harness.run import Interrupted, run
-from results.records.folder import Manifest, RunFolder
-from results.records.journal import read_journal
-from results.records.verdict import RunVerdict, Verdict
+from fencepost.harness.plan.probes import HeartbeatProbe
+from fencepost.harness.plan.steps import Bind, Heal, Step, Workload
+from fencepost.results.records.folder import Manifest, RunFolder
+from fencepost.results.records.journal import read_journal
+from fencepost.results.records.progress import Phase
+from fencepost.results.records.verdict import RunVerdict, Verdict
 
 pytestmark = pytest.mark.integration
 
@@ -42,7 +44,7 @@ def plan_of(*steps: Step, **more: object) -> Plan:
         NodeSpec(name="node-5", id=5, index=5, roles=("broker",)),
     )
     usual: dict[str, object] = {
-        "story": "a-run",
+        "scenario": "a-run",
         "title": "A run",
         "document": "KIP-631",
         "seed": 1,
@@ -62,16 +64,16 @@ def outcomes(folder: RunFolder) -> dict[str, str]:
 
 
 def of(verdict: RunVerdict, kind: Verdict) -> str:
-    return " ".join(finding.sentence for finding in verdict.of(kind))
+    return " ".join(finding.message for finding in verdict.of(kind))
 
 
-def test_a_story_is_told_judged_and_kept(tmp_path: Path) -> None:
+def test_a_scenario_is_run_judged_and_kept(tmp_path: Path) -> None:
     stale = ExpectOutcome(level=Level.MUST, outcome="error:77", requirement="K631-30")
     plan = plan_of(
         Workload(action="start"),
         WorkloadAcks(more=20, within_ms=5000),
         Bind(as_="old", node="leader:t-0"),
-        InjectCut(as_="cut", from_="$old", to="controllers"),
+        inject("cut", CutParameters(from_="$old", to="controllers")),
         LeaderIs(
             partition="t-0", is_not="$old", within_ms=8000, expect=Expect(level=Level.MUST, requirement="K631-20")
         ),
@@ -85,22 +87,28 @@ def test_a_story_is_told_judged_and_kept(tmp_path: Path) -> None:
         ),
         Heal(fault="cut"),
         IsrIs(as_="back", partition="t-0", is_="brokers", within_ms=8000),
-        InjectKill(as_="dead", nodes="leader:t-0", when=BrokerActive(node="$old", within_ms=8000), plus_ms=50),
+        inject("dead", KillParameters(nodes="leader:t-0"), when=BrokerActive(node="$old", within_ms=8000), plus_ms=50),
         coverage=(Acknowledged(at_least=20),),
     )
-    told: list[tuple[Phase, str | None]] = []
+    reported: list[tuple[Phase, str | None]] = []
 
-    class Watch:
-        def tell(self, phase: Phase, *, step: str | None = None) -> None:
-            told.append((phase, step))
+    class Listener:
+        def report(self, phase: Phase, *, step: str | None = None, proof: str | None = None) -> None:
+            reported.append((phase, step))
 
-    folder, verdict = run(plan, tmp_path, watch=Watch())
+    folder, verdict = run(plan, tmp_path, listener=Listener())
     assert verdict.verdict is Verdict.PASS, verdict.findings
     assert set(outcomes(folder).values()) == {"done"}
-    assert told[0] == (Phase.RUNNING, None)
-    assert (Phase.STEP, "cut") in told
+    assert reported[0] == (Phase.RUNNING, None)
+    assert (Phase.STEP, "cut") in reported
     assert load_plan(folder.plan) == plan
-    assert Manifest.load(folder.manifest).target == "quorum"
+    manifest = Manifest.load(folder.manifest)
+    assert (manifest.target, manifest.planted_defect, list(manifest.programs)) == (
+        "quorum",
+        "",
+        ["fencepost.cluster_impl"],
+    )
+    assert manifest.target_digest.startswith("sha256:")
     assert judge_folder(folder) == verdict
     assert folder.report.is_file()
     phases = [event.phase for event in read_journal(folder.journal).of("fault") if event.id == "dead"]
@@ -109,16 +117,16 @@ def test_a_story_is_told_judged_and_kept(tmp_path: Path) -> None:
     assert seen.data["condition"] == "broker-active"
 
 
-def test_a_story_that_breaks_off_is_inconclusive_and_still_read_to_the_end(tmp_path: Path) -> None:
+def test_a_scenario_that_breaks_off_is_inconclusive_and_still_read_to_the_end(tmp_path: Path) -> None:
     plan = plan_of(
         Workload(action="start"),
         WorkloadAcks(more=5, within_ms=5000),
         LeaderIs(as_="never", partition="t-0", is_="node-5", within_ms=50),
-        InjectKill(as_="dead", nodes="node-4"),
+        inject("dead", KillParameters(nodes="node-4")),
     )
     folder, verdict = run(plan, tmp_path)
     assert verdict.verdict is Verdict.INCONCLUSIVE
-    assert "At `never`: `leader` did not come true within 50 ms" in of(verdict, Verdict.INCONCLUSIVE)
+    assert "At `never`: `leader` did not become true within 50 ms" in of(verdict, Verdict.INCONCLUSIVE)
     assert outcomes(folder)["never"] == "missed"
     assert "dead" not in outcomes(folder)
     assert any(finding.check == "unseen" and finding.verdict is Verdict.PASS for finding in verdict.findings)
@@ -128,14 +136,14 @@ def test_a_run_that_is_interrupted_says_so_and_leaves_nothing_running(tmp_path: 
     ran: list[int] = []
 
     class Interrupt:
-        def tell(self, phase: Phase, *, step: str | None = None) -> None:
+        def report(self, phase: Phase, *, step: str | None = None, proof: str | None = None) -> None:
             if step == "wait":
                 ran.extend(running(RunFolder(next(tmp_path.iterdir()))))
                 _thread.interrupt_main()
 
     plan = plan_of(Workload(action="start"), LeaderIs(as_="wait", partition="t-0", is_="node-5", within_ms=30_000))
-    with pytest.raises(Interrupted) as interrupted:
-        run(plan, tmp_path, watch=Interrupt())
+    with pytest.raises(RunInterrupt) as interrupted:
+        run(plan, tmp_path, listener=Interrupt())
     folder, verdict = interrupted.value.folder, interrupted.value.verdict
     assert verdict.verdict is Verdict.INFRASTRUCTURE
     assert verdict.headline == "the run was interrupted"
@@ -144,20 +152,20 @@ def test_a_run_that_is_interrupted_says_so_and_leaves_nothing_running(tmp_path: 
     assert not running(folder)
 
 
-def test_who_interrupts_the_judging_of_a_run_still_gets_its_verdict(
+def test_a_run_that_is_interrupted_while_it_is_judged_still_has_its_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[RunFolder] = []
 
-    def impatient(folder: RunFolder) -> RunVerdict:
+    def impatient(folder: RunFolder, plan: Plan) -> RunVerdict:
         asked.append(folder)
         if len(asked) == 1:
             raise KeyboardInterrupt
         return judge_folder(folder)
 
-    monkeypatch.setattr("harness.run._live", lambda *_: None)
-    monkeypatch.setattr("harness.run.judge_folder", impatient)
-    with pytest.raises(Interrupted) as interrupted:
+    monkeypatch.setattr("fencepost.harness.engine.run._live", lambda *_: None)
+    monkeypatch.setattr("fencepost.harness.engine.run.judge_folder", impatient)
+    with pytest.raises(RunInterrupt) as interrupted:
         run(plan_of(), tmp_path)
     assert RunVerdict.load(interrupted.value.folder.verdict) == interrupted.value.verdict
     assert interrupted.value.folder.report.is_file()
@@ -165,7 +173,7 @@ def test_who_interrupts_the_judging_of_a_run_still_gets_its_verdict(
 
 def test_what_cannot_be_run_leaves_no_folder(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"unknown node `node-9`; known: node-1, node-4, node-5 \(in steps.0.nodes\)"):
-        run(plan_of(InjectKill(as_="dead", nodes="node-9")), tmp_path)
+        run(plan_of(inject("dead", KillParameters(nodes="node-9"))), tmp_path)
     with pytest.raises(UsageError, match="there is no backend 'cloud'"):
         run(plan_of(), tmp_path, backend="cloud")
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""A run where nobody is controller, on real brokers: moved, hit at a line of the log, counted, judged."""
+"""A run without a controller, on real brokers: moved, broken at a line of a log, counted, judged."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.plan.base import ExpectOutcome, Level, Said
-from harness.plan.conditions import (
+from fencepost.faults.processes.kill import KillParameters
+from fencepost.harness.engine.run import run
+from fencepost.harness.plan.base import ExpectOutcome, Level, LogLine
+from fencepost.harness.plan.conditions import (
     AssignmentIs,
     Backlog,
     BrokerActive,
@@ -19,13 +21,12 @@ from harness.plan.conditions import (
     Watches,
     WorkloadAcks,
 )
-from harness.plan.injects import InjectKill
-from harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
-from harness.plan.probes import CreatePartitionsProbe, ListReassignmentsProbe, ReassignProbe
-from harness.plan.steps import Bind, Heal, Workload
-from harness.run import run
-from results.records.journal import read_journal
-from results.records.verdict import Verdict
+from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
+from fencepost.harness.plan.probes import CreatePartitionsProbe, ListReassignmentsProbe, ReassignProbe
+from fencepost.harness.plan.steps import Bind, Heal, Workload
+from fencepost.results.records.journal import read_journal
+from fencepost.results.records.verdict import Verdict
 
 pytestmark = pytest.mark.integration
 
@@ -41,7 +42,7 @@ def served(requirement: str) -> ExpectOutcome:
 def test_a_leader_is_killed_at_a_step_of_a_move_and_the_move_is_done_all_the_same(tmp_path: Path) -> None:
     brokers = (NodeSpec(name=f"node-{id}", id=id, index=id, roles=("broker",)) for id in (4, 5, 6))
     plan = Plan(
-        story="moved",
+        scenario="moved",
         title="Moved",
         document="Kafka replication V2",
         seed=1,
@@ -59,7 +60,9 @@ def test_a_leader_is_killed_at_a_step_of_a_move_and_the_move_is_done_all_the_sam
             Watches(as_="watched", kind="leader", count=5, within_ms=SOON),
             Bind(as_="old", node="leader:t-0"),
             ReassignProbe(as_="move", node="node-6", partition="t-0", to=("node-6", "node-5"), expect=served("LD-57")),
-            InjectKill(as_="kill", nodes="$old", when=Said(says=f"{STEP}start-replica-sent", since="move.begun")),
+            inject(
+                "kill", KillParameters(nodes="$old"), when=LogLine(says=f"{STEP}start-replica-sent", since="move.begun")
+            ),
             ListReassignmentsProbe(as_="moving", node="node-5"),
             LeaderIs(partition="t-0", is_not="$old", within_ms=SOON),
             Heal(fault="kill"),

@@ -9,16 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from harness.backends.local import TOXIPROXY
-from harness.conformance.progress import Phase
-from harness.network.server import find_toxiproxy
-from harness.plan.conditions import LeaderIs, WorkloadAcks
-from harness.plan.injects import InjectCut, InjectStall
-from harness.plan.steps import Step, Workload
-from harness.processes.records import living, read_records
-from harness.run import run
-from results.records.journal import read_journal
-from results.records.verdict import Verdict
+from fencepost.faults.links.cut import CutParameters
+from fencepost.faults.links.stall import StallParameters
+from fencepost.harness.backends.local import TOXIPROXY
+from fencepost.harness.engine.run import run
+from fencepost.harness.network.server import find_toxiproxy
+from fencepost.harness.plan.conditions import LeaderIs, WorkloadAcks
+from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.steps import Step, Workload
+from fencepost.harness.processes.records import living, read_records
+from fencepost.results.records.journal import read_journal
+from fencepost.results.records.progress import Phase
+from fencepost.results.records.verdict import Verdict
 from tests.harness.network import unavailable_toxiproxy
 from tests.harness.network.unavailable_toxiproxy import BEHIND
 from tests.harness.test_run import of, plan_of
@@ -26,7 +28,7 @@ from tests.harness.test_run import of, plan_of
 pytestmark = pytest.mark.integration
 
 AT_WORK = (Workload(action="start"), WorkloadAcks(more=20, within_ms=20_000))
-CUT = InjectCut(as_="cut", from_="node-5", to="controllers")
+CUT = inject("cut", CutParameters(from_="node-5", to="controllers"))
 FOR_EVER = LeaderIs(as_="then", partition="t-0", is_="none", within_ms=600_000)
 SOON = 90.0
 """Seconds, on a machine that many share; the deadline of the step that is broken off is 600."""
@@ -45,7 +47,7 @@ class Saboteur:
         (folder,) = (path for path in self.runs.iterdir() if (path / "processes.jsonl").exists())
         return folder
 
-    def tell(self, phase: Phase, *, step: str | None = None) -> None:
+    def report(self, phase: Phase, *, step: str | None = None, proof: str | None = None) -> None:
         if step == "then" and self.hit is None:
             (toxiproxy,) = (each for each in read_records(self.folder / "processes.jsonl") if each.node == TOXIPROXY)
             assert toxiproxy.identity is not None
@@ -53,10 +55,10 @@ class Saboteur:
             self.hit = time.monotonic()
 
 
-def _told(steps: tuple[Step, ...], number: signal.Signals, runs: Path) -> tuple[str, set[str], float]:
-    """What made it worthless, the steps that ended well, and the seconds until all was over."""
+def _outcome(steps: tuple[Step, ...], number: signal.Signals, runs: Path) -> tuple[str, set[str], float]:
+    """Return the infrastructure messages, the steps that were done, and the seconds until the run was over."""
     saboteur = Saboteur(runs, number)
-    folder, verdict = run(plan_of(*AT_WORK, *steps, deadline_ms=700_000), runs, watch=saboteur)
+    folder, verdict = run(plan_of(*AT_WORK, *steps, deadline_ms=700_000), runs, listener=saboteur)
     assert saboteur.hit is not None
     took = time.monotonic() - saboteur.hit
     assert verdict.verdict is Verdict.INFRASTRUCTURE
@@ -66,18 +68,18 @@ def _told(steps: tuple[Step, ...], number: signal.Signals, runs: Path) -> tuple[
 
 
 @pytest.mark.parametrize(
-    ("steps", "number", "sentences"),
+    ("steps", "number", "messages"),
     [
         ((CUT, FOR_EVER), signal.SIGKILL, ("toxiproxy ended with signal SIGKILL", "it is gone")),
-        ((InjectStall(as_="then", from_="node-5", to="node-4"),), signal.SIGSTOP, ("or it hangs",)),
+        ((inject("then", StallParameters(from_="node-5", to="node-4")),), signal.SIGSTOP, ("or it hangs",)),
     ],
-    ids=["dies while something is awaited", "hangs when it is told to stall"],
+    ids=["dies while something is awaited", "hangs when it has to stall"],
 )
 def test_it_is_infrastructure_at_once_and_nothing_is_left(
-    steps: tuple[Step, ...], number: signal.Signals, sentences: tuple[str, ...], tmp_path: Path
+    steps: tuple[Step, ...], number: signal.Signals, messages: tuple[str, ...], tmp_path: Path
 ) -> None:
-    said, done, took = _told(steps, number, tmp_path)
-    assert all(sentence in said for sentence in sentences)
+    said, done, took = _outcome(steps, number, tmp_path)
+    assert all(message in said for message in messages)
     assert "then" not in done
     assert took < SOON
 
@@ -88,8 +90,8 @@ def test_a_toxiproxy_that_says_503_in_the_middle_of_a_run_is_infrastructure_as_w
     monkeypatch.setenv(BEHIND, str(find_toxiproxy()))
     monkeypatch.setenv("FENCEPOST_TOXIPROXY", str(Path(unavailable_toxiproxy.__file__)))
     cut, stall = (
-        InjectCut(as_="cut", from_="node-5", to="controllers"),
-        InjectStall(as_="stall", from_="node-5", to="node-4"),
+        inject("cut", CutParameters(from_="node-5", to="controllers")),
+        inject("stall", StallParameters(from_="node-5", to="node-4")),
     )
     folder, verdict = run(plan_of(*AT_WORK, cut, stall, FOR_EVER, deadline_ms=700_000), tmp_path)
     assert "answered 503 to POST" in of(verdict, Verdict.INFRASTRUCTURE)

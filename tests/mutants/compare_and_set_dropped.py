@@ -1,9 +1,9 @@
-"""A leader that writes its ISR whatever the state's version is (against the internals: a conditional update)."""
+"""A leader that writes its ISR without comparing the state's version (against Kafka Internals (2017), Misc)."""
 
 from __future__ import annotations
 
-from cluster_impl.coordination.znodes import Created, Stat, Znode
-from cluster_impl.designs.zk_controller.broker.isr_writes import IsrWriter, StateStore
+from fencepost.cluster_impl.coordination.znodes import CreatedZnode, Stat, Znode
+from fencepost.cluster_impl.designs.zk_controller.broker.isr_writes import IsrWriter, StateStore
 
 ANY_VERSION = -1
 
@@ -20,7 +20,7 @@ class Overwriting:
     async def set(self, path: str, data: bytes, version: int) -> Stat:
         return await self._store.set(path, data, ANY_VERSION)
 
-    async def create(self, path: str, data: bytes, *, sequence: bool) -> Created:
+    async def create(self, path: str, data: bytes, *, sequence: bool) -> CreatedZnode:
         return await self._store.create(path, data, sequence=sequence)
 
     async def until_connected(self) -> None:

@@ -1,16 +1,16 @@
-"""A controller that renews leases without asking whether it is active still (against the decision: deposed)."""
+"""A controller that renews leases without confirming that it is still active (against decision D631-03)."""
 
 from __future__ import annotations
 
-from cluster_impl.designs.quorum.controller.state import Outcome, Reply
-from cluster_impl.designs.quorum.controller.term import Term
+from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, Reply
+from fencepost.cluster_impl.designs.quorum.controller.term import ActiveControllerTerm
 
 
 def apply() -> None:
-    honest = Term.until_it_may_be_shown
+    honest = ActiveControllerTerm.until_reply_may_be_sent
 
-    async def trusting(self: Term, outcome: Outcome[Reply]) -> None:
+    async def trusting(self: ActiveControllerTerm, outcome: ControllerResult[Reply]) -> None:
         if outcome.records:
             await honest(self, outcome)
 
-    Term.until_it_may_be_shown = trusting  # type: ignore[method-assign]
+    ActiveControllerTerm.until_reply_may_be_sent = trusting  # type: ignore[method-assign]

@@ -1,10 +1,10 @@
-"""A broker that takes the znode of its own earlier session for another process's (KAFKA-7165; against Kafka's
-internals, Broker failover)."""
+"""A broker that takes the znode of its own earlier session for another process's (KAFKA-7165; against Kafka
+Controller Internals, Broker failover)."""
 
 from __future__ import annotations
 
-from cluster_impl.coordination.znodes import Stat
-from cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
+from fencepost.cluster_impl.coordination.znodes import Stat
+from fencepost.cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
 
 
 def apply() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cluster_impl.designs.leader_driven.partition.situation import Situation
+from fencepost.cluster_impl.designs.leader_driven.partition.situation import Situation
 
 
 def apply() -> None:

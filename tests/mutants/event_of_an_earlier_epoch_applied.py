@@ -1,18 +1,21 @@
-"""A controller that acts on what a process reported that was restarted since (against ReplicaStateEvent)."""
+"""A controller that applies an event of a process that has restarted since (against ReplicaStateEvent)."""
 
 from __future__ import annotations
 
-from cluster_impl.designs.zk_controller.controller import replica_state_event
-from cluster_impl.designs.zk_controller.controller.replica_state_event import ReplicasOffline, View
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.zk_controller.controller.brokers import replica_state_event
+from fencepost.cluster_impl.designs.zk_controller.controller.brokers.replica_state_event import (
+    OfflineReplicas,
+    ReplicaEventView,
+)
+from fencepost.cluster_impl.wire.errors import Error
 
 
 def apply() -> None:
-    guards = replica_state_event.GUARDS
+    guards = replica_state_event.REPLICA_STATE_EVENT_GUARDS
     kept = tuple(guard for guard in guards if guard.error is not Error.STALE_BROKER_EPOCH)
-    replica_state_event.GUARDS = kept  # type: ignore[assignment]
+    replica_state_event.REPLICA_STATE_EVENT_GUARDS = kept  # type: ignore[assignment]
     replica_state_event.still_holds = _always
 
 
-def _always(view: View, event: ReplicasOffline) -> bool:
+def _always(view: ReplicaEventView, event: OfflineReplicas) -> bool:
     return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cluster_impl.designs.zk_controller.broker.lifecycle import Fence, Lifecycle
+from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Fence, Lifecycle
 
 
 def apply() -> None:

@@ -1,10 +1,10 @@
-"""A leader that credits every fetch to the broker id it carries (against the decision: credited by identity)."""
+"""A leader that credits every fetch to the broker id it carries (against decision D631-16)."""
 
 from __future__ import annotations
 
-from cluster_impl.replication import partition
-from cluster_impl.replication.follower import FollowerFetch
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.replication import partition
+from fencepost.cluster_impl.replication.follower import FollowerFetch
+from fencepost.cluster_impl.wire.errors import Error
 
 
 def apply() -> None:

@@ -1,13 +1,13 @@
-"""A follower that keeps what its leader does not have (against the decision: followers truncate by leader epoch)."""
+"""A follower that keeps records that its leader does not have (against HW-04)."""
 
 from __future__ import annotations
 
-from cluster_impl.replication.replica import EpochEnd, Replica
+from fencepost.cluster_impl.replication.replica import LogEpochEnd, Replica
 
 
 def apply() -> None:
     Replica.truncate = _keep  # type: ignore[method-assign]
 
 
-def _keep(self: Replica, leader: EpochEnd) -> bool:
+def _keep(self: Replica, leader: LogEpochEnd) -> bool:
     return True

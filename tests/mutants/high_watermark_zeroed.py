@@ -1,4 +1,4 @@
-"""A replica that forgets with its process what was committed (KAFKA-769; against replication design V2, startReplica).
+"""A replica that loses its high watermark with its process (KAFKA-769; against replication design V2, startReplica).
 
 Where followers cut their logs to it they lose everything, and copy it again, if anybody still has it.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cluster_impl.replication import store
-from cluster_impl.replication.partition import Partition
+from fencepost.cluster_impl.replication import store
+from fencepost.cluster_impl.replication.partition import Partition
 
 
 def apply() -> None:

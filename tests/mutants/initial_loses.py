@@ -1,17 +1,18 @@
-"""A controller for which the process that holds the id wins against INITIAL (against KIP-631, Broker ID Conflicts)."""
+"""A controller that lets the holder of the id win against INITIAL (against KIP-631, Broker ID Conflicts)."""
 
 from __future__ import annotations
 
-from cluster_impl.designs.quorum.controller import heartbeats
-from cluster_impl.designs.quorum.controller.heartbeats import Guard
-from cluster_impl.designs.quorum.controller.state import ControllerState
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.quorum.controller import heartbeats
+from fencepost.cluster_impl.designs.quorum.controller.heartbeats import BrokerHeartbeatGuard
+from fencepost.cluster_impl.designs.quorum.controller.state import ControllerState
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
 
 
 def apply() -> None:
-    kept = tuple(guard for guard in heartbeats.GUARDS if guard.error is not Error.STALE_BROKER_EPOCH)
-    heartbeats.GUARDS = (*kept, Guard(Error.STALE_BROKER_EPOCH, _has_another_epoch))  # type: ignore[assignment]
+    kept = tuple(guard for guard in heartbeats.BROKER_HEARTBEAT_GUARDS if guard.error is not Error.STALE_BROKER_EPOCH)
+    other = BrokerHeartbeatGuard(Error.STALE_BROKER_EPOCH, _has_another_epoch)
+    heartbeats.BROKER_HEARTBEAT_GUARDS = (*kept, other)  # type: ignore[assignment]
 
 
 def _has_another_epoch(state: ControllerState, request: m.BrokerHeartbeatRequest) -> bool:

@@ -1,20 +1,20 @@
-"""A leader that writes its ISR whatever is written there (against the decision: compare-and-set, DLD-04)."""
+"""A leader that writes its ISR without a compare-and-set (against decision DLD-04)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from cluster_impl.coordination.steps import ANY_VERSION, Done, SetData, Steps
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.partition import isr_change
-from cluster_impl.designs.leader_driven.znodes import InSync
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.coordination.steps import ANY_VERSION, Done, SetData, Steps
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.partition import isr_change
+from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 
 def apply() -> None:
     isr_change.write_once = _overwrite
 
 
-def _overwrite(partition: TopicPartition, wanted: InSync) -> Steps[InSync | None]:
+def _overwrite(partition: TopicPartition, wanted: IsrState) -> Steps[IsrState | None]:
     [outcome] = yield [SetData(znodes.isr(partition), znodes.write_isr(wanted), ANY_VERSION)]
     return replace(wanted, version=outcome.version) if isinstance(outcome, Done) else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cluster_impl.designs.leader_driven.broker.control_plane import LeaderDrivenControlPlane
-from cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
+from fencepost.cluster_impl.designs.leader_driven.broker.control_plane import LeaderDrivenControlPlane
+from fencepost.cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
 
 
 def apply() -> None:

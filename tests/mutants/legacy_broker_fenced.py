@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cluster_impl.designs.zk_controller.broker.broker import Broker
-from cluster_impl.designs.zk_controller.ibp import Ibp
+from fencepost.cluster_impl.config.ibp import Ibp
+from fencepost.cluster_impl.designs.zk_controller.broker.broker import Broker
 
 
 def apply() -> None:

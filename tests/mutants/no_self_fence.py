@@ -1,14 +1,14 @@
-"""A broker that serves on when its lease has run out (against KIP-631, Fencing; decision: lease arithmetic)."""
+"""A broker that serves on when its lease has run out (against KIP-631, Fencing; decision D631-01)."""
 
 from __future__ import annotations
 
-from cluster_impl.designs.quorum.broker.lifecycle import Lifecycle, Loss
-from cluster_impl.designs.quorum.states import BrokerState
+from fencepost.cluster_impl.designs.quorum.broker.lifecycle import LeaseLifecycle, LeaseLoss
+from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 
 
 def apply() -> None:
-    Lifecycle.serving = _serving  # type: ignore[method-assign]
+    LeaseLifecycle.serving = _serving  # type: ignore[method-assign]
 
 
-def _serving(self: Lifecycle, now: float) -> bool:
-    return self.state is BrokerState.ACTIVE or self.loss is Loss.RAN_OUT
+def _serving(self: LeaseLifecycle, now: float) -> bool:
+    return self.state is FenceState.ACTIVE or self.loss is LeaseLoss.RAN_OUT

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from cluster_impl.coordination.steps import Steps
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller import notifications, startup
-from cluster_impl.designs.zk_controller.controller.parts import Parts
+from fencepost.cluster_impl.coordination.steps import Steps
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.controller import startup
+from fencepost.cluster_impl.designs.zk_controller.controller.brokers import notifications
+from fencepost.cluster_impl.designs.zk_controller.controller.components import Components
 
 
 def apply() -> None:
     honest = startup.elected
 
-    def watchful(parts: Parts, epoch: int, now: float) -> Steps[None]:
-        yield from honest(parts, epoch, now)
+    def watchful(components: Components, epoch: int, now: float) -> Steps[None]:
+        yield from honest(components, epoch, now)
         yield from notifications.forget(znodes.LOG_DIR_EVENTS)
 
     startup.elected = watchful

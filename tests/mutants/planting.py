@@ -1,4 +1,4 @@
-"""Plants the defect that the environment names; as a pytest plugin, before any test is collected."""
+"""Plant the defect that the environment names; as a pytest plugin, before any test is collected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ VARIABLE = "FENCEPOST_MUTANT"
 
 
 def plant() -> str | None:
-    """Apply the mutant that FENCEPOST_MUTANT names; its name, or None if the variable is not set."""
+    """Apply the mutant that FENCEPOST_MUTANT names. Return its name, or None if the variable is not set."""
     name = os.environ.get(VARIABLE)
     if name:
         importlib.import_module(f"tests.mutants.{name}").apply()

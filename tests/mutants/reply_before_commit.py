@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from cluster_impl.designs.quorum.controller.state import Outcome, Reply
-from cluster_impl.designs.quorum.controller.term import Term
+from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, Reply
+from fencepost.cluster_impl.designs.quorum.controller.term import ActiveControllerTerm
 
 
 def apply() -> None:
-    honest = Term.until_it_may_be_shown
+    honest = ActiveControllerTerm.until_reply_may_be_sent
 
-    async def hasty(self: Term, outcome: Outcome[Reply]) -> None:
+    async def hasty(self: ActiveControllerTerm, outcome: ControllerResult[Reply]) -> None:
         if not outcome.records:
             await honest(self, outcome)
 
-    Term.until_it_may_be_shown = hasty  # type: ignore[method-assign]
+    ActiveControllerTerm.until_reply_may_be_sent = hasty  # type: ignore[method-assign]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from cluster_impl.__main__ import main
+from fencepost.cluster_impl.__main__ import main
 from tests.mutants.planting import plant
 
 

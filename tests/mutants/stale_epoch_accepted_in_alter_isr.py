@@ -1,10 +1,10 @@
-"""A controller that changes an ISR for a process that lost its id (against the decision: error codes, 77)."""
+"""A controller that changes an ISR for a process that lost its id (against decision D631-20: error 77)."""
 
 from __future__ import annotations
 
-from cluster_impl.designs.quorum.controller import alter_isr
-from cluster_impl.designs.quorum.controller.state import ControllerState
-from cluster_impl.wire import messages as m
+from fencepost.cluster_impl.designs.quorum.controller import alter_isr
+from fencepost.cluster_impl.designs.quorum.controller.state import ControllerState
+from fencepost.cluster_impl.wire import messages as m
 
 
 def apply() -> None:

@@ -1,10 +1,10 @@
-"""A broker that starts replicas for a leader of the past (against replication design V2, stateChangeListener)."""
+"""A broker that starts replicas for a former leader (against replication design V2, stateChangeListener)."""
 
 from __future__ import annotations
 
-from cluster_impl.coordination.steps import Steps
-from cluster_impl.designs.leader_driven.state_changes import handling
-from cluster_impl.designs.leader_driven.state_changes.request import StateChangeRequest
+from fencepost.cluster_impl.coordination.steps import Steps
+from fencepost.cluster_impl.designs.leader_driven.state_changes import handling
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChangeRequest
 
 
 def apply() -> None:

@@ -3,7 +3,7 @@ becomeFollower)."""
 
 from __future__ import annotations
 
-from cluster_impl.replication.replica import Replica
+from fencepost.cluster_impl.replication.replica import Replica
 
 
 def apply() -> None:

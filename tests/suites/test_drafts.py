@@ -1,4 +1,4 @@
-"""What the draft defines is what nodes speak: read by the harness's own definitions, which share no code with them."""
+"""Nodes speak the requests of the draft, as the harness's own definitions, which share no code with them, read them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER
-from harness.clients import drafts
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER
+from fencepost.harness.clients import drafts
 
 LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, CONTROLLED_SHUTDOWN = 4, 5, 6, 7
 
@@ -20,7 +20,7 @@ LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, CONTROLLED_SHUTDOWN = 4, 5, 6, 7
 @pytest.mark.requirement("K631-54")
 def test_a_heartbeat_has_the_bytes_of_the_draft() -> None:
     ours = m.BrokerHeartbeatRequest(
-        target_state=drafts.BrokerState.ACTIVE,
+        target_state=drafts.DraftBrokerState.ACTIVE,
         broker_id=4,
         broker_epoch=17,
         lease_start_time_ms=1000,
@@ -28,12 +28,12 @@ def test_a_heartbeat_has_the_bytes_of_the_draft() -> None:
         listeners=[m.BrokerHeartbeatRequest.Listener(name="CLIENT", host="node-4", port=9092, security_protocol=0)],
     )
     drafted = drafts.BrokerHeartbeatRequest(
-        target_state=i8(drafts.BrokerState.ACTIVE),
+        target_state=i8(drafts.DraftBrokerState.ACTIVE),
         broker_id=i32(4),
         broker_epoch=i64(17),
         lease_start_time_ms=i64(1000),
         cur_metadata_offset=i64(42),
-        listeners=(drafts.Listener(name="CLIENT", host="node-4", port=i16(9092)),),
+        listeners=(drafts.HeartbeatListener(name="CLIENT", host="node-4", port=i16(9092)),),
     )
     out = io.BytesIO()
     entity_writer(drafts.BrokerHeartbeatRequest)(out, drafted)
@@ -46,7 +46,7 @@ def test_the_answer_to_a_heartbeat_has_the_bytes_of_the_draft() -> None:
     ours = m.BrokerHeartbeatResponse(
         error_code=77,
         active_controller_id=1,
-        next_state=drafts.BrokerState.FENCED,
+        next_state=drafts.DraftBrokerState.FENCED,
         broker_epoch=-1,
         lease_end_time_ms=2500,
     )
@@ -56,13 +56,13 @@ def test_the_answer_to_a_heartbeat_has_the_bytes_of_the_draft() -> None:
         throttle_time=i32Timedelta.parse(timedelta()),
         error_code=ErrorCode.stale_broker_epoch,
         active_controller_id=i32(1),
-        next_state=i8(drafts.BrokerState.FENCED),
+        next_state=i8(drafts.DraftBrokerState.FENCED),
         broker_epoch=i64(-1),
         lease_end_time_ms=i64(2500),
     )
 
 
 @pytest.mark.requirement("K631-52", "K631-53")
-def test_nobody_knows_the_requests_that_the_quorum_made_obsolete() -> None:
+def test_no_node_serves_the_requests_that_the_quorum_made_obsolete() -> None:
     served = set(KAFKA) | set(QUORUM_CONTROLLER)
     assert not served & {LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, CONTROLLED_SHUTDOWN}

@@ -1,4 +1,4 @@
-"""The matrix says what runs prove, and the catalogue names nothing that nothing proves."""
+"""The matrix shows what runs prove, and marks name requirements of the catalogue."""
 
 from __future__ import annotations
 
@@ -6,39 +6,49 @@ from pathlib import Path
 
 import pytest
 
-from results.records.verdict import Finding, RunVerdict, Verdict
-from suites.matrix import Proof, Standing, matrix, named_by_tests, proofs
-from suites.requirements import load
+from fencepost.harness.catalogue import catalogue
+from fencepost.results.records.requirements import RequirementResult
+from fencepost.results.records.verdict import Finding, RunVerdict, Verdict, requirement_states
+from fencepost.suites.matrix import ProofState, judged_runs, matrix, named_by_tests
 
-CATALOGUE = load()
+CATALOGUE = catalogue()
 NAMED_BY_TESTS = named_by_tests()
 
 
 def finding(verdict: Verdict, requirement: str, difference: str | None = None) -> Finding:
-    return Finding(verdict, "check", "title", "sentence.", requirement=requirement, difference=difference)
+    return Finding(verdict, "check", "title", "message.", requirement=requirement, difference=difference)
 
 
-def proof(verdict: Verdict, *findings: Finding, names: tuple[str, ...] = ("A", "B")) -> Proof:
-    return Proof(names, RunVerdict(verdict, "headline", "story", "quorum", "hash", 1.0, 1, 0, findings))
+def proof(verdict: Verdict, *findings: Finding, names: tuple[str, ...] = ("A", "B")) -> RunVerdict:
+    states = requirement_states(findings, names)
+    results = tuple(RequirementResult(name, state) for name, state in states.items())
+    return RunVerdict(verdict, "headline", "scenario", "quorum", "hash", 1.0, 1, 0, findings, results)
 
 
-def test_a_run_that_passed_proves_what_its_plan_names() -> None:
-    assert matrix([proof(Verdict.PASS)]) == {"quorum": {"A": Standing.PASSING, "B": Standing.PASSING}}
+def test_a_run_that_passed_proves_what_was_judged_and_not_what_its_plan_only_names() -> None:
+    run = proof(Verdict.PASS, finding(Verdict.PASS, "A"))
+    assert matrix([run]) == {"quorum": {"A": ProofState.PASSING, "B": ProofState.NEVER}}
 
 
-def test_a_run_that_did_not_pass_proves_only_what_was_found_in_it() -> None:
+def test_a_checker_that_had_nothing_to_judge_proves_nothing() -> None:
+    idle = Finding(Verdict.PASS, "check", "title", "message.", requirement="A", evidence={"judged": 0})
+    assert matrix([proof(Verdict.PASS, idle, names=())]) == {"quorum": {"A": ProofState.NEVER}}
+
+
+def test_a_run_that_did_not_pass_proves_only_what_held_in_it() -> None:
     run = proof(Verdict.INCONCLUSIVE, finding(Verdict.PASS, "A"), finding(Verdict.INCONCLUSIVE, "B"))
-    assert matrix([run]) == {"quorum": {"A": Standing.PASSING}}
+    assert matrix([run]) == {"quorum": {"A": ProofState.PASSING, "B": ProofState.NEVER}}
 
 
 def test_one_violation_outweighs_every_pass() -> None:
-    runs = [proof(Verdict.PASS), proof(Verdict.VIOLATION, finding(Verdict.VIOLATION, "B")), proof(Verdict.PASS)]
-    assert matrix(runs)["quorum"] == {"A": Standing.PASSING, "B": Standing.FAILING}
+    held = proof(Verdict.PASS, finding(Verdict.PASS, "A"), finding(Verdict.PASS, "B"))
+    runs = [held, proof(Verdict.VIOLATION, finding(Verdict.VIOLATION, "B")), held]
+    assert matrix(runs)["quorum"] == {"A": ProofState.PASSING, "B": ProofState.FAILING}
 
 
 def test_a_listed_difference_is_no_pass_of_the_rule() -> None:
-    run = proof(Verdict.PASS, finding(Verdict.PASS, "A", difference="AK-01"))
-    assert matrix([run])["quorum"] == {"A": Standing.DIFFERS, "B": Standing.PASSING}
+    run = proof(Verdict.PASS, finding(Verdict.PASS, "A", difference="AK-01"), finding(Verdict.PASS, "B"))
+    assert matrix([run])["quorum"] == {"A": ProofState.DIFFERS, "B": ProofState.PASSING}
 
 
 def test_a_run_without_a_verdict_or_with_a_torn_one_is_left_out(
@@ -47,7 +57,7 @@ def test_a_run_without_a_verdict_or_with_a_torn_one_is_left_out(
     (tmp_path / "cut-short").mkdir()
     (tmp_path / "torn").mkdir()
     (tmp_path / "torn" / "verdict.json").write_text('{"format"')
-    assert list(proofs(tmp_path)) == []
+    assert list(judged_runs(tmp_path)) == []
     assert "torn" in capsys.readouterr().err
 
 

@@ -1,13 +1,13 @@
-"""What steps write into ZooKeeper is what Kafka's own tools write there."""
+"""Steps write into ZooKeeper what Kafka's own tools write there."""
 
 from __future__ import annotations
 
 import base64
 import json
 
-from harness.plan.conditions import Znode
-from harness.plan.steps import ZnodeStep
-from suites import znodes
+from fencepost.harness.plan.conditions import Znode
+from fencepost.harness.plan.steps import ZnodeStep
+from fencepost.suites import znodes
 
 
 def written(step: object) -> tuple[str, str, object]:

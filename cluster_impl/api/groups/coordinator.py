@@ -1,7 +1,7 @@
-"""Which groups this broker coordinates, and where their offsets are kept.
+"""The groups that this broker coordinates, and their offsets.
 
-A group belongs to one partition of `__consumer_offsets`; whoever leads that partition coordinates the group. Its
-offsets are replayed when leadership arrives. Memberships are not written: after a failover members join anew.
+A group belongs to one partition of `__consumer_offsets`; the leader of that partition coordinates the group, and
+replays its offsets when it becomes leader. Memberships are not written: after a failover members join again.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cluster_impl.api.config import ApiConfig
-from cluster_impl.api.groups.group import Group, Joined, Replies, Synced, Token
-from cluster_impl.api.groups.offset_records import (
+from fencepost.cluster_impl.api.groups.group import Group, Joined, Replies, Synced, Token
+from fencepost.cluster_impl.api.groups.offset_records import (
     CommittedOffset,
     decode_key,
     decode_value,
     encode_key,
     encode_value,
 )
-from cluster_impl.api.serving import still_said
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.replication.manager import ReplicaManager
-from cluster_impl.replication.partition import STILL_LEADS, Transition
-from cluster_impl.replication.progress import Role
-from cluster_impl.replication.replica import Appended, Replica
-from cluster_impl.replication.validation import Refused
-from cluster_impl.wire import batches
-from cluster_impl.wire.codec import Malformed
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.api.serving import fencing_error
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.replication.partition import STILL_LEADS, RoleTransition
+from fencepost.cluster_impl.replication.progress import ReplicaRole
+from fencepost.cluster_impl.replication.replica import ProducedRecords, Replica
+from fencepost.cluster_impl.replication.validation import PartitionError
+from fencepost.cluster_impl.wire import batches
+from fencepost.cluster_impl.wire.codec import Malformed
+from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ _ACKS_ALL = -1
 class HostedGroup:
     """A group together with the timer that drives it. Tokens are futures.
 
-    It is a member of `hosts` while it has, or expects, members: nobody can fill the memory by asking for groups.
+    It is in `hosts` only while it has, or expects, members, so that requests for unknown groups use no memory.
     """
 
     def __init__(self, group: Group, hosts: dict[str, HostedGroup]) -> None:
@@ -52,7 +52,7 @@ class HostedGroup:
         self._timer: asyncio.TimerHandle | None = None
 
     def deliver(self, replies: Replies) -> None:
-        """Answer who is due, and wake up again when the group next has something to do by itself."""
+        """Send the replies that are due, and set the timer for the group's next deadline."""
         for token, reply in replies:
             assert isinstance(token, asyncio.Future)
             if not token.done():
@@ -64,7 +64,7 @@ class HostedGroup:
         self._set_timer(self.group.next_deadline())
 
     def _set_timer(self, deadline: float) -> None:
-        """A timer that is due earlier stays: it will look what is due next."""
+        """Set the timer, unless an earlier one is set, which sets the next one."""
         if self._timer is not None and (self.group.is_idle or self._timer.when() > deadline):
             self._timer.cancel()
             self._timer = None
@@ -76,7 +76,7 @@ class HostedGroup:
         self.deliver(self.group.tick(time.monotonic()))
 
     def close(self) -> None:
-        """Members find the coordinator anew."""
+        """Make the members look for the coordinator again."""
         if self._timer is not None:
             self._timer.cancel()
         for member in self.group.members.values():
@@ -98,7 +98,7 @@ class Shard:
     offsets: dict[str, dict[TopicPartition, CommittedOffset]] = field(default_factory=dict)
 
     def replay(self) -> None:
-        """Take over what the log holds. A record that cannot be read is left out, and said so."""
+        """Read the offsets in the log. A record that cannot be read is skipped and logged."""
         for batch in self.replica.batches():
             if batch.is_control:
                 continue
@@ -120,27 +120,27 @@ class Shard:
 
 
 class Coordinator:
-    def __init__(self, replicas: ReplicaManager, config: ApiConfig) -> None:
+    def __init__(self, replicas: ReplicaManager, config: DataPlaneConfig) -> None:
         self._config = config
         self._replicas = replicas
         self._shards: dict[int, Shard] = {}
         self._looking: asyncio.Task[None] | None = None
         replicas.transitions.append(self._transition)
 
-    def _transition(self, replica: Replica, transition: Transition) -> None:
+    def _transition(self, replica: Replica, transition: RoleTransition) -> None:
         if replica.core.name.topic != OFFSETS_TOPIC or transition in STILL_LEADS:
             return
         partition = replica.core.name.partition
         former = self._shards.pop(partition, None)
         for hosted in former.groups.values() if former else ():
             hosted.close()
-        if replica.core.role is Role.LEADER:
+        if replica.core.role is ReplicaRole.LEADER:
             shard = self._shards[partition] = Shard(replica)
             shard.replay()
             self._look()
 
     def _look(self) -> None:
-        """Have it read how many partitions the offsets topic has, which says where a group belongs."""
+        """Have the control plane read the partition count of the offsets topic, by which groups are placed."""
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look_once())
 
@@ -156,25 +156,25 @@ class Coordinator:
         self._shards.clear()
 
     def shard(self, group_id: str) -> Shard:
-        """Where a group lives. Raises Refused: NOT_COORDINATOR if that is another broker."""
+        """Return the shard of a group. Raises PartitionError: NOT_COORDINATOR if another broker coordinates it."""
         topic = self._replicas.control.cluster().topics.get(OFFSETS_TOPIC)
         if topic is None and self._shards:
             self._look()
         shard = self._shards.get(partition_of(group_id, len(topic.partitions))) if topic else None
         if shard is None or not shard.replica.core.serves_clients:
-            raise Refused(Error.NOT_COORDINATOR)
+            raise PartitionError(Error.NOT_COORDINATOR)
         return shard
 
     def group(self, group_id: str) -> HostedGroup:
-        """A group that lives here; one without members if it is not known. Raises Refused."""
+        """Return a group of this broker; one without members if it is not known. Raises PartitionError."""
         if not group_id:
-            raise Refused(Error.INVALID_GROUP_ID)
+            raise PartitionError(Error.INVALID_GROUP_ID)
         groups = self.shard(group_id).groups
         delay = self._config.group_initial_rebalance_delay
         return groups.get(group_id) or HostedGroup(Group(group_id, delay), groups)
 
     def groups(self) -> list[Group]:
-        """All that live here: those with members, and those with offsets only."""
+        """Return all groups of this broker: those with members, and those with offsets only."""
         found: dict[str, Group] = {}
         for shard in self._shards.values():
             found |= {group_id: Group(group_id, 0.0) for group_id in shard.offsets}
@@ -182,7 +182,7 @@ class Coordinator:
         return list(found.values())
 
     async def commit(self, group_id: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> Error:
-        """Write offsets with acks=all; they can be fetched once that has succeeded."""
+        """Write offsets with acks=all; they can be fetched once the write has succeeded."""
         try:
             shard = self.shard(group_id)
             records = [
@@ -190,17 +190,17 @@ class Coordinator:
                 for partition, committed in offsets.items()
             ]
             appended = shard.replica.append_as_leader(batches.build(records), _ACKS_ALL, time.monotonic())
-        except Refused as refused:
+        except PartitionError as refused:
             return _commit_error(refused.error)
         error = await _committed(shard.replica, appended, _COMMIT_TIMEOUT)
         if not error:
             shard.offsets.setdefault(group_id, {}).update(offsets)
-            error = still_said(self._replicas.control)
+            error = fencing_error(self._replicas.control)
         return _commit_error(error)
 
 
-async def _committed(replica: Replica, appended: Appended, timeout: float) -> Error:
-    """Wait until the high watermark has reached what was appended, or cannot any more."""
+async def _committed(replica: Replica, appended: ProducedRecords, timeout: float) -> Error:
+    """Wait until the high watermark has reached the appended records, or cannot any more."""
     since = replica.core.led_since
     error = replica.core.acknowledges(appended.next_offset, since)
     if error is not None:
@@ -219,14 +219,14 @@ async def _committed(replica: Replica, appended: Appended, timeout: float) -> Er
 
 
 def _commit_error(error: Error) -> Error:
-    """What a group's client is told when its offsets could not be written."""
+    """Return the error for a group's client whose offsets could not be written."""
     if error in (Error.NONE, Error.NOT_COORDINATOR, Error.MESSAGE_TOO_LARGE):
         return error
     return Error.NOT_COORDINATOR if error is Error.NOT_LEADER_OR_FOLLOWER else Error.COORDINATOR_NOT_AVAILABLE
 
 
 def partition_of(group_id: str, partitions: int) -> int:
-    """The offsets partition of a group, by Java's hash of a string as Kafka uses it, so that all tools agree."""
+    """Return the offsets partition of a group, by the hash of strings in Java as in Kafka, so that all tools agree."""
     code = 0
     encoded = group_id.encode("utf-16-be")
     for high, low in zip(encoded[::2], encoded[1::2], strict=True):

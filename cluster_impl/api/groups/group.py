@@ -1,4 +1,4 @@
-"""One consumer group of the classic protocol, as a state machine that is told the time.
+"""One consumer group of the classic protocol, as a state machine with the time as input.
 
 A join or a sync may have to wait for other members. Each comes with a token, and every method returns the replies that
 are due now, each with the token of the request that it answers: perhaps none, perhaps several. Times are seconds on a
@@ -6,7 +6,7 @@ monotonic clock.
 
     EMPTY -> PREPARING -> COMPLETING -> STABLE
       ^         ^------------'------------'     a member comes, leaves, expires or changes its metadata
-      '---------'                               nobody is left
+      '---------'                               no member is left
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.errors import Error
 
 Token = object
 
 
 class GroupState(Enum):
-    """The values are what ListGroups and DescribeGroups show."""
+    """The values are those of ListGroups and DescribeGroups."""
 
     EMPTY = "Empty"
     PREPARING = "PreparingRebalance"
@@ -34,7 +34,7 @@ class GroupState(Enum):
 class Join:
     member_id: str
     is_new: bool
-    """The id was made for this request; the client brought none."""
+    """The id was made for this request, which had none."""
     group_instance_id: str | None
     client_id: str
     client_host: str
@@ -42,7 +42,7 @@ class Join:
     rebalance_timeout: float
     protocol_type: str
     protocols: Mapping[str, bytes]
-    """Metadata by name, most wanted first."""
+    """Metadata by protocol name, in the member's order of preference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Joined:
     leader: str = ""
     member_id: str = ""
     members: tuple[tuple[str, str | None, bytes], ...] = ()
-    """Id, instance id and metadata of each member; only the leader is told."""
+    """Id, instance id and metadata of each member; only the leader gets them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class Member:
 
     @property
     def expires_at(self) -> float:
-        """A member whose join or sync waits cannot speak, so its silence proves nothing."""
+        """The time at which the member expires; never while its join or sync waits, since it cannot send then."""
         waits = self.joining is not None or self.syncing is not None
         return float("inf") if waits else self.heard_at + self.join.session_timeout
 
@@ -88,7 +88,7 @@ class Member:
 class Group:
     group_id: str
     initial_delay: float
-    """How long the first member waits for others, so that they start together."""
+    """The time for which the first member waits for others, so that they start together."""
     state: GroupState = GroupState.EMPTY
     generation: int = 0
     protocol_type: str | None = None
@@ -96,15 +96,15 @@ class Group:
     leader: str = ""
     members: dict[str, Member] = field(default_factory=dict)
     _ids_given: dict[str, float] = field(default_factory=dict)
-    """Ids handed out to clients that have not come back with them, with the time when they lapse."""
+    """Ids given to clients that have not joined with them yet, with the times at which they expire."""
     _deadline: float = float("inf")
-    """When PREPARING or COMPLETING ends whoever is missing."""
+    """The time at which PREPARING or COMPLETING ends even if members are missing."""
     _delayed_until: float = float("-inf")
-    """Before this time PREPARING does not end, even if nobody is missing."""
+    """Before this time PREPARING does not end, even if no member is missing."""
 
     @property
     def is_idle(self) -> bool:
-        """Nobody is a member or about to become one: a group that was never heard of is no different."""
+        """True if there is no member, nor a client about to join: the state of an unknown group."""
         return self.state is GroupState.EMPTY and not self._ids_given
 
     def give_id(self, member_id: str, session_timeout: float, now: float) -> None:
@@ -141,7 +141,7 @@ class Group:
         return Error.NONE if agrees and common and request.protocol_type else Error.INCONSISTENT_GROUP_PROTOCOL
 
     def _instance_error(self, member_id: str, instance: str | None) -> Error:
-        """Whether another member has taken over the instance in whose name this one speaks (KIP-345)."""
+        """Return FENCED_INSTANCE_ID if another member has taken over this member's instance id (KIP-345)."""
         holder = self._holder(instance)
         return Error.FENCED_INSTANCE_ID if holder and holder.member_id != member_id else Error.NONE
 
@@ -151,12 +151,12 @@ class Group:
         return next((member for member in self.members.values() if member.join.group_instance_id == instance), None)
 
     def _replace_instance(self, request: Join) -> Replies:
-        """A static member that comes back without its id takes the place of its former self."""
+        """Let a static member that joins again without its member id replace its former membership."""
         former = self._holder(request.group_instance_id) if request.is_new else None
         return self._dismiss(former, Error.FENCED_INSTANCE_ID) if former else []
 
     def _is_repeated(self, member: Member, request: Join) -> bool:
-        """The client has not seen the answer: nothing has changed, so there is no need for another generation."""
+        """Return True for a client that repeats its join unchanged, since it missed the response: no rebalance."""
         if request.protocols != member.join.protocols:
             return False
         if self.state is GroupState.COMPLETING:
@@ -164,7 +164,7 @@ class Group:
         return self.state is GroupState.STABLE and member.member_id != self.leader
 
     def _rebalance(self, now: float) -> Replies:
-        """Ask everybody to join again, unless that is under way."""
+        """Ask all members to join again, unless that is under way."""
         if self.state is GroupState.PREPARING:
             if self._delayed_until > now:
                 self._delayed_until = min(now + self.initial_delay, self._deadline)
@@ -176,7 +176,7 @@ class Group:
         return self._answer_syncs(Error.REBALANCE_IN_PROGRESS)
 
     def _complete_joins(self, now: float) -> Replies:
-        """Begin the next generation if everybody has joined, or if the time is over without those who have not."""
+        """Begin the next generation if all members have joined, or at the deadline without the others."""
         if self.state is not GroupState.PREPARING or now < self._delayed_until:
             return []
         missing = [member_id for member_id, member in self.members.items() if member.joining is None]
@@ -200,7 +200,7 @@ class Group:
         return replies
 
     def _elect_protocol(self) -> str:
-        """The one that most members want most, of those that all of them know."""
+        """Return the first choice of most members, among the protocols that all of them support."""
         joins = [member.join for member in self.members.values()]
         common = [name for name in joins[0].protocols if all(name in join.protocols for join in joins)]
         votes = Counter(next(name for name in join.protocols if name in common) for join in joins)
@@ -230,7 +230,7 @@ class Group:
         token: Token,
         now: float,
     ) -> Replies:
-        """Give the member its assignment; the leader brings everybody's."""
+        """Give the member its assignment; the leader sends the assignments of all members."""
         if error := self._member_error(member_id, instance, generation):
             return [(token, Synced(error=error))]
         member = self.members[member_id]
@@ -275,7 +275,7 @@ class Group:
         return Error.REBALANCE_IN_PROGRESS if self.state is GroupState.PREPARING else Error.NONE
 
     def may_commit(self, member_id: str, instance: str | None, generation: int, now: float) -> Error:
-        """Whether offsets may be committed. Without a generation they belong to a client that assigns itself."""
+        """Return NONE if offsets may be committed; without a generation only by a client outside of groups."""
         if generation < 0 and self.state is GroupState.EMPTY:
             return Error.NONE
         if error := self._member_error(member_id, instance, generation):
@@ -284,7 +284,7 @@ class Group:
         return Error.REBALANCE_IN_PROGRESS if self.state is GroupState.COMPLETING else Error.NONE
 
     def leave(self, member_id: str, instance: str | None, now: float) -> tuple[Error, Replies]:
-        """A member goes; a static one may be named by its instance alone."""
+        """Remove a member; a static one may be named by its instance id alone."""
         if self._ids_given.pop(member_id, None) is not None:
             return Error.NONE, self._complete_joins(now)
         member = self.members.get(member_id) if member_id else self._holder(instance)
@@ -295,19 +295,19 @@ class Group:
         return Error.NONE, self._without(member, now)
 
     def tick(self, now: float) -> Replies:
-        """Drop who has been silent for too long, and end what has waited long enough."""
+        """Expire members that have been silent for too long, and end rebalances at their deadline."""
         self._ids_given = {member: lapses for member, lapses in self._ids_given.items() if lapses > now}
         replies: Replies = []
         silent = [member for member in self.members.values() if member.expires_at <= now]
         if self.state is GroupState.COMPLETING and self._deadline <= now:
             silent += [member for member in self.members.values() if member.syncing is None and member not in silent]
         for member in silent:
-            if member.member_id in self.members:  # the end of one may begin a generation without others
+            if member.member_id in self.members:  # the expiry of one may have begun a generation without others
                 replies += self._without(member, now)
         return replies + self._complete_joins(now)
 
     def next_deadline(self) -> float:
-        """When `tick` has something to do, at the earliest."""
+        """Return the earliest time at which `tick` has something to do."""
         times = [self._deadline, *self._ids_given.values(), *(member.expires_at for member in self.members.values())]
         all_joined = not self._ids_given and all(member.joining is not None for member in self.members.values())
         if self.state is GroupState.PREPARING and all_joined:

@@ -1,4 +1,4 @@
-"""JoinGroup, SyncGroup, Heartbeat, LeaveGroup, and what ListGroups and DescribeGroups show."""
+"""JoinGroup, SyncGroup, Heartbeat, LeaveGroup, ListGroups and DescribeGroups."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import asyncio
 import time
 from uuid import uuid4
 
-from cluster_impl.api.groups.coordinator import Coordinator
-from cluster_impl.api.groups.group import Group, GroupState, Join, Joined, Synced
-from cluster_impl.replication.validation import Refused
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Request
+from fencepost.cluster_impl.api.groups.coordinator import Coordinator
+from fencepost.cluster_impl.api.groups.group import Group, GroupState, Join, Joined, Synced
+from fencepost.cluster_impl.replication.validation import PartitionError
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import Request
 
 _MEMBER_ID_REQUIRED_FROM = 4
 _NULLABLE_PROTOCOL_FROM = 7
@@ -31,7 +31,7 @@ class Membership:
             return refused_join(body, request, Error.INVALID_SESSION_TIMEOUT)
         try:
             hosted = self._coordinator.group(body.group_id)
-        except Refused as refused:
+        except PartitionError as refused:
             return refused_join(body, request, refused.error)
         now = time.monotonic()
         join = _join(body, request)
@@ -63,7 +63,7 @@ class Membership:
     async def sync(self, body: m.SyncGroupRequest, request: Request) -> m.SyncGroupResponse:
         try:
             hosted = self._coordinator.group(body.group_id)
-        except Refused as refused:
+        except PartitionError as refused:
             return m.SyncGroupResponse(error_code=refused.error)
         group = hosted.group
         if _contradicts(body.protocol_type, group.protocol_type) or _contradicts(body.protocol_name, group.protocol):
@@ -84,16 +84,16 @@ class Membership:
     def heartbeat(self, body: m.HeartbeatRequest, request: Request) -> m.HeartbeatResponse:
         try:
             hosted = self._coordinator.group(body.group_id)
-        except Refused as refused:
+        except PartitionError as refused:
             return m.HeartbeatResponse(error_code=refused.error)
         error = hosted.group.heartbeat(body.member_id, body.group_instance_id, body.generation_id, time.monotonic())
         return m.HeartbeatResponse(error_code=error)
 
     def leave(self, body: m.LeaveGroupRequest, request: Request) -> m.LeaveGroupResponse:
-        """One member up to version 2, several from version 3 on."""
+        """Remove one member up to version 2, several from version 3 on."""
         try:
             hosted = self._coordinator.group(body.group_id)
-        except Refused as refused:
+        except PartitionError as refused:
             return m.LeaveGroupResponse(error_code=refused.error)
         one = m.LeaveGroupRequest.MemberIdentity(member_id=body.member_id)
         members = [one] if request.version < 3 else body.members
@@ -125,7 +125,7 @@ class Membership:
         for group_id in body.groups:
             try:
                 self._coordinator.shard(group_id)
-            except Refused as refused:
+            except PartitionError as refused:
                 described = m.DescribeGroupsResponse.DescribedGroup(group_id=group_id, error_code=refused.error)
             else:
                 described = _described(group_id, known.get(group_id))
@@ -150,7 +150,7 @@ def _join(body: m.JoinGroupRequest, request: Request) -> Join:
 
 
 def _contradicts(named: str | None, actual: str | None) -> bool:
-    """Names of protocols came late (version 5): only a client that gives one can be wrong."""
+    """Check a protocol type or name, which only requests from version 5 on contain."""
     return bool(named) and actual is not None and named != actual
 
 
@@ -159,7 +159,7 @@ def _nullable(protocol: str | None, version: int) -> str | None:
 
 
 def _described(group_id: str, group: Group | None) -> m.DescribeGroupsResponse.DescribedGroup:
-    """A group that nobody has heard of is dead, not an error."""
+    """Describe a group; an unknown one is dead, which is no error."""
     if group is None:
         return m.DescribeGroupsResponse.DescribedGroup(group_id=group_id, group_state="Dead")
     stable = group.state is GroupState.STABLE

@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.wire.codec import Buffer, Malformed
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire.codec import Buffer, Malformed
 
 _KEY_VERSION = 1
 _VALUE_VERSION = 3
@@ -36,7 +36,7 @@ def encode_value(committed: CommittedOffset) -> bytes:
 
 
 def decode_key(key: Buffer) -> tuple[str, TopicPartition] | None:
-    """Group and partition; None for a key of another kind (group metadata). Raises Malformed."""
+    """Return group and partition; None for a key of another kind (group metadata). Raises Malformed."""
     try:
         (version,) = _INT16.unpack_from(key)
         if version > _KEY_VERSION:
@@ -50,7 +50,7 @@ def decode_key(key: Buffer) -> tuple[str, TopicPartition] | None:
 
 
 def decode_value(value: Buffer) -> CommittedOffset:
-    """Raises Malformed."""
+    """Decode the value of an offset record. Raises Malformed."""
     try:
         version, offset, leader_epoch = _VALUE.unpack_from(value)
         if version != _VALUE_VERSION:

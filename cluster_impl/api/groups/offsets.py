@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from cluster_impl.api.config import ApiConfig
-from cluster_impl.api.groups.coordinator import OFFSETS_TOPIC, Coordinator, partition_of
-from cluster_impl.api.groups.offset_records import CommittedOffset
-from cluster_impl.api.metadata import reachable
-from cluster_impl.api.topics import Administration
-from cluster_impl.replication.control_plane import ControlPlane, TopicPartition
-from cluster_impl.replication.validation import Refused
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Request
+from fencepost.cluster_impl.api.groups.coordinator import OFFSETS_TOPIC, Coordinator, partition_of
+from fencepost.cluster_impl.api.groups.offset_records import CommittedOffset
+from fencepost.cluster_impl.api.metadata import reachable
+from fencepost.cluster_impl.api.topics import Administration
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import ControlPlane, TopicPartition
+from fencepost.cluster_impl.replication.validation import PartitionError
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import Request
 
 _GROUP_KEY = 0
 _SEVERAL_KEYS_FROM = 4
@@ -25,15 +25,15 @@ Found = m.FindCoordinatorResponse.Coordinator
 GroupAnswer = m.OffsetFetchResponse.OffsetFetchResponseGroup
 PartitionOffset = m.OffsetFetchResponse.OffsetFetchResponsePartitions
 TopicOffsets = m.OffsetFetchResponse.OffsetFetchResponseTopics
-AskedTopics = (
+RequestedTopics = (
     Sequence[m.OffsetFetchRequest.OffsetFetchRequestTopic] | Sequence[m.OffsetFetchRequest.OffsetFetchRequestTopics]
 )
 
 
 class CoordinatorFinder:
-    """Names the broker that leads a group's offsets partition, and has the topic created when first asked."""
+    """Finds the broker that leads a group's offsets partition; the first request has the topic created."""
 
-    def __init__(self, control: ControlPlane, administration: Administration, config: ApiConfig) -> None:
+    def __init__(self, control: ControlPlane, administration: Administration, config: DataPlaneConfig) -> None:
         self._control = control
         self._administration = administration
         self._config = config
@@ -53,7 +53,7 @@ class CoordinatorFinder:
         if topic is None:
             self._administration.want_topic(
                 OFFSETS_TOPIC,
-                self._config.offsets_topic_num_partitions,
+                self._config.offsets_topic_partitions,
                 self._config.offsets_topic_replication_factor,
             )
             return _not_found(key)
@@ -91,7 +91,7 @@ class GroupOffsets:
         self._coordinator = coordinator
 
     async def commit(self, body: m.OffsetCommitRequest, request: Request) -> m.OffsetCommitResponse:
-        """Offsets with too much metadata are refused one by one, the others share one fate."""
+        """Commit offsets; those with too much metadata are refused one by one, the others succeed or fail together."""
         now = time.time_ns() // 1_000_000
         wanted = {
             TopicPartition(topic.name, one.partition_index): CommittedOffset(
@@ -110,7 +110,7 @@ class GroupOffsets:
             error = group.may_commit(
                 body.member_id, body.group_instance_id, body.generation_id_or_member_epoch, time.monotonic()
             )
-        except Refused as refused:
+        except PartitionError as refused:
             error = refused.error
         if not error and accepted:
             error = await self._coordinator.commit(body.group_id, accepted)
@@ -118,18 +118,18 @@ class GroupOffsets:
         return _commit_response(body, error, too_large)
 
     def fetch(self, body: m.OffsetFetchRequest, request: Request) -> m.OffsetFetchResponse:
-        """One group before version 8, several from then on; no list of topics asks for all."""
+        """Fetch the offsets of one group before version 8, of several from then on; a null list means all topics."""
         if request.version >= _SEVERAL_GROUPS_FROM:
             return m.OffsetFetchResponse(groups=[self._fetch(one.group_id, one.topics) for one in body.groups])
         return _single(self._fetch(body.group_id, body.topics))
 
-    def _fetch(self, group_id: str, asked: AskedTopics | None) -> GroupAnswer:
-        """The offsets of some partitions, -1 where none was committed; or all that there are."""
+    def _fetch(self, group_id: str, requested: RequestedTopics | None) -> GroupAnswer:
+        """Return the offsets of the given partitions, -1 where none was committed; or all committed offsets."""
         try:
             offsets = self._coordinator.shard(group_id).offsets.get(group_id, {})
-        except Refused as refused:
-            return _refused_group(group_id, asked or (), refused.error)
-        wanted = list(offsets) if asked is None else _partitions(asked)
+        except PartitionError as refused:
+            return _refused_group(group_id, requested or (), refused.error)
+        wanted = list(offsets) if requested is None else _partitions(requested)
         topics: dict[str, TopicOffsets] = {}
         for partition in wanted:
             topic = topics.setdefault(partition.topic, TopicOffsets(name=partition.topic))
@@ -137,8 +137,8 @@ class GroupOffsets:
         return GroupAnswer(group_id=group_id, topics=list(topics.values()))
 
 
-def _partitions(asked: AskedTopics) -> list[TopicPartition]:
-    return [TopicPartition(topic.name, index) for topic in asked for index in topic.partition_indexes]
+def _partitions(requested: RequestedTopics) -> list[TopicPartition]:
+    return [TopicPartition(topic.name, index) for topic in requested for index in topic.partition_indexes]
 
 
 def _answer(index: int, committed: CommittedOffset | None) -> PartitionOffset:
@@ -152,8 +152,8 @@ def _answer(index: int, committed: CommittedOffset | None) -> PartitionOffset:
     )
 
 
-def _refused_group(group_id: str, asked: AskedTopics, error: Error) -> GroupAnswer:
-    """Version 1 has the error at each partition only."""
+def _refused_group(group_id: str, requested: RequestedTopics, error: Error) -> GroupAnswer:
+    """Put the error at each partition, the only place for it in version 1."""
     return GroupAnswer(
         group_id=group_id,
         error_code=error,
@@ -171,13 +171,13 @@ def _refused_group(group_id: str, asked: AskedTopics, error: Error) -> GroupAnsw
                     for index in topic.partition_indexes
                 ],
             )
-            for topic in asked
+            for topic in requested
         ],
     )
 
 
 def _single(group: GroupAnswer) -> m.OffsetFetchResponse:
-    """The answer about one group as versions before 8 have it."""
+    """Return the answer for one group in the form of versions before 8."""
     partition_class = m.OffsetFetchResponse.OffsetFetchResponsePartition
     return m.OffsetFetchResponse(
         error_code=group.error_code,

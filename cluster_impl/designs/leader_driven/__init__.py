@@ -1,1 +1,1 @@
-"""Kafka replication, detailed design V2: no controller, every partition's leader is its only brain."""
+"""Kafka Replication V2 (detailed design): no controller; the leader of each partition makes every decision about it."""

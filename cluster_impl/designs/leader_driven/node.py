@@ -1,59 +1,56 @@
-"""A node of the `leader-driven` design: a broker on one ZooKeeper session, and no controller anywhere."""
+"""A node of the leader-driven design: a broker on one ZooKeeper session, without any controller."""
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import logging
 from contextlib import AsyncExitStack
 
-from cluster_impl.api.apis import BrokerApis
-from cluster_impl.config import NodeConfig
-from cluster_impl.config_data_plane import api_config, replication_config
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.administrator import AdminConfig, Administrator
-from cluster_impl.designs.leader_driven.admin.apis import admin_handlers
-from cluster_impl.designs.leader_driven.admin.topic_requests import TopicRequests
-from cluster_impl.designs.leader_driven.admin.waiting import ZooKeeperSeam
-from cluster_impl.designs.leader_driven.broker.broker import Broker
-from cluster_impl.designs.leader_driven.broker.claim import IdClaim
-from cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.manager import ReplicaManager
-from cluster_impl.replication.rules import REPLICATION_V2
-from cluster_impl.security.cluster_action import guarded
-from cluster_impl.security.configured import authorizer_of, users_of
-from cluster_impl.storage.directory import Owner
-from cluster_impl.storage.log_dirs import LogDirs
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import LEADER_DRIVEN_BROKER
-from cluster_impl.wire.server import Server
+from fencepost.cluster_impl.api.apis import BrokerApis
+from fencepost.cluster_impl.config.nodes import LeaderDrivenNodeConfig
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.admin.administrator import Administrator
+from fencepost.cluster_impl.designs.leader_driven.admin.apis import admin_handlers
+from fencepost.cluster_impl.designs.leader_driven.admin.topic_requests import TopicRequests
+from fencepost.cluster_impl.designs.leader_driven.admin.zookeeper_executor import ZooKeeperExecutor
+from fencepost.cluster_impl.designs.leader_driven.broker.broker import LeaderDrivenBroker
+from fencepost.cluster_impl.designs.leader_driven.broker.claim import IdClaim
+from fencepost.cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
+from fencepost.cluster_impl.replication.control_plane import ControlPlane
+from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.replication.rules import REPLICATION_V2
+from fencepost.cluster_impl.security.cluster_action import require_cluster_action
+from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
+from fencepost.cluster_impl.storage.directory import Owner
+from fencepost.cluster_impl.storage.log_dirs import LogDirs
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import LEADER_DRIVEN_BROKER
+from fencepost.cluster_impl.wire.server import Server
 
 log = logging.getLogger(__name__)
 
 
 class LeaderDrivenNode:
-    """Implements `cluster_impl.node.Node`."""
+    """Implements `fencepost.cluster_impl.node.Node`."""
 
-    def __init__(self, config: NodeConfig) -> None:
-        assert config.zookeeper is not None and config.leader_driven is not None
+    def __init__(self, config: LeaderDrivenNodeConfig) -> None:
         self._config = config
-        self._settings = config.zookeeper
-        self._leader_driven = config.leader_driven
         self._hosts = Hosts.load(config.hosts_file)
-        # The servers are tried in another order by each broker, so that one of them does not have all sessions.
-        connect = ",".join(f"{at.host}:{at.port}" for at in self._settings.connect)
-        self._zookeeper = ZooKeeper(connect, self._settings.session_timeout, self._hosts, first=config.broker_id)
+        # Each broker tries the servers in another order, so that the sessions are spread over them.
+        self._zookeeper = ZooKeeper(
+            config.zookeeper.connect_string, config.zookeeper.session_timeout, self._hosts, first=config.broker_id
+        )
         self._closing = AsyncExitStack()
-        """What was started, to be ended in reverse order."""
-        self._broker: Broker | None = None
-        self._replicas: ReplicaManager | None = None
+        """The started parts, closed in reverse order."""
+        self._broker: LeaderDrivenBroker | None = None
 
     async def start(self) -> None:
-        """The id is claimed before anything is touched that belongs to it. The broker registers last, and listens
-        before: followers fetch from a leader that is not registered yet."""
-        await self._zookeeper.start(self._settings.connection_timeout)
+        """Claim the id before touching anything that belongs to it, then start the broker.
+
+        The listeners open before the broker registers: followers fetch from a leader that is not registered yet.
+        """
+        await self._zookeeper.start(self._config.zookeeper.connection_timeout)
         self._closing.push_async_callback(self._zookeeper.close)
         claim = IdClaim(self._zookeeper, self._config.broker_id)
         await claim.first()
@@ -61,21 +58,22 @@ class LeaderDrivenNode:
         dirs = LogDirs.open(self._config.log_dirs, cluster_id, self._config.broker_id, Owner.BROKER_ID)
         self._closing.callback(dirs.close)
 
-        broker = Broker(self._config, self._zookeeper, claim, cluster_id)
-        replicas = ReplicaManager(broker.control, self._replication(), dirs, self._hosts)
-        broker.attach(replicas, dirs)
-        apis = BrokerApis(broker.control, replicas, api_config(self._config))
+        login = login_of(self._config.security, self._config.data_plane.inter_broker_listener)
+
+        def make_replicas(control: ControlPlane) -> ReplicaManager:
+            return ReplicaManager(control, self._config.data_plane, dirs, self._hosts, login, rules=REPLICATION_V2)
+
+        broker = LeaderDrivenBroker(self._config, self._zookeeper, claim, cluster_id, dirs, make_replicas)
+        replicas = broker.replicas
+        apis = BrokerApis(broker.control, replicas, self._config.data_plane)
         administrator = Administrator(
-            lambda: ZooKeeperSeam(self._zookeeper),
+            lambda: ZooKeeperExecutor(self._zookeeper),
             broker.monitor,
-            AdminConfig(
-                self._config.num_partitions,
-                self._config.default_replication_factor,
-                self._leader_driven.queue_capacity,
-            ),
+            self._config.data_plane.topics,
+            self._config.leader_driven.queue_capacity,
         )
         broker.control.administer = TopicRequests(administrator).forward
-        self._broker, self._replicas = broker, replicas
+        self._broker = broker
 
         await replicas.start()
         self._closing.push_async_callback(replicas.close)
@@ -86,28 +84,23 @@ class LeaderDrivenNode:
         self._closing.push_async_callback(broker.leave)
         await broker.start()
 
-    def _replication(self) -> ReplicationConfig:
-        """KeepInSyncTime is this design's word for how long a follower may lag."""
-        return dataclasses.replace(
-            replication_config(self._config), rules=REPLICATION_V2, lag_limit=self._leader_driven.keep_in_sync
-        )
-
-    async def _listen(self, apis: BrokerApis, broker: Broker, administrator: Administrator) -> None:
-        """All listeners answer the same requests: there is nobody who may ask for more than others."""
+    async def _listen(self, apis: BrokerApis, broker: LeaderDrivenBroker, administrator: Administrator) -> None:
+        """Open the listeners. All answer the same requests, since no peer has requests of its own."""
         handlers = {**apis.handlers, **admin_handlers(broker.control, administrator)}
         server = Server(
             LEADER_DRIVEN_BROKER,
-            guarded(handlers, authorizer_of(self._config.security)),
-            max_frame_bytes=self._config.socket_request_max_bytes,
+            require_cluster_action(handlers, authorizer_of(self._config.security)),
+            max_frame_bytes=self._config.max_request_bytes,
         )
         self._closing.push_async_callback(server.close)
         for at in self._config.listeners:
             await server.listen(at.host, at.port, at.name, users_of(self._config.security, at.name))
 
     async def failed(self) -> None:
-        assert self._broker is not None and self._replicas is not None
-        await asyncio.gather(self._broker.failed(), self._replicas.failed())
+        """Wait for ever, or raise the failure of a part: NodeFailure if another process has the id."""
+        assert self._broker is not None
+        await asyncio.gather(self._broker.failed(), self._broker.replicas.failed())
 
     async def stop(self) -> None:
-        """Give leaderships up, stop serving, and end the session last."""
+        """Give up the leaderships, stop serving, and close the session last."""
         await self._closing.aclose()

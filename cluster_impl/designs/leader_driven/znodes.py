@@ -1,7 +1,7 @@
 """The znodes of this design: their paths, and the JSON in them ("Paths stored in Zookeeper").
 
-The document gives paths and meaning; the JSON is ours. Reading is strict where a wrong guess would do harm: what is not
-as it should be raises MalformedZnode, a sentence that names the path. Members that nobody here knows are passed over.
+The document defines the paths and their meaning; the JSON is defined here. Reading is strict where a wrong guess would
+do harm: malformed data raises MalformedZnode, whose message names the path. Unknown JSON members are ignored.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID
 
-from cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
-from cluster_impl.designs.on_zookeeper.znodes import to_json
-from cluster_impl.replication.control_plane import Endpoint, TopicPartition
+from fencepost.cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
+from fencepost.cluster_impl.designs.on_zookeeper.znodes import to_json
+from fencepost.cluster_impl.replication.control_plane import Endpoint, TopicPartition
 
 CLAIMS = "/brokers/claims"
 BROKER_IDS = "/brokers/ids"
@@ -25,10 +25,10 @@ STATE = "/brokers/state"
 ADMIN = "/brokers/admin"
 
 ROOTS: Final[Sequence[str]] = ("/brokers", CLAIMS, BROKER_IDS, TOPICS, REASSIGNED, STATE, ADMIN, "/cluster")
-"""Persistent znodes without data that everything else stands on, each after its parent."""
+"""Persistent znodes without data that the other paths need, each after its parent."""
 
 NO_EPOCH_YET = -1
-"""In /leader: the replica has won, and takes its epoch next. In a request: it came from an admin command."""
+"""In /leader: the replica has won and is about to take its epoch. In a request: an admin command made it."""
 
 
 def claim(broker_id: int) -> str:
@@ -44,7 +44,10 @@ def topic(name: str) -> str:
 
 
 def partition(of: TopicPartition) -> str:
-    """An empty znode, made by who adds the partition; no replica makes it, or it could come back after its end."""
+    """Return the path of an empty znode that only the command which adds the partition creates.
+
+    Replicas never create it; otherwise they could bring a deleted partition back.
+    """
     return f"{TOPICS}/{of.topic}/{of.partition}"
 
 
@@ -77,7 +80,7 @@ def request(broker_id: int, name: str) -> str:
 
 
 def request_prefix(broker_id: int) -> str:
-    """Of the sequential znodes that are the queue."""
+    """Return the path prefix of the sequential znodes that form the queue."""
     return f"{STATE}/{broker_id}/request-"
 
 
@@ -86,7 +89,7 @@ def admin_lock(name: str) -> str:
 
 
 def partition_of_leader(path: str) -> TopicPartition | None:
-    """The partition whose /leader this is; None for any other path."""
+    """Return the partition whose /leader this path is; None for any other path."""
     match path.split("/"):
         case ["", "brokers", "topics", name, index, "leader"] if index.isdecimal():
             return TopicPartition(name, int(index))
@@ -94,51 +97,54 @@ def partition_of_leader(path: str) -> TopicPartition | None:
 
 
 def topic_id(name: str, czxid: int) -> UUID:
-    """Of the topic whose znode this transaction created. Two of one name differ by the transaction; one transaction
-    can create several topics, which differ by their names."""
+    """Return the id of the topic whose znode was created by transaction `czxid`.
+
+    Two topics of one name differ by the transaction. One transaction can create several topics; these differ by name.
+    """
     return UUID(bytes=sha256(name.encode()).digest()[:8] + czxid.to_bytes(8))
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """Who took a broker id, for the sentence that refuses another process."""
+class ClaimZnode:
+    """The process that claimed a broker id, for the message that refuses another process."""
 
     pid: int
     host: str
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerInfo:
-    """What a broker registers; endpoints by listener name."""
+class BrokerZnode:
+    """A broker's registration; endpoints by listener name."""
 
     endpoints: Mapping[str, Endpoint]
     timestamp_ms: int
 
 
 @dataclass(frozen=True, slots=True)
-class TopicInfo:
-    """The topic's own settings, not the defaults."""
+class TopicZnode:
+    """A topic's own settings, without defaults."""
 
     config: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """`epoch` is NO_EPOCH_YET between the election and the taking of an epoch."""
+    """The leader of a partition. `epoch` is NO_EPOCH_YET between the election and the taking of an epoch."""
 
     broker_id: int
     epoch: int
 
     @property
     def has_epoch(self) -> bool:
+        """True once the leader has taken its epoch."""
         return self.epoch != NO_EPOCH_YET
 
 
 @dataclass(frozen=True, slots=True)
-class InSync:
-    """In-sync replicas and the epoch of the leader that wrote them. `version` is the znode's own (zkVersion).
+class IsrState:
+    """The in-sync replicas and the epoch of the leader that wrote them. `version` is the znode's (zkVersion).
 
-    The epoch lives here since this znode is persistent: /leader goes with its session, and would forget it.
+    The epoch is stored here because this znode is persistent: /leader goes with its session.
     """
 
     isr: tuple[int, ...]
@@ -147,63 +153,66 @@ class InSync:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueInfo:
+class QueueZnode:
     """`shrunk` grows each time that requests to start a replica were dropped from the queue."""
 
     shrunk: int = 0
 
 
-def write_claim(of: Claim) -> bytes:
+def write_claim(of: ClaimZnode) -> bytes:
     return to_json({"pid": of.pid, "host": of.host})
 
 
-def read_claim(broker_id: int, data: bytes) -> Claim:
+def read_claim(broker_id: int, data: bytes) -> ClaimZnode:
+    """Return the claim of a broker id. Raises MalformedZnode."""
     document = Document.parse(claim(broker_id), data)
-    return Claim(document.number("pid"), document.text("host"))
+    return ClaimZnode(document.number("pid"), document.text("host"))
 
 
-def write_broker(info: BrokerInfo) -> bytes:
+def write_broker(info: BrokerZnode) -> bytes:
     endpoints = [f"{listener}://{at.host}:{at.port}" for listener, at in info.endpoints.items()]
     return to_json({"endpoints": endpoints, "timestamp": str(info.timestamp_ms)})
 
 
-def read_broker(broker_id: int, data: bytes) -> BrokerInfo:
+def read_broker(broker_id: int, data: bytes) -> BrokerZnode:
+    """Return a broker's registration. Raises MalformedZnode."""
     document = Document.parse(broker(broker_id), data)
     endpoints = {}
     for text in document.texts("endpoints"):
         listener, separator, address = text.partition("://")
         host, colon, port = address.rpartition(":")
         if not (separator and colon and listener and host and port.isdecimal()):
-            raise MalformedZnode(document.path, f"{text!r} is no endpoint of a listener")
+            raise MalformedZnode(document.path, f"{text!r} is not an endpoint LISTENER://HOST:PORT")
         endpoints[listener] = Endpoint(host, int(port))
-    return BrokerInfo(endpoints, document.number("timestamp", -1))
+    return BrokerZnode(endpoints, document.number("timestamp", -1))
 
 
-def write_topic(info: TopicInfo) -> bytes:
+def write_topic(info: TopicZnode) -> bytes:
     return to_json({"config": dict(info.config)})
 
 
-def read_topic(name: str, data: bytes) -> TopicInfo:
+def read_topic(name: str, data: bytes) -> TopicZnode:
+    """Return a topic's settings. Raises MalformedZnode."""
     config = Document.parse(topic(name), data).mapping("config", {})
-    return TopicInfo({key: str(value) for key, value in config.items()})
+    return TopicZnode({key: str(value) for key, value in config.items()})
 
 
 def write_replicas(broker_ids: Sequence[int]) -> bytes:
-    """Of /replicas and of /partitions_reassigned: a list of broker ids, the preferred one first."""
+    """Return the data of /replicas or /partitions_reassigned: a JSON list of broker ids, the preferred one first."""
     return json.dumps(list(broker_ids), separators=(",", ":")).encode()
 
 
 def read_replicas(of: TopicPartition, data: bytes) -> tuple[int, ...]:
-    """The assigned replicas: at least one."""
+    """Return the assigned replicas, at least one. Raises MalformedZnode."""
     path = replicas(of)
     found = _broker_ids(path, data)
     if not found:
-        raise MalformedZnode(path, "it names no replica")
+        raise MalformedZnode(path, "it names no replica; at least one is needed")
     return found
 
 
 def read_reassigned(of: TopicPartition, data: bytes) -> tuple[int, ...]:
-    """The replicas that the partition shall have; none: it shall be deleted."""
+    """Return the target replicas; empty if the partition is to be deleted. Raises MalformedZnode."""
     return _broker_ids(reassigned(of), data)
 
 
@@ -212,42 +221,45 @@ def write_leader(of: Leader) -> bytes:
 
 
 def read_leader(of: TopicPartition, data: bytes) -> Leader:
+    """Return the leader of a partition. Raises MalformedZnode."""
     document = Document.parse(leader(of), data)
     found = Leader(document.number("broker"), document.number("epoch"))
     if found.epoch < NO_EPOCH_YET:
-        raise MalformedZnode(document.path, f"{found.epoch} is no epoch")
+        raise MalformedZnode(document.path, f"{found.epoch} is not an epoch")
     return found
 
 
-def write_isr(of: InSync) -> bytes:
+def write_isr(of: IsrState) -> bytes:
     return to_json({"isr": of.isr, "epoch": of.epoch})
 
 
-def read_isr(of: TopicPartition, data: bytes, version: int) -> InSync:
+def read_isr(of: TopicPartition, data: bytes, version: int) -> IsrState:
+    """Return the ISR of a partition; `version` is the znode's. Raises MalformedZnode."""
     document = Document.parse(isr(of), data)
-    found = InSync(document.numbers("isr"), document.number("epoch"), version)
+    found = IsrState(document.numbers("isr"), document.number("epoch"), version)
     if found.epoch < 0:
-        raise MalformedZnode(document.path, f"{found.epoch} is no epoch")
+        raise MalformedZnode(document.path, f"{found.epoch} is not an epoch")
     if len(set(found.isr)) != len(found.isr):
         raise MalformedZnode(document.path, f"{list(found.isr)} names a replica twice")
     return found
 
 
-def write_queue(info: QueueInfo) -> bytes:
+def write_queue(info: QueueZnode) -> bytes:
     return to_json({"shrunk": info.shrunk})
 
 
-def read_queue(broker_id: int, data: bytes) -> QueueInfo:
-    return QueueInfo(Document.parse(state(broker_id), data).number("shrunk", 0))
+def read_queue(broker_id: int, data: bytes) -> QueueZnode:
+    """Return the counter of a broker's queue. Raises MalformedZnode."""
+    return QueueZnode(Document.parse(state(broker_id), data).number("shrunk", 0))
 
 
 def _broker_ids(path: str, data: bytes) -> tuple[int, ...]:
     try:
         raw: Any = json.loads(data)
     except ValueError as error:
-        raise MalformedZnode(path, f"it holds no JSON ({error})") from error
+        raise MalformedZnode(path, f"it is not JSON ({error})") from error
     if not isinstance(raw, list) or not all(type(each) is int and each >= 0 for each in raw):
-        raise MalformedZnode(path, f"{raw!r} is no list of broker ids")
+        raise MalformedZnode(path, f"{raw!r} is not a list of broker ids")
     if len(set(raw)) != len(raw):
         raise MalformedZnode(path, f"{raw} names a replica twice")
     return tuple(raw)

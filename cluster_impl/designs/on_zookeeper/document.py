@@ -1,4 +1,4 @@
-"""The JSON object of a znode, read strictly: each member as what it must be, or a sentence that says what is wrong."""
+"""A strict reader of the JSON objects in znodes: a member of another type raises an error that names it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 
 class MalformedZnode(ValueError):
-    """A znode whose data is not what belongs there."""
+    """A znode whose data cannot be read; the message names the path and the problem."""
 
     def __init__(self, path: str, problem: str) -> None:
         super().__init__(f"{path} cannot be read: {problem}.")
@@ -19,13 +19,14 @@ class MalformedZnode(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`members` of the object in the znode at `path`."""
+    """The `members` of the JSON object in the znode at `path`. Its methods raise MalformedZnode."""
 
     path: str
     members: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, path: str, data: bytes, *versions: int) -> Document:
+        """Read an object. If `versions` are given its member `version` must be one of them."""
         try:
             raw = json.loads(data)
         except ValueError as error:
@@ -39,7 +40,7 @@ class Document:
         return document
 
     def number(self, name: str, default: int | None = None) -> int:
-        """A whole number. Kafka writes some of them as strings: timestamps, producer ids, the cluster id's version."""
+        """Return an integer. Kafka writes some as strings: timestamps, producer ids, the cluster id's version."""
         value = self.members.get(name, default)
         if isinstance(value, str):
             try:

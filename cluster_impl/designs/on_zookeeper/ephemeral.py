@@ -1,4 +1,4 @@
-"""An ephemeral znode that says of its session: this id is mine."""
+"""An ephemeral znode by which a ZooKeeper session claims an id."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from cluster_impl.coordination.errors import ConnectionLost, NodeExists, NoNode, SessionExpired
-from cluster_impl.coordination.session_state import SessionState
-from cluster_impl.coordination.znodes import Stat
-from cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, NodeExistsError, NoNodeError, SessionExpired
+from fencepost.cluster_impl.coordination.session_state import SessionState
+from fencepost.cluster_impl.coordination.znodes import Stat
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 
 log = logging.getLogger(__name__)
 
@@ -18,32 +18,35 @@ T = TypeVar("T")
 
 
 class OwnZnode:
-    """One that this process wants to hold, in whichever session is open. `what` it says names it in the log."""
+    """The znode that this process claims, in the session that is open. `what` describes the claim in the log."""
 
     def __init__(self, zookeeper: ZooKeeper, path: str, what: str) -> None:
         self.path = path
         self._zookeeper = zookeeper
         self._what = what
         self._sessions: set[int] = set()
-        """Of this process, all that may have held it."""
+        """All sessions of this process that may have held the znode."""
 
     async def hold(self, data: bytes) -> Stat:
-        """Create it, or find that it is there from a create whose answer was lost. Raises NodeExists if it is another
-        session's."""
+        """Create the znode, or find it there from a create whose response was lost; return its stat.
+
+        Raises NodeExistsError if it belongs to another session.
+        """
         self._sessions.add(self._zookeeper.session_id)
         try:
             return (await self._zookeeper.create(self.path, data, ephemeral=True, make_parents=True)).stat
-        except NodeExists:
+        except NodeExistsError:
             found = await self._zookeeper.exists(self.path)
             if found is not None and found.ephemeral_owner == self._zookeeper.session_id:
                 return found
             raise
 
-    async def within(self, patience: float, taking: Coroutine[Any, Any, T]) -> T:
-        """What comes of `taking` it. Raises TimeoutError once others have held it for `patience` seconds.
+    async def within(self, timeout: float, claiming: Coroutine[Any, Any, T]) -> T:
+        """Await `claiming` and return its result. Raises TimeoutError once others have held the znode for `timeout`
+        seconds.
 
-        They are counted anew whenever the connection has changed: a process that hears nothing of the servers cannot
-        say that a session has not ended, and one that does again may find it prolonged by a new leader.
+        The count restarts whenever the connection changes. A disconnected process cannot know whether the
+        other session has ended, and after it has reconnected a new ZooKeeper leader may have extended that session.
         """
         loop = asyncio.get_running_loop()
         counted_from = loop.time()
@@ -53,10 +56,10 @@ class OwnZnode:
             counted_from = loop.time()
 
         self._zookeeper.listeners.append(count_anew)
-        task = asyncio.ensure_future(taking)
+        task = asyncio.ensure_future(claiming)
         try:
             while not task.done():
-                left = counted_from + patience - loop.time()
+                left = counted_from + timeout - loop.time()
                 if left > 0:
                     await asyncio.wait({task}, timeout=left)
                 elif await self.is_held_by_others():
@@ -69,9 +72,11 @@ class OwnZnode:
             task.cancel()
 
     async def is_held_by_others(self) -> bool:
-        """Whether a session holds it that is none of this process's, the earlier ones among them: a server that was cut
-        off can say of a session that it has expired which the others keep, with its znodes, for a while (KAFKA-7165).
-        False if nobody can say."""
+        """Return whether a session of another process holds the znode; False if ZooKeeper does not answer.
+
+        Earlier sessions of this process do not count as others: a server that was cut off can report a session as
+        expired that the other servers keep for a while, with its znodes (KAFKA-7165).
+        """
         try:
             found = await self._zookeeper.exists(self.path)
         except (ConnectionLost, SessionExpired):
@@ -79,12 +84,14 @@ class OwnZnode:
         return found is not None and found.ephemeral_owner not in self._sessions
 
     async def until_it_may_be_free(self) -> None:
-        """Until it has changed; at once if nothing is known of it. Also when its session is this process's earlier one,
-        which still has to run out."""
+        """Wait until the znode has changed; return at once if its state is unknown.
+
+        It may belong to an earlier session of this process, which still has to time out.
+        """
         changed = asyncio.Event()
         try:
             found = await self._zookeeper.exists(self.path, lambda _: changed.set())
-        except (NoNode, ConnectionLost, SessionExpired):
+        except (NoNodeError, ConnectionLost, SessionExpired):
             return
         if found is not None:
             owner = found.ephemeral_owner

@@ -1,15 +1,21 @@
-"""Producer ids, taken from ZooKeeper in blocks so that no broker gives out another's, also after a restart."""
+"""Producer ids, allocated from ZooKeeper in blocks, so that they are unique over all brokers and restarts."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 
-from cluster_impl.coordination.errors import BadVersion, ConnectionLost, NodeExists, NoNode, SessionExpired
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.on_zookeeper import znodes
-from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.replication.control_plane import ProducerIdsUnavailable
+from fencepost.cluster_impl.coordination.errors import (
+    BadVersionError,
+    ConnectionLost,
+    NodeExistsError,
+    NoNodeError,
+    SessionExpired,
+)
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.on_zookeeper import znodes
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.replication.control_plane import ProducerIdsUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +27,7 @@ _LAST_ID = 2**63 - 1
 
 
 class ProducerIds:
-    """Holds one block, and takes the next while some of it are left: nobody waits for ZooKeeper to get an id."""
+    """Holds one block and fetches the next one before the first is used up, so that no request waits for ZooKeeper."""
 
     def __init__(self, zookeeper: ZooKeeper, broker_id: int) -> None:
         self._zookeeper = zookeeper
@@ -30,7 +36,7 @@ class ProducerIds:
         self._taking: asyncio.Task[None] | None = None
 
     def next(self) -> int:
-        """Raises ProducerIdsUnavailable while no block is left."""
+        """Return a new id. Raises ProducerIdsUnavailable while no block is left."""
         if sum(map(len, self._blocks)) <= _FEW:
             self.prepare()
         if not self._blocks:
@@ -42,7 +48,7 @@ class ProducerIds:
         return block[0]
 
     def prepare(self) -> None:
-        """Have a block taken, without waiting."""
+        """Start to allocate a block, without waiting for it."""
         if self._taking is None or self._taking.done():
             self._taking = asyncio.create_task(self._take())
 
@@ -51,10 +57,10 @@ class ProducerIds:
             try:
                 self._blocks.append(await self._attempt())
                 return
-            except (BadVersion, NodeExists, NoNode):
+            except (BadVersionError, NodeExistsError, NoNodeError):
                 continue  # another broker was first
             except (ConnectionLost, SessionExpired):
-                # A block that may have been taken is lost: ids are many.
+                # A block that may have been allocated is lost; there are enough ids.
                 await self._zookeeper.until_connected()
             except MalformedZnode as error:
                 log.error("no producer ids can be given out: %s", error)
@@ -64,7 +70,7 @@ class ProducerIds:
         path = znodes.PRODUCER_ID_BLOCK
         try:
             found = await self._zookeeper.get(path)
-        except NoNode:
+        except NoNodeError:
             block = znodes.ProducerIdBlock(self._broker_id, 0, BLOCK - 1)
             await self._zookeeper.create(path, znodes.write_producer_id_block(block))
         else:

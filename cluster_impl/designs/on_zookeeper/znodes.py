@@ -1,4 +1,4 @@
-"""The znodes of every design on ZooKeeper: the id of the cluster, the block of producer ids. As Kafka 3.9 has them."""
+"""The znodes that all designs on ZooKeeper have, in the format of Kafka 3.9: cluster id and block of producer ids."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
+from fencepost.cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
 
 CLUSTER_ID = "/cluster/id"
 PRODUCER_ID_BLOCK = "/latest_producer_id_block"
@@ -17,7 +17,7 @@ PRODUCER_ID_BLOCK = "/latest_producer_id_block"
 
 @dataclass(frozen=True, slots=True)
 class ProducerIdBlock:
-    """Producer ids from `first` to `last`, both included, that belong to one broker."""
+    """The producer ids of one broker, from `first` to `last`, both included."""
 
     broker_id: int
     first: int
@@ -29,7 +29,7 @@ def to_json(members: Mapping[str, Any]) -> bytes:
 
 
 def write_uuid(value: UUID) -> str:
-    """Kafka's text of a UUID: URL-safe base64 without padding."""
+    """Return Kafka's text of a UUID: URL-safe base64 without padding."""
     return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
 
 
@@ -37,7 +37,7 @@ def read_uuid(path: str, text: str) -> UUID:
     try:
         return UUID(bytes=base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except ValueError:
-        raise MalformedZnode(path, f"{text!r} is no id of a topic") from None
+        raise MalformedZnode(path, f"{text!r} is not the id of a topic") from None
 
 
 def write_cluster_id(cluster_id: str) -> bytes:

@@ -1,8 +1,8 @@
-"""The metadata image: what the committed records of `__kafka_metadata` amount to.
+"""The metadata image: the state that the committed records of `__kafka_metadata` add up to.
 
-Controllers and brokers hold the same image; `replay` is the only thing that changes it (KIP-631, The Metadata Topic).
-An active controller holds a second one, a copy that also has its uncommitted records (KIP-631, Persistence and
-Visibility). Values are frozen, so that a copy shares them.
+Controllers and brokers hold the same image, and only `replay` changes it (KIP-631, The Metadata Topic). An active
+controller holds a second image, a copy that also has its uncommitted records (KIP-631, Persistence and Visibility). The
+values are frozen, so a copy shares them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 from uuid import UUID
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import unsigned16
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import unsigned16
 
 MetadataRecord = (
     m.BrokerRecord
@@ -32,41 +32,47 @@ TOPIC_RESOURCE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class NamedEndpoint:
+    """The address of one listener of a broker."""
+
     name: str
     host: str
     port: int
 
 
 @dataclass(frozen=True, slots=True)
-class Broker:
-    """A broker that holds its id; `epoch` is the offset of the record that granted it, so no two grants share one.
+class BrokerRegistration:
+    """A broker that holds its id. `epoch` is the offset of the record that granted it, and so unique.
 
-    `since` is the epoch at which its process took the id: a new epoch that follows without a DeleteBroker in between
-    was granted to the same process.
+    `since` is the epoch at which its process took the id: a new epoch without a DeleteBroker in between was granted to
+    the same process.
     """
 
     id: int
     epoch: int
     since: int
-    endpoints: tuple[Endpoint, ...]
+    endpoints: tuple[NamedEndpoint, ...]
     rack: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class TopicImage:
+    """A topic by name and id."""
+
     name: str
     id: UUID
     deleting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
-    """`leader_epoch` grows with each change of leader or ISR; `tenure_epoch` is the one at which the present leader
+class PartitionRegistration:
+    """The state of a partition.
+
+    `leader_epoch` grows with each change of leader or ISR; `leader_term_epoch` is the one at which the present leader
     began to lead (decision: LeaderEpoch grows with each ISR change).
 
-    `joined` has for each member of the ISR the `since` of the process that is known to have everything: the one that
-    came in, or was elected, under that id last.
+    `joined` maps each ISR member to the `since` of the process that joined the ISR, or was elected, last under that id:
+    the process that is known to have every record.
     """
 
     topic_id: UUID
@@ -75,28 +81,28 @@ class Partition:
     isr: tuple[int, ...]
     leader: int
     leader_epoch: int
-    tenure_epoch: int
+    leader_term_epoch: int
     joined: Mapping[int, int]
 
 
 @dataclass(slots=True)
 class MetadataImage:
-    """`offset` is that of the record replayed last, -1 before the first; `partitions_created` only ever grows.
+    """`offset` is that of the last replayed record, -1 before the first. `partitions_created` only grows.
 
-    `deleted` has, for each name that a topic was deleted under, the highest leader epoch of its partitions.
+    `deleted` maps each name of a deleted topic to the highest leader epoch of its partitions.
     """
 
-    brokers: dict[int, Broker] = field(default_factory=dict)
-    topics: dict[str, Topic] = field(default_factory=dict)
+    brokers: dict[int, BrokerRegistration] = field(default_factory=dict)
+    topics: dict[str, TopicImage] = field(default_factory=dict)
     topic_names: dict[UUID, str] = field(default_factory=dict)
-    partitions: dict[UUID, dict[int, Partition]] = field(default_factory=dict)
+    partitions: dict[UUID, dict[int, PartitionRegistration]] = field(default_factory=dict)
     topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
     deleted: dict[str, int] = field(default_factory=dict)
     partitions_created: int = 0
     offset: int = -1
 
     def copy(self) -> MetadataImage:
-        """An image that changes independently of this one."""
+        """Return an image that changes independently of this one."""
         return MetadataImage(
             brokers=dict(self.brokers),
             topics=dict(self.topics),
@@ -108,22 +114,25 @@ class MetadataImage:
             offset=self.offset,
         )
 
-    def all_partitions(self) -> Iterator[Partition]:
+    def all_partitions(self) -> Iterator[PartitionRegistration]:
+        """Iterate over the partitions of all topics."""
         for partitions in self.partitions.values():
             yield from partitions.values()
 
-    def partition(self, topic: str, index: int) -> Partition | None:
+    def partition(self, topic: str, index: int) -> PartitionRegistration | None:
+        """Return the partition, or None if it does not exist."""
         known = self.topics.get(topic)
         return None if known is None else self.partitions[known.id].get(index)
 
     def config_of(self, topic: str) -> Mapping[str, str]:
+        """Return the topic's own settings."""
         return self.topic_configs.get(topic, {})
 
     def first_leader_epoch(self, topic: str) -> int:
-        """Where a new topic begins: above every epoch of an earlier one of its name.
+        """Return the first leader epoch of a new topic: above every epoch of an earlier topic of its name.
 
-        Brokers name a topic by its name when they ask for an ISR change. What was asked for the earlier topic and comes
-        late must find its version gone.
+        Brokers identify a topic by its name in ISR changes. A late request for the earlier topic must find its version
+        stale.
         """
         return self.deleted.get(topic, NO_EPOCH) + 1
 
@@ -135,7 +144,7 @@ class MetadataImage:
             case m.DeleteBrokerRecord():
                 self.brokers.pop(record.id, None)
             case m.TopicRecord():
-                self.topics[record.name] = Topic(record.name, record.topic_id, record.deleting)
+                self.topics[record.name] = TopicImage(record.name, record.topic_id, record.deleting)
                 self.topic_names[record.topic_id] = record.name
                 self.partitions.setdefault(record.topic_id, {})
             case m.PartitionRecord():
@@ -159,24 +168,26 @@ class MetadataImage:
         self.topic_configs.pop(name, None)
 
     def _register(self, record: m.BrokerRecord) -> None:
-        endpoints = tuple(Endpoint(e.name, e.host, unsigned16(e.port)) for e in record.end_points)
+        endpoints = tuple(NamedEndpoint(e.name, e.host, unsigned16(e.port)) for e in record.end_points)
         holder = self.brokers.get(record.broker_id)
         since = record.broker_epoch if holder is None else holder.since
-        self.brokers[record.broker_id] = Broker(record.broker_id, record.broker_epoch, since, endpoints, record.rack)
+        self.brokers[record.broker_id] = BrokerRegistration(
+            record.broker_id, record.broker_epoch, since, endpoints, record.rack
+        )
 
     def _set_partition(self, record: m.PartitionRecord) -> None:
         partitions = self.partitions[record.topic_id]
         known = partitions.get(record.partition_id)
         if known is None:
             self.partitions_created += 1
-        partitions[record.partition_id] = Partition(
+        partitions[record.partition_id] = PartitionRegistration(
             record.topic_id,
             record.partition_id,
             tuple(record.replicas),
             tuple(record.isr),
             record.leader,
             record.leader_epoch,
-            _tenure(known, record.leader, record.leader_epoch),
+            _leader_term(known, record.leader, record.leader_epoch),
             self._joined(known, record.isr, record.leader),
         )
 
@@ -188,11 +199,11 @@ class MetadataImage:
             isr=tuple(record.isr),
             leader=record.leader,
             leader_epoch=record.leader_epoch,
-            tenure_epoch=_tenure(known, record.leader, record.leader_epoch),
+            leader_term_epoch=_leader_term(known, record.leader, record.leader_epoch),
             joined=self._joined(known, record.isr, record.leader),
         )
 
-    def _joined(self, known: Partition | None, isr: Sequence[int], leader: int) -> Mapping[int, int]:
+    def _joined(self, known: PartitionRegistration | None, isr: Sequence[int], leader: int) -> Mapping[int, int]:
         joined = {} if known is None else {member: known.joined[member] for member in known.isr if member in isr}
         elected = known is None or leader != known.leader
         for member in isr:
@@ -201,5 +212,5 @@ class MetadataImage:
         return {member: joined.get(member, NO_EPOCH) for member in isr}
 
 
-def _tenure(known: Partition | None, leader: int, leader_epoch: int) -> int:
-    return known.tenure_epoch if known is not None and known.leader == leader else leader_epoch
+def _leader_term(known: PartitionRegistration | None, leader: int, leader_epoch: int) -> int:
+    return known.leader_term_epoch if known is not None and known.leader == leader else leader_epoch

@@ -1,7 +1,7 @@
-"""The znodes of a cluster: their paths, and their JSON as Apache Kafka 3.9 writes and reads it.
+"""The znodes of a cluster: their paths, and their JSON in the format of Apache Kafka 3.9.
 
-Reading is strict where a wrong guess would do harm: what is not as it should be raises MalformedZnode, a sentence that
-names the path. Members that nobody here knows are passed over, as Kafka does, since newer software adds some.
+Readers are strict where a wrong guess would do harm: they raise MalformedZnode with the path in its message. Unknown
+members are ignored, as in Kafka, since newer software adds some.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
-from cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
-from cluster_impl.designs.on_zookeeper.znodes import read_uuid, to_json, write_uuid
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
+from fencepost.cluster_impl.designs.on_zookeeper.znodes import read_uuid, to_json, write_uuid
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
@@ -42,10 +42,10 @@ ROOTS: Final[Sequence[str]] = (
     ISR_CHANGES,
     LOG_DIR_EVENTS,
 )
-"""Persistent znodes without data that everything else stands on, each after its parent."""
+"""The persistent znodes without data that a cluster needs, each after its parent."""
 
 LOG_DIR_FAILURE = 1
-"""The one event that a log dir event notification knows."""
+"""The only event of a log dir notification."""
 
 
 def broker(broker_id: int) -> str:
@@ -77,7 +77,7 @@ def topic_to_delete(name: str) -> str:
 
 
 def partition_of_state(path: str) -> TopicPartition | None:
-    """The partition whose state znode this is; None for any other path."""
+    """Return the partition whose state znode has this path; None for any other path."""
     match path.split("/"):
         case ["", "brokers", "topics", name, "partitions", index, "state"] if index.isdecimal():
             return TopicPartition(name, int(index))
@@ -85,7 +85,7 @@ def partition_of_state(path: str) -> TopicPartition | None:
 
 
 def topic_of(path: str) -> str | None:
-    """The topic whose znode this is; None for any other path."""
+    """Return the topic whose znode has this path; None for any other path."""
     match path.split("/"):
         case ["", "brokers", "topics", name] if name:
             return name
@@ -104,7 +104,7 @@ class BrokerEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class BrokerInfo:
-    """What a broker registers. `version` 5 says that it sends heartbeats, 4 that it is a legacy one (KIP-343)."""
+    """The data of a registration. A broker of `version` 5 sends heartbeats, one of 4 does not (KIP-343)."""
 
     version: int
     endpoints: tuple[BrokerEndpoint, ...]
@@ -117,8 +117,8 @@ class BrokerInfo:
 
 @dataclass(frozen=True, slots=True)
 class PartitionReplicas:
-    """The replicas of one partition, in order of preference. While a reassignment is under way `replicas` holds the new
-    and the old ones; `adding` and `removing` say which of them come and go."""
+    """The replicas of one partition, in order of preference. During a reassignment `replicas` has the new and the old
+    ones; `adding` and `removing` are the ones that are added and removed."""
 
     replicas: tuple[int, ...]
     adding: tuple[int, ...] = ()
@@ -139,7 +139,7 @@ class PartitionReplicas:
 
 @dataclass(frozen=True, slots=True)
 class TopicInfo:
-    """`topic_id` is None in a znode that was made by hand or by software that knows no ids."""
+    """The replicas of a topic. `topic_id` is None in a znode that was created by hand or by old software."""
 
     topic_id: UUID | None
     partitions: Mapping[int, PartitionReplicas]
@@ -159,12 +159,14 @@ class LeaderAndIsr:
     version: int = 0
 
     def says_the_same(self, other: LeaderAndIsr) -> bool:
-        """Whether the data is the same, whatever the versions are."""
+        """Return whether the data is the same, at any versions."""
         return replace(self, version=0) == replace(other, version=0)
 
 
 @dataclass(frozen=True, slots=True)
 class LogDirEvent:
+    """A notification of a broker about its log dirs."""
+
     broker_id: int
     event: int = LOG_DIR_FAILURE
 
@@ -174,7 +176,7 @@ def write_controller(broker_id: int, timestamp_ms: int) -> bytes:
 
 
 def read_controller(data: bytes) -> int:
-    """The broker id of the active controller."""
+    """Return the broker id of the active controller."""
     return Document.parse(CONTROLLER, data, 1, 2).number("brokerid")
 
 
@@ -187,6 +189,10 @@ def read_controller_epoch(data: bytes) -> int:
         return int(data)
     except ValueError:
         raise MalformedZnode(CONTROLLER_EPOCH, f"{data!r} is no whole number") from None
+
+
+_PROTOCOLS_FROM = 4
+"""The first version of a registration that maps listeners to security protocols."""
 
 
 def write_broker(info: BrokerInfo) -> bytes:
@@ -207,17 +213,28 @@ def write_broker(info: BrokerInfo) -> bytes:
 
 
 def read_broker(broker_id: int, data: bytes) -> BrokerInfo:
-    document = Document.parse(broker(broker_id), data, 4, 5)
-    protocols = document.mapping("listener_security_protocol_map")
-    endpoints = []
-    for text in document.texts("endpoints"):
-        listener, separator, address = text.partition("://")
-        host, colon, port = address.rpartition(":")
-        if not separator or not colon or not port.isdecimal() or listener not in protocols:
-            raise MalformedZnode(document.path, f"{text!r} is no endpoint of a listener with a security protocol")
-        endpoints.append(BrokerEndpoint(listener, host, int(port), str(protocols[listener])))
+    """Read a registration of any version: those before 4 are of brokers that are legacy as well (KIP-343).
+
+    Version 1 has one address. Versions 2 and 3 have endpoints whose listeners are named after their security protocol.
+    """
+    document = Document.parse(broker(broker_id), data, 1, 2, 3, 4, 5)
+    version = document.number("version")
+    if version == 1:
+        endpoints = [BrokerEndpoint("PLAINTEXT", document.text("host"), document.number("port"), "PLAINTEXT")]
+    else:
+        protocols = document.mapping("listener_security_protocol_map") if version >= _PROTOCOLS_FROM else None
+        endpoints = [_endpoint(document, text, protocols) for text in document.texts("endpoints")]
     rack = document.text("rack") if document.members.get("rack") is not None else None
-    return BrokerInfo(document.number("version"), tuple(endpoints), document.number("timestamp", -1), rack)
+    return BrokerInfo(version, tuple(endpoints), document.number("timestamp", -1), rack)
+
+
+def _endpoint(document: Document, text: str, protocols: Mapping[str, Any] | None) -> BrokerEndpoint:
+    """Return an endpoint. Without `protocols`, the listener has the name of its security protocol."""
+    listener, separator, address = text.partition("://")
+    host, colon, port = address.rpartition(":")
+    if not separator or not colon or not port.isdecimal() or (protocols is not None and listener not in protocols):
+        raise MalformedZnode(document.path, f"{text!r} is no endpoint of a listener with a security protocol")
+    return BrokerEndpoint(listener, host, int(port), listener if protocols is None else str(protocols[listener]))
 
 
 def write_topic(info: TopicInfo) -> bytes:
@@ -279,7 +296,7 @@ def read_topic_config(name: str, data: bytes) -> dict[str, str]:
 
 
 def write_partitions(which: Iterable[TopicPartition]) -> bytes:
-    """The data of an ISR change notification, and of /admin/preferred_replica_election."""
+    """Return the data of an ISR change notification, or of /admin/preferred_replica_election."""
     return to_json({"version": 1, "partitions": [{"topic": each.topic, "partition": each.partition} for each in which]})
 
 
@@ -305,6 +322,6 @@ def write_log_dir_event(event: LogDirEvent) -> bytes:
 
 
 def read_log_dir_events(path: str, data: bytes) -> list[LogDirEvent]:
-    """One notification; it holds one event."""
+    """Return the events of one notification, which holds one."""
     document = Document.parse(path, data, 1)
     return [LogDirEvent(document.number("broker"), document.number("event"))]

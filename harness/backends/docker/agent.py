@@ -1,8 +1,8 @@
-"""What runs in the pod of a node: its Toxiproxy, its door, and somebody who opens sockets from inside.
+"""The program of a node's pod: it runs Toxiproxy and the accept-delay proxy, and opens sockets inside the pod.
 
-A link that begins in a pod listens on an address of the pod's own loopback, where nobody outside can dial. So the
-harness asks the agent, by a Unix socket that both see: it connects, and hands the open connection over as it is. In
-the same way it hands over a socket on which the kernel tells about the connections of the pod (`tcp_info`).
+A link that begins in a pod listens on a loopback address of the pod, which cannot be reached from outside. The harness
+sends the agent a request through a Unix socket that both see; the agent connects, and passes the open connection to the
+harness as a file descriptor. It passes the sock_diag socket of the pod's network (`tcp_info`) in the same way.
 
     {"host": "127.60.101.2", "port": 9090, "timeout": 1.5}  ->  {}  and a descriptor, or  {"errno": 111}
     {"sock_diag": true}                                     ->  {}  and a descriptor, or  {"errno": 1}
@@ -24,43 +24,44 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from harness.network.addresses import Endpoint
-from harness.network.doors import serve as stand
-from harness.network.program import PROGRAM, server_options
-from harness.network.tcp_info import sock_diag
+from fencepost.harness.network.accept_delay import parse_proxies
+from fencepost.harness.network.accept_delay import serve as serve_accept_delay
+from fencepost.harness.network.addresses import Endpoint, parse_endpoint
+from fencepost.harness.network.program import PROGRAM, server_options
+from fencepost.harness.network.tcp_info import sock_diag
 
 FOLDER = Path("/run/fencepost")
-"""Where the pod sees the folder that it shares with the harness."""
+"""The path in the pod of the folder that it shares with the harness."""
 SOCKET = "agent.sock"
 
 
 def answer(connection: socket.socket) -> None:
-    """One request: open, and give away what was opened."""
+    """Answer one request: open a socket and send its descriptor, or the error number."""
     with connection, connection.makefile("r") as lines, suppress(OSError):
         line = lines.readline()
-        if not line:  # somebody who only wanted to know whether anybody is here
+        if not line:  # a client that only checks whether the agent listens
             return
-        asked = json.loads(line)
+        request = json.loads(line)
         try:
-            opened = _opened(asked)
+            opened = _open_socket(request)
         except TimeoutError:
-            connection.sendall(_said(errno.ETIMEDOUT))
+            connection.sendall(_response(errno.ETIMEDOUT))
         except OSError as error:
-            connection.sendall(_said(error.errno or errno.EIO))
+            connection.sendall(_response(error.errno or errno.EIO))
         else:
             with opened:
                 opened.settimeout(None)
-                socket.send_fds(connection, [_said(0)], [opened.fileno()])
+                socket.send_fds(connection, [_response(0)], [opened.fileno()])
 
 
-def _opened(asked: Mapping[str, Any]) -> socket.socket:
-    if "sock_diag" in asked:
+def _open_socket(request: Mapping[str, Any]) -> socket.socket:
+    if "sock_diag" in request:
         return sock_diag()
-    return socket.create_connection((asked["host"], asked["port"]), asked["timeout"])
+    return socket.create_connection((request["host"], request["port"]), request["timeout"])
 
 
 def serve(path: Path) -> None:
-    """Answer whoever connects to this socket, side by side, from a thread of its own."""
+    """Answer each connection to this socket in a thread of its own. Returns once the socket listens."""
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(path))
@@ -74,36 +75,30 @@ def serve(path: Path) -> None:
     threading.Thread(target=accept, daemon=True).start()
 
 
-def _said(error: int) -> bytes:
+def _response(error: int) -> bytes:
     return json.dumps({"errno": error} if error else {}).encode() + b"\n"
 
 
 def main() -> int:
-    """Ends when Toxiproxy does: a pod without it says nothing any more."""
+    """Run until Toxiproxy ends, since a pod without it proves nothing."""
     parser = argparse.ArgumentParser()
     parser.add_argument("api", help="HOST:PORT of the API of Toxiproxy")
-    parser.add_argument("--door", action="append", default=[], metavar="HOST:PORT=HOST:PORT")
-    given = parser.parse_args()
-    api = _endpoint(given.api)
-    pairs = [door.split("=") for door in given.door]
-    doors = {_endpoint(door): _endpoint(behind) for door, behind in pairs}
+    parser.add_argument("--accept-delay", action="append", default=[], metavar="HOST:PORT=HOST:PORT")
+    options = parser.parse_args()
+    api = parse_endpoint(options.api)
+    proxies = parse_proxies(options.accept_delay)
     toxiproxy = subprocess.Popen([PROGRAM, *server_options(api)])
-    return asyncio.run(_until_over(doors, toxiproxy))
+    return asyncio.run(_run(proxies, toxiproxy))
 
 
-async def _until_over(doors: dict[Endpoint, Endpoint], toxiproxy: subprocess.Popen[bytes]) -> int:
-    standing = await stand(doors)
-    serve(FOLDER / SOCKET)  # who is answered here may count on the doors
+async def _run(proxies: dict[Endpoint, Endpoint], toxiproxy: subprocess.Popen[bytes]) -> int:
+    servers = await serve_accept_delay(proxies)
+    serve(FOLDER / SOCKET)  # last: an agent that answers has open accept-delay proxies
     code = await asyncio.to_thread(toxiproxy.wait)
     print(f"Toxiproxy ended with {code}", file=sys.stderr, flush=True)
-    for door in standing:
-        door.close()
-    os._exit(1)  # its threads wait for connections that come no more
-
-
-def _endpoint(text: str) -> Endpoint:
-    host, _, port = text.rpartition(":")
-    return Endpoint(host, int(port))
+    for server in servers:
+        server.close()
+    os._exit(1)  # the threads of `serve` never end
 
 
 if __name__ == "__main__":

@@ -10,23 +10,24 @@ from pathlib import Path
 
 from docker.errors import DockerException
 
-from faults.capabilities import ProcessStatus, Running
-from harness.backends.backend import SETTLE, Command, OnExit
-from harness.backends.docker import cgroups
-from harness.backends.docker.commands import contained
-from harness.backends.docker.containers import Container, Containers, Wanted, give
-from harness.backends.docker.engine import engine
-from harness.backends.obituary import obituary
-from harness.backends.waiting import within
-from harness.errors import InfrastructureError
-from harness.processes import table
-from harness.processes.table import Identity
-from results.records.folder import RunFolder
+from fencepost.faults.capabilities import ProcessStatus, Running
+from fencepost.harness.backends.backend import SETTLE, OnExit
+from fencepost.harness.backends.docker import cgroups
+from fencepost.harness.backends.docker.commands import contained
+from fencepost.harness.backends.docker.containers import Container, Containers, ContainerSpec, give
+from fencepost.harness.backends.docker.engine import engine
+from fencepost.harness.backends.exit_summary import exit_summary
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.processes import table
+from fencepost.harness.processes.command import Command
+from fencepost.harness.processes.table import Identity
+from fencepost.harness.processes.waiting import within
+from fencepost.results.records.folder import RunFolder
 
 GONE_WITHIN = 20.0
-"""Seconds until the engine has to have ended a container; on a busy machine it takes its time."""
+"""Seconds in which the engine must end a container."""
 AT_ONCE = 4
-"""Containers that the engine is asked to start or remove side by side."""
+"""Containers that are started or removed concurrently."""
 
 
 class DockerBackend:
@@ -47,13 +48,13 @@ class DockerBackend:
     def start(self, name: str, command: Command) -> Identity:
         earlier = self._running.get(name)
         if self.status(name).running in (Running.RUNNING, Running.PAUSED):
-            raise InfrastructureError(f"{name} runs already: end it before starting it again")
+            raise InfrastructureError(f"{name} is already running: end it before starting it again")
         inside = contained(command)
         self.log(name).touch()
         give(self.log(name))
         give(self._folder.nodes / name)
         self._starts += 1
-        wanted = Wanted(
+        spec = ContainerSpec(
             name=f"{self._tag}-{name}.{self._starts}",
             node=name,
             image=inside.image.ready(),
@@ -65,9 +66,9 @@ class DockerBackend:
             within=self._pod_of(name),
         )
         if earlier is not None:
-            earlier.told.wait(SETTLE)
+            earlier.reported.wait(SETTLE)
             self._containers.remove(earlier)
-        container = self._containers.start(wanted, lambda code: self._on_exit(name, code))
+        container = self._containers.start(spec, lambda code: self._on_exit(name, code))
         self._running[name] = container
         if container.identity is None and not container.exited.wait(SETTLE):
             raise InfrastructureError(f"the engine does not say which process {name} is")
@@ -80,7 +81,9 @@ class DockerBackend:
             self._call(f"kill {name}", lambda: engine().api.kill(container.id, "SIGKILL"))
         gone = within(SETTLE, lambda: container.identity is None or not table.is_alive(container.identity))
         if not gone or not container.exited.wait(GONE_WITHIN):
-            raise InfrastructureError(f"{name} (container {container.name}) is still there after SIGKILL")
+            raise InfrastructureError(
+                f"{name} (container {container.name}) is still alive after SIGKILL: see the engine's log"
+            )
 
     def terminate(self, name: str) -> None:
         container = self._living(name)
@@ -92,10 +95,10 @@ class DockerBackend:
         return container is not None and container.exited.wait(timeout)
 
     def pause(self, name: str) -> None:
-        """By the freezer, which no process can see or refuse; returns when the kernel says that all are frozen."""
+        """Freeze the container by its control group, which no process can detect; wait until the kernel confirms."""
         container = self._living(name)
         if not container.paused:
-            self._patiently(f"pause {name}", lambda: engine().api.pause(container.id))
+            self._with_retries(f"pause {name}", lambda: engine().api.pause(container.id))
             container.paused = True
         if not within(SETTLE, lambda: self.status(name).running is Running.PAUSED):
             raise InfrastructureError(f"{name} (container {container.name}) is not frozen {SETTLE:g} s after a pause")
@@ -103,7 +106,7 @@ class DockerBackend:
     def resume(self, name: str) -> None:
         container = self._living(name)
         if container.paused:
-            self._patiently(f"continue {name}", lambda: engine().api.unpause(container.id))
+            self._with_retries(f"continue {name}", lambda: engine().api.unpause(container.id))
             container.paused = False
         if not within(SETTLE, lambda: cgroups.is_frozen(container.pid) is not True):
             raise InfrastructureError(f"{name} (container {container.name}) is still frozen {SETTLE:g} s later")
@@ -123,10 +126,10 @@ class DockerBackend:
     def log(self, name: str) -> Path:
         return self._folder.logs / f"{name}.log"
 
-    def obituary(self, name: str) -> str:
+    def exit_summary(self, name: str) -> str:
         container = self._running[name]
         container.exited.wait(SETTLE)
-        said = obituary(name, container.exit_code, self.log(name))
+        said = exit_summary(name, container.exit_code, self.log(name))
         return f"{said}\n  (the kernel ended it: it was out of memory)" if container.out_of_memory else said
 
     def stop_all(self) -> None:
@@ -151,8 +154,8 @@ class DockerBackend:
         except (DockerException, OSError) as error:
             raise InfrastructureError(f"the engine could not {what}: {error}") from error
 
-    def _patiently(self, what: str, call: Callable[[], object]) -> None:
-        """Under load the engine gives up freezing at times ("unable to freeze"), and succeeds when asked again."""
+    def _with_retries(self, what: str, call: Callable[[], object]) -> None:
+        """Repeat a call: under load the engine sometimes gives up freezing ("unable to freeze"), and later succeeds."""
         refused: list[InfrastructureError] = []
 
         def done() -> bool:
@@ -168,12 +171,12 @@ class DockerBackend:
 
 
 def _own_variables() -> dict[str, str]:
-    """What is said to this project's programs by the environment reaches them as processes, too."""
+    """Return the environment variables of this project, which containers inherit as processes do."""
     return {name: value for name, value in os.environ.items() if name.startswith("FENCEPOST_")}
 
 
 def _named(command: Command, outside: Path) -> list[Path]:
-    """Files that the environment names, such as a library to be loaded first: the container has to see them, too."""
+    """Return files that the environment names, such as a preloaded library: the container needs them, too."""
     values = (part for value in command.environment.values() for part in value.split(os.pathsep))
     paths = {Path(value) for value in values if value.startswith("/") and Path(value).exists()}
     return sorted(path for path in paths if not path.is_relative_to(outside))

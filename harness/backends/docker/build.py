@@ -15,20 +15,21 @@ from typing import IO
 
 from docker.errors import DockerException, ImageNotFound
 
-from harness.backends.docker.engine import engine
-from harness.backends.docker.images import DOCKERFILES, Image
-from harness.errors import InfrastructureError, UsageError
-from harness.targets.jars import cache_folder, locked
+from fencepost.harness.backends.docker.engine import engine
+from fencepost.harness.backends.docker.images import DOCKERFILES, Image
+from fencepost.harness.cache_folder import cache_folder
+from fencepost.harness.errors import InfrastructureError, UsageError
+from fencepost.harness.targets.jars import locked
 
 OWN_BASE = "fencepost-base:bookworm"
-"""What `docker/base` makes."""
+"""The image that `docker/base` builds."""
 LABEL = "fencepost.image"
 BASE_TIMEOUT = 1800
 
 
 @cache
 def built(image: Image) -> str:
-    """The tag of an image that is there; built, if there is none, while others who want it wait."""
+    """Return the tag of an image; build it if it is missing, under a lock between processes."""
     base = _base(_default_base(image))
     tag = image.tag(base)
     if _is_there(tag):
@@ -37,6 +38,20 @@ def built(image: Image) -> str:
         if not _is_there(tag):
             _build(image, base, tag)
     return tag
+
+
+def fetched(name: str) -> str:
+    """Return the name of an image that exists here, or that the engine could fetch. UsageError if it could not."""
+    if not _is_there(name):
+        _print_progress(f"fetching the image {name}")
+        try:
+            engine().images.pull(name)
+        except (DockerException, OSError) as error:
+            raise UsageError(
+                f"there is no image {name} on this machine, and it could not be fetched ({error}): build it, or "
+                "correct `image` in the target file"
+            ) from error
+    return name
 
 
 def _is_there(tag: str) -> bool:
@@ -49,14 +64,14 @@ def _is_there(tag: str) -> bool:
 
 @cache
 def _base(default: str) -> str:
-    """`$FENCEPOST_BASE`; else the base that was made here; else the registry's; else one is made here, if it can be."""
+    """Return the base image: `$FENCEPOST_BASE`, else one built here before, else the registry's, else build one."""
     if named := os.environ.get("FENCEPOST_BASE"):
         return named
     if _is_there(OWN_BASE):
         return OWN_BASE
     if _is_there(default):
         return default
-    _tell(f"fetching the base image {default}")
+    _print_progress(f"fetching the base image {default}")
     try:
         engine().images.pull(default)
         return default
@@ -70,7 +85,7 @@ def _own_base(default: str, reason: str) -> str:
             f"the base image {default} could not be fetched ({reason}): run docker/base as root, which makes one from "
             "Debian's packages (apt-get install debootstrap), or name one in FENCEPOST_BASE"
         )
-    _tell("no image registry is in reach: making a base from Debian's packages, about a minute")
+    _print_progress("no image registry is in reach: making a base from Debian's packages, about a minute")
     with locked(cache_folder() / "image-base"):
         if not _is_there(OWN_BASE):
             done = subprocess.run(
@@ -82,7 +97,7 @@ def _own_base(default: str, reason: str) -> str:
 
 
 def _default_base(image: Image) -> str:
-    """What the Dockerfile says."""
+    """Return the default base of the Dockerfile."""
     for line in image.dockerfile.read_text().splitlines():
         if line.startswith("ARG BASE="):
             return line.removeprefix("ARG BASE=")
@@ -90,7 +105,7 @@ def _default_base(image: Image) -> str:
 
 
 def _build(image: Image, base: str, tag: str) -> None:
-    _tell(f"building the image of {image.title}, {tag}, on {base}")
+    _print_progress(f"building the image of {image.title}, {tag}, on {base}")
     failed = f"the image of {image.title} could not be built"
     said: list[str] = []
     with tempfile.TemporaryFile() as context:
@@ -114,12 +129,12 @@ def _build(image: Image, base: str, tag: str) -> None:
                 if text := line.get("stream", "").strip():
                     said.append(text)
                     if text.startswith("Step "):
-                        _tell(f"  {text}")
+                        _print_progress(f"  {text}")
         except (DockerException, OSError) as error:
             raise InfrastructureError(f"{failed}: {error}{_tail(said)}") from error
 
 
-def _tell(progress: str) -> None:
+def _print_progress(progress: str) -> None:
     print(progress, file=sys.stderr, flush=True)
 
 
@@ -128,7 +143,7 @@ def _tail(said: list[str]) -> str:
 
 
 def _pack(image: Image, context: IO[bytes]) -> None:
-    """The build context, alike wherever it is packed: files that anybody may read, of nobody in particular."""
+    """Write the build context, identical on every machine: files have no owner and may be read by all users."""
     with tarfile.open(fileobj=context, mode="w") as archive:
         for place, path in sorted({**image.context, "Dockerfile": image.dockerfile}.items()):
             _add(archive, place, path)

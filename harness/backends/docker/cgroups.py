@@ -1,6 +1,6 @@
-"""What the kernel says of a container: whether it is frozen, its limits, and what they have cost it.
+"""The state of a container in the kernel: whether it is frozen, its limits, and how often they applied.
 
-Read from the control groups of its process, of either version, on this machine.
+All of it is read from the control groups (version 1 or 2) of its process on this machine.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from faults.capabilities import Limits
+from fencepost.faults.capabilities import Limits
 
 ROOT = Path("/sys/fs/cgroup")
 PROC = Path("/proc")
 
 
 def is_frozen(pid: int) -> bool | None:
-    """Whether the freezer has stopped the group of this process; None where the kernel does not say."""
+    """Return whether the control group of this process is frozen; None if the kernel does not show it."""
     if text := _read(_folder(pid, "freezer"), "freezer.state"):
         return text == "FROZEN"
     if text := _read(_folder(pid, ""), "cgroup.events"):
@@ -45,7 +45,7 @@ def limits(pid: int) -> Limits:
 
 
 def memory_of_the_machine() -> int:
-    """Bytes."""
+    """Return the memory of this machine in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
@@ -66,7 +66,7 @@ def _values(text: str) -> dict[str, int]:
 
 
 def _folder(pid: int, controller: str) -> Path | None:
-    """Where a process's group of one controller is; of version 2, which has one for all, the controller is empty."""
+    """Return the folder of a process's group for one controller; version 2 has one group, whose controller is ``."""
     try:
         lines = (PROC / str(pid) / "cgroup").read_text().splitlines()
     except OSError:

@@ -1,7 +1,7 @@
-"""Containers of one run: each noted down before it is made, known by the kernel's process table, and taken away.
+"""Containers of one run: recorded before they are created, identified by the process table, and removed.
 
-A container is small and harmless: an unprivileged user, no capability, a root file system that cannot be written, no
-way to gain a privilege. What it shares with the machine are the folders that it was given, at the same paths.
+A container runs as an unprivileged user, without capabilities, with a read-only root file system. It shares only the
+folders of its specification with the machine, at the same paths.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Any
 
 from docker.errors import APIError, DockerException, NotFound
 
-from harness.backends.docker.engine import engine
-from harness.cleaning.records import ResourceRecords
-from harness.errors import InfrastructureError
-from harness.processes import table
-from harness.processes.table import Identity
+from fencepost.harness.backends.docker.engine import engine
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.processes import table
+from fencepost.harness.processes.resources import ResourceRecords
+from fencepost.harness.processes.table import Identity
 
 NODE_LABEL = "fencepost.node"
-NOBODY = 10001
-"""User and group of what is run for root; a file of root's that a container is to change is given to it."""
+UNPRIVILEGED_ID = 10001
+"""User and group of containers when root runs the harness; files that they change are given to this user."""
 INTO_LOG = 'exec "$@" >>"$FENCEPOST_LOG" 2>&1'
 ENDED_BY_SIGNAL = {137: -9, 139: -11, 134: -6}
-"""How Docker writes these ends, and subprocess. A JVM ends with 143 of its own accord when it is asked to."""
+"""Docker's exit codes for signals, and those of subprocess. 143 is left out: a JVM itself exits so on SIGTERM."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a container is to be. `name` is that of the run, and unique on the engine."""
+class ContainerSpec:
+    """The specification of a container. `name` is unique on the engine."""
 
     name: str
     node: str
@@ -40,11 +40,11 @@ class Wanted:
     log: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     shared: Mapping[Path, str] = field(default_factory=dict)
-    """Folders and files of this machine, by where the container sees them."""
+    """Folders and files of this machine, with their paths in the container."""
     read_only: tuple[Path, ...] = ()
-    """The same at the same path, not to be written."""
+    """Files and folders that are mounted read-only at the same path."""
     within: str | None = None
-    """The container whose network it lives in; without one it is its own."""
+    """The container whose network is shared; None for a network of its own."""
     network: str | None = None
     address: str | None = None
     hostname: str | None = None
@@ -54,18 +54,18 @@ class Wanted:
 class Container:
     """A started container, with a thread that waits for its end."""
 
-    def __init__(self, wanted: Wanted, id: str, pid: int, on_exit: Callable[[int], None]) -> None:
-        self.name, self.id, self.pid = wanted.name, id, pid
+    def __init__(self, spec: ContainerSpec, id: str, pid: int, on_exit: Callable[[int], None]) -> None:
+        self.name, self.id, self.pid = spec.name, id, pid
         self.identity: Identity | None = table.identify(pid) if pid else None
         self.exit_code: int | None = None
         self.out_of_memory = False
         self.asked_to_end = False
         self.paused = False
         self.exited = threading.Event()
-        self.told = threading.Event()
-        """Whoever has to know of its end knows."""
+        self.reported = threading.Event()
+        """Set once `on_exit` has returned."""
         self._on_exit = on_exit
-        threading.Thread(target=self._wait, name=f"wait-{wanted.name}", daemon=True).start()
+        threading.Thread(target=self._wait, name=f"wait-{spec.name}", daemon=True).start()
 
     def _wait(self) -> None:
         try:
@@ -77,7 +77,7 @@ class Container:
         self.exited.set()
         if not self.asked_to_end:
             self._on_exit(-1 if self.exit_code is None else self.exit_code)
-        self.told.set()
+        self.reported.set()
 
 
 class Containers:
@@ -87,41 +87,41 @@ class Containers:
         self._records = ResourceRecords(run)
         self._api = engine().api
         self._there: set[str] = set()
-        """The names of all that may be there."""
+        """The names of all containers that may exist."""
 
-    def start(self, wanted: Wanted, on_exit: Callable[[int], None]) -> Container:
-        """Raises InfrastructureError with the engine's own words if it cannot be started."""
-        stamp = self._records.intend("container", wanted.name)
-        self._there.add(wanted.name)
+    def start(self, spec: ContainerSpec, on_exit: Callable[[int], None]) -> Container:
+        """Create and start a container. Raises InfrastructureError with the message of the engine."""
+        stamp = self._records.intend("container", spec.name)
+        self._there.add(spec.name)
         try:
             made = self._api.create_container(
-                wanted.image,
+                spec.image,
                 entrypoint=["/bin/sh", "-c", INTO_LOG, "sh"],
-                command=list(wanted.argv),
-                name=wanted.name,
+                command=list(spec.argv),
+                name=spec.name,
                 user=f"{owner()}:{owner_group()}",
-                environment={**wanted.environment, "FENCEPOST_LOG": str(wanted.log)},
-                labels={**stamp.labels, NODE_LABEL: wanted.node},
-                hostname=wanted.hostname,
-                host_config=self._host(wanted),
-                networking_config=self._network(wanted),
+                environment={**spec.environment, "FENCEPOST_LOG": str(spec.log)},
+                labels={**stamp.labels, NODE_LABEL: spec.node},
+                hostname=spec.hostname,
+                host_config=self._host(spec),
+                networking_config=self._network(spec),
             )
-            self._records.made("container", wanted.name, container=made["Id"])
+            self._records.made("container", spec.name, container=made["Id"])
             self._api.start(made["Id"])
             pid = int(self._api.inspect_container(made["Id"])["State"]["Pid"])
         except APIError as error:
-            raise InfrastructureError(f"{wanted.node} could not be started: {error.explanation or error}") from error
+            raise InfrastructureError(f"{spec.node} could not be started: {error.explanation or error}") from error
         except (DockerException, OSError) as error:
-            raise InfrastructureError(f"{wanted.node} could not be started: the engine said {error}") from error
-        return Container(wanted, made["Id"], pid, on_exit)
+            raise InfrastructureError(f"{spec.node} could not be started: the engine said {error}") from error
+        return Container(spec, made["Id"], pid, on_exit)
 
     def remove(self, container: Container) -> None:
-        """End it if it lives, and take it away with all that it wrote outside of what it shared."""
+        """Kill a container if it runs, and remove it with its own files."""
         container.asked_to_end = True
         self._remove(container.name)
 
     def sweep(self) -> None:
-        """Remove what is left: of a start that failed or was interrupted nobody has the container."""
+        """Remove the remaining containers, such as those of starts that failed or were interrupted."""
         for name in sorted(self._there):
             self._remove(name)
 
@@ -135,40 +135,40 @@ class Containers:
         self._records.gone("container", name)
         self._there.discard(name)
 
-    def _host(self, wanted: Wanted) -> Any:
-        log = {wanted.log: str(wanted.log)}
-        binds = [f"{here}:{there}:rw" for here, there in {**wanted.shared, **log}.items()]
-        binds += [f"{path}:{path}:ro" for path in wanted.read_only]
+    def _host(self, spec: ContainerSpec) -> Any:
+        log = {spec.log: str(spec.log)}
+        binds = [f"{here}:{there}:rw" for here, there in {**spec.shared, **log}.items()]
+        binds += [f"{path}:{path}:ro" for path in spec.read_only]
         return self._api.create_host_config(
             binds=binds,
-            network_mode=f"container:{wanted.within}" if wanted.within else wanted.network,
+            network_mode=f"container:{spec.within}" if spec.within else spec.network,
             cap_drop=["ALL"],
             security_opt=["no-new-privileges"],
             read_only=True,
             # Libraries of a JVM unpack what they load natively.
             tmpfs={"/tmp": "size=64m,exec,mode=1777"},
-            extra_hosts=dict(wanted.hosts) or None,
+            extra_hosts=dict(spec.hosts) or None,
             log_config={"type": "none", "config": {}},
         )
 
-    def _network(self, wanted: Wanted) -> Any:
-        if wanted.network is None:
+    def _network(self, spec: ContainerSpec) -> Any:
+        if spec.network is None:
             return None
-        endpoint = self._api.create_endpoint_config(ipv4_address=wanted.address)
-        return self._api.create_networking_config({wanted.network: endpoint})
+        endpoint = self._api.create_endpoint_config(ipv4_address=spec.address)
+        return self._api.create_networking_config({spec.network: endpoint})
 
 
 def owner() -> int:
-    """The user that containers run as: the one who runs the harness, but never root."""
-    return os.getuid() or NOBODY
+    """Return the user id that containers run as: that of the harness, but never root."""
+    return os.getuid() or UNPRIVILEGED_ID
 
 
 def owner_group() -> int:
-    return os.getgid() if os.getuid() else NOBODY
+    return os.getgid() if os.getuid() else UNPRIVILEGED_ID
 
 
 def give(path: Path) -> None:
-    """Let containers change this file or folder and what is in it; needed only of what root made."""
+    """Let containers change a file, or a folder with its content; does nothing unless root runs the harness."""
     if os.getuid() != 0:
         return
     _give(path)

@@ -1,4 +1,4 @@
-"""Sockets of a pod, opened by its agent and handed over."""
+"""Open sockets inside a pod, through its agent."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import errno
 import json
 import os
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from harness.backends.docker.agent import SOCKET
-from harness.errors import InfrastructureError
-from harness.network.addresses import Endpoint
+from fencepost.harness.backends.docker.agent import SOCKET
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.processes.short_path import short_path
 
 MARGIN = 5.0
-"""Seconds that an agent may take besides those that it was given to dial."""
+"""Seconds for the answer of an agent, besides the timeout of the connection."""
 
 
 def dial_inside(folder: Path, endpoint: Endpoint, timeout: float) -> socket.socket:
-    """A connection from within the pod that shares `folder`, as if it had been dialled here.
+    """Return a connection from inside the pod that shares `folder`.
 
     Raises what `socket.create_connection` would (refused, timed out), and InfrastructureError if no agent answers.
     """
@@ -29,16 +28,16 @@ def dial_inside(folder: Path, endpoint: Endpoint, timeout: float) -> socket.sock
 
 
 def sock_diag_inside(folder: Path) -> socket.socket:
-    """Where the kernel tells about the connections of the pod that shares `folder`. Raises as `dial_inside` does."""
+    """Return a sock_diag socket of the network of the pod that shares `folder`. Raises as `dial_inside` does."""
     return _opened(folder, 0.0, sock_diag=True)
 
 
-def _opened(folder: Path, patience: float, /, **asked: object) -> socket.socket:
+def _opened(folder: Path, timeout: float, /, **request: object) -> socket.socket:
     with socket.socket(socket.AF_UNIX) as agent:
-        agent.settimeout(patience + MARGIN)
+        agent.settimeout(timeout + MARGIN)
         try:
             _connect(agent, folder)
-            agent.sendall(json.dumps(asked).encode() + b"\n")
+            agent.sendall(json.dumps(request).encode() + b"\n")
             said, descriptors, _, _ = socket.recv_fds(agent, 4096, 1)
         except OSError as error:
             raise InfrastructureError(f"the agent of the pod at {folder} does not answer: {error}") from error
@@ -61,15 +60,5 @@ def reaches_agent(folder: Path) -> bool:
 
 
 def _connect(agent: socket.socket, folder: Path) -> None:
-    with _short(folder) as path:
+    with short_path(folder) as path:
         agent.connect(f"{path}/{SOCKET}")
-
-
-@contextmanager
-def _short(folder: Path) -> Iterator[str]:
-    """A short path to a folder: that of a Unix socket may have 107 bytes only."""
-    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
-    try:
-        yield f"/proc/self/fd/{descriptor}"
-    finally:
-        os.close(descriptor)

@@ -1,6 +1,6 @@
-"""The Docker engine of this machine: found, and spoken to.
+"""The Docker engine of this machine: its client.
 
-    python -m harness.backends.docker.engine
+    python -m fencepost.harness.backends.docker.engine
 
 prints its version; or why none can be used and how to get one, with exit code 2.
 """
@@ -12,13 +12,13 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-from harness.errors import UsageError
+from fencepost.harness.errors import InfrastructureError
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
 LOCAL = "unix://"
-PATIENCE = 60
+TIMEOUT_S = 60
 """Seconds for one answer: a build is a stream of them."""
 CONNECTIONS = 64
 """Each running container has one that waits for its end."""
@@ -27,29 +27,29 @@ GET_ONE = "apt-get install docker.io iptables, then start dockerd as root; `fenc
 
 @cache
 def engine() -> DockerClient:
-    """The engine that DOCKER_HOST names, or that of this machine. Raises UsageError with how to get one."""
-    import docker
+    """Return the engine that DOCKER_HOST names, or this machine's. InfrastructureError with how to get one."""
+    import docker  # optional dependency
 
     where = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
     if not where.startswith(LOCAL):
-        raise UsageError(
+        raise InfrastructureError(
             f"the Docker engine at {where} is on another machine: nodes share files with the harness, so unset "
             "DOCKER_HOST and run an engine here"
         )
     try:
-        client = docker.from_env(timeout=PATIENCE, max_pool_size=CONNECTIONS)
+        client = docker.from_env(timeout=TIMEOUT_S, max_pool_size=CONNECTIONS)
         client.ping()
     except (docker.errors.DockerException, OSError) as error:  # an engine that hangs is the latter
-        raise UsageError(f"no Docker engine answers at {where} ({_reason(error)}): {GET_ONE}") from None
+        raise InfrastructureError(f"no Docker engine answers at {where} ({_reason(error)}): {GET_ONE}") from None
     return client
 
 
 def check_engine() -> None:
-    """Raises UsageError if no engine can be used, with the remedy."""
+    """Raises InfrastructureError if no engine can be used, with the remedy."""
     try:
         import docker  # noqa: F401
     except ImportError:
-        raise UsageError("the package docker is not installed: pip install 'fencepost[harness]'") from None
+        raise InfrastructureError("the package docker is not installed: pip install 'fencepost[harness]'") from None
     engine()
 
 
@@ -64,6 +64,6 @@ if __name__ == "__main__":
     try:
         check_engine()
         print(engine().version()["Version"])
-    except UsageError as sentence:
-        print(sentence)
+    except InfrastructureError as message:
+        print(message)
         sys.exit(2)

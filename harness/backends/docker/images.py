@@ -1,4 +1,4 @@
-"""The images that nodes run in: what goes into each, and a tag that follows from that.
+"""The images of nodes: their content, and a tag that is derived from it.
 
 The tag is a hash of the Dockerfile and of everything in its context: an image is built when, and only when, there is
 none of that tag, so a change of the source tree is in the next run, and nothing is built twice.
@@ -15,17 +15,18 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from harness.errors import InfrastructureError, UsageError
-from harness.network.server import find_toxiproxy
+from fencepost.harness.errors import InfrastructureError, UsageError
+from fencepost.harness.network.server import find_toxiproxy
 
-ROOT = Path(__file__).resolve().parents[3]
-DOCKERFILES = ROOT / "docker"
+ROOT = Path(__file__).parents[4]
+DOCKERFILES = ROOT / "fencepost" / "docker"
+"""The folder `docker/`, which is a part of the package."""
 JARS, LOGGING, ARCHIVE = "/opt/jars", "/opt/fencepost", "/opt/archive/classes.jsa"
-AGENT = "harness.backends.docker.agent"
+AGENT = "fencepost.harness.backends.docker.agent"
 SOURCES = "FENCEPOST_SOURCES"
-"""Names the folder with the `cluster_impl` that containers run, if that is not this source tree's: a bundle's."""
+"""The variable for another folder with the `cluster_impl` that containers run, such as that of a bundle."""
 LARGE = 1 << 20
-"""Bytes. Of larger files name and size stand for the content: jars carry their version in their name."""
+"""Bytes. Larger files are hashed by name and size: jars carry their version in their name."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,22 @@ class Image:
         return f"fencepost-{self.kind}:{digest.hexdigest()[:12]}"
 
     def ready(self) -> str:
-        """Its tag, once it is there; built if it is missing."""
-        from harness.backends.docker.build import built
+        """Return the tag of the image; build it first if it is missing."""
+        # `commands` and bundles describe images without the package docker, which only the build needs.
+        from fencepost.harness.backends.docker.build import built
 
         return built(self)
+
+
+class NamedImage(Image):
+    """An image that a target file names, used as it is. `title` is its name."""
+
+    def ready(self) -> str:
+        """Return its name; fetch it first if this machine does not have it."""
+        # As in `Image.ready`.
+        from fencepost.harness.backends.docker.build import fetched
+
+        return fetched(self.title)
 
 
 @cache
@@ -64,9 +77,12 @@ def pod_image() -> Image:
 
 
 @cache
-def reference_image(module: str) -> Image:
-    """Of a node of the reference cluster. `module` may be a program that wraps it, and its package comes along."""
-    from harness.backends.docker.wheels import wheels
+def reference_image(module: str, fetch: bool = True) -> Image:
+    """Return the image of a reference node. `module` may wrap it; its package is copied as well.
+
+    Without `fetch`, wheels that this machine does not have are fetched when the image is built.
+    """
+    from fencepost.harness.backends.docker.wheels import wheels, wheels_or_requirements
 
     root = _root_of_sources()
     folder = root.joinpath(*module.split("."))
@@ -74,8 +90,8 @@ def reference_image(module: str) -> Image:
         folder = folder.parent
     if not (folder / "__init__.py").is_file():
         raise InfrastructureError(f"there is no package {folder} to make an image of")
-    sources = {*_sources(root / "cluster_impl"), *_sources(folder), *_packages_above(folder, root)}
-    context = {f"wheels/{path.name}": path for path in wheels()}
+    sources = {*_sources(root / "fencepost" / "cluster_impl"), *_sources(folder), *_packages_above(folder, root)}
+    context = {f"wheels/{path.name}": path for path in (wheels() if fetch else wheels_or_requirements())}
     context |= {f"code/{path.relative_to(root)}": path for path in sources}
     return Image("reference", "the reference cluster", context)
 
@@ -85,18 +101,18 @@ def _root_of_sources() -> Path:
     if named is None:
         return ROOT
     root = Path(named).resolve()
-    if not (root / "cluster_impl" / "__init__.py").is_file():
+    if not (root / "fencepost" / "cluster_impl" / "__init__.py").is_file():
         raise UsageError(f"{SOURCES} is {named}, where there is no cluster_impl: name a bundle's images/reference/code")
     return root
 
 
 @cache
 def java_image(kind: str, jars: tuple[Path, ...]) -> Image:
-    """Of Apache Kafka, or of ZooKeeper, with these jars on its class path."""
+    """Return the image of Apache Kafka or ZooKeeper with these jars on its class path."""
     if missing := [jar for jar in jars if not jar.is_file()]:
         raise InfrastructureError(f"{missing[0]} is not there, so no image can be made of it")
     context = {f"jars/{jar.name}": jar for jar in jars}
-    logging = ROOT / "harness" / "targets"
+    logging = ROOT / "fencepost" / "harness" / "targets"
     context |= {
         f"logging/{path.name}": path for pattern in ("log*.properties", "log*.xml") for path in logging.glob(pattern)
     }
@@ -108,7 +124,7 @@ def java_image(kind: str, jars: tuple[Path, ...]) -> Image:
 
 
 def modules_of(name: str) -> list[Path]:
-    """The files of this source tree that a module consists of, with all that it imports, when it is first loaded."""
+    """Return the files of this source tree that are loaded by the import of a module."""
     found: dict[str, Path] = {}
     _collect(name, found)
     return sorted(found.values())
@@ -134,7 +150,7 @@ def _file(module: str) -> Path | None:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    """What a module imports at its top level: names of modules, and names that may be modules."""
+    """Yield the imports at the top level of a module: modules, and names that may be modules."""
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,4 +1,4 @@
-"""The network of one cluster: a bridge that leads nowhere, with a range of addresses that nobody else has."""
+"""The network of one cluster: an internal bridge with a free range of addresses."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Self
 from docker.errors import APIError, DockerException, NotFound
 from docker.types import IPAMConfig, IPAMPool
 
-from harness.backends.docker.engine import engine
-from harness.cleaning.records import ResourceRecords
-from harness.errors import InfrastructureError
+from fencepost.harness.backends.docker.engine import engine
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.processes.resources import ResourceRecords
 
 RANGES = ("10.213", "10.87", "172.30", "192.168")
 """Tried in this order with the cluster's own k as the third number."""
@@ -21,7 +21,7 @@ TAKEN = ("overlaps", "conflicts")
 
 
 class PodNetwork:
-    """Entered, the network is there; left, it is gone, with whoever was still in it disconnected."""
+    """A context in which the network exists; its end disconnects remaining containers and removes it."""
 
     name: str
     range: str
@@ -69,7 +69,7 @@ class PodNetwork:
         return networks[self.name]["IPAddress"] or None if self.name in networks else None
 
     def _make(self) -> str | None:
-        """None if it was made, else why this range cannot be had."""
+        """Create the network; return None, or the reason why this range is unavailable."""
         pool = IPAMPool(subnet=f"{self.range}.0/24", gateway=f"{self.range}.{GATEWAY}")
         stamp = self._records.intend("network", self.name)
         try:

@@ -1,4 +1,4 @@
-"""What can be done to a container while a node runs in it: its network and its limits."""
+"""Change the network and the limits of a container while its node runs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from docker.errors import APIError, DockerException
 
-from faults.capabilities import CapabilityError, Limits
-from harness.backends.docker import cgroups
-from harness.backends.docker.engine import engine
-from harness.errors import InfrastructureError
+from fencepost.faults.capabilities import CapabilityError, Limits
+from fencepost.harness.backends.docker import cgroups
+from fencepost.harness.backends.docker.engine import engine
+from fencepost.harness.errors import InfrastructureError
 
 if TYPE_CHECKING:
-    from harness.backends.docker.premises import Pods
+    from fencepost.harness.backends.docker.environment import PodEnvironment
 
 PERIOD = 100_000
 """Microseconds: the kernel hands out a share of the processor in periods of this length."""
@@ -22,25 +22,25 @@ LOOPS = "1 2 3 4 5 6 7 8"
 
 
 class NodeContainers:
-    """Implements `faults.capabilities.Containers`."""
+    """Implements `fencepost.faults.capabilities.Containers`."""
 
-    def __init__(self, pods: Pods) -> None:
+    def __init__(self, pods: PodEnvironment) -> None:
         self._pods = pods
 
     def disconnect(self, node: str) -> None:
-        self._asked(f"disconnect {node}", lambda: self._pods.network.disconnect(self._pods.pod(node).id))
+        self._request(f"disconnect {node}", lambda: self._pods.network.disconnect(self._pods.pod(node).id))
 
     def connect(self, node: str) -> None:
         pod = self._pods.pod(node)
-        self._asked(f"connect {node}", lambda: self._pods.network.connect(pod.id, pod.node.address))
+        self._request(f"connect {node}", lambda: self._pods.network.connect(pod.id, pod.node.address))
 
     def address(self, node: str) -> str | None:
         found: list[str | None] = []
-        self._asked(f"ask about {node}", lambda: found.append(self._pods.network.address_of(self._pods.pod(node).id)))
+        self._request(f"ask about {node}", lambda: found.append(self._pods.network.address_of(self._pods.pod(node).id)))
         return found[0]
 
     def limit_memory(self, node: str, bytes_: int | None) -> None:
-        """No limit is one of all the memory of the machine: the engine cannot take one away."""
+        """Limit the memory; None sets that of the machine, since the engine cannot remove a limit."""
         limit = bytes_ or cgroups.memory_of_the_machine()
         self._update(node, mem_limit=limit, memswap_limit=limit)
 
@@ -59,14 +59,14 @@ class NodeContainers:
             made = engine().api.exec_create(container.id, loop, stdout=False, stderr=False)
             engine().api.exec_start(made["Id"])
 
-        self._asked(f"run a loop in {node}", run)
+        self._request(f"run a loop in {node}", run)
 
     def _update(self, node: str, **limits: int) -> None:
         container = self._pods.backend.container_of(node)
-        self._asked(f"limit {node}", lambda: engine().api.update_container(container.id, **limits))
+        self._request(f"limit {node}", lambda: engine().api.update_container(container.id, **limits))
 
-    def _asked(self, what: str, call: Callable[[], object]) -> None:
-        """A refusal is the engine's word about what was asked for; silence is trouble with the engine itself."""
+    def _request(self, what: str, call: Callable[[], object]) -> None:
+        """Raise CapabilityError if the engine refuses a request, InfrastructureError if it does not answer."""
         try:
             call()
         except APIError as error:

@@ -7,30 +7,30 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.backends.docker.agent import FOLDER, SOCKET
-from harness.backends.docker.containers import Container, Containers, Wanted, give
-from harness.backends.docker.dialling import reaches_agent
-from harness.backends.docker.images import AGENT, pod_image
-from harness.backends.docker.portal import Portal
-from harness.backends.obituary import obituary
-from harness.errors import InfrastructureError
-from harness.network.addresses import TOXIPROXY_PORT, Endpoint
-from harness.network.layout import Layout, Node, Proxy
-from harness.network.server import await_version
-from harness.network.toxiproxy import Toxiproxy
-from results.records.folder import RunFolder
+from fencepost.harness.backends.docker.agent import FOLDER, SOCKET
+from fencepost.harness.backends.docker.containers import Container, Containers, ContainerSpec, give
+from fencepost.harness.backends.docker.dialling import reaches_agent
+from fencepost.harness.backends.docker.forwarder import TcpForwarder
+from fencepost.harness.backends.docker.images import AGENT, pod_image
+from fencepost.harness.backends.exit_summary import exit_summary
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network.addresses import TOXIPROXY_PORT, Endpoint
+from fencepost.harness.network.layout import Layout, Node, Proxy
+from fencepost.harness.network.server import await_version
+from fencepost.harness.network.toxiproxy import Toxiproxy
+from fencepost.results.records.folder import RunFolder
 
 READY_WITHIN = 30.0
 ASK_EVERY = 0.02
-PORTALS = 100
+FORWARDER_OFFSET = 100
 """The API of the Toxiproxy in the pod of a node of index n is at 127.k.0.{100+n}, inside and on this machine."""
 
 
 class Pod:
-    """Of one node, from `start` to `remove`. `on_end` is told, from another thread, if it ends by itself."""
+    """The pod of one node, from `start` to `remove`. `on_end` is called in another thread if it ends by itself."""
 
     def __init__(self, node: Node, layout: Layout, shared: Path, run: RunFolder, on_end: Callable[[str], None]) -> None:
-        """`shared` is the folder that it and the harness see: a socket of its agent is in it."""
+        """`shared` is the folder that the pod and the harness see; it has the socket of the agent."""
         self.node = node
         self.folder = shared
         self._api = api_of(layout, node)
@@ -39,7 +39,7 @@ class Pod:
         self._log = run.logs / f"pod-{node.name}.log"
         self._on_end = on_end
         self._container: Container | None = None
-        self._portal: Portal | None = None
+        self._forwarder: TcpForwarder | None = None
 
     @property
     def container(self) -> Container:
@@ -52,17 +52,21 @@ class Pod:
         return self.container.id
 
     def start(self, containers: Containers, tag: str, network: str) -> None:
-        """Returns once all links are open. Raises InfrastructureError if that takes too long."""
+        """Start the pod and wait until all links are open. Raises InfrastructureError if that takes too long."""
         self.folder.mkdir()
         self._log.touch()
         give(self.folder)
         give(self._log)
-        doors = [f"--door={at}={behind}" for at, behind in self._layout.doors().items() if at.host == self.node.address]
-        wanted = Wanted(
+        accept_delays = [
+            f"--accept-delay={at}={upstream}"
+            for at, upstream in self._layout.accept_delay_proxies().items()
+            if at.host == self.node.address
+        ]
+        spec = ContainerSpec(
             name=f"{tag}-pod-{self.node.name}",
             node=self.node.name,
             image=pod_image().ready(),
-            argv=["python3", "-m", AGENT, str(self._api), *doors],
+            argv=["python3", "-m", AGENT, str(self._api), *accept_delays],
             log=self._log,
             shared={self.folder: str(FOLDER)},
             network=network,
@@ -71,15 +75,15 @@ class Pod:
             hostname=socket.gethostname(),
             hosts={name: where for name, where in self._layout.hosts_of(self.node).items() if name != "localhost"},
         )
-        self._container = containers.start(wanted, self._ended)
+        self._container = containers.start(spec, self._ended)
         self._await_agent()
-        self._portal = Portal(self.folder, self._api, self._api)
+        self._forwarder = TcpForwarder(self.folder, self._api, self._api)
         await_version(self.toxiproxy)
         self.toxiproxy.populate(self._links())
 
     def remove(self, containers: Containers) -> None:
-        if self._portal is not None:
-            self._portal.close()
+        if self._forwarder is not None:
+            self._forwarder.close()
         if self._container is not None:
             containers.remove(self._container)
 
@@ -91,7 +95,7 @@ class Pod:
         deadline = time.monotonic() + READY_WITHIN
         while not reaches_agent(self.folder):
             if self.container.exited.is_set():
-                raise InfrastructureError(self._obituary())
+                raise InfrastructureError(self._exit_summary())
             if time.monotonic() > deadline:
                 raise InfrastructureError(
                     f"the pod of {self.node.name} does not answer at {self.folder / SOCKET} after {READY_WITHIN:g} s"
@@ -99,11 +103,11 @@ class Pod:
             time.sleep(ASK_EVERY)
 
     def _ended(self, exit_code: int) -> None:
-        self._on_end(self._obituary())
+        self._on_end(self._exit_summary())
 
-    def _obituary(self) -> str:
-        return obituary(f"the pod of {self.node.name}", self.container.exit_code, self._log)
+    def _exit_summary(self) -> str:
+        return exit_summary(f"the pod of {self.node.name}", self.container.exit_code, self._log)
 
 
 def api_of(layout: Layout, node: Node) -> Endpoint:
-    return Endpoint(f"127.{layout.addresses.k}.0.{PORTALS + node.index}", TOXIPROXY_PORT)
+    return Endpoint(f"127.{layout.addresses.k}.0.{FORWARDER_OFFSET + node.index}", TOXIPROXY_PORT)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from harness.backends.docker.commands import contained
-from harness.backends.docker.images import Image, pod_image
-from harness.network.addresses import Addresses
-from harness.network.layout import MAIN_SITE, PROBE_SITE, Layout, Node, Role
-from harness.plan.model import Timing
-from harness.targets.target import Installation, Target
+from fencepost.harness.backends.docker.commands import contained
+from fencepost.harness.backends.docker.images import Image, pod_image
+from fencepost.harness.network.addresses import Addresses
+from fencepost.harness.network.layout import MAIN_SITE, PROBE_SITE, Layout, Node, Role
+from fencepost.harness.plan.base import release_range
+from fencepost.harness.plan.model import Timing
+from fencepost.harness.targets.target import Installation, Target
 
 NOWHERE = Path("/nonexistent")
 EXAMPLE = Addresses(20)
@@ -30,7 +32,9 @@ def images_of(target: Target) -> list[Image]:
 
 
 def _examples(target: Target) -> Iterator[Node]:
+    """Yield a node of each kind; of a target that is upgraded, one with each release."""
     dialect = target.file.dialect
-    kinds = [Role.ZOOKEEPER, Role.BROKER] if dialect.around_zookeeper else [Role.CONTROLLER, Role.BROKER]
+    kinds = [Role.ZOOKEEPER, Role.BROKER] if dialect.uses_zookeeper else [Role.CONTROLLER, Role.BROKER]
     for index, role in enumerate(kinds, 1):
-        yield Node(f"node-{index}", index, index, frozenset({role}), EXAMPLE.node(index))
+        old = Node(f"node-{index}", index, index, frozenset({role}), EXAMPLE.node(index))
+        yield from (old, replace(old, release="new")) if release_range(target.version) else (old,)

@@ -1,4 +1,4 @@
-"""What the reference cluster depends on, as wheels for an image: fetched once, by pip, here on the machine."""
+"""The dependencies of the reference cluster as wheels for an image, fetched once by pip on this machine."""
 
 from __future__ import annotations
 
@@ -8,41 +8,70 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
+from importlib.metadata import requires, version
 from pathlib import Path
 
-from harness.backends.docker.images import ROOT
-from harness.errors import InfrastructureError
-from harness.targets.jars import COMPLETE, cache_folder, locked
+from fencepost.harness.backends.docker.images import ROOT
+from fencepost.harness.cache_folder import cache_folder
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.targets.jars import COMPLETE, locked
 
 PYTHON = "3.11"
-"""Of the base images: Debian's bookworm, and the default one."""
+"""The Python of the base images: Debian's bookworm, and the default one."""
 FETCH_TIMEOUT = 300
 
 
+REQUIREMENTS = "requirements.txt"
+"""The file that stands for wheels which the build of the image fetches."""
+
+
 def wheels() -> list[Path]:
-    """Of the versions that `requirements.lock` names."""
-    wanted = _locked_versions()
-    folder = (
-        cache_folder() / f"wheels-{PYTHON}-{platform.machine()}-{'-'.join(each.replace('==', '-') for each in wanted)}"
-    )
+    """Return the wheels of the dependencies in locked versions. They are fetched once."""
+    folder = _folder()
     with locked(folder):
         if not (folder / COMPLETE).exists():
-            _fetch(wanted, folder)
+            _fetch(_locked_versions(), folder)
     return sorted(folder.glob("*.whl"))
 
 
-def _locked_versions() -> list[str]:
-    """`crc32c==2.9` and so on: of all dependencies, those that pyproject.toml has without any extra."""
-    import tomllib
+def wheels_or_requirements() -> list[Path]:
+    """Return the wheels if this machine has them; otherwise a file with their versions, and fetch nothing."""
+    folder = _folder()
+    if (folder / COMPLETE).exists():
+        return wheels()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    named = folder.with_name(f"{folder.name}.d") / REQUIREMENTS
+    named.parent.mkdir(exist_ok=True)
+    named.write_text("\n".join(_locked_versions()) + "\n")
+    return [named]
 
+
+def _folder() -> Path:
+    versions = "-".join(each.replace("==", "-") for each in _locked_versions())
+    return cache_folder() / f"wheels-{PYTHON}-{platform.machine()}-{versions}"
+
+
+def _locked_versions() -> list[str]:
+    """Return `crc32c==2.9` and so on: the dependencies without any extra.
+
+    A source tree has their versions in `requirements.lock`; an installed package takes those of its environment.
+    """
+    if not (ROOT / "requirements.lock").is_file():
+        named = (each for each in requires("fencepost") or () if "extra ==" not in each)
+        return sorted(f"{name}=={version(name)}" for name in map(_name, named))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    names = {re.split(r"[<>=~! ]", each)[0].lower() for each in project["dependencies"]}
+    names = {_name(each).lower() for each in project["dependencies"]}
     lines = (line.split(";")[0].strip() for line in (ROOT / "requirements.lock").read_text().splitlines())
     return sorted(line for line in lines if line.partition("==")[0].lower() in names)
 
 
-def _fetch(wanted: list[str], folder: Path) -> None:
-    print(f"fetching {', '.join(wanted)} for containers into {folder}", file=sys.stderr, flush=True)
+def _name(requirement: str) -> str:
+    return re.split(r"[<>=~!; ]", requirement)[0]
+
+
+def _fetch(spec: list[str], folder: Path) -> None:
+    print(f"fetching {', '.join(spec)} for containers into {folder}", file=sys.stderr, flush=True)
     shutil.rmtree(folder, ignore_errors=True)
     machine = platform.machine()
     tags = [f"--platform=manylinux_2_{minor}_{machine}" for minor in (36, 28, 17)] + [
@@ -54,7 +83,7 @@ def _fetch(wanted: list[str], folder: Path) -> None:
             [
                 *(sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps"),
                 *("--only-binary=:all:", f"--python-version={PYTHON}", "--implementation=cp", *tags),
-                *("-d", str(target), *wanted),
+                *("-d", str(target), *spec),
             ],
             capture_output=True,
             text=True,
@@ -62,6 +91,6 @@ def _fetch(wanted: list[str], folder: Path) -> None:
             check=False,
         )
         if done.returncode != 0:
-            raise InfrastructureError(f"pip could not fetch {', '.join(wanted)}: {done.stderr.strip()[-500:]}")
+            raise InfrastructureError(f"pip could not fetch {', '.join(spec)}: {done.stderr.strip()[-500:]}")
         (target / COMPLETE).touch()
         target.rename(folder)

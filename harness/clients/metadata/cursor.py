@@ -1,4 +1,4 @@
-"""Reads Kafka's primitive types one after the other, and skips tagged fields that nobody asked for."""
+"""Reads Kafka's primitive types one after the other, and skips unknown tagged fields."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Cursor:
     def __init__(self, buffer: bytes, *, flexible: bool) -> None:
         self._buffer = buffer
         self._at = 0
-        self._flexible = flexible
+        self.flexible = flexible
 
     def int8(self) -> int:
         return self._number(">b")
@@ -48,17 +48,17 @@ class Cursor:
         return uuid.UUID(bytes=self._take(16))
 
     def string(self) -> str | None:
-        size = self.uvarint() - 1 if self._flexible else self.int16()
+        size = self.uvarint() - 1 if self.flexible else self.int16()
         return None if size < 0 else self._take(size).decode()
 
     def array(self, item: Callable[[], Item]) -> list[Item]:
         """A null array reads as an empty one."""
-        size = self.uvarint() - 1 if self._flexible else self.int32()
+        size = self.uvarint() - 1 if self.flexible else self.int32()
         return [item() for _ in range(size)]
 
     def tags(self) -> dict[int, bytes]:
         """The tagged fields that follow, unread; none in messages that are not flexible."""
-        if not self._flexible:
+        if not self.flexible:
             return {}
         return {self.uvarint(): self._take(self.uvarint()) for _ in range(self.uvarint())}
 

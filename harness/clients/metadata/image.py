@@ -1,4 +1,4 @@
-"""What the facts of the metadata log amount to."""
+"""The state that results from the facts of the metadata log."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from harness.clients.metadata.records import (
-    BrokerFencing,
-    BrokerGone,
-    BrokerRegistered,
+from fencepost.harness.clients.metadata.records import (
+    BrokerFencingFact,
+    BrokerRegistrationFact,
+    BrokerRemovalFact,
     Fact,
-    PartitionChanged,
-    PartitionSeen,
-    TopicGone,
-    TopicSeen,
+    PartitionChangeFact,
+    PartitionFact,
+    TopicFact,
+    TopicRemovalFact,
 )
 
 
 @dataclass(frozen=True)
-class Advertised:
-    """Where a registered broker wants to be reached at one of its listeners."""
+class AdvertisedListener:
+    """The advertised address of one listener of a registered broker."""
 
     listener: str
     host: str
@@ -34,7 +34,7 @@ class BrokerEntry:
     the record that made it so.
 
     In ZooKeeper: `inactive` is a broker that is registered and not in the active controller's Metadata, `registered`
-    one while no controller has answered yet, so that nobody knows whom it holds to be alive; `epoch` is the
+    one while no controller has answered yet, so that its live brokers are unknown; `epoch` is the
     transaction that made its znode, `offset` the one that last changed it, `version` that of its BrokerInfo, `owner`
     the session that holds it.
     """
@@ -44,11 +44,14 @@ class BrokerEntry:
     state: str
     offset: int
     version: int = -1
-    endpoints: tuple[Advertised, ...] = ()
+    endpoints: tuple[AdvertisedListener, ...] = ()
     owner: int = 0
 
     def process(self, ids: Mapping[str, int]) -> str | None:
-        """The node that registered, by its host's name: an elder and its duplicate have one id. `ids` by node name."""
+        """The node that registered, by its host's name: an original and its duplicate have one id.
+
+        `ids` by node name.
+        """
         return next((each.host for each in self.endpoints if ids.get(each.host) == self.id), None)
 
 
@@ -99,18 +102,18 @@ class Image:
         match fact:
             case None:
                 return after
-            case BrokerRegistered(broker, epoch, fenced):
+            case BrokerRegistrationFact(broker, epoch, fenced):
                 return after._with_broker(BrokerEntry(broker, epoch, "fenced" if fenced else "active", offset))
-            case BrokerFencing(broker, fenced):
+            case BrokerFencingFact(broker, fenced):
                 state = "fenced" if fenced else "active"
                 return after._with_broker(replace(self.brokers[broker], state=state, offset=offset))
-            case BrokerGone(broker):
+            case BrokerRemovalFact(broker):
                 return after._with_broker(replace(self.brokers[broker], state="gone", offset=offset))
-            case TopicSeen(topic, name):
+            case TopicFact(topic, name):
                 return replace(after, topics={**self.topics, topic: name})
-            case TopicGone(topic):
+            case TopicRemovalFact(topic):
                 return after._without_topic(topic)
-            case PartitionSeen():
+            case PartitionFact():
                 return after._with_partition(
                     PartitionEntry(
                         self.topics[fact.topic],
@@ -123,13 +126,13 @@ class Image:
                         offset,
                     )
                 )
-            case PartitionChanged():
+            case PartitionChangeFact():
                 return after._with_partition(self._changed(offset, fact))
 
     def topic_id(self, name: str) -> uuid.UUID | None:
         return next((topic for topic, known in self.topics.items() if known == name), None)
 
-    def _changed(self, offset: int, change: PartitionChanged) -> PartitionEntry:
+    def _changed(self, offset: int, change: PartitionChangeFact) -> PartitionEntry:
         known = self.partitions[f"{self.topics[change.topic]}-{change.partition}"]
         if change.leader_epoch is not None:
             leader_epoch = version = change.leader_epoch

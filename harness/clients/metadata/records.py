@@ -1,8 +1,8 @@
-"""What the metadata log says, in words that both dialects have, and how each writes it.
+"""The facts of the metadata log that both dialects share, and their encodings.
 
-KIP-631 v28 frames a record as uvarint type, uvarint version, payload (not flexible at version 0). Apache Kafka puts
-one more uvarint before it, the version of the frame, and all its payloads are flexible. Records that say nothing about
-brokers, leaders and ISRs decode to None.
+KIP-631 v28 frames a record as uvarint type, uvarint version, payload; version 0 is not flexible, later ones are
+(D631-28). Apache Kafka puts one more uvarint before it, the version of the frame, and all its payloads are flexible.
+Records that say nothing about brokers, leaders and ISRs decode to None.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from harness.clients.metadata.cursor import Cursor
+from fencepost.harness.clients.metadata.cursor import Cursor
 
 
 @dataclass(frozen=True)
-class BrokerRegistered:
+class BrokerRegistrationFact:
     """The id belongs to this incarnation from now on. In the draft it may serve at once; Kafka starts it fenced."""
 
     broker: int
@@ -24,7 +24,7 @@ class BrokerRegistered:
 
 
 @dataclass(frozen=True)
-class BrokerFencing:
+class BrokerFencingFact:
     """Fenced or unfenced, at the epoch it has."""
 
     broker: int
@@ -32,25 +32,25 @@ class BrokerFencing:
 
 
 @dataclass(frozen=True)
-class BrokerGone:
+class BrokerRemovalFact:
     """In the draft a lease that ended; it leaves every ISR."""
 
     broker: int
 
 
 @dataclass(frozen=True)
-class TopicSeen:
+class TopicFact:
     id: uuid.UUID
     name: str
 
 
 @dataclass(frozen=True)
-class TopicGone:
+class TopicRemovalFact:
     id: uuid.UUID
 
 
 @dataclass(frozen=True)
-class PartitionSeen:
+class PartitionFact:
     """A partition as a whole. `version` is Kafka's partition epoch; in the draft the leader epoch is the version."""
 
     topic: uuid.UUID
@@ -63,7 +63,7 @@ class PartitionSeen:
 
 
 @dataclass(frozen=True)
-class PartitionChanged:
+class PartitionChangeFact:
     """None: as it was. A leader that is named, even the same, raises Kafka's leader epoch by one."""
 
     topic: uuid.UUID
@@ -76,50 +76,58 @@ class PartitionChanged:
     adding: tuple[int, ...] | None = None
 
 
-Fact = BrokerRegistered | BrokerFencing | BrokerGone | TopicSeen | TopicGone | PartitionSeen | PartitionChanged
+Fact = (
+    BrokerRegistrationFact
+    | BrokerFencingFact
+    | BrokerRemovalFact
+    | TopicFact
+    | TopicRemovalFact
+    | PartitionFact
+    | PartitionChangeFact
+)
 
 Decoders = Mapping[int, Callable[[Cursor, int], Fact | None]]
 
 
 def decode_draft(value: bytes) -> Fact | None:
     """A record of KIP-631 v28, Record Formats."""
-    cursor = Cursor(value, flexible=False)
-    return _decode(cursor, _DRAFT)
+    return _decode(Cursor(value, flexible=False), _DRAFT, flexible_from=1)
 
 
 def decode_kraft(value: bytes) -> Fact | None:
     """A record of Apache Kafka's metadata log, versions 3.3 to 4.3."""
     cursor = Cursor(value, flexible=True)
     cursor.uvarint()
-    return _decode(cursor, _KRAFT)
+    return _decode(cursor, _KRAFT, flexible_from=0)
 
 
-def _decode(cursor: Cursor, decoders: Decoders) -> Fact | None:
+def _decode(cursor: Cursor, decoders: Decoders, flexible_from: int) -> Fact | None:
     kind, version = cursor.uvarint(), cursor.uvarint()
+    cursor.flexible = version >= flexible_from
     decoder = decoders.get(kind)
     return None if decoder is None else decoder(cursor, version)
 
 
 def _draft_broker(cursor: Cursor, version: int) -> Fact:
-    return BrokerRegistered(cursor.int32(), cursor.int64(), fenced=False)
+    return BrokerRegistrationFact(cursor.int32(), cursor.int64(), fenced=False)
 
 
 def _draft_topic(cursor: Cursor, version: int) -> Fact:
     name, topic = cursor.string(), cursor.uuid()
-    return TopicGone(topic) if cursor.boolean() else TopicSeen(topic, name or "")
+    return TopicRemovalFact(topic) if cursor.boolean() else TopicFact(topic, name or "")
 
 
 def _draft_partition(cursor: Cursor, version: int) -> Fact:
     partition, topic = cursor.int32(), cursor.uuid()
     replicas, isr, _, _ = (tuple(cursor.array(cursor.int32)) for _ in range(4))
     leader, epoch = cursor.int32(), cursor.int32()
-    return PartitionSeen(topic, partition, replicas, isr, leader, epoch, version=epoch)
+    return PartitionFact(topic, partition, replicas, isr, leader, epoch, version=epoch)
 
 
 def _draft_isr_change(cursor: Cursor, version: int) -> Fact:
     partition, topic = cursor.int32(), cursor.uuid()
     isr = tuple(cursor.array(cursor.int32))
-    return PartitionChanged(topic, partition, isr, leader=cursor.int32(), leader_epoch=cursor.int32())
+    return PartitionChangeFact(topic, partition, isr, leader=cursor.int32(), leader_epoch=cursor.int32())
 
 
 _DRAFT: Decoders = {
@@ -127,8 +135,8 @@ _DRAFT: Decoders = {
     1: _draft_topic,
     2: _draft_partition,
     4: _draft_isr_change,
-    6: lambda cursor, version: BrokerGone(cursor.int32()),
-    7: lambda cursor, version: TopicGone(cursor.uuid()),
+    6: lambda cursor, version: BrokerRemovalFact(cursor.int32()),
+    7: lambda cursor, version: TopicRemovalFact(cursor.uuid()),
 }
 
 
@@ -141,25 +149,25 @@ def _kraft_register(cursor: Cursor, version: int) -> Fact:
     cursor.array(lambda: (cursor.string(), cursor.string(), cursor.int16(), cursor.int16(), cursor.tags()))
     cursor.array(lambda: (cursor.string(), cursor.int16(), cursor.int16(), cursor.tags()))
     cursor.string()  # rack
-    return BrokerRegistered(broker, epoch, fenced=cursor.boolean())
+    return BrokerRegistrationFact(broker, epoch, fenced=cursor.boolean())
 
 
 def _kraft_registration_change(cursor: Cursor, version: int) -> Fact | None:
     broker, _ = cursor.int32(), cursor.int64()
     fenced = cursor.tags().get(0)
     change = 0 if fenced is None else Cursor(fenced, flexible=True).int8()
-    return None if change == 0 else BrokerFencing(broker, fenced=change > 0)
+    return None if change == 0 else BrokerFencingFact(broker, fenced=change > 0)
 
 
 def _kraft_topic(cursor: Cursor, version: int) -> Fact:
     name = cursor.string()
-    return TopicSeen(cursor.uuid(), name or "")
+    return TopicFact(cursor.uuid(), name or "")
 
 
 def _kraft_partition(cursor: Cursor, version: int) -> Fact:
     partition, topic = cursor.int32(), cursor.uuid()
     replicas, isr, _, _ = (tuple(cursor.array(cursor.int32)) for _ in range(4))
-    return PartitionSeen(
+    return PartitionFact(
         topic, partition, replicas, isr, leader=cursor.int32(), leader_epoch=cursor.int32(), version=cursor.int32()
     )
 
@@ -167,7 +175,7 @@ def _kraft_partition(cursor: Cursor, version: int) -> Fact:
 def _kraft_partition_change(cursor: Cursor, version: int) -> Fact:
     partition, topic, tags = cursor.int32(), cursor.uuid(), cursor.tags()
     leader = tags.get(1)
-    return PartitionChanged(
+    return PartitionChangeFact(
         topic,
         partition,
         isr=_brokers(tags.get(0)),
@@ -187,12 +195,12 @@ def _brokers(tag: bytes | None) -> tuple[int, ...] | None:
 
 _KRAFT: Decoders = {
     0: _kraft_register,
-    1: lambda cursor, version: BrokerGone(cursor.int32()),
+    1: lambda cursor, version: BrokerRemovalFact(cursor.int32()),
     2: _kraft_topic,
     3: _kraft_partition,
     5: _kraft_partition_change,
-    7: lambda cursor, version: BrokerFencing(cursor.int32(), fenced=True),
-    8: lambda cursor, version: BrokerFencing(cursor.int32(), fenced=False),
-    9: lambda cursor, version: TopicGone(cursor.uuid()),
+    7: lambda cursor, version: BrokerFencingFact(cursor.int32(), fenced=True),
+    8: lambda cursor, version: BrokerFencingFact(cursor.int32(), fenced=False),
+    9: lambda cursor, version: TopicRemovalFact(cursor.uuid()),
     17: _kraft_registration_change,
 }

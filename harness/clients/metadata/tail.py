@@ -16,10 +16,10 @@ from kio.schema.fetch.v13.response import PartitionData
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i8, i32, i32Timedelta, i64
 
-from harness.clients.metadata.image import Image
-from harness.clients.metadata.records import decode_draft, decode_kraft
-from harness.clients.raw import RawConnection
-from harness.targets.target import Dialect
+from fencepost.harness.clients.metadata.image import Image
+from fencepost.harness.clients.metadata.records import decode_draft, decode_kraft
+from fencepost.harness.clients.raw import RawConnection
+from fencepost.harness.plan.dialect import Dialect
 
 DRAFT_TOPIC = "__kafka_metadata"
 KRAFT_TOPIC = "__cluster_metadata"

@@ -2,7 +2,7 @@
 
 The messages are kazoo's, the connection is not: kazoo's client notices a frozen server after most of a session
 timeout, and not at all while it goes on asking. A read leaves nothing behind at the server, no watch either, so what a
-cluster itself holds there can be counted; whoever asks for changes leaves one watch for the whole tree below a path.
+cluster itself holds there can be counted; `watch_below` leaves one watch for the whole tree below a path.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from kazoo.protocol.serialization import (
 )
 from kazoo.protocol.states import ZnodeStat
 
-from harness.clients.framed import Closed, FramedConnection
-from harness.network.addresses import Endpoint
+from fencepost.harness.clients.framed import Closed, FramedConnection
+from fencepost.harness.network.addresses import Endpoint
 
 SESSION_MS = 4000
 """Nothing depends on the session: it holds no ephemeral znode and no watch."""
@@ -37,13 +37,13 @@ ROOT = "/"
 AT_ONCE = 500
 """Requests that are sent before their answers are read: neither side's buffers may fill up."""
 NOTIFICATION = -1
-"""In place of a request's number: nobody asked for this frame."""
+"""The xid of notifications, which answer no request."""
 
 
 @dataclass(frozen=True)
 class Znode:
     """A znode's data, and of its stat what matters: which transactions made and last changed it, how often, and whose
-    session it is bound to (0: nobody's)."""
+    session it is bound to (0: none)."""
 
     data: bytes
     czxid: int
@@ -56,16 +56,16 @@ class Znode:
         return self.data.decode(errors="replace")
 
 
-class Kind(IntEnum):
-    """What happened to a znode that is watched."""
+class ChangeKind(IntEnum):
+    """The kind of change to a watched znode."""
 
     CREATED = 1
     DELETED = 2
     SET = 3
 
 
-class Change(NamedTuple):
-    kind: Kind
+class TreeChange(NamedTuple):
+    kind: ChangeKind
     path: str
 
 
@@ -95,8 +95,8 @@ class ZooKeeperConnection(FramedConnection):
         self.timeout = timeout
         self.zxid = seen
         """The last transaction that the server had applied when it gave its latest answer."""
-        self.changes: list[Change] = []
-        """What was told of watched znodes and nobody took yet. Complete up to `zxid`, whatever was asked last."""
+        self.changes: list[TreeChange] = []
+        """Notified changes of watched znodes that were not consumed yet; complete up to `zxid`."""
         self._xid = 0
         deadline = time.monotonic() + timeout
         self.send_frames([bytes(Connect(0, seen, SESSION_MS, 0, NO_PASSWORD, False).serialize())], deadline)
@@ -148,8 +148,8 @@ class ZooKeeperConnection(FramedConnection):
         frame = self.receive_frame(deadline)
         header, size = ReplyHeader.deserialize(frame, 0)
         while header.xid == NOTIFICATION:
-            told, _ = Watch.deserialize(frame, size)
-            self.changes.append(Change(Kind(told.type), told.path))
+            change, _ = Watch.deserialize(frame, size)
+            self.changes.append(TreeChange(ChangeKind(change.type), change.path))
             frame = self.receive_frame(deadline)
             header, size = ReplyHeader.deserialize(frame, 0)
         if header.xid != xid:

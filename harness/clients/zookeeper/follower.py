@@ -10,10 +10,10 @@ import itertools
 from collections.abc import Callable, Collection, Sequence
 from threading import Event
 
-from harness.clients.framed import NoAnswer
-from harness.clients.zookeeper.connection import ZooKeeperConnection
-from harness.clients.zookeeper.tree import Tree
-from harness.network.addresses import Endpoint
+from fencepost.harness.clients.framed import NoAnswer
+from fencepost.harness.clients.zookeeper.connection import ZooKeeperConnection
+from fencepost.harness.clients.zookeeper.tree import Tree
+from fencepost.harness.network.addresses import Endpoint
 
 Read = Callable[[ZooKeeperConnection, Collection[str]], Tree]
 """Reads the tree of a cluster, and the znodes at the wanted paths besides. NoAnswer if the server stops answering."""
@@ -57,7 +57,7 @@ class Follower:
         return self._asked
 
     def run(self, stopping: Event) -> None:
-        """Until stopped."""
+        """Follow the tree until stopped."""
         failed = 0
         for server in itertools.cycle(self._servers):
             if stopping.is_set():

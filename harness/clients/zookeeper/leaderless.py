@@ -14,9 +14,17 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
-from harness.clients.zookeeper.connection import Kind, Znode, ZooKeeperConnection
-from harness.clients.zookeeper.tree import Strange, Tree, advertised, integer, json_list, json_object, number
+from fencepost.harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
+from fencepost.harness.clients.zookeeper.connection import ChangeKind, Znode, ZooKeeperConnection
+from fencepost.harness.clients.zookeeper.tree import (
+    MalformedZnode,
+    Tree,
+    advertised,
+    integer,
+    json_list,
+    json_object,
+    number,
+)
 
 ROOT = "/brokers"
 BROKERS, TOPICS, MOVES, QUEUES, LOCKS = (
@@ -29,7 +37,7 @@ ATTEMPTS = 5
 
 
 def partition_paths(topic: str, partition: int) -> tuple[str, str, str, str]:
-    """Who is assigned, who leads, who is in sync, who is to be assigned."""
+    """Return the paths of the assignment, the leader, the ISR, and the reassignment."""
     at = f"{TOPICS}/{topic}/{partition}"
     return f"{at}/replicas", f"{at}/leader", f"{at}/ISR", f"{MOVES}/{topic}/{partition}"
 
@@ -39,12 +47,12 @@ class WatchedTree:
 
     def __init__(self) -> None:
         self._connection: ZooKeeperConnection | None = None
-        self._known = _Known()
+        self._known = _TreeCache()
 
     def __call__(self, connection: ZooKeeperConnection, wanted: Collection[str]) -> Tree:
         if connection is not self._connection:
             connection.watch_below(ROOT)
-            self._known = _Known()
+            self._known = _TreeCache()
             self._known.read_all(connection)
             self._connection = connection
         paths = list(wanted)
@@ -58,8 +66,8 @@ class WatchedTree:
 
 
 @dataclass
-class _Known:
-    """What was read, by what it is about. Whatever is no longer there is no longer here."""
+class _TreeCache:
+    """The present content of the tree, by broker, topic and partition."""
 
     brokers: dict[int, BrokerEntry] = field(default_factory=dict)
     topics: dict[uuid.UUID, str] = field(default_factory=dict)
@@ -67,7 +75,7 @@ class _Known:
     moves: set[str] = field(default_factory=set)
     locks: set[str] = field(default_factory=set)
     queues: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    strange: set[str] = field(default_factory=set)
+    malformed: set[str] = field(default_factory=set)
 
     def read_all(self, connection: ZooKeeperConnection) -> None:
         """Everything that there is. What changes meanwhile is among the connection's changes."""
@@ -97,13 +105,13 @@ class _Known:
                 partitions.add((found[1], int(found[2])))
             elif queued := QUEUED.fullmatch(path):
                 queue = self.queues[int(queued[1])]
-                queue.add(name) if kind is Kind.CREATED else queue.discard(name)
+                queue.add(name) if kind is ChangeKind.CREATED else queue.discard(name)
             elif folder == BROKERS:
                 brokers.add(name)
             elif folder == TOPICS:
                 topics.add(name)
             elif folder == LOCKS:
-                self.locks.add(path) if kind is Kind.CREATED else self.locks.discard(path)
+                self.locks.add(path) if kind is ChangeKind.CREATED else self.locks.discard(path)
         self._read_brokers(connection, sorted(brokers))
         self._read_topics(connection, sorted(topics))
         self._read_partitions(connection, partitions)
@@ -116,19 +124,19 @@ class _Known:
             pending=(*sorted(self.moves), *sorted(self.locks), *waiting),
             znodes=znodes,
             whole=whole,
-            strange=tuple(sorted(self.strange)),
+            malformed=tuple(sorted(self.malformed)),
             queues={id: len(names) for id, names in self.queues.items()},
         )
 
     def _read_brokers(self, connection: ZooKeeperConnection, names: Collection[str]) -> None:
         for name, znode in zip(names, connection.get([f"{BROKERS}/{name}" for name in names]), strict=True):
-            self.strange.discard(path := f"{BROKERS}/{name}")
+            self.malformed.discard(path := f"{BROKERS}/{name}")
             self.brokers.pop(int(name), None)
             try:
                 if znode is not None:
                     self.brokers[int(name)] = decode_broker(int(name), znode)
-            except Strange:
-                self.strange.add(path)
+            except MalformedZnode:
+                self.malformed.add(path)
 
     def _read_topics(self, connection: ZooKeeperConnection, names: Collection[str]) -> None:
         if not names:
@@ -145,14 +153,14 @@ class _Known:
         found = iter(connection.get([path for at in chosen for path in partition_paths(*at)]))
         for (topic, partition), znodes in zip(chosen, zip(found, found, found, found, strict=True), strict=True):
             name, paths = f"{topic}-{partition}", partition_paths(topic, partition)
-            self.strange.difference_update(paths)
+            self.malformed.difference_update(paths)
             moved = self.moves.add if znodes[-1] is not None else self.moves.discard
             moved(paths[-1])
             try:
                 entry = decode_partition(topic, partition, *znodes)
-            except Strange:
+            except MalformedZnode:
                 entry = None
-                self.strange.add(paths[0])
+                self.malformed.add(paths[0])
             if entry is None:
                 self.partitions.pop(name, None)
             elif entry != self.partitions.get(name):
@@ -165,7 +173,7 @@ def topic_id(name: str, znode: Znode) -> uuid.UUID:
 
 
 def decode_broker(id: int, znode: Znode) -> BrokerEntry:
-    """Registered is active: there is nobody who could hold a broker to be anything else."""
+    """Decode a registered broker; without a controller each registered broker is active."""
     endpoints = json_object(znode).get("endpoints", ())
     listed = tuple(advertised(str(endpoint), {}) for endpoint in endpoints)
     return BrokerEntry(id, znode.czxid, "active", znode.mzxid, endpoints=listed, owner=znode.owner)
@@ -179,7 +187,7 @@ def decode_partition(
     in_sync: Znode | None,
     moving: Znode | None,
 ) -> PartitionEntry | None:
-    """None while nobody is, or is to be, assigned.
+    """Return the entry; None while no broker is assigned or to be assigned.
 
     A leader counts from when its epoch stands in both its own znode and the ISR's: before, it has not used it. Nor does
     one whose ISR is empty: it is the first of a new partition, and decides about the ISR before it serves anybody.
@@ -211,5 +219,5 @@ def decode_partition(
 def json_list_of(state: Mapping[str, object], key: str) -> tuple[int, ...]:
     found = state.get(key, ())
     if not isinstance(found, list | tuple):
-        raise Strange(key)
+        raise MalformedZnode(key)
     return tuple(number(str(each)) for each in found)

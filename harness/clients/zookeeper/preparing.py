@@ -12,9 +12,9 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
 from kazoo.handlers.threading import KazooTimeoutError
 
-from harness.clients.zookeeper.leaderless import TOPICS, partition_paths
-from harness.errors import InfrastructureError
-from harness.plan.model import TopicSpec
+from fencepost.harness.clients.zookeeper.leaderless import TOPICS, partition_paths
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.plan.model import TopicSpec
 
 CONNECT_WITHIN = 10.0
 AT_ONCE = 1000

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import TypeVar
 
-from harness.clients.metadata.image import Image
-from harness.clients.zookeeper import tree
-from harness.clients.zookeeper.connection import ZooKeeperConnection
-from harness.clients.zookeeper.tree import Strange, Tree
+from fencepost.harness.clients.metadata.image import Image
+from fencepost.harness.clients.zookeeper import tree
+from fencepost.harness.clients.zookeeper.connection import ZooKeeperConnection
+from fencepost.harness.clients.zookeeper.tree import MalformedZnode, Tree
 
 ATTEMPTS = 5
 """How often a tree that changed while it was read is read anew before it is taken as it came."""
@@ -33,7 +33,7 @@ def _read(connection: ZooKeeperConnection, wanted: Collection[str]) -> Tree:
         *(tree.CONTROLLER, tree.CONTROLLER_EPOCH),
         *(f"{tree.BROKERS}/{id}" for id in ids),
         *(f"{tree.TOPICS}/{name}" for name in names),
-        *tree.WISHES,
+        *tree.ADMIN_REQUESTS,
         *wanted,
     ]
     znodes = dict(zip(paths, connection.get(paths), strict=True))
@@ -75,11 +75,11 @@ def _read(connection: ZooKeeperConnection, wanted: Collection[str]) -> Tree:
         claim=claim,
         pending=(
             *(f"{tree.DELETIONS}/{name}" for name in deletions),
-            *(wish for wish in tree.WISHES if znodes[wish] is not None),
+            *(path for path in tree.ADMIN_REQUESTS if znodes[path] is not None),
         ),
         znodes={path: znodes[path] for path in wanted},
         whole=connection.newest() == zxid,
-        strange=tuple(decoder.strange),
+        malformed=tuple(decoder.malformed),
     )
 
 
@@ -87,11 +87,11 @@ class _Decoder:
     """Collects the paths whose content is not Kafka's, in place of stopping at the first."""
 
     def __init__(self) -> None:
-        self.strange: list[str] = []
+        self.malformed: list[str] = []
 
     def decode(self, path: str, decode: Callable[[], Decoded]) -> Decoded | None:
         try:
             return decode()
-        except Strange:
-            self.strange.append(path)
+        except MalformedZnode:
+            self.malformed.append(path)
             return None

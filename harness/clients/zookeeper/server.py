@@ -1,12 +1,12 @@
-"""What a ZooKeeper server says of itself, asked by four letters."""
+"""The four-letter commands of a ZooKeeper server."""
 
 from __future__ import annotations
 
 import re
 import socket
 
-from harness.clients.views import Answer, ServerView
-from harness.network.addresses import Endpoint
+from fencepost.harness.clients.views import Answer, ServerView
+from fencepost.harness.network.addresses import Endpoint
 
 
 def ask_server(endpoint: Endpoint, timeout: float) -> ServerView:

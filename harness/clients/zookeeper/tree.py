@@ -1,6 +1,6 @@
-"""Kafka's znodes, decoded: who is registered, who is the controller, what is assigned and led.
+"""Kafka's znodes, decoded: registered brokers, the controller, assignments and leaders.
 
-The formats are Kafka's own, of releases 2.0 to 3.9; what is not of them is named, not guessed at.
+The formats are Kafka's own, of releases 2.0 to 3.9; other content raises MalformedZnode.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.clients.metadata.image import Advertised, BrokerEntry, Image, PartitionEntry
-from harness.clients.zookeeper.connection import Znode
+from fencepost.harness.clients.metadata.image import AdvertisedListener, BrokerEntry, Image, PartitionEntry
+from fencepost.harness.clients.zookeeper.connection import Znode
 
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
 BROKERS = "/brokers/ids"
 TOPICS = "/brokers/topics"
 DELETIONS = "/admin/delete_topics"
-WISHES = ("/admin/reassign_partitions", "/admin/preferred_replica_election")
-"""Znodes that an administrator writes, and the controller takes away when it is done."""
+ADMIN_REQUESTS = ("/admin/reassign_partitions", "/admin/preferred_replica_election")
+"""Znodes that an administrator writes, and that the controller removes once the request is complete."""
 NO_STATE = -1
 
 
-class Strange(ValueError):
+class MalformedZnode(ValueError):
     """The content of a znode is not Kafka's."""
 
 
 @dataclass(frozen=True)
-class Claim:
+class ControllerClaim:
     """The holder of /controller, the epoch that it took, and its session."""
 
     broker: int
@@ -40,28 +40,30 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tree:
-    """What was read at once. `image` has brokers as `active` where they are registered; who is listed is not known
-    here. `whole`: nothing changed while it was read. `strange`: paths that hold what is not Kafka's."""
+    """The result of one read. In `image` registered brokers are `active`; the list of the controller is not part of it.
+
+    `whole`: nothing changed during the read. `malformed`: paths whose content is not in Kafka's format.
+    """
 
     zxid: int
     image: Image = field(default_factory=Image)
-    claim: Claim | None = None
+    claim: ControllerClaim | None = None
     pending: tuple[str, ...] = ()
     znodes: Mapping[str, Znode | None] = field(default_factory=dict)
     whole: bool = True
-    strange: tuple[str, ...] = ()
+    malformed: tuple[str, ...] = ()
     queues: Mapping[int, int] = field(default_factory=dict)
-    """Where brokers have queues: how many requests wait in each, by broker."""
+    """The number of waiting requests by broker, in clusters whose brokers have queues."""
 
 
-def decode_claim(controller: Znode | None, epoch: Znode | None) -> Claim | None:
-    """None while nobody holds /controller, or its holder did not raise the epoch yet.
+def decode_claim(controller: Znode | None, epoch: Znode | None) -> ControllerClaim | None:
+    """Return the claim; None without /controller, or while its holder has not raised the epoch yet.
 
     Releases write both in one transaction; where two are used, the epoch that still stands is the predecessor's.
     """
     if controller is None or epoch is None or epoch.mzxid < controller.czxid:
         return None
-    return Claim(integer(json_object(controller), "brokerid"), number(epoch.text), controller.owner)
+    return ControllerClaim(integer(json_object(controller), "brokerid"), number(epoch.text), controller.owner)
 
 
 def decode_broker(id: str, znode: Znode) -> BrokerEntry:
@@ -73,7 +75,7 @@ def decode_broker(id: str, znode: Znode) -> BrokerEntry:
 
 
 @dataclass(frozen=True)
-class Topic:
+class TopicAssignment:
     """Replicas by partition, the preferred leader first. Topics of older releases have no id."""
 
     name: str
@@ -83,10 +85,10 @@ class Topic:
     removing: Mapping[int, tuple[int, ...]]
 
 
-def decode_topic(name: str, znode: Znode) -> Topic:
+def decode_topic(name: str, znode: Znode) -> TopicAssignment:
     fields = json_object(znode)
     id = fields.get("topic_id")
-    return Topic(
+    return TopicAssignment(
         name,
         None if id is None else _uuid(str(id)),
         _replicas(fields, "partitions"),
@@ -95,12 +97,12 @@ def decode_topic(name: str, znode: Znode) -> Topic:
     )
 
 
-def decode_partition(topic: Topic, partition: int, state: Znode | None) -> PartitionEntry:
-    """Without a state there is an assignment only: the partition is new, or its topic is going."""
+def decode_partition(topic: TopicAssignment, partition: int, state: Znode | None) -> PartitionEntry:
+    """Decode one partition. Without a state it is new, or its topic is being deleted."""
     fields = {} if state is None else json_object(state)
     isr = fields.get("isr", [])
     if not isinstance(isr, list):
-        raise Strange("isr")
+        raise MalformedZnode("isr")
     return PartitionEntry(
         topic=topic.name,
         partition=partition,
@@ -116,22 +118,22 @@ def decode_partition(topic: Topic, partition: int, state: Znode | None) -> Parti
     )
 
 
-def advertised(endpoint: str, protocols: Mapping[str, str]) -> Advertised:
+def advertised(endpoint: str, protocols: Mapping[str, str]) -> AdvertisedListener:
     """`INTERNAL://node-4:9090`, with what the registration says of the listener's security."""
     name, found, address = endpoint.partition("://")
     host, _, port = address.rpartition(":")
     if not found:
-        raise Strange(endpoint)
-    return Advertised(name, host, number(port), protocols.get(name, "PLAINTEXT"))
+        raise MalformedZnode(endpoint)
+    return AdvertisedListener(name, host, number(port), protocols.get(name, "PLAINTEXT"))
 
 
 def json_object(znode: Znode) -> Mapping[str, Any]:
     try:
         fields = json.loads(znode.data)
     except ValueError:
-        raise Strange("no JSON") from None
+        raise MalformedZnode("no JSON") from None
     if not isinstance(fields, dict):
-        raise Strange("no object")
+        raise MalformedZnode("no object")
     return fields
 
 
@@ -143,13 +145,13 @@ def json_list(znode: Znode) -> tuple[int, ...]:
             return tuple(map(int, found))
     except (TypeError, ValueError):
         pass
-    raise Strange("no list of brokers")
+    raise MalformedZnode("no list of brokers")
 
 
 def integer(fields: Mapping[str, Any], key: str) -> int:
     value = fields.get(key)
     if not isinstance(value, int):
-        raise Strange(key)
+        raise MalformedZnode(key)
     return value
 
 
@@ -157,14 +159,14 @@ def number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise Strange(text) from None
+        raise MalformedZnode(text) from None
 
 
 def _uuid(text: str) -> uuid.UUID:
     try:
         return uuid.UUID(bytes=base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except ValueError:
-        raise Strange(text) from None
+        raise MalformedZnode(text) from None
 
 
 def _replicas(fields: Mapping[str, Any], key: str) -> dict[int, tuple[int, ...]]:
@@ -172,4 +174,4 @@ def _replicas(fields: Mapping[str, Any], key: str) -> dict[int, tuple[int, ...]]
     try:
         return {int(partition): tuple(map(int, replicas)) for partition, replicas in found.items()}
     except (AttributeError, TypeError, ValueError):
-        raise Strange(key) from None
+        raise MalformedZnode(key) from None

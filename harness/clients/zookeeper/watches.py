@@ -1,4 +1,4 @@
-"""Counts the watches that ZooKeeper's servers hold, by what they tell of themselves in four letters.
+"""Counts the watches that ZooKeeper's servers hold, by their four-letter commands.
 
 `wchc` lists watches on data, and on what is not there yet, by session; those on children are in the count of `mntr`
 alone. A server knows only the watches of its own sessions, so all are asked.
@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from harness.clients.zookeeper.leaderless import ROOT
-from harness.clients.zookeeper.server import four_letters
-from harness.network.addresses import Endpoint
+from fencepost.harness.clients.zookeeper.leaderless import ROOT
+from fencepost.harness.clients.zookeeper.server import four_letters
+from fencepost.harness.network.addresses import Endpoint
 
 LEADER = re.compile(r"/brokers/topics/([^/]+)/[0-9]+/leader")
 ALL = "[^/]+"
@@ -41,23 +41,23 @@ class WatchCounts:
 
 
 def count_watches(servers: Collection[Endpoint], timeout: float, topics: str = ALL) -> WatchCounts | None:
-    """Of all servers together; None unless each of them answers. `topics`: on whose leaders, a regular expression."""
-    told = []
+    """Count the watches of all servers; None unless each answers. `topics`: a regular expression for leader watches."""
+    answers = []
     for server in servers:
         listed, measured = (four_letters(server, letters, timeout) for letters in ("wchc", "mntr"))
         total = TOTAL.search(measured or "")
         if listed is None or total is None:
             return None
-        told.append((listed, int(total[1])))
-    return counted(told, topics)
+        answers.append((listed, int(total[1])))
+    return counted(answers, topics)
 
 
-def counted(told: Collection[tuple[str, int]], topics: str = ALL) -> WatchCounts:
-    """From what each server lists, and how many watches it holds."""
+def counted(answers: Collection[tuple[str, int]], topics: str = ALL) -> WatchCounts:
+    """Count from the list of each server and its total."""
     sessions: Counter[str] = Counter()
     others: Counter[str] = Counter()
     children = 0
-    for listed, total in told:
+    for listed, total in answers:
         session = ""
         for line in map(str.strip, listed.splitlines()):
             if SESSION.fullmatch(line):

@@ -1,4 +1,4 @@
-"""What became of a probe, in the words of the plan."""
+"""Outcomes of probes, in the terms of the plan."""
 
 from __future__ import annotations
 
@@ -8,36 +8,44 @@ from enum import StrEnum
 
 from kio.schema.errors import ErrorCode
 
-from harness.clients.kip_343 import PRIVATE_ERRORS
+from fencepost.harness.clients.kip_343 import PRIVATE_ERRORS
 
 
-class Outcome(StrEnum):
+class ProbeOutcome(StrEnum):
+    """The outcome of one request."""
+
     SERVED = "served"
     REFUSED = "refused"
-    """An error, or a connection that ended in place of an answer."""
+    """Answered with an error, or the connection ended in place of an answer."""
+    DIFFERENT = "different"
+    """Answered without an error, but a value of the response is not the one that the plan names."""
     UNANSWERED = "unanswered"
     UNREADABLE = "unreadable"
-    """Answered, but not with what was asked for: matches no expectation."""
+    """Answered, but with something else than a response: matches no expectation."""
+    AWAITED = "awaited"
+    """Not yet the expected outcome. The request is repeated until the probe's deadline; this one judges nothing."""
     ABSENT = "absent"
-    """No such process ran, so nobody was asked: judges nothing."""
+    """The node's process did not run, so no request was sent: judges nothing."""
+    NOT_ASKED = "not-asked"
+    """The release has no such request, or none in a version that asks this, so no request was sent: judges nothing."""
     MISDIRECTED = "misdirected"
-    """The node no longer had the role that the plan names; another is asked, and this judges nothing."""
+    """The node no longer had the role that the plan names. The request is repeated; this one judges nothing."""
 
 
 @dataclass(frozen=True)
-class Answer:
-    """`error` is Kafka's number; `body` is an excerpt for the journal, JSON only."""
+class ProbeAnswer:
+    """The answer to a probe. `error` is Kafka's error code; `body` is an excerpt for the journal, in JSON's types."""
 
-    outcome: Outcome
+    outcome: ProbeOutcome
     error: int | None = None
     body: Mapping[str, object] = field(default_factory=dict)
 
 
-def answered(error: ErrorCode | int, **body: object) -> Answer:
-    """Served, unless there is an error: one of Kafka's, or a private one that only its number tells."""
+def answered(error: ErrorCode | int, **body: object) -> ProbeAnswer:
+    """Return `served` without an error, else `refused` with the error's name: Kafka's, or a design's private one."""
     if error == ErrorCode.none:
-        return Answer(Outcome.SERVED, None, body)
-    return Answer(Outcome.REFUSED, int(error), {"error": _name(int(error)), **body})
+        return ProbeAnswer(ProbeOutcome.SERVED, None, body)
+    return ProbeAnswer(ProbeOutcome.REFUSED, int(error), {"error": _name(int(error)), **body})
 
 
 def _name(error: int) -> str:

@@ -1,6 +1,7 @@
-"""Probes that tell a broker what a controller tells it: LeaderAndIsr, UpdateMetadata, StopReplica.
+"""Probes that send a broker a controller's commands: LeaderAndIsr, UpdateMetadata, StopReplica.
 
-What they carry besides the epochs under test is what ZooKeeper holds, so that one which is taken changes nothing.
+Besides the epochs under test they carry the state that ZooKeeper holds, so that a command that is accepted changes
+nothing.
 """
 
 from __future__ import annotations
@@ -11,21 +12,21 @@ from dataclasses import dataclass
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import i16, i32, i64
 
-from harness.clients import commands
-from harness.clients.metadata.image import BrokerEntry, PartitionEntry
-from harness.clients.raw import RawConnection
-from harness.engine.context import Context
-from harness.engine.probes.answer import Answer, answered
-from harness.network.addresses import PEER_PORT
-from harness.plan.base import NodeRefs
-from harness.plan.probes import LeaderAndIsrProbe, StopReplicaProbe, UpdateMetadataProbe
+from fencepost.harness.clients import commands
+from fencepost.harness.clients.metadata.image import BrokerEntry, PartitionEntry
+from fencepost.harness.clients.raw import RawConnection
+from fencepost.harness.engine.probes.answer import ProbeAnswer, answered
+from fencepost.harness.engine.references import References
+from fencepost.harness.network.addresses import PEER_PORT
+from fencepost.harness.plan.base import NodeRefs
+from fencepost.harness.plan.probes import LeaderAndIsrProbe, StopReplicaProbe, UpdateMetadataProbe
 
 PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 
 
 @dataclass(frozen=True)
-class Sender:
-    """In whose name a command is sent, and for which registration of the broker that is asked."""
+class CommandSender:
+    """The controller in whose name a command is sent, and the epoch of the broker that receives it."""
 
     controller: int
     controller_epoch: int
@@ -33,16 +34,18 @@ class Sender:
 
     @classmethod
     def of(
-        cls, probe: LeaderAndIsrProbe | UpdateMetadataProbe | StopReplicaProbe, node: str, context: Context
-    ) -> Sender:
+        cls, probe: LeaderAndIsrProbe | UpdateMetadataProbe | StopReplicaProbe, node: str, references: References
+    ) -> CommandSender:
+        """Return the sender that a probe names, with its epochs as numbers."""
         return cls(
-            context.plan.node(context.node(probe.controller)).id,
-            context.number(probe.controller_epoch, "the controller epoch", lambda: controller_epoch(context)),
-            context.number(probe.broker_epoch, f"the broker epoch of {node}", lambda: context.broker_entry(node).epoch),
+            references.id(probe.controller),
+            references.controller_epoch(probe.controller_epoch),
+            references.broker_epoch(probe.broker_epoch, node),
         )
 
     @property
     def sent(self) -> dict[str, object]:
+        """Return the epochs that are sent, for the journal."""
         return {
             "controller": self.controller,
             "controller_epoch": self.controller_epoch,
@@ -50,15 +53,19 @@ class Sender:
         }
 
 
-def ask_leader_and_isr(probe: LeaderAndIsrProbe, node: str, connection: RawConnection, context: Context) -> Answer:
+def ask_leader_and_isr(
+    probe: LeaderAndIsrProbe, node: str, connection: RawConnection, references: References
+) -> ProbeAnswer:
+    """Send LeaderAndIsr for one partition."""
     name = f"{probe.topic}-{probe.partition}"
-    sender, entry = Sender.of(probe, node, context), context.patiently(lambda: context.partition_entry(name))
-    leader_epoch = context.number(
-        probe.leader_epoch, f"the leader epoch of {name}", lambda: context.partition_entry(name).leader_epoch
+    sender, entry = (
+        CommandSender.of(probe, node, references),
+        references.once_resolved(lambda: references.partition_entry(name)),
     )
-    version = context.number(probe.version, f"the ISR version of {name}", lambda: context.partition_entry(name).version)
-    leader = entry.leader if probe.leader is None else -1 if probe.leader == "none" else _id(probe.leader, context)
-    isr = ids(probe.isr, entry.isr, context)
+    leader_epoch = references.leader_epoch(probe.leader_epoch, name)
+    version = references.isr_version(probe.version, name)
+    leader = entry.leader if probe.leader is None else -1 if probe.leader == "none" else _id(probe.leader, references)
+    isr = ids(probe.isr, entry.isr, references)
     partition = commands.LeaderAndIsrPartition(
         partition_index=i32(probe.partition),
         controller_epoch=i32(sender.controller_epoch),
@@ -70,14 +77,14 @@ def ask_leader_and_isr(probe: LeaderAndIsrProbe, node: str, connection: RawConne
         adding_replicas=_numbers(entry.adding),
         removing_replicas=_numbers(entry.removing),
     )
-    live = context.now.image.brokers.get(leader)
+    live = references.now.image.brokers.get(leader)
     request = commands.LeaderAndIsrRequest(
         controller_id=i32(sender.controller),
         controller_epoch=i32(sender.controller_epoch),
         broker_epoch=i64(sender.broker_epoch),
         topics=(
             commands.LeaderAndIsrTopic(
-                topic_name=probe.topic, topic_id=context.now.image.topic_id(probe.topic), partitions=(partition,)
+                topic_name=probe.topic, topic_id=references.now.image.topic_id(probe.topic), partitions=(partition,)
             ),
         ),
         live_leaders=(_live_leader(live),) if live is not None else (),
@@ -88,8 +95,11 @@ def ask_leader_and_isr(probe: LeaderAndIsrProbe, node: str, connection: RawConne
     return _first(answer.error_code, errors, sent)
 
 
-def ask_update_metadata(probe: UpdateMetadataProbe, node: str, connection: RawConnection, context: Context) -> Answer:
-    sender, image = Sender.of(probe, node, context), context.now.image
+def ask_update_metadata(
+    probe: UpdateMetadataProbe, node: str, connection: RawConnection, references: References
+) -> ProbeAnswer:
+    """Send UpdateMetadata with all partitions and live brokers."""
+    sender, image = CommandSender.of(probe, node, references), references.now.image
     by_topic: dict[str, list[PartitionEntry]] = {}
     for entry in image.partitions.values():
         by_topic.setdefault(entry.topic, []).append(entry)
@@ -110,12 +120,13 @@ def ask_update_metadata(probe: UpdateMetadataProbe, node: str, connection: RawCo
     return answered(connection.call(request, commands.UpdateMetadataResponse).error_code, sent=sender.sent)
 
 
-def ask_stop_replica(probe: StopReplicaProbe, node: str, connection: RawConnection, context: Context) -> Answer:
+def ask_stop_replica(
+    probe: StopReplicaProbe, node: str, connection: RawConnection, references: References
+) -> ProbeAnswer:
+    """Send StopReplica for one partition."""
     name = f"{probe.topic}-{probe.partition}"
-    sender = Sender.of(probe, node, context)
-    leader_epoch = context.number(
-        probe.leader_epoch, f"the leader epoch of {name}", lambda: context.partition_entry(name).leader_epoch
-    )
+    sender = CommandSender.of(probe, node, references)
+    leader_epoch = references.leader_epoch(probe.leader_epoch, name)
     partition = commands.StopReplicaPartition(
         partition_index=i32(probe.partition), leader_epoch=i32(leader_epoch), delete_partition=probe.delete
     )
@@ -130,27 +141,23 @@ def ask_stop_replica(probe: StopReplicaProbe, node: str, connection: RawConnecti
     return _first(answer.error_code, [each.error_code for each in answer.partitions], sent)
 
 
-def _first(whole: ErrorCode, partitions: Sequence[ErrorCode], sent: Mapping[str, object]) -> Answer:
-    """The error of the whole request, else that of its partition: `of` tells which."""
+def _first(whole: ErrorCode, partitions: Sequence[ErrorCode], sent: Mapping[str, object]) -> ProbeAnswer:
+    """Return the error of the whole request, else that of its partition. `of` says which it is."""
     if whole is not ErrorCode.none:
         return answered(whole, of="the request", sent=sent)
     error = next((each for each in partitions if each is not ErrorCode.none), ErrorCode.none)
     return answered(error, of="the partition", sent=sent) if error is not ErrorCode.none else answered(error, sent=sent)
 
 
-def controller_epoch(context: Context) -> int:
-    return context.now.controllers[context.active_controller()].epoch
-
-
-def ids(refs: NodeRefs | None, present: tuple[int, ...], context: Context) -> tuple[int, ...]:
-    """The brokers that a probe names for an ISR: none named is the present ones, `none` nobody."""
+def ids(refs: NodeRefs | None, present: tuple[int, ...], references: References) -> tuple[int, ...]:
+    """Return the ids of the brokers that a probe names for an ISR: `present` if it names none, no id for `none`."""
     if refs is None:
         return present
-    return () if refs == "none" else tuple(context.plan.node(node).id for node in context.nodes(refs))
+    return () if refs == "none" else tuple(references.plan.node(node).id for node in references.nodes(refs))
 
 
-def _id(ref: str, context: Context) -> int:
-    return context.plan.node(context.node(ref)).id
+def _id(ref: str, references: References) -> int:
+    return references.id(ref)
 
 
 def _numbers(ids: tuple[int, ...]) -> tuple[i32, ...]:

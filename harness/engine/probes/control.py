@@ -1,4 +1,4 @@
-"""Probes that ask a controller, in the name of a broker or of another controller."""
+"""Probes that send requests to a controller, in the name of a broker or of another controller."""
 
 from __future__ import annotations
 
@@ -7,43 +7,40 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from kio.schema.alter_partition.v3 import request as alter_partition
-from kio.schema.alter_partition.v3.response import AlterPartitionResponse
 from kio.schema.broker_heartbeat.v0.request import BrokerHeartbeatRequest
 from kio.schema.broker_heartbeat.v0.response import BrokerHeartbeatResponse
-from kio.schema.describe_quorum.v1 import request as describe_quorum
-from kio.schema.describe_quorum.v1.response import DescribeQuorumResponse
 from kio.schema.errors import ErrorCode
 from kio.schema.types import BrokerId, TopicName
 from kio.schema.vote.v0 import request as vote
 from kio.schema.vote.v0.response import VoteResponse
 from kio.static.primitive import i8, i16, i32, i64
 
-from harness.clients import drafts
-from harness.clients.metadata.tail import DRAFT_TOPIC, KRAFT_TOPIC
-from harness.clients.raw import RawConnection
-from harness.engine.context import Context, StepError
-from harness.engine.probes.answer import Answer, Outcome, answered
-from harness.network.addresses import CLIENT_PORT, PEER_PORT
-from harness.plan.probes import AlterIsrProbe, DescribeQuorumProbe, HeartbeatProbe, VoteProbe
-from harness.targets.target import Dialect
+from fencepost.harness.clients import drafts
+from fencepost.harness.clients.metadata.tail import DRAFT_TOPIC, KRAFT_TOPIC
+from fencepost.harness.clients.raw import RawConnection
+from fencepost.harness.clients.versions import ALTER_PARTITION, DESCRIBE_QUORUM, entity
+from fencepost.harness.engine.errors import StepError
+from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
+from fencepost.harness.engine.references import References
+from fencepost.harness.network.addresses import CLIENT_PORT, PEER_PORT
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.probes import AlterIsrProbe, DescribeQuorumProbe, HeartbeatProbe, VoteProbe
 
 STATES = {
-    "initial": drafts.BrokerState.INITIAL,
-    "fenced": drafts.BrokerState.FENCED,
-    "active": drafts.BrokerState.ACTIVE,
-    "shutdown": drafts.BrokerState.SHUTDOWN,
+    "initial": drafts.DraftBrokerState.INITIAL,
+    "fenced": drafts.DraftBrokerState.FENCED,
+    "active": drafts.DraftBrokerState.ACTIVE,
+    "shutdown": drafts.DraftBrokerState.SHUTDOWN,
 }
 
 
-def ask_heartbeat(probe: HeartbeatProbe, connection: RawConnection, context: Context) -> Answer:
-    broker = context.node(probe.broker)
-    id = context.plan.node(broker).id
-    epoch = context.number(
-        probe.broker_epoch, f"the broker epoch of {broker}", lambda: context.broker_entry(broker).epoch
-    )
-    offset = context.number(probe.metadata_offset, "the metadata offset", lambda: context.now.image.offset)
-    if context.dialect is Dialect.KIP_631:
+def ask_heartbeat(probe: HeartbeatProbe, connection: RawConnection, references: References) -> ProbeAnswer:
+    """Send a broker's heartbeat in the target's dialect. Raise StepError for a state that the dialect lacks."""
+    broker = references.node(probe.broker)
+    id = references.plan.node(broker).id
+    epoch = references.broker_epoch(probe.broker_epoch, broker)
+    offset = references.number(probe.metadata_offset, "the metadata offset", lambda: references.now.image.offset)
+    if references.dialect is Dialect.KIP_631:
         return _draft_heartbeat(probe, connection, broker, id, epoch, offset)
     if probe.state == "initial":
         raise StepError("shipped Kafka's heartbeat knows no initial state: that is its registration request")
@@ -62,8 +59,8 @@ def ask_heartbeat(probe: HeartbeatProbe, connection: RawConnection, context: Con
 
 def _draft_heartbeat(
     probe: HeartbeatProbe, connection: RawConnection, broker: str, id: int, epoch: int, offset: int
-) -> Answer:
-    """The endpoints are those that the real broker names; a granted lease would otherwise lead its peers astray."""
+) -> ProbeAnswer:
+    """Send the draft's heartbeat, with the endpoints of the real broker: if a lease is granted, its peers get them."""
     answer = connection.call(
         drafts.BrokerHeartbeatRequest(
             target_state=i8(STATES[probe.state]),
@@ -72,8 +69,8 @@ def _draft_heartbeat(
             lease_start_time_ms=i64(int(time.time() * 1000)),
             cur_metadata_offset=i64(offset),
             listeners=(
-                drafts.Listener(name="INTERNAL", host=broker, port=i16(PEER_PORT)),
-                drafts.Listener(name="CLIENT", host=broker, port=i16(CLIENT_PORT)),
+                drafts.HeartbeatListener(name="INTERNAL", host=broker, port=i16(PEER_PORT)),
+                drafts.HeartbeatListener(name="CLIENT", host=broker, port=i16(CLIENT_PORT)),
             ),
         ),
         drafts.BrokerHeartbeatResponse,
@@ -82,35 +79,32 @@ def _draft_heartbeat(
         answer.error_code,
         sent={"broker_epoch": epoch},
         active_controller=answer.active_controller_id,
-        next_state=drafts.BrokerState(answer.next_state).name.lower(),
+        next_state=drafts.DraftBrokerState(answer.next_state).name.lower(),
         broker_epoch=answer.broker_epoch,
         lease_end=datetime.fromtimestamp(answer.lease_end_time_ms / 1000, UTC).isoformat(),
     )
 
 
-def ask_alter_isr(probe: AlterIsrProbe, connection: RawConnection, context: Context) -> Answer:
+def ask_alter_isr(probe: AlterIsrProbe, connection: RawConnection, references: References) -> ProbeAnswer:
+    """Send an ISR change of one partition in the target's dialect."""
     name = f"{probe.topic}-{probe.partition}"
-    broker = context.node(probe.broker)
-    entry = context.patiently(lambda: context.partition_entry(name))
-    broker_epoch = context.number(
-        probe.broker_epoch, f"the broker epoch of {broker}", lambda: context.broker_entry(broker).epoch
-    )
-    leader_epoch = context.number(
-        probe.leader_epoch, f"the leader epoch of {name}", lambda: context.partition_entry(name).leader_epoch
-    )
-    version = context.number(probe.version, f"the ISR version of {name}", lambda: context.partition_entry(name).version)
-    isr = entry.isr if probe.isr is None else tuple(context.plan.node(n).id for n in context.nodes(probe.isr))
+    broker = references.node(probe.broker)
+    entry = references.once_resolved(lambda: references.partition_entry(name))
+    broker_epoch = references.broker_epoch(probe.broker_epoch, broker)
+    leader_epoch = references.leader_epoch(probe.leader_epoch, name)
+    version = references.isr_version(probe.version, name)
+    isr = entry.isr if probe.isr is None else tuple(references.plan.node(n).id for n in references.nodes(probe.isr))
     change = IsrChange(
-        context.plan.node(broker).id, broker_epoch, probe.topic, probe.partition, leader_epoch, version, isr
+        references.plan.node(broker).id, broker_epoch, probe.topic, probe.partition, leader_epoch, version, isr
     )
-    if context.dialect is Dialect.KIP_631:
+    if references.dialect is Dialect.KIP_631:
         return _draft_alter_isr(connection, change)
-    return _alter_partition(connection, change, context.now.image.topic_id(probe.topic))
+    return _alter_partition(connection, change, references.now.image.topic_id(probe.topic))
 
 
 @dataclass(frozen=True)
 class IsrChange:
-    """What is asked for, in either dialect. `version` is the draft's CurrentIsrVersion or Kafka's partition epoch."""
+    """A requested ISR, in either dialect. `version` is the draft's CurrentIsrVersion or Kafka's partition epoch."""
 
     broker: int
     broker_epoch: int
@@ -121,7 +115,7 @@ class IsrChange:
     isr: tuple[int, ...]
 
 
-def _draft_alter_isr(connection: RawConnection, change: IsrChange) -> Answer:
+def _draft_alter_isr(connection: RawConnection, change: IsrChange) -> ProbeAnswer:
     partition = drafts.AlterIsrPartition(
         partition_index=i32(change.partition),
         leader_epoch=i32(change.leader_epoch),
@@ -140,32 +134,39 @@ def _draft_alter_isr(connection: RawConnection, change: IsrChange) -> Answer:
     return answered(found.error_code, leader_epoch=found.leader_epoch, isr=list(found.isr), sent=asdict(change))
 
 
-def _alter_partition(connection: RawConnection, change: IsrChange, topic_id: UUID | None) -> Answer:
-    """Members go with epoch -1, which skips that check: the probe is about the sender's epochs."""
-    partition = alter_partition.PartitionData(
+def _alter_partition(connection: RawConnection, change: IsrChange, topic_id: UUID | None) -> ProbeAnswer:
+    """Send AlterPartition. Members have epoch -1, which skips their check: the probe is about the sender's epochs."""
+    api = connection.newest(ALTER_PARTITION)
+    members = tuple(map(BrokerId, change.isr))
+    with_epochs = getattr(api.request, "BrokerState", None)  # since version 3 (KIP-903)
+    partition = entity(
+        api.request.PartitionData,
         partition_index=i32(change.partition),
         leader_epoch=i32(change.leader_epoch),
-        new_isr_with_epochs=tuple(alter_partition.BrokerState(broker_id=BrokerId(id)) for id in change.isr),
+        new_isr=members,
+        new_isr_with_epochs=tuple(with_epochs(broker_id=id) for id in members) if with_epochs else (),
         partition_epoch=i32(change.version),
     )
-    request = alter_partition.AlterPartitionRequest(
+    request = api.AlterPartitionRequest(
         broker_id=BrokerId(change.broker),
         broker_epoch=i64(change.broker_epoch),
-        topics=(alter_partition.TopicData(topic_id=topic_id, partitions=(partition,)),),
+        topics=(api.request.TopicData(topic_id=topic_id, partitions=(partition,)),),
     )
-    answer = connection.call(request, AlterPartitionResponse)
+    answer = connection.call(request, api.AlterPartitionResponse)
     if answer.error_code is not ErrorCode.none or not answer.topics:
         return answered(answer.error_code, sent=asdict(change))
     found = answer.topics[0].partitions[0]
     return answered(found.error_code, leader_epoch=found.leader_epoch, isr=list(found.isr), sent=asdict(change))
 
 
-def ask_describe_quorum(probe: DescribeQuorumProbe, connection: RawConnection, context: Context) -> Answer:
-    topic = describe_quorum.TopicData(
-        topic_name=_metadata_topic(context),
-        partitions=(describe_quorum.PartitionData(partition_index=i32(0)),),
+def ask_describe_quorum(probe: DescribeQuorumProbe, connection: RawConnection, references: References) -> ProbeAnswer:
+    """Ask for the leader, epoch and high watermark of the metadata log."""
+    api = connection.newest(DESCRIBE_QUORUM)
+    topic = api.request.TopicData(
+        topic_name=_metadata_topic(references),
+        partitions=(api.request.PartitionData(partition_index=i32(0)),),
     )
-    answer = connection.call(describe_quorum.DescribeQuorumRequest(topics=(topic,)), DescribeQuorumResponse)
+    answer = connection.call(api.DescribeQuorumRequest(topics=(topic,)), api.DescribeQuorumResponse)
     if answer.error_code is not ErrorCode.none or not answer.topics:
         return answered(answer.error_code)
     found = answer.topics[0].partitions[0]
@@ -174,23 +175,20 @@ def ask_describe_quorum(probe: DescribeQuorumProbe, connection: RawConnection, c
     )
 
 
-def ask_vote(probe: VoteProbe, connection: RawConnection, context: Context) -> Answer:
-    """Granting is serving. The candidate claims a log as long as the one that was read."""
-    candidate = context.plan.node(context.node(probe.candidate))
-    now = context.now
-    epoch = context.number(
-        probe.epoch, "the controller epoch", lambda: now.controllers[context.active_controller()].epoch
-    )
+def ask_vote(probe: VoteProbe, connection: RawConnection, references: References, cluster_id: str) -> ProbeAnswer:
+    """Request a vote; a granted vote is `served`. The candidate claims a log as long as the one that was read."""
+    candidate = references.plan.node(references.node(probe.candidate))
+    epoch = references.controller_epoch(probe.epoch)
     partition = vote.PartitionData(
         partition_index=i32(0),
         replica_epoch=i32(epoch),
         replica_id=BrokerId(candidate.id),
         last_offset_epoch=i32(max(epoch - 1, 0)),
-        last_offset=i64(now.image.offset + 1),
+        last_offset=i64(references.now.image.offset + 1),
     )
     request = vote.VoteRequest(
-        cluster_id=probe.cluster or context.cluster.cluster_id,
-        topics=(vote.TopicData(topic_name=_metadata_topic(context), partitions=(partition,)),),
+        cluster_id=probe.cluster or cluster_id,
+        topics=(vote.TopicData(topic_name=_metadata_topic(references), partitions=(partition,)),),
     )
     answer = connection.call(request, VoteResponse)
     if answer.error_code is not ErrorCode.none or not answer.topics:
@@ -198,9 +196,9 @@ def ask_vote(probe: VoteProbe, connection: RawConnection, context: Context) -> A
     found = answer.topics[0].partitions[0]
     body = {"granted": found.vote_granted, "epoch": found.leader_epoch, "sent": {"epoch": epoch}}
     if found.error_code is ErrorCode.none and not found.vote_granted:
-        return Answer(Outcome.REFUSED, None, body)
+        return ProbeAnswer(ProbeOutcome.REFUSED, None, body)
     return answered(found.error_code, **body)
 
 
-def _metadata_topic(context: Context) -> TopicName:
-    return TopicName(KRAFT_TOPIC if context.dialect is Dialect.KRAFT else DRAFT_TOPIC)
+def _metadata_topic(references: References) -> TopicName:
+    return TopicName(KRAFT_TOPIC if references.dialect is Dialect.KRAFT else DRAFT_TOPIC)

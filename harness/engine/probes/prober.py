@@ -1,4 +1,4 @@
-"""Runs a probe: asks, journals question and answer, and looks whether anything changed by it."""
+"""Run probes: send the request, journal request and answer, and find out whether the probe changed anything."""
 
 from __future__ import annotations
 
@@ -10,19 +10,23 @@ from typing import Any
 
 from kio.schema.errors import ErrorCode
 
-from faults.capabilities import Running
-from harness.checkers.coverage import matches
-from harness.clients.login import log_in
-from harness.clients.raw import Closed, NoAnswer, RawConnection, Unanswered
-from harness.engine.conditions import holds
-from harness.engine.context import RESOLVE_WITHIN, Context, StepError
-from harness.engine.probes import commands, control, data, wishes
-from harness.engine.probes.answer import Answer, Outcome, answered
-from harness.engine.probes.produce import send_record
-from harness.engine.probes.unchanged import changes, settled, snapshot
-from harness.network.layout import Listener
-from harness.plan.probes import (
+from fencepost.faults.capabilities import Running
+from fencepost.harness.checkers.coverage import matches
+from fencepost.harness.clients.login import log_in
+from fencepost.harness.clients.raw import Closed, NoAnswer, NotOffered, RawConnection, Unanswered
+from fencepost.harness.engine.conditions import holds
+from fencepost.harness.engine.context import Context
+from fencepost.harness.engine.errors import StepError
+from fencepost.harness.engine.probes import api, commands, control, data, requests
+from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
+from fencepost.harness.engine.probes.produce import send_record
+from fencepost.harness.engine.probes.unchanged import Snapshots, changes
+from fencepost.harness.engine.references import RESOLVE_WITHIN, References
+from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.base import Level
+from fencepost.harness.plan.probes import (
     AlterIsrProbe,
+    ApiProbe,
     ControlledShutdownProbe,
     CreatePartitionsProbe,
     CreateTopicProbe,
@@ -42,17 +46,18 @@ from harness.plan.probes import (
     ReplicaFetchProbe,
     ReplicaStateEventProbe,
     StopReplicaProbe,
+    UpdateFeaturesProbe,
     UpdateMetadataProbe,
     VoteProbe,
 )
-from harness.targets.security import BROKER_USER, PASSWORDS
+from fencepost.harness.targets.security import BROKER_USER, PASSWORDS
 
 MISDIRECTED_PAUSE = 0.1
-"""Seconds before a role is looked up again."""
-PHASES = {Outcome.SERVED: "ok", Outcome.REFUSED: "fail"}
-"""How the journal ends an operation; all others may have happened: `info`."""
+"""Seconds before a role is resolved again."""
+PHASES = {ProbeOutcome.SERVED: "ok", ProbeOutcome.REFUSED: "fail"}
+"""The phases that end an operation in the journal. After any other outcome it may have happened: `info`."""
 
-Ask = Callable[[Any, RawConnection, Context], Answer]
+Ask = Callable[[Any, RawConnection, References], ProbeAnswer]
 ASKS: dict[type, Ask] = {
     FetchProbe: data.ask_fetch,
     ReplicaFetchProbe: data.ask_replica_fetch,
@@ -62,24 +67,25 @@ ASKS: dict[type, Ask] = {
     HeartbeatProbe: control.ask_heartbeat,
     AlterIsrProbe: control.ask_alter_isr,
     DescribeQuorumProbe: control.ask_describe_quorum,
-    VoteProbe: control.ask_vote,
-    ControlledShutdownProbe: wishes.ask_controlled_shutdown,
-    MetadataHeartbeatProbe: wishes.ask_metadata_heartbeat,
-    IsrChangeProbe: wishes.ask_isr_change,
-    ReplicaStateEventProbe: wishes.ask_replica_state_event,
-    DeleteTopicProbe: wishes.ask_delete_topic,
-    CreatePartitionsProbe: wishes.ask_create_partitions,
-    ReassignProbe: wishes.ask_reassign,
-    ListReassignmentsProbe: wishes.ask_list_reassignments,
+    ControlledShutdownProbe: requests.ask_controlled_shutdown,
+    MetadataHeartbeatProbe: requests.ask_metadata_heartbeat,
+    IsrChangeProbe: requests.ask_isr_change,
+    ReplicaStateEventProbe: requests.ask_replica_state_event,
+    DeleteTopicProbe: requests.ask_delete_topic,
+    CreatePartitionsProbe: requests.ask_create_partitions,
+    ReassignProbe: requests.ask_reassign,
+    ListReassignmentsProbe: requests.ask_list_reassignments,
+    ApiProbe: api.ask_api,
+    UpdateFeaturesProbe: requests.ask_update_features,
 }
 
-AskNode = Callable[[Any, str, RawConnection, Context], Answer]
+AskNode = Callable[[Any, str, RawConnection, References], ProbeAnswer]
 COMMANDS: dict[type, AskNode] = {
     LeaderAndIsrProbe: commands.ask_leader_and_isr,
     UpdateMetadataProbe: commands.ask_update_metadata,
     StopReplicaProbe: commands.ask_stop_replica,
 }
-"""These name the registration of the broker that is asked, too."""
+"""Requests that carry the epoch of the broker that receives them."""
 
 FOR_CLIENTS = (
     ProduceProbe,
@@ -92,22 +98,31 @@ FOR_CLIENTS = (
     ReassignProbe,
     ListReassignmentsProbe,
     DescribeQuorumProbe,
+    ApiProbe,
+    UpdateFeaturesProbe,
 )
-"""What a broker takes from clients; all else it takes at its INTERNAL listener."""
+"""Requests of clients. A broker receives all others at its INTERNAL listener."""
 
 
 class Prober:
-    """Asks the probes of a run; those in the background each in a thread of its own."""
+    """Runs the probes of a plan; each probe in the background has a thread of its own."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._references = context.references
+        self._unchanged = Snapshots(context.references, context.clients, context.clock)
         self._threads: list[threading.Thread] = []
 
     def run(self, probe: Probe, name: str) -> None:
-        """Ask as often as the plan says. StepError if a reference leads to nobody, so that nothing could be sent."""
-        node = self._context.node(probe.node)
+        """Send the request as often as the plan says. Raise StepError if a reference resolves to no node, unless the
+        probe is in the background."""
         if not probe.background:
-            self._ask_all(probe, name, node)
+            self._ask_all(probe, name, self._references.node(probe.node))
+            return
+        try:
+            node = self._references.node(probe.node)
+        except StepError as error:
+            self._unasked(name, error)
             return
         thread = threading.Thread(target=self._ask_in_background, args=(probe, name, node), name=f"probe-{name}")
         self._threads.append(thread)
@@ -120,7 +135,7 @@ class Prober:
         self.finish()
 
     def finish(self) -> None:
-        """Wait for what runs in the background; each request has its own timeout."""
+        """Wait for the probes in the background; each request has its own timeout."""
         for thread in self._threads:
             thread.join()
         self._threads.clear()
@@ -129,75 +144,86 @@ class Prober:
         try:
             self._ask_all(probe, name, node)
         except StepError as error:
-            self._context.journal.write("note", name, "seen", {"what": "unasked", "sentence": str(error)})
+            self._unasked(name, error)
         except Exception as error:
-            self._context.journal.trouble(f"the probe {name} failed in the background: {error!r}")
+            self._context.journal.infrastructure(f"the probe {name} failed in the background: {error!r}")
+
+    def _unasked(self, name: str, error: StepError) -> None:
+        self._context.journal.write("note", name, "seen", {"what": "unasked", "message": str(error)})
 
     def _ask_all(self, probe: Probe, name: str, node: str) -> None:
         for number in range(probe.repeat):
             if number:
-                self._context.wait(lambda: False, time.monotonic() + probe.every_ms / 1000)
+                self._context.clock.sleep_until(time.monotonic() + probe.every_ms / 1000)
             self._ask_holder(probe, name, node, number)
 
     def _ask_holder(self, probe: Probe, name: str, node: str, number: int) -> None:
-        """Ask again for a while if the role that the plan names was just given to another node: `misdirected`."""
-        deadline = time.monotonic() + RESOLVE_WITHIN
+        """Repeat a `misdirected` request for a while: the role that the plan names has just moved to another node.
+
+        A request whose expected outcome is awaited is repeated until its deadline.
+        """
+        deadline = time.monotonic() + (_awaited_ms(probe) / 1000 or RESOLVE_WITHIN)
         for attempt in itertools.count():
             op = f"probe-{name}-{number}" + (f"-{attempt}" if attempt else "")
             if not self._ask(probe, name, node, number, op, last=time.monotonic() >= deadline):
                 return
-            self._context.wait(lambda: False, time.monotonic() + MISDIRECTED_PAUSE)
-            node = self._context.node(probe.node)
+            self._context.clock.sleep_until(time.monotonic() + MISDIRECTED_PAUSE)
+            node = self._references.node(probe.node)
 
     def _ask(self, probe: Probe, name: str, node: str, number: int, op: str, *, last: bool) -> bool:
-        """Ask once; True if the answer only says that the question came to the wrong node, unless it is the `last`."""
+        """Send one request. Return whether it is to be repeated, which the `last` one never is."""
         context = self._context
-        before = settled(probe.unchanged, context)
-        asked = {"f": "probe", "process": "probe", "step": name, "request": probe.request}
-        context.journal.write("op", op, "invoke", asked, node=node)
+        before = self._unchanged.settled(probe.unchanged)
+        request = {"f": "probe", "process": "probe", "step": name, "request": probe.request}
+        topic = {"topic": probe.topic} if isinstance(probe, DeleteTopicProbe) else {}
+        context.journal.write("op", op, "invoke", request | topic, node=node)
         try:
             answer = self._answer(probe, name, node, number)
         except StepError as error:
-            unasked = {"outcome": Outcome.ABSENT.value, "error": None, "body": {"reason": str(error)}}
-            context.journal.write("op", op, "info", asked | unasked, node=node)
+            absent = {"outcome": ProbeOutcome.ABSENT.value, "error": None, "body": {"reason": str(error)}}
+            context.journal.write("op", op, "info", request | absent, node=node)
             raise
         if not last and self._misdirected(probe, node, answer):
-            answer = Answer(Outcome.MISDIRECTED, answer.error, answer.body)
+            answer = ProbeAnswer(ProbeOutcome.MISDIRECTED, answer.error, answer.body)
+        elif not last and _awaited_ms(probe) and not _is_expected(probe, answer):
+            answer = ProbeAnswer(ProbeOutcome.AWAITED, answer.error, answer.body)
         result = {"outcome": answer.outcome.value, "error": answer.error, "body": dict(answer.body)}
         if probe.unchanged:
-            after = snapshot(probe.unchanged, context)
+            after = self._unchanged.snapshot(probe.unchanged)
             result["changed"] = None if before is None or after is None else changes(before, after)
-        context.journal.write("op", op, PHASES.get(answer.outcome, "info"), asked | result, node=node)
-        return answer.outcome is Outcome.MISDIRECTED
+        context.journal.write("op", op, PHASES.get(answer.outcome, "info"), request | result, node=node)
+        return answer.outcome in (ProbeOutcome.MISDIRECTED, ProbeOutcome.AWAITED)
 
-    def _misdirected(self, probe: Probe, node: str, answer: Answer) -> bool:
-        """A controller that was just elected may not act yet, and a role may move between looking and asking."""
+    def _misdirected(self, probe: Probe, node: str, answer: ProbeAnswer) -> bool:
+        """Return whether the answer is due to a new controller that does not act yet, or to a role that just moved."""
         if probe.node == "active-controller":
             claimed = probe.expect is not None and matches(
                 probe.expect.outcome, {"outcome": answer.outcome.value, "error": answer.error}
             )
             return answer.error == ErrorCode.not_controller.value and not claimed
         if probe.node.startswith("leader:"):
-            moved = holds(lambda: self._context.nodes_now(probe.node) != (node,))
+            moved = holds(lambda: self._references.nodes_now(probe.node) != (node,))
             return answer.error == ErrorCode.not_leader_or_follower.value and moved
         return False
 
-    def _answer(self, probe: Probe, name: str, node: str, number: int) -> Answer:
+    def _answer(self, probe: Probe, name: str, node: str, number: int) -> ProbeAnswer:
         if self._context.cluster.processes.status(node).running not in (Running.RUNNING, Running.PAUSED):
-            return Answer(Outcome.ABSENT, None, {"reason": f"{node} does not run"})
+            return ProbeAnswer(ProbeOutcome.ABSENT, None, {"reason": f"{node} does not run"})
         try:
             listener = self._listener(probe, node)
-            with self._context.connect(node, listener, probe.timeout_ms / 1000) as connection:
+            with self._context.clients.connect(node, listener, probe.timeout_ms / 1000) as connection:
                 refused = self._log_in(probe, connection) if listener is Listener.INTERNAL else None
-                return refused or self._question(probe, name, node, number, connection)
+                return refused or self._send(probe, name, node, number, connection)
+        except NotOffered as error:
+            return ProbeAnswer(ProbeOutcome.NOT_ASKED, None, {"reason": f"{node} {error.reason}"})
         except Unanswered as error:
-            return Answer(Outcome.UNANSWERED, None, {"reason": str(error)})
+            return ProbeAnswer(ProbeOutcome.UNANSWERED, None, {"reason": str(error)})
         except Closed as error:
-            return Answer(Outcome.REFUSED, None, {"reason": str(error)})
+            return ProbeAnswer(ProbeOutcome.REFUSED, None, {"reason": str(error)})
         except NoAnswer as error:
-            return Answer(Outcome.UNREADABLE, None, {"reason": str(error)})
+            return ProbeAnswer(ProbeOutcome.UNREADABLE, None, {"reason": str(error)})
 
-    def _question(self, probe: Probe, name: str, node: str, number: int, connection: RawConnection) -> Answer:
+    def _send(self, probe: Probe, name: str, node: str, number: int, connection: RawConnection) -> ProbeAnswer:
         if isinstance(probe, ProduceProbe):
             return send_record(
                 connection,
@@ -209,12 +235,14 @@ class Prober:
                 acks=probe.acks,
                 timeout_ms=probe.timeout_ms,
             )
+        if isinstance(probe, VoteProbe):
+            return control.ask_vote(probe, connection, self._references, self._context.cluster.cluster_id)
         if command := COMMANDS.get(type(probe)):
-            return command(probe, node, connection, self._context)
-        return ASKS[type(probe)](probe, connection, self._context)
+            return command(probe, node, connection, self._references)
+        return ASKS[type(probe)](probe, connection, self._references)
 
-    def _log_in(self, probe: Probe, connection: RawConnection) -> Answer | None:
-        """As the brokers' own user unless the probe names another. The answer of a listener that refuses it."""
+    def _log_in(self, probe: Probe, connection: RawConnection) -> ProbeAnswer | None:
+        """Log in as the broker user, or the probe's. Return the listener's refusal, None on success."""
         if self._context.plan.security != "sasl":
             return None
         user = (probe.user if isinstance(probe, ReplicaStateEventProbe) else None) or BROKER_USER
@@ -225,3 +253,15 @@ class Prober:
         if self._context.cluster.node(node).is_controller:
             return Listener.CONTROLLER
         return Listener.CLIENT if isinstance(probe, FOR_CLIENTS) else Listener.INTERNAL
+
+
+def _awaited_ms(probe: Probe) -> int:
+    return probe.within_ms if isinstance(probe, ApiProbe) else 0
+
+
+def _is_expected(probe: Probe, answer: ProbeAnswer) -> bool:
+    """Return whether the answer is what the plan claims, or `served` if it claims nothing."""
+    data = {"outcome": answer.outcome.value, "error": answer.error}
+    if probe.expect is None:
+        return answer.outcome is ProbeOutcome.SERVED
+    return matches(probe.expect.outcome, data) is not (probe.expect.level is Level.NEVER)

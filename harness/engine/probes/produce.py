@@ -1,26 +1,29 @@
-"""Single records, straight to a named node: what no ordinary client can be made to do.
+"""Produce single records to a named node, which an ordinary client cannot be made to do.
 
-Each is journalled as a `send` as well, so that the oracle of the workload holds the cluster to what it acknowledged.
+Each is journalled as a `send` as well, so that the checkers hold the cluster to what it acknowledged.
 """
 
 from __future__ import annotations
 
 import io
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from kio.records.schema import NewRecordBatch, Record
 from kio.records.writers import write_batch
 from kio.schema.errors import ErrorCode
-from kio.schema.produce.v9.request import PartitionProduceData, ProduceRequest, TopicProduceData
-from kio.schema.produce.v9.response import ProduceResponse
 from kio.schema.types import TopicName
 from kio.static.primitive import Records, TZAwareMicros, i8, i16, i32, i32Timedelta, i64
 
-from harness.clients.raw import NoAnswer, RawConnection
-from harness.engine.probes.answer import Answer, Outcome, answered
-from harness.plan.base import Acks
-from results.records.journal import JournalWriter
+from fencepost.harness.clients.old_requests import message_set
+from fencepost.harness.clients.raw import NoAnswer, RawConnection
+from fencepost.harness.clients.versions import PRODUCE
+from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
+from fencepost.harness.plan.base import Acks
+from fencepost.results.records.journal import JournalWriter
 
+WITH_BATCHES = 3
+"""The first version of Produce that takes record batches (magic 2)."""
 REFUSED_BEFORE_APPEND = frozenset(
     {
         ErrorCode.unknown_topic_or_partition,
@@ -35,11 +38,11 @@ REFUSED_BEFORE_APPEND = frozenset(
         ErrorCode.unsupported_version,
     }
 )
-"""After any other error, or none at all, the record may be in the log."""
+"""Errors after which the record is certainly not in the log; after any other, or without an answer, it may be."""
 WHILE_IT_WAITED = frozenset(
     {ErrorCode.unknown_topic_or_partition, ErrorCode.not_leader_or_follower, ErrorCode.fenced_leader_epoch}
 )
-"""At acks=all these may come after the append, too: the leader was deposed while the record waited."""
+"""At acks=all these errors may come after the append, too: the leader was deposed while the record waited."""
 
 
 def send_record(
@@ -52,19 +55,20 @@ def send_record(
     partition: int,
     acks: Acks,
     timeout_ms: int,
-) -> Answer:
-    """One record in one batch. `raw.NoAnswer` if there is no answer; at acks 0 there never is: `unanswered`."""
+) -> ProbeAnswer:
+    """Send one record in one batch. Raise `raw.NoAnswer` without an answer; at acks 0 it is always `unanswered`."""
+    api = connection.newest(PRODUCE)
     value = f"{process}-{number}"
     data: dict[str, object] = {"process": process, "f": "send", "topic": topic, "partition": partition}
     sent = {"value": value, "acks": str(acks), "idempotent": False}
     journal.write("op", f"send-{value}", "invoke", data | sent)
-    request = _request(topic, partition, acks, timeout_ms, value)
+    request = _request(api, topic, partition, acks, timeout_ms, value)
     try:
         if acks == 0:
             connection.send(request)
             journal.write("op", f"send-{value}", "info", data | {"error": "acks 0 has no answer"})
-            return Answer(Outcome.UNANSWERED, None, {"value": value})
-        answer = connection.call(request, ProduceResponse, timeout_ms / 1000)
+            return ProbeAnswer(ProbeOutcome.UNANSWERED, None, {"value": value})
+        answer = connection.call(request, api.ProduceResponse, timeout_ms / 1000)
     except NoAnswer as error:
         journal.write("op", f"send-{value}", "info", data | {"error": str(error)})
         raise
@@ -80,15 +84,16 @@ def send_record(
     return answered(found.error_code, value=value, offset=found.base_offset)
 
 
-def _request(topic: str, partition: int, acks: Acks, timeout_ms: int, value: str) -> ProduceRequest:
-    records = Records(_batch(value.encode()))
-    return ProduceRequest(
+def _request(api: Any, topic: str, partition: int, acks: Acks, timeout_ms: int, value: str) -> Any:
+    old = api.ProduceRequest.__version__ < WITH_BATCHES
+    records = Records((message_set if old else _batch)(value.encode()))
+    return api.ProduceRequest(
         acks=i16(-1 if acks == "all" else acks),
         timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms)),
         topic_data=(
-            TopicProduceData(
+            api.request.TopicProduceData(
                 name=TopicName(topic),
-                partition_data=(PartitionProduceData(index=i32(partition), records=records),),
+                partition_data=(api.request.PartitionProduceData(index=i32(partition), records=records),),
             ),
         ),
     )

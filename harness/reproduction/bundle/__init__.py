@@ -1,6 +1,6 @@
-"""A run in one archive, from which somebody else starts the same topology and makes the same faults.
+"""A run in one archive, from which another machine starts the same topology and makes the same faults.
 
 topology   the cluster of a plan as services of a compose file, with every file that its nodes read
-schedule   what the run did to nodes and links, and when
+schedule   the actions of the run on nodes and links, with their times
 pack       all of that, and the run itself, in one archive
 """

@@ -1,4 +1,4 @@
-"""One archive with a run and everything that it takes to start its topology elsewhere."""
+"""One archive with a run and all files that starting its topology elsewhere needs."""
 
 from __future__ import annotations
 
@@ -13,28 +13,37 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from harness.backends.docker.images import DOCKERFILES, Image
-from harness.errors import UsageError
-from harness.plan.file import load_plan
-from harness.plan.model import Plan
-from harness.report import write_report
-from harness.reproduction.bundle.schedule import Schedule, schedule
-from harness.reproduction.bundle.topology import API_PORTS, INSIDE, Topology, topology, write_links, write_nodes
-from harness.reproduction.replaying import stored_verdict
-from harness.targets import target as targets
-from results.records.folder import FolderError, Manifest, RunFolder
-from results.records.journal import being_written, read_journal
+from fencepost.harness.backends.docker.images import DOCKERFILES, Image
+from fencepost.harness.backends.docker.wheels import REQUIREMENTS
+from fencepost.harness.errors import UsageError
+from fencepost.harness.plan.file import load_plan
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.report import write_report
+from fencepost.harness.reproduction.bundle.schedule import Schedule, schedule
+from fencepost.harness.reproduction.bundle.topology import (
+    API_PORTS,
+    INSIDE,
+    Topology,
+    topology,
+    write_links,
+    write_nodes,
+)
+from fencepost.harness.reproduction.replaying import stored_verdict
+from fencepost.harness.targets import registry as targets
+from fencepost.harness.targets.reference import plant_again
+from fencepost.results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.records.journal import being_written, read_journal
 
 OWNER = 10001
-"""Who nodes are in their images."""
+"""The user id of nodes in their images."""
 LEFT_OUT = ("pods",)
-"""What a run folder holds besides that means nothing elsewhere: sockets."""
+"""The parts of a run folder that mean nothing elsewhere: sockets."""
 
 
 def bundle(folder: RunFolder, out: Path) -> Path:
-    """Write the archive, whole or not at all; gives its path.
+    """Write the archive, whole or not at all, and return its path.
 
-    UsageError or FolderError with a sentence if there is nothing to pack, or if the target has no images.
+    Raise UsageError or FolderError if there is nothing to pack, or if the target has no images.
     """
     if not folder.journal.is_file():
         raise FolderError(f"{folder.path} has no {folder.journal.name}: there is no run to pack")
@@ -43,6 +52,9 @@ def bundle(folder: RunFolder, out: Path) -> Path:
     if out.resolve().is_relative_to(folder.path.resolve()):
         raise UsageError(f"{out} is inside the folder that is to be packed: name another place with --out")
     plan = load_plan(folder.plan)
+    manifest = _manifest(folder)
+    if manifest is not None:
+        plant_again(manifest.planted_defect)
     target = targets.load(plan.target)
     target.prepare()
     found = topology(plan, target)
@@ -60,22 +72,22 @@ def bundle(folder: RunFolder, out: Path) -> Path:
         for kind in found.images:
             if kind != "pod":
                 write_nodes(target, found, root / "images" / kind / "nodes")
-        _render(folder, plan, target.version, found, root)
+        _render(folder, plan, manifest.target_version if manifest is not None else target.version, found, root)
         draft = Path(scratch) / "bundle"
         with tarfile.open(draft, "w:gz", compresslevel=6) as archive:
-            archive.add(root, arcname=name, filter=_of_nobody)
+            archive.add(root, arcname=name, filter=_without_owner)
         draft.replace(out)
     return out
 
 
-def _of_nobody(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     return entry if entry.isfile() or entry.isdir() or entry.issym() else None
 
 
 def _copy_run(folder: RunFolder, into: Path) -> None:
-    """All of it but what cannot be copied: sockets and the like."""
+    """Copy all of it but sockets and the like, which cannot be copied."""
 
     def ignored(at: str, names: list[str]) -> set[str]:
         special = {name for name in names if not (Path(at, name).is_file() or Path(at, name).is_dir())}
@@ -101,7 +113,7 @@ def _pod_lines() -> Iterator[str]:
 
 
 def _node_lines() -> Iterator[str]:
-    """A volume is filled from the image when it is first used, its owner included."""
+    """Yield the lines for the nodes. A volume is filled from the image when it is first used, its owner included."""
     yield "# The configuration and the empty directories of the nodes of this topology."
     yield f"COPY --chown={OWNER}:{OWNER} nodes/ {INSIDE}/nodes/"
 
@@ -130,12 +142,12 @@ def _words(folder: RunFolder, plan: Plan, version: str, found: Topology, planned
     }
     return {
         "run": folder.name,
-        "story": plan.story,
+        "scenario": plan.scenario,
         "title": plan.title,
         "target": plan.target,
-        "version": _version(folder) or version,
+        "version": version,
         "verdict": verdict.verdict.value if verdict else "not judged",
-        "headline": verdict.headline if verdict else "The run's harness did not live to judge it.",
+        "headline": verdict.headline if verdict else "The run ended before it was judged.",
         "tag": f"fencepost-bundle-{folder.name.lower()}",
         "inside": str(INSIDE),
         "subnet": found.subnet,
@@ -152,6 +164,7 @@ def _words(folder: RunFolder, plan: Plan, version: str, found: Topology, planned
         "missing": (*planned.missing, *_without_a_copy(plan)),
         "machine": f"{platform.system()} on {platform.machine()}",
         "own": "reference" in found.images,
+        "fetches": any(f"wheels/{REQUIREMENTS}" in image.context for image in found.images.values()),
         "java": any(kind not in ("pod", "reference") for kind in found.images),
     }
 
@@ -165,9 +178,9 @@ def _without_a_copy(plan: Plan) -> Iterator[str]:
             )
 
 
-def _version(folder: RunFolder) -> str | None:
+def _manifest(folder: RunFolder) -> Manifest | None:
     try:
-        return Manifest.load(folder.manifest).target_version
+        return Manifest.load(folder.manifest)
     except (OSError, ValueError, TypeError, FolderError):
         return None
 

@@ -1,7 +1,8 @@
-"""What a run did to its nodes and links, and when: for a script that does it again without the harness.
+"""The actions of a run on its nodes and links, with their times, for a script that repeats them without the harness.
 
-It comes from the journal, so roles are the nodes that they were in that run, and times are those that it took. What
-only the harness can do (a disk that fails, a clock that jumps, another node's directory) is named, and left out.
+It comes from the journal, so roles are the nodes that had them in that run, and times are those of that run. Faults
+that only the harness can inject (a disk that fails, a clock that jumps, another node's directory) are named and left
+out.
 """
 
 from __future__ import annotations
@@ -12,17 +13,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from faults.capabilities import Harm, Stream, Toxic
-from harness.network.toxiproxy import described
-from results.records.events import Event
-from results.records.journal import Journal
+from fencepost.faults.capabilities import Harm, Stream, Toxic
+from fencepost.faults.fault import BundleScript
+from fencepost.faults.registry import FAULTS
+from fencepost.harness.network.toxiproxy import described
+from fencepost.results.records.events import Event
+from fencepost.results.records.journal import Journal
 
 _OF_NODES = {"killed": "kill", "paused": "pause", "resumed": "unpause", "stopping": "stop", "started": "start"}
 _TOXIC = re.compile(r"([a-z]+)(?: (\d+))? of (requests|replies)")
-FAULTS_OF_NODES = ("kill", "pause", "duplicate", "crash-loop", "terminate", "rolling-restart")
-"""Nothing but what the journal says of processes."""
-COMING_AND_GOING = "flapping"
-"""A fault whose effects on links come and go, while the journal has its begin and its end."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Action:
 class Schedule:
     actions: tuple[Action, ...]
     missing: tuple[str, ...]
-    """Sentences about what the script cannot do."""
+    """Messages about the faults that the script leaves out."""
 
     @property
     def seconds(self) -> float:
@@ -50,7 +49,7 @@ class Schedule:
 
 
 def schedule(journal: Journal, links: Mapping[tuple[str, str], tuple[str, ...]]) -> Schedule:
-    """`links` gives the names of the proxies that a link consists of."""
+    """Return the schedule of a run. `links` has the names of the proxies that a link consists of."""
     begin = next((event.t for event in journal.of("step", "begin")), 0.0)
     missing: list[str] = []
     actions = [
@@ -81,22 +80,23 @@ def _of_links(
 
 
 def _toxics(effect: str) -> list[Toxic]:
-    """The other way round than their `str`."""
+    """Parse toxics from their `str`."""
     return [Toxic(Harm(harm), Stream(stream), int(amount or 0)) for harm, amount, stream in _TOXIC.findall(effect)]
 
 
 def _left_out(name: str, events: Mapping[str, Event], links: Mapping[tuple[str, str], tuple[str, ...]]) -> str | None:
     kind = events["intent"].data.get("fault", name) if "intent" in events else name
     effects = _effects(events)
-    if kind == COMING_AND_GOING:
+    script = FAULTS[kind].bundle_script if kind in FAULTS else BundleScript.NOTHING
+    if script is BundleScript.LINK_EFFECTS_ONCE:
         return f"{name} ({kind}): the script breaks these links once, for as long as they came and went in the run."
     if effects:
         unknown = [each for each in effects if each["effect"] != "cut" and not _toxics(each["effect"])]
         unknown += [each for each in effects if (each["from"], each["to"]) not in links]
         return f"{name} ({kind}): not all of what it did to links is known to the script." if unknown else None
-    if kind in FAULTS_OF_NODES:
+    if script is BundleScript.PROCESS_EVENTS:
         return None
-    return f"{name} ({kind}): only fencepost can do that; the script starts and ends nodes as the run did, no more."
+    return f"{name} ({kind}): only fencepost can inject it; the script repeats only starts and ends of nodes."
 
 
 def _effects(events: Mapping[str, Event]) -> list[dict[str, Any]]:

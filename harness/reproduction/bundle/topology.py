@@ -12,18 +12,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.backends.docker.commands import Contained, contained
-from harness.backends.docker.images import Image, pod_image
-from harness.backends.docker.premises import PodAddresses, links_from
-from harness.cluster import lay_out
-from harness.network.addresses import DOOR_PORT, FIRST_K, LAST_K, Endpoint
-from harness.network.layout import PROBE_SITE, Layout, Listener, Node, Proxy, hosts_file
-from harness.plan.hash import plan_hash
-from harness.plan.model import Plan
-from harness.targets.target import Installation, Target, new_uuid, write_properties
+from fencepost.harness.backends.docker.commands import ContainerCommand, contained
+from fencepost.harness.backends.docker.environment import PodAddresses, links_from
+from fencepost.harness.backends.docker.images import Image, NamedImage, pod_image
+from fencepost.harness.cluster.cluster import lay_out
+from fencepost.harness.errors import UsageError
+from fencepost.harness.network.addresses import ACCEPT_DELAY_PORT, FIRST_K, LAST_K, Endpoint
+from fencepost.harness.network.layout import PROBE_SITE, Layout, Listener, Node, Proxy, hosts_file
+from fencepost.harness.plan.hash import plan_hash
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.targets.target import Installation, Target, new_uuid, write_configuration
 
 INSIDE = Path("/fencepost")
-"""Where the images have the files of nodes and pods."""
+"""The folder of the files of nodes and pods in the images."""
 API_PORTS = 18400
 """The API of a pod's Toxiproxy is at this port of 127.0.0.1, plus the index of its node; that of the sites at it."""
 SITE_PORTS = 20000
@@ -35,7 +36,7 @@ class Service:
     """A node, with its pod."""
 
     node: Node
-    contained: Contained
+    contained: ContainerCommand
     environment: dict[str, str]
     hosts: dict[str, str]
     later: bool
@@ -47,7 +48,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Entry:
-    """What clients connect to: `published` on the machine leads to a port of the container of the sites."""
+    """An address for clients: `published` on the machine leads to a port of the container of the sites."""
 
     name: str
     published: Endpoint
@@ -97,30 +98,33 @@ def topology(plan: Plan, target: Target) -> Topology:
     k = FIRST_K + int(plan_hash(plan)[:8], 16) % (LAST_K - FIRST_K)
     addresses = PodAddresses(k, f"10.213.{k}")
     layout = lay_out(plan, addresses)
-    installation = Installation(layout, plan.timing, new_uuid(), INSIDE / "nodes", plan.security)
+    installation = Installation(layout, plan.timing, new_uuid(), INSIDE / "nodes", plan.security, plan.settings)
     later = {spec.name for spec in plan.topology.nodes if spec.start == "later"}
     services = []
     for node in layout.nodes:
         command = target.command(node, installation)
         hosts = {name: at for name, at in _hosts(layout, node).items() if name != "localhost"}
-        services.append(Service(node, contained(command), dict(command.environment), hosts, node.name in later))
+        inside = contained(command, fetch=False)
+        if isinstance(inside.image, NamedImage):
+            raise UsageError(f"a run with the image {inside.image.title} cannot be bundled: its files are unknown")
+        services.append(Service(node, inside, dict(command.environment), hosts, node.name in later))
     return Topology(installation, addresses.range, tuple(services), tuple(_entries(layout)))
 
 
 def write_nodes(target: Target, found: Topology, into: Path) -> None:
-    """`NAME/` with configuration, name table and formatted directories, as they are at `INSIDE/nodes` in the image."""
+    """Write `NAME/` with configuration, name table and formatted directories, as at `INSIDE/nodes` in the image."""
     inside, here = found.installation, replace(found.installation, nodes=into)
     for service in found.services:
         node = service.node
         here.home(node).mkdir(parents=True)
         here.hosts(node).write_text(hosts_file(_hosts(found.layout, node)))
-        write_properties(here.properties(node), target.properties(node, inside))
+        write_configuration(target, node, inside, here.home(node))
         if node.directory != "same":
             target.format(node, here)
 
 
 def write_links(found: Topology, into: Path) -> None:
-    """What each Toxiproxy opens when it starts: `NODE.json` and `sites.json`."""
+    """Write the proxies that each Toxiproxy opens when it starts: `NODE.json` and `sites.json`."""
     into.mkdir(parents=True, exist_ok=True)
     for service in found.services:
         proxies = [_opened(proxy) for proxy in links_from(found.layout, service.node)]
@@ -133,15 +137,15 @@ def write_links(found: Topology, into: Path) -> None:
 
 
 def _opened(proxy: Proxy) -> dict[str, Any]:
-    """Without doors, an ensemble takes a few seconds more to find itself."""
+    """Return the port of a link's upstream, without the accept-delay proxy: elections then take seconds longer."""
     upstream = proxy.upstream
-    if upstream.port == DOOR_PORT:
+    if upstream.port == ACCEPT_DELAY_PORT:
         upstream = Endpoint(upstream.host, Listener.QUORUM.port)
     return {"name": proxy.name, "listen": str(proxy.listen), "upstream": str(upstream), "enabled": True}
 
 
 def _hosts(layout: Layout, node: Node) -> dict[str, str]:
-    """Without the name of the machine that packs: a pod is called as its node is."""
+    """Return the names that a node resolves, without that of the packing machine: a pod has the name of its node."""
     own = {node.name, "localhost", *(peer.name for peer in layout.nodes)}
     return {name: at for name, at in layout.hosts_of(node).items() if name in own}
 

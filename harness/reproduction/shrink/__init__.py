@@ -1,8 +1,8 @@
-"""The smallest plan that still fails: delta debugging over all that a plan is made of.
+"""The smallest plan that still fails: delta debugging over the parts of a plan.
 
-ddmin     subsets of things, and a predicate: knows no plan
-parts     what a plan is made of, and plans with parts taken out
-numbers   how long and how often, made less
+ddmin     subsets of things and a predicate, without knowledge of plans
+parts     the parts of a plan, and plans without some of them
+numbers   durations and counts, reduced
 trials    whether a plan fails at the stated rate
-search    one after another, until nothing more can be dropped or the time is up
+search    all of these, until nothing more can be dropped or the time is up
 """

@@ -1,4 +1,4 @@
-"""Which of many things a failure needs.
+"""Find the things that a failure needs.
 
 Source: A. Zeller, R. Hildebrandt, Simplifying and isolating failure-inducing input, 2002 (the algorithm ddmin).
 """
@@ -13,10 +13,10 @@ Thing = TypeVar("Thing")
 
 
 def ddmin(things: Sequence[Thing], fails: Callable[[tuple[Thing, ...]], bool]) -> tuple[Thing, ...]:
-    """A part of `things`, in their order, that fails and of which no single thing can be left out.
+    """Return a subset of `things`, in their order, that fails and from which no single thing can be dropped.
 
-    `fails` is asked about smaller parts only: that all together fail is taken for granted. Where it is not sure of its
-    answer (a failure that comes and goes), the result is what it said.
+    `fails` is called for smaller subsets only: all together are assumed to fail. If a failure comes and goes, the
+    result follows the answers that `fails` gave.
     """
     kept = tuple(things)
     if not kept or fails(()):
@@ -25,7 +25,7 @@ def ddmin(things: Sequence[Thing], fails: Callable[[tuple[Thing, ...]], bool]) -
     while len(kept) > 1:
         smaller = next((part for part in _candidates(kept, pieces) if fails(part)), None)
         if smaller is not None:
-            # A whole piece starts over; what is left after one was taken out is as finely cut as before.
+            # One piece alone starts over; a complement keeps the present granularity.
             pieces = 2 if len(smaller) <= -(-len(kept) // pieces) else max(pieces - 1, 2)
             kept = smaller
         elif pieces >= len(kept):

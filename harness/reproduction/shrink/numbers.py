@@ -1,24 +1,24 @@
-"""How long something is held, how often it is done, how many partitions there are: made less, one number at a time."""
+"""Durations, counts and numbers of partitions in a plan, reduced one at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.plan.injects import InjectStep
-from harness.plan.model import Plan
-from harness.plan.steps import Hold, Produce
-from harness.reproduction.shrink.parts import mended
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.steps import Hold, Produce
+from fencepost.harness.reproduction.shrink.parts import mended
 
 OF_FAULTS = ("times", "cycles", "rounds", "count")
-"""Fields of inject steps that say how often, besides those in milliseconds."""
+"""Fields of faults that are counts. All fields in milliseconds are reduced as well."""
 WORTH = 50
-"""Milliseconds; by less than this no duration is made smaller."""
+"""Smallest reduction of a duration, in milliseconds."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """`of`: a step, by its name, or a topic. `least`: below that it makes no sense."""
+    """A number in a plan. `of`: the name of a step or a topic. `least`: the smallest value that makes sense."""
 
     of: str
     field: str
@@ -26,7 +26,7 @@ class Number:
     least: int
 
     def smaller(self) -> Iterator[int]:
-        """Candidates, the boldest first."""
+        """Yield smaller values to try, the smallest first."""
         tried = {self.value}
         for value in (self.least, self.value // 4, self.value // 2, self.value * 3 // 4):
             if value not in tried and self.least <= value < self.value and self._worth(value):

@@ -1,7 +1,7 @@
-"""What a plan is made of, and the plan that is left when some of it is taken out.
+"""The parts of a plan, and the plan without some of them.
 
-Whatever refers to what was taken out goes with it: a fault's heal, a hold after it, a probe of a node that is gone.
-`harness.plan.check` finds these, so a plan that is left is one that can be run, or there is none.
+Everything that refers to a dropped part is dropped as well: the heal of a fault, a hold after it, a probe of a node.
+`fencepost.harness.plan.check` finds these, so a plan that is left can be run, or there is none.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness.plan.base import PlanModel
-from harness.plan.check import problems
-from harness.plan.conditions import AwaitStep
-from harness.plan.hash import plain
-from harness.plan.injects import InjectStep
-from harness.plan.model import Plan
-from harness.plan.probes import ProbeStep
-from harness.plan.steps import Heal, Hold, Produce, Workload
+from fencepost.harness.plan.base import PlanModel
+from fencepost.harness.plan.conditions import AwaitStep
+from fencepost.harness.plan.hash import plain
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.probes import ProbeStep
+from fencepost.harness.plan.rehearsal import problems_to_run
+from fencepost.harness.plan.steps import Heal, Hold, Produce, Workload
 
 
-class Kind(Enum):
-    """In the order in which they are tried: what takes most with it comes first."""
+class PartKind(Enum):
+    """Kinds of parts, in the order in which they are dropped: those with the most dependent parts first."""
 
     FAULT = "fault"
-    """With its heal, and the steps that follow it until something else is broken or healed."""
+    """With its heal, and the steps after it up to the next fault or heal."""
     BARE_FAULT = "bare fault"
-    """With its heal, and only what names it."""
+    """With its heal, and only the steps that name it."""
     STEP = "step"
     CLIENT = "client"
     TOPIC = "topic"
@@ -38,12 +38,14 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Part:
-    kind: Kind
+    """A part of a plan, by kind and name."""
+
+    kind: PartKind
     name: str
 
 
 def named(plan: Plan) -> Plan:
-    """The same plan with every step named, so that names stay when steps before them go."""
+    """Return the same plan with every step named, so that names stay when earlier steps are dropped."""
     steps = [
         step if step.as_ is not None else step.model_copy(update={"as_": plan.step_name(place)})
         for place, step in enumerate(plan.steps)
@@ -51,13 +53,13 @@ def named(plan: Plan) -> Plan:
     return plan.model_copy(update={"steps": tuple(steps)})
 
 
-def parts(plan: Plan, kind: Kind) -> tuple[Part, ...]:
-    """All of one kind, in the plan's order."""
+def parts(plan: Plan, kind: PartKind) -> tuple[Part, ...]:
+    """Return all parts of one kind, in the order of the plan."""
     return tuple(Part(kind, name) for name in _NAMES[kind](plan))
 
 
 def without(plan: Plan, dropped: Collection[Part]) -> Plan | None:
-    """What is left; None if that is no plan. The plan's steps are all named."""
+    """Return the plan without these parts; None if none is left that can run. All its steps have to be named."""
     for part in dropped:
         left = _DROP[part.kind](plan, part.name)
         if left is None:
@@ -67,8 +69,8 @@ def without(plan: Plan, dropped: Collection[Part]) -> Plan | None:
 
 
 def mended(plan: Plan) -> Plan | None:
-    """The plan without what leads nowhere; None if that does not help."""
-    while wrong := problems(plan):
+    """Return the plan without steps and clients that refer to missing parts; None if it still has mistakes."""
+    while wrong := problems_to_run(plan):
         places = {problem.at[:2] for problem in wrong if problem.at[0] in ("steps", "coverage")}
         clients = {problem.at[:3] for problem in wrong if problem.at[0] == "workload"}
         if len(places) + len(clients) == 0:
@@ -105,7 +107,7 @@ def _fault_names(plan: Plan) -> Iterator[str]:
 
 
 def _step_names(plan: Plan) -> Iterator[str]:
-    """All but faults, their heals, and the start of the work, without which nothing is ever acknowledged."""
+    """Yield all steps except faults, heals, and the start of the workload, without which no record is acknowledged."""
     for place, step in enumerate(plan.steps):
         work = isinstance(step, Workload) and step.action == "start"
         if not isinstance(step, InjectStep | Heal) and not work:
@@ -117,18 +119,18 @@ def _client_names(plan: Plan) -> Iterator[str]:
     yield from (spec.name for spec in plan.workload.consumers)
 
 
-_NAMES: dict[Kind, Callable[[Plan], Iterator[str]]] = {
-    Kind.FAULT: _fault_names,
-    Kind.BARE_FAULT: _fault_names,
-    Kind.STEP: _step_names,
-    Kind.CLIENT: _client_names,
-    Kind.TOPIC: lambda plan: (topic.name for topic in plan.topics),
-    Kind.NODE: lambda plan: (node.name for node in plan.topology.nodes),
+_NAMES: dict[PartKind, Callable[[Plan], Iterator[str]]] = {
+    PartKind.FAULT: _fault_names,
+    PartKind.BARE_FAULT: _fault_names,
+    PartKind.STEP: _step_names,
+    PartKind.CLIENT: _client_names,
+    PartKind.TOPIC: lambda plan: (topic.name for topic in plan.topics),
+    PartKind.NODE: lambda plan: (node.name for node in plan.topology.nodes),
 }
 
 
 def _without_fault(plan: Plan, name: str) -> Plan:
-    """Also what the fault is waited for, measured or probed by, up to the next step that breaks, heals or starts."""
+    """Drop a fault, and the steps after it that wait, hold or probe, up to the next step of another kind."""
     follows = (AwaitStep, Hold, ProbeStep, Produce)
     steps: list[Any] = []
     inside = False
@@ -158,7 +160,7 @@ def _without_client(plan: Plan, name: str) -> Plan:
 
 
 def _without_topic(plan: Plan, name: str) -> Plan:
-    """And without steps about its partitions, which no check of a plan looks at."""
+    """Drop a topic, and the steps about its partitions, which the check of a plan does not find."""
     partitions = {f"{name}-{number}" for topic in plan.topics for number in range(len(topic.assignments))}
     steps = [
         step
@@ -170,7 +172,7 @@ def _without_topic(plan: Plan, name: str) -> Plan:
 
 
 def _without_node(plan: Plan, name: str) -> Plan | None:
-    """Its replicas go too. None if a role, or a partition, would be left to nobody."""
+    """Drop a node and its replicas. None if a role or a partition would have no node left."""
     spec = plan.node(name)
     nodes = tuple(node for node in plan.topology.nodes if node.name != name)
     if {role for node in plan.topology.nodes for role in node.roles} - {role for node in nodes for role in node.roles}:
@@ -207,11 +209,11 @@ def _without_name(step: Any, name: str) -> Any:
     return step.model_copy(update=changes) if changes else step
 
 
-_DROP: dict[Kind, Callable[[Plan, str], Plan | None]] = {
-    Kind.FAULT: _without_fault,
-    Kind.BARE_FAULT: _without_step,
-    Kind.STEP: _without_step,
-    Kind.CLIENT: _without_client,
-    Kind.TOPIC: _without_topic,
-    Kind.NODE: _without_node,
+_DROP: dict[PartKind, Callable[[Plan, str], Plan | None]] = {
+    PartKind.FAULT: _without_fault,
+    PartKind.BARE_FAULT: _without_step,
+    PartKind.STEP: _without_step,
+    PartKind.CLIENT: _without_client,
+    PartKind.TOPIC: _without_topic,
+    PartKind.NODE: _without_node,
 }

@@ -1,4 +1,4 @@
-"""From a plan that fails to the smallest one found that still does."""
+"""The search from a failing plan to the smallest plan that still fails."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from harness.plan.injects import InjectStep
-from harness.plan.model import Plan
-from harness.reproduction.shrink.ddmin import ddmin
-from harness.reproduction.shrink.numbers import Number, numbers, with_number
-from harness.reproduction.shrink.parts import Kind, Part, named, parts, without
-from harness.reproduction.shrink.trials import Count, OutOfTime, Trials
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.reproduction.shrink.ddmin import ddmin
+from fencepost.harness.reproduction.shrink.numbers import Number, numbers, with_number
+from fencepost.harness.reproduction.shrink.parts import Part, PartKind, named, parts, without
+from fencepost.harness.reproduction.shrink.trials import Count, OutOfTime, Trials
 
 PASSES = 4
-"""What was needed may not be any more once something else is gone, so all is tried again; seldom more than twice."""
+"""Passes over all parts: a part may become unnecessary once another is dropped; seldom more than two are needed."""
 
 
 @dataclass(frozen=True)
-class Shrunk:
-    """`complete`: nothing more can be dropped; else the time was up. `count`: how often the smallest plan failed."""
+class ShrinkResult:
+    """The smallest plan found. `complete`: nothing more can be dropped; otherwise the time was up.
+
+    `count`: the failures and runs of the smallest plan.
+    """
 
     original: Plan
     plan: Plan
@@ -30,39 +33,41 @@ class Shrunk:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """In words, what the smallest plan does without."""
+        """The parts that the smallest plan does without, in words."""
         return tuple(_dropped(self.original, self.plan))
 
 
-def shrink(plan: Plan, trials: Trials, told: Callable[[str, Plan], None] = lambda what, plan: None) -> Shrunk | None:
-    """None if the plan itself does not fail at the stated rate. OutOfTime if not even that could be said.
+def shrink(
+    plan: Plan, trials: Trials, on_trial: Callable[[str, Plan], None] = lambda what, plan: None
+) -> ShrinkResult | None:
+    """Search the smallest plan; None if the plan itself does not fail at the rate. OutOfTime if that stays unknown.
 
-    `told` hears what is tried next, and the smallest plan so far.
+    `on_trial(what, plan)` is called before each trial with what is tried and the smallest plan so far.
     """
     original = named(plan)
-    told("the plan itself", original)
+    on_trial("the plan itself", original)
     if not trials.fails(original):
         return None
-    search = _Search(original, trials, told)
+    search = _Search(original, trials, on_trial)
     complete = False
     with suppress(OutOfTime):
         complete = search.run()
-    return Shrunk(original, search.plan, trials.of(search.plan), trials.runs, len(trials.counts), complete)
+    return ShrinkResult(original, search.plan, trials.of(search.plan), trials.runs, len(trials.counts), complete)
 
 
 class _Search:
-    """`plan` is the smallest so far, also when the time is up in the middle."""
+    """A search. `plan` is the smallest plan so far, also after OutOfTime."""
 
-    def __init__(self, plan: Plan, trials: Trials, told: Callable[[str, Plan], None]) -> None:
+    def __init__(self, plan: Plan, trials: Trials, on_trial: Callable[[str, Plan], None]) -> None:
         self.plan = plan
         self._trials = trials
-        self._told = told
+        self._on_trial = on_trial
 
     def run(self) -> bool:
-        """Whether nothing more can be dropped."""
+        """Search until nothing more can be dropped, and return True; False after PASSES passes."""
         for _ in range(PASSES):
             before = self.plan
-            for kind in Kind:
+            for kind in PartKind:
                 self._drop(kind)
             for number in list(numbers(self.plan)):
                 self._lessen(number)
@@ -70,14 +75,14 @@ class _Search:
                 return True
         return False
 
-    def _drop(self, kind: Kind) -> None:
+    def _drop(self, kind: PartKind) -> None:
         whole, everything = self.plan, parts(self.plan, kind)
 
         def fails(kept: tuple[Part, ...]) -> bool:
             candidate = without(whole, [part for part in everything if part not in kept])
             if candidate is None or candidate == whole:
                 return False
-            self._told(f"{len(kept)} of {_many(len(everything), kind.value)}", self.plan)
+            self._on_trial(f"{len(kept)} of {_many(len(everything), kind.value)}", self.plan)
             if not self._trials.fails(candidate):
                 return False
             if _size(candidate) < _size(self.plan):
@@ -91,14 +96,14 @@ class _Search:
             candidate = with_number(self.plan, number, value)
             if candidate is None:
                 continue
-            self._told(f"{number}: {value}", self.plan)
+            self._on_trial(f"{number}: {value}", self.plan)
             if self._trials.fails(candidate):
                 self.plan = candidate
                 return
 
 
 def _size(plan: Plan) -> tuple[int, ...]:
-    """Faults first: they are what has to be understood."""
+    """Return the size of a plan; the number of faults counts first, because a reader has to understand them."""
     return (
         sum(isinstance(step, InjectStep) for step in plan.steps),
         len(plan.steps) + len(plan.topology.nodes) + len(plan.topics),
@@ -126,7 +131,7 @@ def _dropped(original: Plan, plan: Plan) -> Iterator[str]:
     for number in numbers(original):
         value = left.get((number.of, number.field), number.value)
         if value != number.value:
-            yield f"{number}: {value} in place of {number.value}"
+            yield f"{number}: {value} instead of {number.value}"
 
 
 def _faults(plan: Plan) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whether a plan fails at the stated rate: each is run a few times, and none twice."""
+"""Trials of plans: each plan runs a few times to find out whether it fails at the stated rate."""
 
 from __future__ import annotations
 
@@ -8,37 +8,39 @@ from dataclasses import dataclass, field
 from enum import Enum
 from math import ceil
 
-from harness.plan.hash import plan_hash
-from harness.plan.model import Plan
+from fencepost.harness.plan.hash import plan_hash
+from fencepost.harness.plan.model import Plan
 
 
-class Outcome(Enum):
-    """Of one run of a candidate."""
+class TrialOutcome(Enum):
+    """The outcome of one run of a candidate."""
 
     FAILED = "failed as before"
     OTHER = "did not"
     NOTHING = "infrastructure"
-    """It says nothing; once a trial it is run again, and then it counts as one that did not fail."""
+    """The run says nothing. The first one of a plan is repeated; a second one counts as not failed."""
 
 
 class OutOfTime(Exception):
-    """The time that was given is over."""
+    """The deadline has passed."""
 
 
 @dataclass(frozen=True)
 class Count:
+    """Failures and runs of a plan."""
+
     failed: int
     runs: int
 
 
 @dataclass
 class Trials:
-    """`times` runs a plan, of which `rate` have to fail; a plan is given up, or believed, as soon as that is decided.
+    """Runs each plan up to `times` times; it fails if the fraction `rate` of its runs does.
 
-    `deadline` is monotonic: no run begins after it.
+    A trial ends as soon as its result is decided. No run begins after `deadline`, in monotonic seconds.
     """
 
-    run: Callable[[Plan], Outcome]
+    run: Callable[[Plan], TrialOutcome]
     times: int
     rate: float
     deadline: float
@@ -48,18 +50,18 @@ class Trials:
 
     @property
     def needed(self) -> int:
-        """So many of `times` have to fail. Rates are decimal fractions: 0.8 of 5 is 4, not a hair more."""
+        """The number of runs that have to fail. It is rounded before `ceil`, so that 0.8 of 5 is 4."""
         return max(1, ceil(round(self.rate * self.times, 9)))
 
     def fails(self, plan: Plan) -> bool:
-        """OutOfTime if it cannot be said before the deadline."""
+        """Return whether a plan fails, from an earlier trial if there was one. OutOfTime after the deadline."""
         name = plan_hash(plan)
         if name not in self.counts:
             self.counts[name] = self._count(plan)
         return self.counts[name].failed >= self.needed
 
     def of(self, plan: Plan) -> Count:
-        """What was seen of it."""
+        """Return the failures and runs of a plan so far."""
         return self.counts.get(plan_hash(plan), Count(0, 0))
 
     def _count(self, plan: Plan) -> Count:
@@ -70,9 +72,9 @@ class Trials:
                 raise OutOfTime
             outcome = self.run(plan)
             self.runs += 1
-            if outcome is Outcome.NOTHING and again:
+            if outcome is TrialOutcome.NOTHING and again:
                 again = False
                 continue
             done += 1
-            failed += outcome is Outcome.FAILED
+            failed += outcome is TrialOutcome.FAILED
         return Count(failed, done)

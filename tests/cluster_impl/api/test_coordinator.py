@@ -1,4 +1,4 @@
-"""Groups over sockets: who coordinates, what is kept, and what a failover leaves."""
+"""Groups over sockets: the coordinator, committed offsets, and the state after a failover."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from tests.cluster_impl.static_cluster import StaticCluster, eventually, static_cluster
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from tests.cluster_impl.static_cluster import StaticCluster, static_cluster
+from tests.waiting import eventually
 
 GROUP = "g"
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
-    with static_cluster(tmp_path, 3, ReplicationConfig(lag_limit=60.0, fetch_wait=0.1)) as cluster:
+    with static_cluster(tmp_path, 3, DataPlaneConfig(lag_limit=60.0, fetch_wait=0.1)) as cluster:
         yield cluster
 
 
@@ -113,7 +114,7 @@ def test_members_stay_while_their_coordinator_leads_on_at_a_newer_epoch(cluster:
     first = join(cluster, 1)
     state = cluster.state("__consumer_offsets")
     epoch = state.leader_epoch + 1
-    cluster.tell(1, replace(state, leader_epoch=epoch, tenure_epoch=epoch, version=epoch))
+    cluster.tell(1, replace(state, leader_epoch=epoch, leader_term_epoch=epoch, version=epoch))
     beat = m.HeartbeatRequest(group_id=GROUP, member_id=first.member_id, generation_id=1)
     assert cluster.ask(1, beat, 3).error_code == Error.NONE
 

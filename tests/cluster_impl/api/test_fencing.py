@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import RequestMessage
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.registry import API_VERSIONS, KAFKA, SASL_AUTHENTICATE, SASL_HANDSHAKE
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import RequestMessage
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.registry import API_VERSIONS, KAFKA, SASL_AUTHENTICATE, SASL_HANDSHAKE
 from tests.cluster_impl.requests import batch, fetch, fetch_request, produce, produce_request
-from tests.cluster_impl.static_cluster import StaticCluster, eventually, static_cluster
+from tests.cluster_impl.static_cluster import StaticCluster, static_cluster
+from tests.waiting import eventually
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
-    with static_cluster(tmp_path, 2, ReplicationConfig(lag_limit=60.0, fetch_wait=0.1)) as cluster:
+    with static_cluster(tmp_path, 2, DataPlaneConfig(lag_limit=60.0, fetch_wait=0.1)) as cluster:
         cluster.create("t", [[1, 2]])
         produce(cluster, 1, batch("a"))
         yield cluster

@@ -1,4 +1,4 @@
-"""What Fetch, ListOffsets and OffsetForLeaderEpoch answer."""
+"""The answers of Fetch, ListOffsets and OffsetForLeaderEpoch."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from uuid import uuid4
 
 import pytest
 
-from cluster_impl.api.offsets import EARLIEST, LATEST, MAX_TIMESTAMP
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.control_plane import ClusterView, PartitionRemoved
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.batches import build, split
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.api.offsets import EARLIEST, LATEST, MAX_TIMESTAMP
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import ClusterView, PartitionRemoved
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.batches import build, split
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.requests import FETCH_VERSION, batch, fetch, fetch_request, produce
-from tests.cluster_impl.static_cluster import StaticCluster, eventually, static_cluster
+from tests.cluster_impl.static_cluster import StaticCluster, static_cluster
+from tests.waiting import eventually
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
-    with static_cluster(tmp_path, 2, ReplicationConfig(lag_limit=60.0, fetch_wait=0.1)) as cluster:
+    with static_cluster(tmp_path, 2, DataPlaneConfig(lag_limit=60.0, fetch_wait=0.1)) as cluster:
         cluster.create("t", [[1, 2]])
         yield cluster
 
@@ -142,7 +143,7 @@ def test_replicas_that_stay_are_found_by_the_id_of_a_topic_that_others_left(
     assert fetch(cluster, 1, fetch_request(state)).error_code == Error.NONE
 
 
-def test_a_reader_whose_last_record_was_cut_is_told_where_logs_part(cluster: StaticCluster) -> None:
+def test_a_reader_whose_last_record_was_cut_learns_where_the_logs_diverge(cluster: StaticCluster) -> None:
     produce(cluster, 1, batch("a"))
     cluster.elect("t", 0, 2)
     produce(cluster, 2, batch("b"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cluster_impl.api.groups.group import Group, GroupState, Join, Joined, Replies, Synced
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.api.groups.group import Group, GroupState, Join, Joined, Replies, Synced
+from fencepost.cluster_impl.wire.errors import Error
 
 SESSION, REBALANCE = 10.0, 60.0
 
@@ -57,7 +57,7 @@ def test_one_member_joins_after_the_initial_delay_and_gets_what_it_assigns() -> 
     assert (answer.error, answer.assignment, group.state) == (Error.NONE, b"all", GroupState.STABLE)
 
 
-def test_only_the_leader_is_told_who_the_members_are() -> None:
+def test_only_the_leader_receives_the_list_of_members() -> None:
     group = Group("g", initial_delay=1.0)
     group.join(member("a"), "a", 0.0)
     group.join(member("b"), "b", 0.0)
@@ -85,7 +85,7 @@ def test_a_new_member_makes_all_join_again() -> None:
     assert set(replies) == {"a", "b", "c"}
 
 
-def test_who_does_not_join_again_in_time_is_left_out() -> None:
+def test_a_member_that_does_not_join_again_in_time_is_left_out() -> None:
     group = stable("a", "b")
     group.join(member("a", "range", is_new=False), "a", 2.0)
     for second in range(3, 62, 5):
@@ -143,7 +143,7 @@ def test_the_protocol_is_one_that_all_know_and_most_prefer() -> None:
     assert {reply.protocol for reply in joined(group.tick(1.0)).values()} == {"range"}
 
 
-def test_a_member_with_nothing_in_common_is_refused_and_disturbs_nobody() -> None:
+def test_a_member_with_nothing_in_common_is_refused_and_disturbs_no_other() -> None:
     group = stable("a")
     assert joined(group.join(member("b", "other"), "b", 2.0))["b"].error is Error.INCONSISTENT_GROUP_PROTOCOL
     assert group.state is GroupState.STABLE
@@ -171,7 +171,7 @@ def test_an_unknown_id_is_refused_and_a_given_one_is_taken() -> None:
     assert joined(group.join(member("a", is_new=False), "a", 1.0))["a"].error is Error.NONE
 
 
-def test_a_given_id_that_is_not_used_holds_nobody_up_for_long() -> None:
+def test_a_given_id_that_is_not_used_delays_no_other_member_for_long() -> None:
     group = Group("g", initial_delay=0.0)
     group.give_id("gone", SESSION, 0.0)
     assert group.join(member("a"), "a", 1.0) == []
@@ -209,7 +209,7 @@ def test_two_members_that_died_together_are_both_gone_when_their_coordinator_wak
     assert set(group.members) == {"a", "d"}
 
 
-def test_who_waits_for_its_assignment_is_not_missed_when_the_leader_dies() -> None:
+def test_a_member_that_waits_for_its_assignment_is_not_missed_when_the_leader_dies() -> None:
     group = stable("a", "b")
     group.join(member("a", is_new=False), "a", 2.0)
     assert set(joined(group.join(member("b", is_new=False), "b", 2.0))) == {"a", "b"}

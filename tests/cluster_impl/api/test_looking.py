@@ -1,4 +1,4 @@
-"""What a client is shown of the cluster is brought up to date first, no more than it asked for."""
+"""The part of the cluster view that a client requests is brought up to date first, and no more."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import RequestMessage
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import RequestMessage
 from tests.cluster_impl.static_cluster import StaticCluster, static_cluster
 
 Asked = m.MetadataRequest.MetadataRequestTopic
@@ -48,7 +48,7 @@ def test_a_client_is_shown_what_was_looked_at_for_it(
     assert (None if first is None else list(first)) == topics
 
 
-def test_who_only_reads_and_writes_records_has_nobody_look(cluster: StaticCluster) -> None:
+def test_a_client_that_only_reads_and_writes_records_causes_no_update(cluster: StaticCluster) -> None:
     listed = m.ListOffsetsRequest.ListOffsetsPartition(partition_index=0, timestamp=-1)
     topic = m.ListOffsetsRequest.ListOffsetsTopic(name="t", partitions=[listed])
     cluster.ask(1, m.ListOffsetsRequest(topics=[topic]), 7)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.api.groups.coordinator import partition_of
-from cluster_impl.api.groups.offset_records import (
+from fencepost.cluster_impl.api.groups.coordinator import partition_of
+from fencepost.cluster_impl.api.groups.offset_records import (
     CommittedOffset,
     decode_key,
     decode_value,
     encode_key,
     encode_value,
 )
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.wire.codec import Malformed
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire.codec import Malformed
 
 
 def test_keys_and_values_have_the_bytes_of_kafka() -> None:

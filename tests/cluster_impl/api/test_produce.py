@@ -1,29 +1,29 @@
-"""What Produce takes, and what it refuses."""
+"""The batches that Produce appends, and those that it refuses."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from cluster_impl.api.produce import DelayedProduce
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.control_plane import ControlPlane
-from cluster_impl.replication.purgatory import Acknowledgements
-from cluster_impl.replication.replica import Replica
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.batches import build
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.api.produce import DelayedProduce
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import ControlPlane
+from fencepost.cluster_impl.replication.purgatory import Acknowledgements
+from fencepost.cluster_impl.replication.replica import Replica
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.batches import build
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.requests import batch, produce, produce_request
-from tests.cluster_impl.static_cluster import StaticCluster, eventually, static_cluster
+from tests.cluster_impl.static_cluster import StaticCluster, static_cluster
+from tests.waiting import eventually
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
-    config = ReplicationConfig(lag_limit=60.0, fetch_wait=0.1, message_max_bytes=10_000)
+    config = DataPlaneConfig(lag_limit=60.0, fetch_wait=0.1, message_max_bytes=10_000)
     with static_cluster(tmp_path, 2, config) as cluster:
         cluster.create("t", [[1, 2]])
         yield cluster
@@ -67,7 +67,7 @@ def test_acks_of_one_do_not_wait_for_followers(cluster: StaticCluster) -> None:
     cluster.kill(2)
     assert produce(cluster, 1, batch("a"), acks=1).error_code == Error.NONE
     assert produce(cluster, 1, batch("b"), timeout_ms=50).error_code == Error.REQUEST_TIMED_OUT
-    assert len(cluster.replica(1, "t").acknowledgements) == 0, "who has been answered waits no longer"
+    assert len(cluster.replica(1, "t").acknowledgements) == 0, "an answered request waits no longer"
 
 
 def test_without_acks_records_are_taken_and_not_answered(cluster: StaticCluster) -> None:
@@ -76,7 +76,7 @@ def test_without_acks_records_are_taken_and_not_answered(cluster: StaticCluster)
     assert cluster.log(1, "t") == [b"a"]
 
 
-def test_without_acks_a_refusal_is_told_by_closing_the_connection(cluster: StaticCluster) -> None:
+def test_without_acks_a_refusal_closes_the_connection(cluster: StaticCluster) -> None:
     with pytest.raises(ConnectionError, match="closed the connection"):
         cluster.ask(2, produce_request(batch("a"), acks=0), 9)
 
@@ -110,7 +110,7 @@ def test_every_producer_gets_an_id_of_its_own(cluster: StaticCluster) -> None:
     assert refused.error_code == Error.INVALID_REQUEST
 
 
-def test_a_partition_that_is_refused_meanwhile_does_not_answer_for_one_that_waits() -> None:
+async def test_a_partition_that_is_refused_meanwhile_does_not_answer_for_one_that_waits() -> None:
     """As where the disk of the first fails while the third is appended."""
 
     async def answers() -> list[int]:
@@ -131,7 +131,7 @@ def test_a_partition_that_is_refused_meanwhile_does_not_answer_for_one_that_wait
         parts[2].decide(Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         return [part.error_code for part in (await future).responses[0].partition_responses]
 
-    assert asyncio.run(answers()) == [
+    assert await answers() == [
         Error.KAFKA_STORAGE_ERROR,
         Error.NONE,
         Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND,

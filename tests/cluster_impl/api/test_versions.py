@@ -9,18 +9,18 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import RequestMessage
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.registry import API_VERSIONS, KAFKA, SASL_AUTHENTICATE, SASL_HANDSHAKE
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import RequestMessage
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.registry import API_VERSIONS, KAFKA, SASL_AUTHENTICATE, SASL_HANDSHAKE
 from tests.cluster_impl.requests import batch, produce, produce_request
 from tests.cluster_impl.static_cluster import StaticCluster, static_cluster
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
-    with static_cluster(tmp_path, 1, ReplicationConfig(lag_limit=60.0)) as cluster:
+    with static_cluster(tmp_path, 1, DataPlaneConfig(lag_limit=60.0)) as cluster:
         cluster.create("t", [[1]])
         cluster.create("__consumer_offsets", [[1]])
         produce(cluster, 1, batch("a"))
@@ -71,7 +71,7 @@ def requests(topic_id: UUID) -> list[tuple[RequestMessage[Any], int, int]]:
         (m.LeaveGroupRequest(group_id="g", member_id="x"), 0, 2),
         (m.LeaveGroupRequest(group_id="g", members=[leaving]), 3, -1),
         (m.ListGroupsRequest(), 0, -1),
-        (m.DescribeGroupsRequest(groups=["g", "nobody"]), 0, -1),
+        (m.DescribeGroupsRequest(groups=["g", "unknown"]), 0, -1),
         (m.OffsetCommitRequest(group_id="own", topics=[commit_topic], generation_id_or_member_epoch=-1), 2, -1),
         (m.OffsetFetchRequest(group_id="own", topics=[wanted]), 1, 7),
         (m.OffsetFetchRequest(group_id="own", topics=None), 2, 7),
@@ -80,12 +80,12 @@ def requests(topic_id: UUID) -> list[tuple[RequestMessage[Any], int, int]]:
 
 
 OF_THE_SERVER = {API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE}
-"""What is answered before anybody asks a broker."""
+"""Requests that are answered before any request to a broker."""
 
 
 @pytest.mark.parametrize("serving", [True, False])
 def test_every_api_answers_in_every_version(cluster: StaticCluster, serving: bool) -> None:
-    """Whether the broker processes or refuses: a version that cannot carry an answer would end the connection."""
+    """A broker that processes and one that refuses: a version that cannot carry an answer would end the connection."""
     cluster.world.brokers[1].control.fenced = not serving
     closing = set() if serving else {m.MetadataRequest.API_KEY, m.DescribeClusterRequest.API_KEY}
     asked = set()
@@ -118,3 +118,14 @@ def test_offsets_are_committed_and_fetched_in_the_oldest_and_newest_versions(clu
     group = m.OffsetFetchRequest.OffsetFetchRequestGroup(group_id="own", topics=None)
     new = cluster.ask(1, m.OffsetFetchRequest(groups=[group]), 9).groups[0].topics[0].partitions[0]
     assert (old.committed_offset, old.metadata) == (new.committed_offset, new.metadata) == (7, "note")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "error"), [(2, Error.MISMATCHED_ENDPOINT_TYPE), (3, Error.UNSUPPORTED_ENDPOINT_TYPE)]
+)
+def test_a_broker_names_no_brokers_in_the_place_of_other_nodes(
+    cluster: StaticCluster, wanted: int, error: Error
+) -> None:
+    answer = cluster.ask(1, m.DescribeClusterRequest(endpoint_type=wanted), 1)
+    assert (answer.error_code, answer.brokers) == (error, [])
+    assert answer.error_message is not None

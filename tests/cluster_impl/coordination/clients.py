@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
-import uvloop
-
-from cluster_impl.coordination.session_state import SessionState
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.wire.hosts import Hosts
-
-DEADLINE_SECONDS = 60
-
-
-def run(test: Coroutine[Any, Any, None]) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(DEADLINE_SECONDS):
-            await test
-
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(limited())
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """The deadline is that of `run`."""
-    while not condition():  # noqa: ASYNC110
-        await asyncio.sleep(0.002)
+from fencepost.cluster_impl.coordination.session_state import SessionState
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.wire.hosts import Hosts
 
 
 class Client(ZooKeeper):

@@ -53,11 +53,11 @@ class Relay:
         self._open.clear()
 
     def stall_replies(self) -> None:
-        """What the client sends passes still."""
+        """Hold back the messages of the servers only."""
         self._replies.clear()
 
     def heal(self) -> None:
-        """What was held back passes now."""
+        """Pass the messages that were held back."""
         self._cut = False
         self._open.set()
         self._replies.set()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.coordination.execution import MAX_BYTES, MAX_WRITES, came_true, packs
-from cluster_impl.coordination.steps import (
+from fencepost.cluster_impl.coordination.execution import MAX_BYTES, MAX_WRITES, packs, took_effect
+from fencepost.cluster_impl.coordination.steps import (
     Absent,
     Create,
     Delete,
@@ -18,7 +18,7 @@ from cluster_impl.coordination.steps import (
 
 
 def found(data: bytes, version: int) -> Found:
-    return Found(data, Stat(version, czxid=7, mzxid=8))
+    return Found(data, Stat(7, 8, 8, version, 0))
 
 
 def test_no_write_is_lost_or_moved_when_they_are_packed() -> None:
@@ -58,5 +58,5 @@ def test_nothing_to_write_is_no_pack() -> None:
         (Delete("/a", 4), found(b"", 0), False),
     ],
 )
-def test_a_write_came_true_if_the_znode_is_as_it_would_have_left_it(write: Write, now: Outcome, ours: bool) -> None:
-    assert came_true(write, now) is ours
+def test_a_write_took_effect_if_the_znode_is_as_it_would_have_left_it(write: Write, now: Outcome, ours: bool) -> None:
+    assert took_effect(write, now) is ours

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from cluster_impl.coordination.loop_handler import LoopHandler
-from cluster_impl.coordination.session import MAX_IN_FLIGHT
+from fencepost.cluster_impl.coordination.loop_handler import LoopHandler
+from fencepost.cluster_impl.coordination.session import MAX_IN_FLIGHT
 
 
 def test_waking_a_thread_that_takes_nothing_never_blocks() -> None:

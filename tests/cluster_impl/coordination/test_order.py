@@ -1,4 +1,4 @@
-"""What kazoo's thread tells while an operation is only just being handed on."""
+"""Events in kazoo's thread while an operation is just being handed on."""
 
 from __future__ import annotations
 
@@ -7,29 +7,26 @@ from typing import Any
 
 import pytest
 from kazoo.client import KazooClient
-from kazoo.protocol.states import EventType, KeeperState, WatchedEvent
+from kazoo.protocol.states import EventType, WatchedEvent
 
-from cluster_impl.coordination.session import Session
+from fencepost.cluster_impl.coordination.session import Session
 
 
 @pytest.mark.requirement("DINT-15")
-def test_a_change_that_is_told_before_the_reads_answer_was_waited_for_comes_after_it() -> None:
+async def test_a_change_that_is_reported_before_the_reads_answer_was_waited_for_comes_after_it() -> None:
     """The connection's thread may be that fast: the watch that the read sets must be there when it fires."""
     order: list[str] = []
 
-    async def test() -> None:
-        session = Session(["127.0.0.1:1"], "", 5.0, lambda *_: None, lambda event: order.append(event.path))
+    session = Session(["127.0.0.1:1"], "", 5.0, lambda *_: None, lambda event: order.append(event.path))
 
-        def send(client: KazooClient) -> Any:
-            result = client.handler.async_result()
-            result.set("answered")
-            session.watch(WatchedEvent(EventType.CHILD, KeeperState.CONNECTED, "fired"))
-            return result
+    def send(client: KazooClient) -> Any:
+        result = client.handler.async_result()
+        result.set("answered")
+        session.watch(WatchedEvent(EventType.CHILD, "CONNECTED", "fired"))
+        return result
 
-        await session.submit("/read", send, order.append)
-        async with asyncio.timeout(5):
-            while len(order) < 2:  # noqa: ASYNC110
-                await asyncio.sleep(0)
-
-    asyncio.run(test())
+    await session.submit("/read", send, order.append)
+    async with asyncio.timeout(5):
+        while len(order) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0)
     assert order == ["answered", "fired"]

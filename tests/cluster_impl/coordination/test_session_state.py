@@ -1,10 +1,10 @@
-"""What each event does to a session, as a table that is read the other way round."""
+"""The effect of each event on a session, as a table that is read the other way round."""
 
 from __future__ import annotations
 
 import pytest
 
-from cluster_impl.coordination.session_state import Effect, SessionEvent, SessionState, after
+from fencepost.cluster_impl.coordination.session_state import Effect, SessionEvent, SessionState, after
 
 pytestmark = pytest.mark.requirement("DINT-14")
 

@@ -1,11 +1,11 @@
-"""Who is told of what, once, also of what happened while there was no connection."""
+"""Every watch is called once, also for a change that happened while there was no connection."""
 
 from __future__ import annotations
 
 import pytest
 
-from cluster_impl.coordination.watches import ABSENT, Watched, WatchTable
-from cluster_impl.coordination.znodes import WatchEvent, WatchKind
+from fencepost.cluster_impl.coordination.watches import ABSENT, Watched, WatchTable
+from fencepost.cluster_impl.coordination.znodes import WatchEvent, WatchKind
 
 pytestmark = pytest.mark.requirement("DINT-15")
 
@@ -18,7 +18,7 @@ def ignore_too(_: WatchEvent) -> None:
     pass
 
 
-def test_a_watch_is_told_once() -> None:
+def test_a_watch_is_called_once() -> None:
     table = WatchTable()
     table.arm(Watched.DATA, "/a", ignore, 7)
     changed = WatchEvent(WatchKind.CHANGED, "/a")
@@ -35,15 +35,15 @@ def test_reading_twice_with_the_same_watch_is_one_watch() -> None:
     assert table.fired(WatchEvent(WatchKind.CHANGED, "/a")) == [ignore, ignore_too]
 
 
-def test_each_event_is_told_to_those_who_watch_that() -> None:
-    told = {}
+def test_each_event_calls_the_watches_of_its_kind() -> None:
+    fired = {}
     for kind in (WatchKind.CREATED, WatchKind.CHANGED, WatchKind.CHILDREN, WatchKind.DELETED):
         table = WatchTable()
         table.arm(Watched.DATA, "/a", ignore, 7)
         table.arm(Watched.CHILDREN, "/a", ignore_too, 7)
         table.arm(Watched.DATA, "/b", ignore, 7)
-        told[kind] = table.fired(WatchEvent(kind, "/a"))
-    assert told == {
+        fired[kind] = table.fired(WatchEvent(kind, "/a"))
+    assert fired == {
         WatchKind.CREATED: [ignore],
         WatchKind.CHANGED: [ignore],
         WatchKind.CHILDREN: [ignore_too],
@@ -51,7 +51,7 @@ def test_each_event_is_told_to_those_who_watch_that() -> None:
     }
 
 
-def test_after_a_reconnect_only_those_are_told_whose_znode_changed() -> None:
+def test_after_a_reconnect_only_the_watches_of_changed_znodes_are_called() -> None:
     table = WatchTable()
     table.arm(Watched.DATA, "/same", ignore, 7)
     table.arm(Watched.DATA, "/changed", ignore, 7)
@@ -61,7 +61,7 @@ def test_after_a_reconnect_only_those_are_told_whose_znode_changed() -> None:
     assert table.to_read_again() == [(Watched.DATA, "/same")]
 
 
-def test_who_read_after_the_reconnect_is_not_told_of_what_it_saw() -> None:
+def test_a_reader_after_the_reconnect_is_not_notified_of_what_it_saw() -> None:
     table = WatchTable()
     table.arm(Watched.DATA, "/a", ignore, 7)
     table.arm(Watched.DATA, "/a", ignore_too, 9)
@@ -79,13 +79,13 @@ def test_who_read_after_the_reconnect_is_not_told_of_what_it_saw() -> None:
         (Watched.CHILDREN, 7, 8, WatchKind.CHILDREN),
     ],
 )
-def test_what_was_missed_is_told_as_what_it_was(watched: Watched, seen: int, now: int, kind: WatchKind) -> None:
+def test_a_missed_event_is_reported_with_its_kind(watched: Watched, seen: int, now: int, kind: WatchKind) -> None:
     table = WatchTable()
     table.arm(watched, "/a", ignore, seen)
     assert table.read_again(watched, "/a", now) == [(ignore, WatchEvent(kind, "/a"))]
 
 
-def test_a_watch_that_is_forgotten_is_told_nothing() -> None:
+def test_a_watch_that_is_forgotten_is_not_called() -> None:
     table = WatchTable()
     for watch in (ignore, ignore_too):
         table.arm(Watched.DATA, "/a", watch, 7)
@@ -95,7 +95,7 @@ def test_a_watch_that_is_forgotten_is_told_nothing() -> None:
     assert table.fired(WatchEvent(WatchKind.CHANGED, "/a")) == [ignore_too]
 
 
-def test_at_the_end_of_a_session_everybody_is_told_that_nothing_is_known() -> None:
+def test_at_the_end_of_a_session_every_watch_is_called_with_the_expiry() -> None:
     table = WatchTable()
     table.arm(Watched.DATA, "/a", ignore, 7)
     table.arm(Watched.CHILDREN, "/b", ignore_too, 7)

@@ -1,7 +1,7 @@
-"""ZooKeeper in memory: a tree of znodes with versions, transaction ids and one-shot watches, for cores and their tests.
+"""ZooKeeper in memory, for tests: a tree of znodes with versions, transaction ids and one-shot watches.
 
-It does what the operations of `coordination.steps` ask for, in their order and one at a time, so that a test can end
-a controller between any two writes. Who asks may say in which session; what is ephemeral ends with that.
+It executes the operations of `coordination.steps` one at a time, in their order, so that a test can end a controller
+between any two writes. Operations may belong to a session; ephemeral znodes end with it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from cluster_impl.coordination.steps import (
+from fencepost.cluster_impl.coordination.steps import (
     ANY_VERSION,
     Absent,
     BadVersion,
@@ -54,30 +54,30 @@ class _Node:
 
     def stat(self, session: int) -> Stat:
         is_own = self.owner != 0 and self.owner == session
-        return Stat(self.version, self.czxid, self.mzxid, is_own=is_own, children=len(self.children))
+        return Stat(self.czxid, self.mzxid, 0, self.version, self.owner, len(self.children), is_own)
 
 
 class ZnodeTree:
     def __init__(self) -> None:
         self.zxid = 0
         self.fired: list[str] = []
-        """Paths whose watch fired and was not told yet; of those that asked in no session."""
+        """Paths of fired watches that were not delivered yet; for watches that were set without a session."""
         self.fired_in: dict[int, list[str]] = {}
         """The same by session."""
         self.writes_left: int | None = None
-        """After so many more writes of a controller it is over; None: never."""
+        """The term of the controller is over after so many more writes; None: never."""
         self.meanwhile: Callable[[], None] | None = None
-        """Called once, before the next write of a controller: what others do between its steps."""
+        """Called once, before the next write of a controller, to act between its steps."""
         self.writes = 0
-        """Of controllers, refused ones included."""
+        """Writes of controllers, refused ones included."""
         self._nodes: dict[str, _Node] = {"": _Node(b"", 0, 0)}
         self._data_watches: dict[str, set[int]] = {}
         self._child_watches: dict[str, set[int]] = {}
 
-    # What others do: brokers, people, older software
+    # Actions of others: brokers, operators, older software
 
     def create(self, path: str, data: bytes = b"") -> int:
-        """With everything above it; returns the czxid."""
+        """Create a znode with its parents; return the czxid."""
         parent = path.rpartition("/")[0]
         if parent not in self._nodes:
             self.create(parent)
@@ -125,7 +125,7 @@ class ZnodeTree:
         self.fired.clear()
 
     def end_session(self, session: int) -> None:
-        """What was ephemeral in it goes, and nobody is told there any more."""
+        """Delete the ephemeral znodes of a session, and drop its watches."""
         self.fired_in.pop(session, None)
         for watches in (self._data_watches, self._child_watches):
             for sessions in watches.values():
@@ -136,7 +136,7 @@ class ZnodeTree:
     def watched(self, path: str) -> bool:
         return bool(self._child_watches.get(path) or self._data_watches.get(path))
 
-    # What controllers do
+    # Actions of controllers
 
     def run(self, steps: Steps[T], session: int = 0) -> T:
         """Steps to their end. Raises TermOver, and closes them, when no write is left."""
@@ -182,7 +182,7 @@ class ZnodeTree:
         self.writes += 1
         match operation:
             case Create(path, data, ephemeral, sequence):
-                assert session or not ephemeral, f"{path} is ephemeral, and nobody said in which session"
+                assert session or not ephemeral, f"{path} is ephemeral, and its session is missing"
                 return self._create(path, data, owner=session if ephemeral else 0, sequence=sequence)
             case SetData(path, data, version):
                 return self._set(path, data, version)

@@ -1,22 +1,22 @@
 """Replicas of one partition that talk by calls: every exchange is one step, and may lose its answer.
 
-The replicas are the real ones, their logs are lists in memory that outlive the process. Who leads and who is in sync is
-said by the caller, as a control plane would; a replica that is not in sync never leads.
+The replicas are the real ones, their logs are lists in memory that outlive the process. The caller decides
+on the leader and the ISR, as a control plane would; a replica that is not in sync never leads.
 """
 
 from __future__ import annotations
 
-from cluster_impl.replication.control_plane import IsrAccepted, PartitionAssignment
-from cluster_impl.replication.fetcher import Following
-from cluster_impl.replication.follower import FollowerFetch
-from cluster_impl.replication.partition import Transition
-from cluster_impl.replication.progress import Role
-from cluster_impl.replication.replica import EpochEnd, Read
-from cluster_impl.replication.rules import Rules
-from cluster_impl.replication.validation import Refused
-from cluster_impl.storage.epochs import UNDEFINED_EPOCH
-from cluster_impl.wire.batches import build, parse, split
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.replication.control_plane import IsrAccepted, PartitionAssignment
+from fencepost.cluster_impl.replication.fetcher import Following
+from fencepost.cluster_impl.replication.follower import FollowerFetch
+from fencepost.cluster_impl.replication.partition import RoleTransition
+from fencepost.cluster_impl.replication.progress import ReplicaRole
+from fencepost.cluster_impl.replication.replica import LogEpochEnd, Read
+from fencepost.cluster_impl.replication.rules import Rules
+from fencepost.cluster_impl.replication.validation import PartitionError
+from fencepost.cluster_impl.storage.epochs import UNDEFINED_EPOCH
+from fencepost.cluster_impl.wire.batches import build, parse, split
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.replication.parts import CONFIG, TOPIC_ID, Node
 
 NO_LEADER = -1
@@ -44,7 +44,7 @@ class Replicas:
         return self.nodes[self.leader]
 
     def values(self, node_id: int) -> list[str]:
-        """What a replica's log holds, whether its process lives or not."""
+        """Return the values in a replica's log, also of a dead process."""
         batches = [batch for entry in self.disks[node_id] for batch in split(entry)]
         return [(record.value or b"").decode() for batch in batches for record in parse(batch)]
 
@@ -82,9 +82,10 @@ class Replicas:
     def _tell(self, node: Node) -> None:
         to = PartitionAssignment(
             topic="t", topic_id=TOPIC_ID, partition=0, replicas=self.ids, isr=self.isr, leader=self.leader,
-            leader_epoch=self.epoch, tenure_epoch=self.epoch, version=self.version, serves_clients=self.serves_clients,
+            leader_epoch=self.epoch, leader_term_epoch=self.epoch, version=self.version,
+            serves_clients=self.serves_clients,
         )  # fmt: skip
-        if node.replica.assign(to, self.now) is Transition.FOLLOWS:
+        if node.replica.assign(to, self.now) is RoleTransition.FOLLOWS:
             node.following = Following(node.replica)
 
     # What happens to processes
@@ -119,17 +120,17 @@ class Replicas:
     # What replicas do
 
     def produce(self, value: str) -> None:
-        """Refused unless the leader serves clients. Acknowledged is what is in `committed` then, or later."""
+        """PartitionError unless the leader serves clients. Acknowledged is what is in `committed` then, or later."""
         try:
             self.leading.replica.append_as_leader(build([(None, value.encode(), 1)]), -1, self.now)
-        except Refused as refused:
+        except PartitionError as refused:
             assert refused.error is Error.NOT_LEADER_OR_FOLLOWER and not self.serves_clients
         self._note()
 
     def fetch(self, node_id: int, *, answered: bool = True) -> None:
         """One question to the leader and its answer, unless that is lost."""
         node, leader = self.nodes[node_id], self.nodes.get(self.leader)
-        if node.core.role is not Role.FOLLOWER or leader is None:
+        if node.core.role is not ReplicaRole.FOLLOWER or leader is None:
             return
         last_epoch = node.replica.latest_epoch()
         if not node.following.truncated and last_epoch != UNDEFINED_EPOCH:
@@ -142,7 +143,7 @@ class Replicas:
         try:
             leader.replica.credit(fetch, node.broker_epoch, last_epoch, self.now)
             read = leader.replica.read(offset, self.epoch, last_epoch, CONFIG.fetch_max_bytes, committed=False)
-        except Refused as refused:
+        except PartitionError as refused:
             assert refused.error is Error.OFFSET_OUT_OF_RANGE
             if answered:
                 self._out_of_range(node, leader)
@@ -159,7 +160,9 @@ class Replicas:
 
     def _append(self, node: Node, read: Read) -> None:
         if read.diverging is not None:
-            node.following.truncated = node.replica.truncate(EpochEnd(read.diverging.epoch, read.diverging.end_offset))
+            node.following.truncated = node.replica.truncate(
+                LogEpochEnd(read.diverging.epoch, read.diverging.end_offset)
+            )
         else:
             node.replica.append_as_follower(read.records, read.high_watermark)
 
@@ -172,14 +175,14 @@ class Replicas:
 
     def _note(self) -> None:
         leader = self.nodes.get(self.leader)
-        if leader is None or leader.core.role is not Role.LEADER or not self.serves_clients:
+        if leader is None or leader.core.role is not ReplicaRole.LEADER or not self.serves_clients:
             return
         shown = leader.core.high_watermark
         if shown > len(self.committed):
             self.committed += leader.memory.entries[len(self.committed) : shown]
 
     def lost(self, node_id: int) -> bool:
-        """Whether a replica lacks something that a client was shown or told to be safe, or has another in its place."""
+        """Return True if a replica lacks a record that a client saw or wrote, or has another in its place."""
         return self.disks[node_id][: len(self.committed)] != self.committed
 
     def differ(self) -> list[int]:

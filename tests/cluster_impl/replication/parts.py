@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
 
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.control_plane import PartitionAssignment, TopicPartition
-from cluster_impl.replication.fetcher import Following
-from cluster_impl.replication.partition import Partition
-from cluster_impl.replication.replica import Replica
-from cluster_impl.replication.rules import KIP_101, Rules
-from cluster_impl.storage.epochs import LeaderEpochCache
-from cluster_impl.storage.log import Appended, Log
-from cluster_impl.wire.batches import Batch, patch, split
-from cluster_impl.wire.codec import Buffer
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import PartitionAssignment, TopicPartition
+from fencepost.cluster_impl.replication.fetcher import Following
+from fencepost.cluster_impl.replication.partition import Partition
+from fencepost.cluster_impl.replication.replica import Replica
+from fencepost.cluster_impl.replication.rules import KIP_101, Rules
+from fencepost.cluster_impl.storage.epochs import LeaderEpochCache
+from fencepost.cluster_impl.storage.log import Appended, Log
+from fencepost.cluster_impl.wire.batches import Batch, patch, split
+from fencepost.cluster_impl.wire.codec import Buffer
 
 NAME, TOPIC_ID = TopicPartition("t", 0), UUID(int=1)
-CONFIG = ReplicationConfig(lag_limit=5.0)
+CONFIG = DataPlaneConfig(lag_limit=5.0)
 
 
 class MemoryLog:
@@ -77,7 +77,7 @@ class MemoryLog:
 
 @dataclass(frozen=True)
 class Decision:
-    """What the control plane has decided so far: the partition, who is registered with which epoch, who is offline."""
+    """The decisions of the control plane: the partition, registered brokers with their epochs, offline replicas."""
 
     partition: PartitionAssignment
     registered: dict[int, int]
@@ -99,9 +99,8 @@ class Node:
         self.broker_epoch = broker_epoch
         self.memory = MemoryLog(entries)
         known = min(high_watermark, len(entries))
-        config = replace(CONFIG, rules=rules)
         core = Partition(node_id, NAME, TOPIC_ID, high_watermark=known, lag_limit=CONFIG.lag_limit, rules=rules)
-        self.replica = Replica(core, cast("Log", self.memory), config, self._failed, lambda: None)
+        self.replica = Replica(core, cast("Log", self.memory), CONFIG, self._failed, lambda: None)
         self.known = -1
         """Index of the newest decision that this process has heard of."""
         self.registered: dict[int, int] = {}

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from random import Random
 
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.replication.control_plane import (
     NO_EPOCH,
     IsrAccepted,
     IsrOutcome,
@@ -22,22 +22,22 @@ from cluster_impl.replication.control_plane import (
     IsrUnknown,
     PartitionAssignment,
 )
-from cluster_impl.replication.fetcher import Following
-from cluster_impl.replication.follower import FollowerFetch
-from cluster_impl.replication.partition import Transition
-from cluster_impl.replication.progress import Role
-from cluster_impl.replication.replica import EpochEnd, Read
-from cluster_impl.replication.validation import Refused
-from cluster_impl.storage.epochs import UNDEFINED_EPOCH
-from cluster_impl.wire.batches import build
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.replication.fetcher import Following
+from fencepost.cluster_impl.replication.follower import FollowerFetch
+from fencepost.cluster_impl.replication.partition import RoleTransition
+from fencepost.cluster_impl.replication.progress import ReplicaRole
+from fencepost.cluster_impl.replication.replica import LogEpochEnd, Read
+from fencepost.cluster_impl.replication.validation import PartitionError
+from fencepost.cluster_impl.storage.epochs import UNDEFINED_EPOCH
+from fencepost.cluster_impl.wire.batches import build
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.replication.parts import TOPIC_ID, Decision, Node
 
 IDS = (1, 2, 3)
 ROOM = 250
 """Bytes of one fetch: about three batches."""
-PATIENCE = 2.0
-"""Seconds after which nobody waits for an answer about an ISR any more."""
+TIMEOUT_S = 2.0
+"""Seconds after which a leader stops to wait for an answer about an ISR."""
 
 
 class Broken(AssertionError):
@@ -65,7 +65,7 @@ class World:
         self._values = 0
         start = PartitionAssignment(
             topic="t", topic_id=TOPIC_ID, partition=0, replicas=IDS, isr=IDS, leader=1, leader_epoch=0,
-            tenure_epoch=0, version=0, config={"min.insync.replicas": self.min_isr},
+            leader_term_epoch=0, version=0, config={"min.insync.replicas": self.min_isr},
         )  # fmt: skip
         self.decisions = [Decision(start, {})]
         for node_id in IDS:
@@ -87,8 +87,8 @@ class World:
             action()
             self.check()
 
-    def calm(self) -> None:
-        """Nothing fails any more: everybody is registered, every message arrives, and all catch up."""
+    def clear_faults(self) -> None:
+        """Nothing fails any more: every broker is registered, every message arrives, and all catch up."""
         for node_id in IDS:
             node = self.nodes[node_id]
             if node_id not in self.state.registered or node is None or node.failed or node_id in self.broken:
@@ -117,12 +117,14 @@ class World:
 
     def produce(self) -> None:
         """A client writes to one that says it leads, or used to."""
-        node = self.random.choice([node for node in self.alive() if node.core.role is Role.LEADER] or self.alive())
+        node = self.random.choice(
+            [node for node in self.alive() if node.core.role is ReplicaRole.LEADER] or self.alive()
+        )
         self._values += 1
         before = list(node.memory.entries)
         try:
             appended = node.replica.append_as_leader(build([(None, b"%06d" % self._values, 1)]), -1, self.now)
-        except Refused:
+        except PartitionError:
             if node.memory.entries != before:
                 raise Broken(f"{node.node_id} refused a record and has it") from None
             return
@@ -134,9 +136,9 @@ class World:
     def follow(self) -> None:
         """A follower asks its leader; whether that one is a leader by then is another question."""
         node = self.pick()
-        if node.core.role is not Role.FOLLOWER:
+        if node.core.role is not ReplicaRole.FOLLOWER:
             return
-        node.following.asked()
+        node.following.note_request()
         fetch = FollowerFetch(node.node_id, node.broker_epoch, node.core.leader_epoch, node.following.offset)
         last_epoch, leader_id = node.replica.latest_epoch(), node.core.leader
         if node.following.truncated or last_epoch == UNDEFINED_EPOCH:
@@ -151,7 +153,7 @@ class World:
         try:
             leader.replica.credit(fetch, leader.registered.get(fetch.replica_id), last_epoch, self.now)
             read = leader.replica.read(fetch.offset, fetch.leader_epoch, last_epoch, ROOM, committed=False)
-        except Refused as refused:
+        except PartitionError as refused:
             if refused.error is Error.OFFSET_OUT_OF_RANGE:
                 self.messages.append(lambda: self._out_of_range(fetch))
             return
@@ -174,16 +176,16 @@ class World:
         node = self._asker(fetch)
         if node is None or node.following.offset != fetch.offset:
             return
-        with suppress(Refused):
+        with suppress(PartitionError):
             if read.diverging is not None:
                 node.following.truncated = node.replica.truncate(read.diverging)
             else:
                 node.replica.append_as_follower(read.records, read.high_watermark)
 
-    def _truncate(self, fetch: FollowerFetch, end: EpochEnd) -> None:
+    def _truncate(self, fetch: FollowerFetch, end: LogEpochEnd) -> None:
         node = self._asker(fetch)
         if node is not None and not node.following.truncated and end.epoch != UNDEFINED_EPOCH:
-            with suppress(Refused):
+            with suppress(PartitionError):
                 node.following.truncated = node.replica.truncate(end)
 
     def _out_of_range(self, fetch: FollowerFetch) -> None:
@@ -194,8 +196,8 @@ class World:
     def watch_isr(self) -> None:
         """Ask for another ISR, or give up waiting for the answer to the last question, which may still come."""
         node = self.pick()
-        waiting = node.core.isr.in_flight
-        if waiting is not None and self.now - node.asked_at > PATIENCE:
+        waiting = node.core.isr._in_flight
+        if waiting is not None and self.now - node.asked_at > TIMEOUT_S:
             self._answer(node, waiting, IsrUnknown("no answer in time"))
         proposal = node.core.next_isr(node.registered.get, self.now)
         if proposal is not None:
@@ -235,8 +237,8 @@ class World:
             node.memory.broken = node.failed = True  # The disk was broken already when this process began.
             return
         node.stopped = False
-        with suppress(Refused):
-            if node.replica.assign(decision.partition, self.now) is Transition.FOLLOWS:
+        with suppress(PartitionError):
+            if node.replica.assign(decision.partition, self.now) is RoleTransition.FOLLOWS:
                 node.following = Following(node.replica)
 
     def break_disk(self) -> None:
@@ -252,7 +254,7 @@ class World:
                 self.messages.append(partial(self._went_offline, node.node_id, node.broker_epoch))
 
     def stop_replica(self) -> None:
-        """Somebody is told to stop, and assigned again later, perhaps at the same version."""
+        """Stop a replica, and assign it again later, perhaps at the same version."""
         node = self.pick()
         if not node.failed:
             node.replica.stop()
@@ -357,9 +359,9 @@ class World:
         leader = partition.leader if leader is None else leader
         if new_version or (isr, leader) != (partition.isr, partition.leader):
             epoch = partition.leader_epoch + 1
-            tenure = partition.tenure_epoch if leader == partition.leader else epoch
+            leader_term = partition.leader_term_epoch if leader == partition.leader else epoch
             partition = replace(
-                partition, isr=isr, leader=leader, leader_epoch=epoch, tenure_epoch=tenure, version=epoch
+                partition, isr=isr, leader=leader, leader_epoch=epoch, leader_term_epoch=leader_term, version=epoch
             )
         self.decisions.append(
             Decision(
@@ -376,7 +378,7 @@ class World:
             entries, shown = node.memory.entries, node.core.high_watermark
             if shown > len(entries):
                 raise Broken(f"{node.node_id} shows {shown} records and has {len(entries)}")
-            if node.core.role is Role.LEADER and shown > len(self.committed):
+            if node.core.role is ReplicaRole.LEADER and shown > len(self.committed):
                 self.committed = entries[:shown]
             if not node.failed and entries[:shown] != self.committed[:shown]:
                 raise Broken(f"{node.node_id} shows other records than what was committed")

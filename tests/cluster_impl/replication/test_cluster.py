@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.requests import batch, fetch, fetch_request, produce
-from tests.cluster_impl.static_cluster import StaticCluster, eventually, static_cluster
+from tests.cluster_impl.static_cluster import StaticCluster, static_cluster
+from tests.waiting import eventually
 
-PATIENT = ReplicationConfig(lag_limit=60.0, fetch_wait=0.1)
-HASTY = ReplicationConfig(lag_limit=0.3, fetch_wait=0.1)
+PATIENT = DataPlaneConfig(lag_limit=60.0, fetch_wait=0.1)
+HASTY = DataPlaneConfig(lag_limit=0.3, fetch_wait=0.1)
 
 
 @pytest.fixture
@@ -42,6 +43,7 @@ def test_what_is_acknowledged_by_all_is_on_all(cluster: StaticCluster) -> None:
     assert cluster.replica(1, "t").core.high_watermark == 2
 
 
+@pytest.mark.requirement("INT-30")
 def test_followers_learn_the_high_watermark(cluster: StaticCluster) -> None:
     produce(cluster, 1, batch("a"))
     for broker in (2, 3):
@@ -55,7 +57,8 @@ def test_a_new_leader_has_what_was_acknowledged(cluster: StaticCluster) -> None:
     assert values(cluster, 2) == values(cluster, 3) == ["a", "b"]
 
 
-def test_a_deposed_leader_loses_only_what_nobody_else_took(cluster: StaticCluster) -> None:
+@pytest.mark.requirement("DINT-03")
+def test_a_deposed_leader_loses_only_what_no_other_replica_took(cluster: StaticCluster) -> None:
     produce(cluster, 1, batch("a"))
     deposed = cluster.forget(1)
     assert produce(cluster, deposed, batch("lost"), acks=1).error_code == Error.NONE
@@ -109,7 +112,7 @@ def test_below_the_minimum_of_in_sync_replicas_nothing_is_appended(cluster: Stat
     assert values(cluster, 1) == []
 
 
-def test_a_shrink_below_the_minimum_answers_who_waits(hasty: StaticCluster) -> None:
+def test_a_shrink_below_the_minimum_answers_waiting_requests(hasty: StaticCluster) -> None:
     hasty.kill(2)
     hasty.kill(3)
     assert produce(hasty, 1, batch("a"), timeout_ms=5000).error_code == Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND

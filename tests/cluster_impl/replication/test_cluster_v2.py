@@ -8,30 +8,31 @@ from pathlib import Path
 
 import pytest
 
-from cluster_impl.api.offsets import Offsets
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.replication.follower import FollowerFetch
-from cluster_impl.replication.manager import ReplicaManager
-from cluster_impl.replication.progress import Progress, Role
-from cluster_impl.replication.replica import Replica
-from cluster_impl.replication.rules import REPLICATION_V2
-from cluster_impl.replication.store import ReplicaStore
-from cluster_impl.storage.log_dirs import LogDirs
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Request
+from fencepost.cluster_impl.api.offsets import Offsets
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.replication.follower import FollowerFetch
+from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.replication.progress import Progress, ReplicaRole
+from fencepost.cluster_impl.replication.replica import Replica
+from fencepost.cluster_impl.replication.rules import REPLICATION_V2
+from fencepost.cluster_impl.replication.store import ReplicaStore
+from fencepost.cluster_impl.storage.log_dirs import LogDirs
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import Request
 from tests.cluster_impl.requests import batch, fetch, fetch_request, produce
-from tests.cluster_impl.static_cluster import DISKS, StaticCluster, eventually, static_cluster
+from tests.cluster_impl.static_cluster import DISKS, StaticCluster, static_cluster
 from tests.cluster_impl.static_world import CLUSTER_ID
+from tests.waiting import eventually
 
 NAME = TopicPartition("t", 0)
-PATIENT = ReplicationConfig(lag_limit=60.0, fetch_wait=0.1, notes_empty_replicas=True, rules=REPLICATION_V2)
+PATIENT = DataPlaneConfig(lag_limit=60.0, fetch_wait=0.1)
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
-    with static_cluster(tmp_path, 3, PATIENT) as cluster:
+    with static_cluster(tmp_path, 3, PATIENT, REPLICATION_V2) as cluster:
         cluster.create("t", [[1, 2, 3]], min_insync_replicas="2")
         yield cluster
 
@@ -54,7 +55,7 @@ def known(cluster: StaticCluster, broker_id: int) -> Progress:
 
 
 def lead(cluster: StaticCluster, broker_id: int, *, serves_clients: bool) -> None:
-    """Tell a leader whom it serves, at the version it has."""
+    """Assign the clients and leaving replicas of a leader, at the version it has."""
     cluster.tell(broker_id, replace(cluster.state("t"), serves_clients=serves_clients))
 
 
@@ -154,7 +155,7 @@ def test_the_high_watermark_of_a_leader_that_is_not_ready_is_not_written_down(
 
     async def begin_on_2() -> None:
         state = cluster.state("t")
-        ahead = replace(state, leader=2, leader_epoch=state.leader_epoch + 1, tenure_epoch=state.leader_epoch + 1)
+        ahead = replace(state, leader=2, leader_epoch=state.leader_epoch + 1, leader_term_epoch=state.leader_epoch + 1)
         broker = cluster.world.brokers[2]
         broker.replicas._store.checkpoint()
         broker.apply([replace(ahead, version=state.version + 1, serves_clients=False)])
@@ -177,7 +178,7 @@ def test_a_restart_begins_at_the_high_watermark_that_was_written_down_or_at_the_
     for disk in (tmp_path / "3").iterdir():
         (disk / "replication-offset-checkpoint").write_text(f"0\n1\nt 0 {written}\n")
     dirs = LogDirs.open([tmp_path / "3" / name for name in DISKS], CLUSTER_ID, 3)
-    opened = ReplicaStore(3, PATIENT, dirs, lambda directory, replicas: None).open(state)
+    opened = ReplicaStore(3, PATIENT, dirs, lambda directory, replicas: None, REPLICATION_V2).open(state)
     assert opened.core.high_watermark == high_watermark
     opened.assign(replace(state, leader=1), now=0.0)
     assert opened.log.log_end_offset == (0 if written == 1 else 2), "both records are one batch, which is cut as one"
@@ -185,12 +186,12 @@ def test_a_restart_begins_at_the_high_watermark_that_was_written_down_or_at_the_
     dirs.close()
 
 
-def test_how_a_replica_stands_is_told_by_its_role(cluster: StaticCluster) -> None:
+def test_the_progress_of_a_replica_depends_on_its_role(cluster: StaticCluster) -> None:
     produce(cluster, 1, batch("a"))
     leader, follower = known(cluster, 1), known(cluster, 2)
-    assert (leader.role, leader.ends, set(leader.isr)) == (Role.LEADER, {2: 1, 3: 1}, {1, 2, 3})
+    assert (leader.role, leader.ends, set(leader.isr)) == (ReplicaRole.LEADER, {2: 1, 3: 1}, {1, 2, 3})
     assert all(0 <= silence < 30 for silence in leader.silent_for.values())
-    assert (follower.role, follower.ends, follower.silent_for) == (Role.FOLLOWER, {}, {})
+    assert (follower.role, follower.ends, follower.silent_for) == (ReplicaRole.FOLLOWER, {}, {})
     assert progress(cluster, 1, TopicPartition("nowhere", 0)) is None
 
 
@@ -228,7 +229,7 @@ def test_a_follower_whose_log_ends_inside_a_batch_of_its_leader_is_cut_to_where_
 
 
 @pytest.mark.requirement("DLD-40")
-def test_a_follower_whose_log_ends_beyond_its_leaders_is_cut_to_follow_and_nobody_sees_that_they_differ(
+def test_a_follower_whose_log_ends_beyond_its_leaders_is_cut_to_follow_and_no_replica_sees_that_they_differ(
     cluster: StaticCluster,
 ) -> None:
     leader_lost_what_was_committed(cluster)

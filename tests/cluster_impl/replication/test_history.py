@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cluster_impl.replication.growth import GRAIN, Growth
-from cluster_impl.replication.progress import Role
-from cluster_impl.replication.rules import KIP_101, REPLICATION_V2, Rules
-from cluster_impl.wire.batches import split
+from fencepost.cluster_impl.replication.append_history import GRAIN, AppendHistory
+from fencepost.cluster_impl.replication.progress import ReplicaRole
+from fencepost.cluster_impl.replication.rules import KIP_101, REPLICATION_V2, Rules
+from fencepost.cluster_impl.wire.batches import split
 from tests.cluster_impl.replication.direct import NO_LEADER, Replicas
 from tests.cluster_impl.replication.parts import CONFIG
 
@@ -47,9 +47,9 @@ class History:
         for entries in replicas.disks.values():
             epochs = [split(entry)[0].leader_epoch for entry in entries]
             assert epochs == sorted(epochs), "leader epochs go back"
-        if replicas.leader in replicas.nodes and replicas.leading.core.role is Role.LEADER:
+        if replicas.leader in replicas.nodes and replicas.leading.core.role is ReplicaRole.LEADER:
             mark = replicas.leading.core.high_watermark
-            assert mark >= self._marks.get(replicas.epoch, 0), "the high watermark of a tenure goes back"
+            assert mark >= self._marks.get(replicas.epoch, 0), "the high watermark of a leader term goes back"
             self._marks[replicas.epoch] = mark
 
     def produce(self, _: int) -> None:
@@ -95,7 +95,7 @@ class History:
         replicas.serve((node_id, *caught_up))
 
     def settle(self, _: int) -> None:
-        """Time passes: who lags is late now, and leaves; who has all joins."""
+        """Time passes: a lagging replica leaves the ISR, and one with all records joins."""
         if self.replicas.leader != NO_LEADER:
             self.replicas.settle_isr()
             self.replicas.now += CONFIG.lag_limit + 1
@@ -119,19 +119,21 @@ def what_is_wrong(replicas: Replicas) -> str:
 
 
 def _known(replicas: Replicas) -> list[list[bytes]]:
-    """Of each living replica what it takes for committed."""
+    """Return the committed records of each living replica, as far as it knows."""
     return [replicas.disks[node_id][: node.core.high_watermark] for node_id, node in replicas.nodes.items()]
 
 
 @settings(max_examples=300)
 @given(HISTORIES)
-def test_by_leader_epochs_nothing_committed_is_lost_whoever_dies_when(steps: list[Step]) -> None:
+def test_by_leader_epochs_nothing_committed_is_lost_whichever_replica_dies(steps: list[Step]) -> None:
     assert what_is_wrong(History(KIP_101, at_any_time).run(steps)) == ""
 
 
 @settings(max_examples=300)
 @given(HISTORIES)
-def test_by_the_rules_of_v2_nothing_is_lost_if_leaders_outlive_who_copies_again_what_it_cut(steps: list[Step]) -> None:
+def test_by_the_rules_of_v2_nothing_is_lost_if_leaders_outlive_followers_that_copy_again_what_they_cut(
+    steps: list[Step],
+) -> None:
     assert what_is_wrong(History(REPLICATION_V2, when_all_in_sync_have_what_is_committed).run(steps)) == ""
 
 
@@ -139,7 +141,7 @@ LOSS: list[Step] = [
     ("elect", 1), ("produce", 1), ("fetch", 2), ("fetch", 3), ("fetch", 2), ("fetch", 3),
     ("kill", 2), ("start", 2), ("kill", 1), ("kill", 3), ("elect", 2),
 ]  # fmt: skip
-"""Both followers have the record, and neither is told that it is committed; one cuts it, and outlives the others."""
+"""Both followers have the record, and neither knows that it is committed; one cuts it, and outlives the others."""
 
 
 @pytest.mark.parametrize(("rules", "wrong"), [(KIP_101, ""), (REPLICATION_V2, "the leader lacks what was committed")])
@@ -157,7 +159,7 @@ GAPS = st.lists(st.tuples(st.integers(1, 5), st.floats(0, 3)), min_size=1, max_s
 def test_a_record_is_never_taken_for_older_than_it_is_unless_it_is_long_ago(
     appends: list[tuple[int, float]], limit: float
 ) -> None:
-    growth, now, end = Growth(limit), 0.0, 0
+    growth, now, end = AppendHistory(limit), 0.0, 0
     times: list[float] = []
     for count, gap in appends:
         now += gap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.replication.rules import KIP_101, REPLICATION_V2, LeaderStartsAt, Rules, TruncatesTo
+from fencepost.cluster_impl.replication.rules import KIP_101, REPLICATION_V2, LeaderStartsAt, Rules, TruncatesTo
 from tests.cluster_impl.replication.direct import Replicas
 
 A, B = 1, 2
@@ -64,7 +64,7 @@ def test_case_2_leaves_different_records_at_one_offset_where_followers_cut_to_th
     replicas.serve((A, B))
     replicas.produce("m4")
     replicas.copy(A)
-    assert replicas.differ() == [1], "and nobody ever notices"
+    assert replicas.differ() == [1], "and no replica ever notices"
 
 
 def test_case_2_leaves_all_alike_where_followers_ask_for_the_leaders_epochs() -> None:
@@ -94,7 +94,7 @@ def test_it_is_the_cut_that_loses_wherever_a_leader_starts() -> None:
     assert not case_1(only_start).lost(B) and case_2(only_start).differ() == []
 
 
-def test_a_leader_that_is_deposed_while_it_waits_keeps_what_nobody_else_has() -> None:
+def test_a_leader_that_is_deposed_while_it_waits_keeps_what_no_other_has() -> None:
     """The text raises the high watermark to the log's end before anybody has copied it; cut to it, nothing is cut."""
     replicas = Replicas(REPLICATION_V2)
     replicas.elect(A)

@@ -10,17 +10,18 @@ from uuid import uuid4
 
 import pytest
 
-from cluster_impl.replication.config import ReplicationConfig
-from cluster_impl.replication.control_plane import PartitionRemoved, ReplicaStopped, TopicPartition
-from cluster_impl.replication.progress import Role
-from cluster_impl.storage.directory import PARTITION_METADATA, LogDirError
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.control_plane import PartitionRemoved, ReplicaStopped, TopicPartition
+from fencepost.cluster_impl.replication.progress import ReplicaRole
+from fencepost.cluster_impl.storage.directory import PARTITION_METADATA, LogDirError
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.requests import batch, fetch, fetch_request, produce, produce_request
-from tests.cluster_impl.static_cluster import StaticCluster, eventually, static_cluster
+from tests.cluster_impl.static_cluster import StaticCluster, static_cluster
+from tests.waiting import eventually
 
-QUICK = ReplicationConfig(lag_limit=60.0, fetch_wait=0.1, checkpoint_interval=0.1)
-RARELY = ReplicationConfig(lag_limit=60.0, fetch_wait=0.1, checkpoint_interval=3600.0, segment_bytes=400)
+QUICK = DataPlaneConfig(lag_limit=60.0, fetch_wait=0.1, checkpoint_interval=0.1)
+RARELY = DataPlaneConfig(lag_limit=60.0, fetch_wait=0.1, checkpoint_interval=3600.0, segment_bytes=400)
 T, U = TopicPartition("t", 0), TopicPartition("u", 0)
 
 
@@ -36,7 +37,7 @@ def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
 
 @pytest.fixture
 def unwatched(tmp_path: Path) -> Iterator[StaticCluster]:
-    """As `cluster`, but nobody looks at the disks: only appends meet their errors, at the end of a small segment."""
+    """As `cluster`, but the disks are not checked: only appends meet their errors, at the end of a small segment."""
     with static_cluster(tmp_path, 2, RARELY) as cluster:
         cluster.create("t", [[1, 2]])
         cluster.create("u", [[1, 2]])
@@ -75,7 +76,7 @@ def values(cluster: StaticCluster, broker: int, topic: str = "t") -> list[str]:
     return [(value or b"").decode() for value in cluster.log(broker, topic)]
 
 
-def told(cluster: StaticCluster, broker: int) -> list[tuple[str, list[str]]]:
+def reported(cluster: StaticCluster, broker: int) -> list[tuple[str, list[str]]]:
     control = cluster.world.brokers[broker].control
     return [(path.name, sorted(map(str, lost))) for path, lost in control.failed_dirs]
 
@@ -92,16 +93,16 @@ def test_replicas_are_spread_over_the_disks(cluster: StaticCluster, tmp_path: Pa
 @losses
 def test_an_idle_broker_notices_and_tells_once(cluster: StaticCluster, tmp_path: Path, lose: Lose) -> None:
     lose(disk(tmp_path, 1))
-    eventually(lambda: bool(told(cluster, 1)), "the control plane is told")
+    eventually(lambda: bool(reported(cluster, 1)), "the loss is reported")
     eventually(lambda: cluster.state("t").leader == 2, "the other replica leads")
     produce(cluster, 2, batch("after"))
-    assert told(cluster, 1) == [("disk-0", ["t-0"])]
+    assert reported(cluster, 1) == [("disk-0", ["t-0"])]
     assert cluster.world.brokers[1].refused == {T: Error.KAFKA_STORAGE_ERROR}
     assert values(cluster, 2) == ["before", "after"]
 
 
 @pytest.mark.requirement("DRSE-10")
-def test_whoever_asks_for_an_offline_replica_is_told_of_the_storage(cluster: StaticCluster, tmp_path: Path) -> None:
+def test_every_request_to_an_offline_replica_gets_the_storage_error(cluster: StaticCluster, tmp_path: Path) -> None:
     take_away(disk(tmp_path, 1))
     eventually(lambda: not hosts(cluster, 1, T), "the replica is given up")
     state, storage = cluster.state("t"), Error.KAFKA_STORAGE_ERROR
@@ -117,7 +118,7 @@ def test_whoever_asks_for_an_offline_replica_is_told_of_the_storage(cluster: Sta
 @pytest.mark.requirement("DRSE-06")
 def test_the_other_disk_serves_on(cluster: StaticCluster, tmp_path: Path) -> None:
     put_a_file(disk(tmp_path, 1))
-    eventually(lambda: bool(told(cluster, 1)), "the control plane is told")
+    eventually(lambda: bool(reported(cluster, 1)), "the loss is reported")
     assert produce(cluster, 1, batch("still here"), "u").error_code == Error.NONE
     assert cluster.state("u").leader == 1 and values(cluster, 2, "u") == ["still here"]
 
@@ -135,7 +136,7 @@ def test_an_append_that_meets_the_error_is_refused_and_nothing_acknowledged_is_l
         error = produce(unwatched, 1, batch(value)).error_code
         acknowledged += [] if error else [value]
     assert error == Error.KAFKA_STORAGE_ERROR and len(acknowledged) > 2
-    assert told(unwatched, 1) == [("disk-0", ["t-0"])]
+    assert reported(unwatched, 1) == [("disk-0", ["t-0"])]
     assert unwatched.state("t").leader == 2
     assert values(unwatched, 2) == acknowledged
 
@@ -151,7 +152,7 @@ def test_records_that_wait_for_their_followers_are_not_acknowledged(unwatched: S
     assert (answer.error_code, answer.base_offset) == (Error.KAFKA_STORAGE_ERROR, -1)
 
 
-def test_a_fetch_that_waits_is_told(cluster: StaticCluster, tmp_path: Path) -> None:
+def test_a_fetch_that_waits_gets_the_storage_error(cluster: StaticCluster, tmp_path: Path) -> None:
     request = fetch_request(cluster.state("t"), 1, max_wait_ms=20_000)
     waiting = cluster.begin(1, request, 16)
     take_away(disk(tmp_path, 1))
@@ -162,7 +163,7 @@ def test_a_fetch_that_waits_is_told(cluster: StaticCluster, tmp_path: Path) -> N
 def test_a_follower_loses_its_disk_and_its_leader_goes_on(cluster: StaticCluster, tmp_path: Path, lose: Lose) -> None:
     lose(disk(tmp_path, 2))
     eventually(lambda: cluster.state("t").isr == (1,), "the follower leaves the ISR")
-    assert told(cluster, 2) == [("disk-0", ["t-0"])]
+    assert reported(cluster, 2) == [("disk-0", ["t-0"])]
     assert produce(cluster, 1, batch("alone")).error_code == Error.NONE
     assert produce(cluster, 1, batch("together"), "u").error_code == Error.NONE
     assert values(cluster, 2, "u") == ["together"]
@@ -173,7 +174,7 @@ def test_a_disk_that_fails_a_follower_when_it_begins_to_lead_leaves_what_else_it
 ) -> None:
     take_away(disk(tmp_path, 2))
     unwatched.elect("t", 0, 2)
-    eventually(lambda: told(unwatched, 2) == [("disk-0", ["t-0"])], "the error was met")
+    eventually(lambda: reported(unwatched, 2) == [("disk-0", ["t-0"])], "the error was met")
     produce(unwatched, 1, batch("together"), "u")
     eventually(lambda: values(unwatched, 2, "u") == ["together"], "the other replica follows on")
 
@@ -186,28 +187,30 @@ def test_a_disk_that_fails_a_leader_when_it_begins_to_follow_is_given_up_as_a_wh
     unwatched.elect("t", 0, 1)
     take_away(disk(tmp_path, 1))
     unwatched.elect("t", 0, 2)
-    eventually(lambda: told(unwatched, 1) == [("disk-0", ["t-0", "v-0"])], "the error was met, and all is told")
+    eventually(
+        lambda: reported(unwatched, 1) == [("disk-0", ["t-0", "v-0"])], "the error was met, and all are reported"
+    )
 
 
 @pytest.mark.requirement("RSE-30", "RSE-32")
-def test_a_follower_whose_loss_nobody_hears_of_is_put_out_of_the_isr_by_its_leader(tmp_path: Path) -> None:
+def test_a_follower_whose_loss_is_not_reported_is_put_out_of_the_isr_by_its_leader(tmp_path: Path) -> None:
     with static_cluster(tmp_path, 2, replace(QUICK, lag_limit=0.3)) as hasty:
         hasty.create("t", [[1, 2]])
         hasty.world.brokers[2].control.unheard = True
         take_away(disk(tmp_path, 2))
-        eventually(lambda: bool(told(hasty, 2)), "the follower has noticed")
+        eventually(lambda: bool(reported(hasty, 2)), "the follower has noticed")
         assert produce(hasty, 1, batch("waits for the shrink")).error_code == Error.NONE
         assert hasty.state("t").isr == (1,)
 
 
 @pytest.mark.requirement("RSE-30", "RSE-33")
-def test_a_leader_whose_loss_nobody_hears_of_stays_leader_until_it_is_told_something_and_answers(
+def test_a_leader_whose_loss_is_not_reported_stays_leader_until_it_answers_an_assignment(
     cluster: StaticCluster, tmp_path: Path
 ) -> None:
     broker = cluster.world.brokers[1]
     broker.control.unheard = True
     take_away(disk(tmp_path, 1))
-    eventually(lambda: bool(told(cluster, 1)), "the leader has noticed")
+    eventually(lambda: bool(reported(cluster, 1)), "the leader has noticed")
     assert cluster.state("t").leader == 1
     assert produce(cluster, 1, batch("x")).error_code == Error.KAFKA_STORAGE_ERROR
     cluster.tell(1, cluster.state("t"))
@@ -236,12 +239,12 @@ def test_a_restart_without_the_disk_creates_no_empty_replica(cluster: StaticClus
     assert broker.refused == {T: Error.KAFKA_STORAGE_ERROR} and hosts(cluster, 1, U)
     assert produce(cluster, 1, batch("x"), acks=1).error_code == Error.KAFKA_STORAGE_ERROR
     assert not (disk(tmp_path, 1, 1) / "t-0").exists()
-    assert not told(cluster, 1), "what it lost it cannot name"
+    assert not reported(cluster, 1), "what it lost it cannot name"
 
 
 def test_beside_a_failed_disk_only_a_new_replica_is_created(cluster: StaticCluster, tmp_path: Path) -> None:
     take_away(disk(tmp_path, 1))
-    eventually(lambda: bool(told(cluster, 1)), "the control plane is told")
+    eventually(lambda: bool(reported(cluster, 1)), "the loss is reported")
     cluster.create("v", [[1, 2]])
     assert (disk(tmp_path, 1, 1) / "v-0").is_dir()
     unknown = replace(cluster.state("v"), topic="w", topic_id=cluster.state("u").topic_id)
@@ -252,7 +255,7 @@ def test_beside_a_failed_disk_only_a_new_replica_is_created(cluster: StaticClust
 
 def test_a_lost_replica_stays_lost_even_if_it_is_called_new(cluster: StaticCluster, tmp_path: Path) -> None:
     take_away(disk(tmp_path, 1))
-    eventually(lambda: bool(told(cluster, 1)), "the control plane is told")
+    eventually(lambda: bool(reported(cluster, 1)), "the loss is reported")
     cluster.tell(1, replace(cluster.state("t"), is_new=True))
     assert cluster.world.brokers[1].refused == {T: Error.KAFKA_STORAGE_ERROR}
     assert not (disk(tmp_path, 1, 1) / "t-0").exists()
@@ -260,17 +263,17 @@ def test_a_lost_replica_stays_lost_even_if_it_is_called_new(cluster: StaticClust
 
 def test_an_offline_replica_cannot_be_deleted(cluster: StaticCluster, tmp_path: Path) -> None:
     away = put_a_file(disk(tmp_path, 1))
-    eventually(lambda: bool(told(cluster, 1)), "the control plane is told")
+    eventually(lambda: bool(reported(cluster, 1)), "the loss is reported")
     cluster.tell(1, PartitionRemoved(topic="t", topic_id=cluster.state("t").topic_id, partition=0))
     assert cluster.world.brokers[1].refused == {T: Error.KAFKA_STORAGE_ERROR}
     assert (away / "t-0").is_dir()
 
 
-def test_a_deletion_that_fails_is_told(unwatched: StaticCluster, tmp_path: Path) -> None:
+def test_a_deletion_that_fails_is_reported(unwatched: StaticCluster, tmp_path: Path) -> None:
     take_away(disk(tmp_path, 1))
     unwatched.tell(1, PartitionRemoved(topic="t", topic_id=None, partition=0))
     assert unwatched.world.brokers[1].refused == {T: Error.KAFKA_STORAGE_ERROR}
-    eventually(lambda: told(unwatched, 1) == [("disk-0", [])], "the control plane is told")
+    eventually(lambda: reported(unwatched, 1) == [("disk-0", [])], "the loss is reported")
 
 
 def test_a_replica_that_was_never_opened_is_deleted_from_its_disk(cluster: StaticCluster, tmp_path: Path) -> None:
@@ -302,13 +305,13 @@ def test_without_any_disk_the_node_has_failed(cluster: StaticCluster, tmp_path: 
     ending = asyncio.wait_for(cluster.world.brokers[1].replicas.failed(), 10)
     with pytest.raises(LogDirError, match="all log dirs have failed"):
         cluster.run(ending)
-    eventually(lambda: sorted(told(cluster, 1)) == [("disk-0", ["t-0"]), ("disk-1", ["u-0"])], "both are told")
+    eventually(lambda: sorted(reported(cluster, 1)) == [("disk-0", ["t-0"]), ("disk-1", ["u-0"])], "both are reported")
 
 
 def test_a_stopped_replica_keeps_its_records_and_goes_on_when_it_is_assigned_again(cluster: StaticCluster) -> None:
     state = cluster.state("t")
     cluster.tell(1, ReplicaStopped(topic="t", topic_id=None, partition=0))
-    assert cluster.replica(1, "t").core.role is Role.OFFLINE
+    assert cluster.replica(1, "t").core.role is ReplicaRole.OFFLINE
     assert produce(cluster, 1, batch("x")).error_code == Error.NOT_LEADER_OR_FOLLOWER
     cluster.tell(1, state)
     assert produce(cluster, 1, batch("after")).error_code == Error.NONE

@@ -1,4 +1,4 @@
-"""What one replica decides: when the high watermark moves, who joins and leaves the ISR, what is acknowledged."""
+"""The decisions of one replica: the high watermark, changes of the ISR, acknowledgements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.replication.control_plane import (
     IsrAccepted,
     IsrProposal,
     IsrRefused,
@@ -14,21 +14,21 @@ from cluster_impl.replication.control_plane import (
     PartitionAssignment,
     TopicPartition,
 )
-from cluster_impl.replication.follower import FollowerFetch, credits
-from cluster_impl.replication.partition import Partition, Transition
-from cluster_impl.replication.progress import Role
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.replication.follower import FollowerFetch, credits
+from fencepost.cluster_impl.replication.partition import Partition, RoleTransition
+from fencepost.cluster_impl.replication.progress import ReplicaRole
+from fencepost.cluster_impl.wire.errors import Error
 
 NAME, TOPIC_ID, LAG = TopicPartition("t", 0), UUID(int=7), 10.0
 EPOCHS = {4: 104, 5: 105, 6: 106}
 
 
 def state(
-    leader: int = 4, isr: tuple[int, ...] = (4, 5, 6), epoch: int = 1, tenure: int | None = None
+    leader: int = 4, isr: tuple[int, ...] = (4, 5, 6), epoch: int = 1, leader_term: int | None = None
 ) -> PartitionAssignment:
     return PartitionAssignment(
         topic="t", topic_id=TOPIC_ID, partition=0, replicas=(4, 5, 6), isr=isr, leader=leader,
-        leader_epoch=epoch, tenure_epoch=epoch if tenure is None else tenure, version=epoch,
+        leader_epoch=epoch, leader_term_epoch=epoch if leader_term is None else leader_term, version=epoch,
     )  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def proposal(partition: Partition, now: float) -> IsrProposal:
     return wished
 
 
-@pytest.mark.requirement("HW-02")
+@pytest.mark.requirement("HW-02", "INT-30")
 def test_the_high_watermark_is_what_every_in_sync_replica_has() -> None:
     leader = replica(state())
     leader.appended(10, now=0.0)
@@ -65,10 +65,10 @@ def test_the_high_watermark_is_what_every_in_sync_replica_has() -> None:
     assert leader.high_watermark == 7
 
 
-@pytest.mark.requirement("INT-54", "INT-55")
+@pytest.mark.requirement("DINT-27", "INT-55")
 def test_a_new_leader_starts_from_the_high_watermark_it_knew_and_waits_for_its_followers() -> None:
     leader = replica(state(epoch=3), end=20, high_watermark=12)
-    assert (leader.high_watermark, leader.tenure_start) == (12, 20)
+    assert (leader.high_watermark, leader.leader_term_start) == (12, 20)
     fetched(leader, 5, 20)
     assert leader.high_watermark == 12
     fetched(leader, 6, 20)
@@ -120,22 +120,22 @@ def test_a_fetch_of_a_broker_that_is_no_replica_is_refused() -> None:
 def test_an_older_state_is_not_adopted() -> None:
     leader = replica(state(epoch=5))
     change = leader.assign(state(leader=5, epoch=4), log_end_offset=0, min_isr=1, now=0.0)
-    assert (change, leader.role, leader.leader_epoch) == (Transition.NOTHING, Role.LEADER, 5)
+    assert (change, leader.role, leader.leader_epoch) == (RoleTransition.NOTHING, ReplicaRole.LEADER, 5)
 
 
-def test_a_change_of_isr_alone_keeps_the_tenure() -> None:
+def test_a_change_of_isr_alone_keeps_the_leader_term() -> None:
     leader = replica(state(epoch=5), end=10)
     leader.appended(15, now=0.0)
     fetched(leader, 5, 15)
-    change = leader.assign(state(isr=(4, 5), epoch=6, tenure=5), log_end_offset=15, min_isr=1, now=1.0)
-    assert (change, leader.tenure_start, leader.high_watermark) == (Transition.LEADS_ON, 10, 15)
+    change = leader.assign(state(isr=(4, 5), epoch=6, leader_term=5), log_end_offset=15, min_isr=1, now=1.0)
+    assert (change, leader.leader_term_start, leader.high_watermark) == (RoleTransition.LEADS_ON, 10, 15)
 
 
-def test_a_broker_elected_again_starts_a_new_tenure() -> None:
+def test_a_broker_elected_again_starts_a_new_leader_term() -> None:
     leader = replica(state(epoch=5), end=10)
     leader.appended(15, now=0.0)
     change = leader.assign(state(epoch=7), log_end_offset=15, min_isr=1, now=1.0)
-    assert (change, leader.tenure_start) == (Transition.LEADS_ANEW, 15)
+    assert (change, leader.leader_term_start) == (RoleTransition.LEADS_ANEW, 15)
     assert all(progress.log_end_offset == -1 for progress in leader.followers.values())
 
 
@@ -143,16 +143,22 @@ def test_roles_follow_the_assignment() -> None:
     partition = replica(state(leader=5, epoch=1))
     roles = [partition.role]
 
-    def assign(to: PartitionAssignment) -> Transition:
+    def assign(to: PartitionAssignment) -> RoleTransition:
         transition = partition.assign(to, log_end_offset=0, min_isr=1, now=0.0)
         roles.append(partition.role)
         return transition
 
-    assert assign(state(leader=5, isr=(5, 6), epoch=2, tenure=1)) is Transition.FOLLOWS_ON
-    assert assign(state(leader=5, epoch=3, tenure=3)) is Transition.FOLLOWS
-    assert assign(state(leader=-1, epoch=4)) is Transition.WENT_OFFLINE
-    assert assign(state(leader=4, epoch=5)) is Transition.LEADS
-    assert roles == [Role.FOLLOWER, Role.FOLLOWER, Role.FOLLOWER, Role.OFFLINE, Role.LEADER]
+    assert assign(state(leader=5, isr=(5, 6), epoch=2, leader_term=1)) is RoleTransition.FOLLOWS_ON
+    assert assign(state(leader=5, epoch=3, leader_term=3)) is RoleTransition.FOLLOWS
+    assert assign(state(leader=-1, epoch=4)) is RoleTransition.WENT_OFFLINE
+    assert assign(state(leader=4, epoch=5)) is RoleTransition.LEADS
+    assert roles == [
+        ReplicaRole.FOLLOWER,
+        ReplicaRole.FOLLOWER,
+        ReplicaRole.FOLLOWER,
+        ReplicaRole.OFFLINE,
+        ReplicaRole.LEADER,
+    ]
 
 
 def test_a_follower_that_lags_too_long_is_proposed_to_leave() -> None:
@@ -202,7 +208,7 @@ def test_a_follower_joins_with_all_that_is_committed_and_counts_from_the_moment_
     assert leader.high_watermark == 10
 
 
-def test_a_follower_below_the_start_of_the_tenure_does_not_join() -> None:
+def test_a_follower_below_the_start_of_the_leader_term_does_not_join() -> None:
     """KAFKA-7128: the leader's high watermark may lag behind what an earlier leader committed."""
     leader = replica(state(isr=(4, 5)), end=20, high_watermark=12)
     fetched(leader, 6, 15)
@@ -268,7 +274,7 @@ def test_a_leader_that_is_behind_waits_for_the_newer_state(error: Error) -> None
     fetched(leader, 6, 0)
     leader.isr_answered(proposal(leader, 0.0), IsrRefused(error), 0.0)
     assert leader.next_isr(EPOCHS.get, 1000.0) is None
-    leader.assign(state(isr=(4, 5), epoch=2, tenure=1), log_end_offset=0, min_isr=1, now=1000.0)
+    leader.assign(state(isr=(4, 5), epoch=2, leader_term=1), log_end_offset=0, min_isr=1, now=1000.0)
     assert proposal(leader, 1000.0).version == 2
 
 
@@ -276,18 +282,18 @@ def test_newer_state_overtakes_a_proposal_whose_answer_then_changes_nothing() ->
     leader = replica(state(isr=(4, 5)))
     fetched(leader, 6, 0)
     late = proposal(leader, 0.0)
-    leader.assign(state(isr=(4,), epoch=2, tenure=1), log_end_offset=0, min_isr=1, now=0.0)
+    leader.assign(state(isr=(4,), epoch=2, leader_term=1), log_end_offset=0, min_isr=1, now=0.0)
     leader.isr_answered(late, IsrAccepted(isr=(4, 5, 6), leader_epoch=2, version=2), 1.0)
     assert leader.isr.committed == {4}
 
 
-def test_who_left_for_lagging_does_not_join_again_before_it_has_caught_up() -> None:
+def test_a_replica_that_left_for_lagging_does_not_join_again_before_it_has_caught_up() -> None:
     """Below the minimum of in-sync replicas the high watermark stands still, so a silent follower has all of it."""
     leader = replica(state(isr=(4, 5)), min_isr=2)
     fetched(leader, 5, 0)
     leader.appended(10, now=0.0)
     assert proposal(leader, now=LAG + 1).isr == (4,)
-    leader.assign(state(isr=(4,), epoch=2, tenure=1), log_end_offset=10, min_isr=2, now=LAG + 1)
+    leader.assign(state(isr=(4,), epoch=2, leader_term=1), log_end_offset=10, min_isr=2, now=LAG + 1)
     assert leader.high_watermark == 0
     assert leader.next_isr(EPOCHS.get, LAG + 2) is None
     fetched(leader, 5, 10, now=LAG + 3)
@@ -318,11 +324,11 @@ def test_an_append_is_acknowledged_when_all_have_it() -> None:
 def test_an_append_is_not_acknowledged_after_the_isr_shrank_below_the_minimum() -> None:
     leader = replica(state(), min_isr=2)
     leader.appended(10, now=0.0)
-    leader.assign(state(isr=(4,), epoch=2, tenure=1), log_end_offset=10, min_isr=2, now=1.0)
+    leader.assign(state(isr=(4,), epoch=2, leader_term=1), log_end_offset=10, min_isr=2, now=1.0)
     assert leader.acknowledges(10, led_since=1) is Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND
 
 
-def test_an_append_is_not_acknowledged_once_somebody_else_has_led() -> None:
+def test_an_append_is_not_acknowledged_once_another_replica_has_led() -> None:
     leader = replica(state())
     leader.appended(10, now=0.0)
     leader.assign(state(leader=5, epoch=2), log_end_offset=10, min_isr=1, now=1.0)
@@ -332,17 +338,17 @@ def test_an_append_is_not_acknowledged_once_somebody_else_has_led() -> None:
 
 
 def test_an_append_waits_on_while_its_leader_goes_on_at_a_newer_epoch() -> None:
-    """As where each change of the ISR is told as another leadership of the same broker."""
+    """Each change of the ISR is assigned as another leader term of the same broker."""
     leader = replica(state())
     leader.appended(10, now=0.0)
     fetched(leader, 5, 10)
-    assert leader.assign(state(isr=(4, 5), epoch=2), log_end_offset=10, min_isr=1, now=1.0) is Transition.LEADS_ANEW
+    assert leader.assign(state(isr=(4, 5), epoch=2), log_end_offset=10, min_isr=1, now=1.0) is RoleTransition.LEADS_ANEW
     assert leader.acknowledges(10, led_since=1) is None
     fetched(leader, 5, 10)
     assert leader.acknowledges(10, led_since=1) is Error.NONE
 
 
-def test_who_is_in_sync_and_not_assigned_is_not_counted_for_the_minimum() -> None:
+def test_a_replica_that_is_in_sync_and_not_assigned_is_not_counted_for_the_minimum() -> None:
     leader = replica(state(isr=(4, 9)), min_isr=2)
     assert leader.may_append(acks=-1) is Error.NOT_ENOUGH_REPLICAS
     leader.appended(10, now=0.0)
@@ -352,8 +358,8 @@ def test_who_is_in_sync_and_not_assigned_is_not_counted_for_the_minimum() -> Non
 
 def test_a_follower_knows_no_higher_watermark_than_its_log_end_and_none_goes_back() -> None:
     follower = replica(state(leader=5), end=10)
-    assert follower.told_high_watermark(15) and follower.high_watermark == 10
-    assert not follower.told_high_watermark(5) and follower.high_watermark == 10
+    assert follower.note_high_watermark(15) and follower.high_watermark == 10
+    assert not follower.note_high_watermark(5) and follower.high_watermark == 10
 
 
 def test_a_cut_log_takes_the_high_watermark_with_it() -> None:
@@ -368,13 +374,13 @@ def test_a_replica_that_was_stopped_neither_leads_nor_follows_until_it_is_assign
     leader.stop()
     assert leader.check_leader(-1) is Error.NOT_LEADER_OR_FOLLOWER
     assert leader.acknowledges(5, 1) is Error.NOT_LEADER_OR_FOLLOWER
-    assert leader.assign(state(epoch=0), log_end_offset=5, min_isr=1, now=1.0) is Transition.NOTHING
-    assert leader.assign(state(), log_end_offset=5, min_isr=1, now=1.0) is Transition.LEADS
-    assert (leader.role, leader.tenure_start) == (Role.LEADER, 5)
-    assert leader.assign(state(), log_end_offset=5, min_isr=1, now=1.0) is Transition.NOTHING
+    assert leader.assign(state(epoch=0), log_end_offset=5, min_isr=1, now=1.0) is RoleTransition.NOTHING
+    assert leader.assign(state(), log_end_offset=5, min_isr=1, now=1.0) is RoleTransition.LEADS
+    assert (leader.role, leader.leader_term_start) == (ReplicaRole.LEADER, 5)
+    assert leader.assign(state(), log_end_offset=5, min_isr=1, now=1.0) is RoleTransition.NOTHING
 
 
-def test_whom_a_leader_proposed_before_it_was_stopped_counts_after_it_is_assigned_at_the_same_version() -> None:
+def test_a_replica_proposed_before_the_leader_was_stopped_counts_after_an_assignment_at_the_same_version() -> None:
     leader = replica(state(isr=(4, 5)))
     fetched(leader, 5, 0)
     fetched(leader, 6, 0)
@@ -409,5 +415,5 @@ def test_of_two_leaders_the_old_one_commits_nothing_since_its_shrink_finds_anoth
     assert old.high_watermark == 0, "a shrink counts once it is committed"
     old.isr_answered(asked, IsrRefused(Error.INVALID_UPDATE_VERSION), LAG + 1)
     assert old.acknowledges(3, 1) is None and old.next_isr(EPOCHS.get, LAG + 60) is None
-    assert old.assign(state(leader=5, isr=(5,), epoch=2), log_end_offset=3, min_isr=1, now=80) is Transition.FOLLOWS
+    assert old.assign(state(leader=5, isr=(5,), epoch=2), log_end_offset=3, min_isr=1, now=80) is RoleTransition.FOLLOWS
     assert old.acknowledges(3, 1) is Error.NOT_LEADER_OR_FOLLOWER

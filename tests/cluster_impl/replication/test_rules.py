@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.replication.control_plane import IsrAccepted, PartitionAssignment
-from cluster_impl.replication.follower import FollowerFetch
-from cluster_impl.replication.partition import Partition, Transition
-from cluster_impl.replication.progress import Role
-from cluster_impl.replication.rules import KIP_101, REPLICATION_V2, LagSince, Rules
-from cluster_impl.storage.epochs import UNDEFINED_EPOCH
-from cluster_impl.wire.batches import build
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.replication.control_plane import IsrAccepted, PartitionAssignment
+from fencepost.cluster_impl.replication.follower import FollowerFetch
+from fencepost.cluster_impl.replication.partition import Partition, RoleTransition
+from fencepost.cluster_impl.replication.progress import ReplicaRole
+from fencepost.cluster_impl.replication.rules import KIP_101, REPLICATION_V2, LagSince, Rules
+from fencepost.cluster_impl.storage.epochs import UNDEFINED_EPOCH
+from fencepost.cluster_impl.wire.batches import build
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.replication.parts import NAME, TOPIC_ID, Node
 
 LAG = 10.0
@@ -31,7 +31,7 @@ def state(
     """A change of ISR has another version, and the epoch of the leader."""
     return PartitionAssignment(
         topic="t", topic_id=TOPIC_ID, partition=0, replicas=replicas, isr=isr, leader=leader,
-        leader_epoch=epoch, tenure_epoch=epoch, version=version, serves_clients=serves_clients, leaving=leaving,
+        leader_epoch=epoch, leader_term_epoch=epoch, version=version, serves_clients=serves_clients, leaving=leaving,
     )  # fmt: skip
 
 
@@ -69,13 +69,13 @@ def node(node_id: int, values: list[bytes], high_watermark: int, rules: Rules = 
 @pytest.mark.requirement("LD-51", "DLD-28")
 def test_a_new_leader_takes_its_whole_log_for_committed() -> None:
     leader = replica(state(epoch=3), end=20, high_watermark=12)
-    assert (leader.high_watermark, leader.tenure_start) == (20, 20)
+    assert (leader.high_watermark, leader.leader_term_start) == (20, 20)
 
 
 def test_a_leader_whose_isr_changes_goes_on_with_the_high_watermark_it_has() -> None:
     leader = replica(state(), end=20)
     leader.appended(30, now=1.0)
-    assert leader.assign(state(version=2), log_end_offset=30, min_isr=1, now=2.0) is Transition.LEADS_ON
+    assert leader.assign(state(version=2), log_end_offset=30, min_isr=1, now=2.0) is RoleTransition.LEADS_ON
     assert leader.high_watermark == 20
 
 
@@ -107,13 +107,13 @@ def test_a_leader_that_waits_for_its_followers_asks_for_no_isr() -> None:
     assert wished(leader, now=LAG * 9) is None
 
 
-def test_it_serves_clients_from_the_moment_it_is_told_also_at_the_same_version() -> None:
+def test_it_serves_clients_from_the_assignment_on_also_at_the_same_version() -> None:
     leader = replica(state(serves_clients=False), end=20)
     fetched(leader, 5, 20, now=1.0)
-    assert leader.assign(state(), log_end_offset=20, min_isr=1, now=2.0) is Transition.LEADS_ON
+    assert leader.assign(state(), log_end_offset=20, min_isr=1, now=2.0) is RoleTransition.LEADS_ON
     assert leader.check_client(1) is Error.NONE
     assert leader.progress(now=2.0).ends == {5: 20, 6: -1}
-    assert leader.assign(state(), log_end_offset=20, min_isr=1, now=2.0) is Transition.NOTHING
+    assert leader.assign(state(), log_end_offset=20, min_isr=1, now=2.0) is RoleTransition.NOTHING
 
 
 @pytest.mark.requirement("DLD-21")
@@ -131,11 +131,11 @@ def test_replicas_and_settings_change_at_the_same_version() -> None:
     leader = replica(state(replicas=(4, 5)))
     fetched(leader, 5, 0, now=1.0)
     change = leader.assign(state(replicas=(4, 5, 6)), log_end_offset=0, min_isr=2, now=2.0)
-    assert change is Transition.LEADS_ON
+    assert change is RoleTransition.LEADS_ON
     assert leader.progress(now=2.0).ends == {5: 0, 6: -1} and leader.min_isr == 2
 
 
-# Who lags
+# Lag
 
 
 @pytest.mark.requirement("DLD-08")
@@ -187,7 +187,7 @@ def test_a_follower_that_came_back_with_less_than_it_had_gets_the_time_anew() ->
 
 
 @pytest.mark.requirement("LD-71")
-def test_who_left_joins_again_once_it_has_all_that_is_committed() -> None:
+def test_a_replica_that_left_joins_again_once_it_has_all_that_is_committed() -> None:
     leader = replica(state(isr=(4, 5)))
     leader.appended(10, now=0.0)
     fetched(leader, 5, 10, now=1.0)
@@ -235,16 +235,16 @@ def test_a_replica_that_was_made_anew_says_so_until_it_has_what_its_leader_has_c
     follower = Partition(4, NAME, TOPIC_ID, high_watermark=0, lag_limit=LAG, rules=REPLICATION_V2, began_empty=True)
     follower.assign(state(leader=5), log_end_offset=0, min_isr=1, now=0.0)
     follower.copied(7)
-    follower.told_high_watermark(9)
+    follower.note_high_watermark(9)
     assert follower.progress(now=0.0).began_empty
     follower.copied(9)
-    follower.told_high_watermark(9)
+    follower.note_high_watermark(9)
     assert not follower.progress(now=0.0).began_empty
     follower.truncated(0)
     assert not follower.progress(now=0.0).began_empty
 
 
-def test_who_leads_lacks_nothing() -> None:
+def test_a_leader_lacks_nothing() -> None:
     leader = Partition(4, NAME, TOPIC_ID, high_watermark=0, lag_limit=LAG, rules=REPLICATION_V2, began_empty=True)
     leader.assign(state(), log_end_offset=0, min_isr=1, now=0.0)
     assert not leader.progress(now=0.0).began_empty
@@ -253,7 +253,7 @@ def test_who_leads_lacks_nothing() -> None:
 def test_a_replica_can_be_looked_at_before_it_has_a_leader() -> None:
     waiting = replica(state(leader=-1, isr=(), epoch=-1, version=-1), end=8, high_watermark=5)
     progress = waiting.progress(now=1.0)
-    assert (progress.role, progress.leader_epoch, progress.version) == (Role.OFFLINE, -1, -1)
+    assert (progress.role, progress.leader_epoch, progress.version) == (ReplicaRole.OFFLINE, -1, -1)
     assert (progress.log_end_offset, progress.high_watermark, progress.ends) == (8, 5, {})
 
 
@@ -261,13 +261,14 @@ def test_a_replica_can_be_looked_at_before_it_has_a_leader() -> None:
 
 
 @pytest.mark.requirement("LD-48", "DLD-27")
-def test_a_follower_cuts_its_log_to_its_own_high_watermark_and_asks_nobody() -> None:
+def test_a_follower_cuts_its_log_to_its_own_high_watermark_and_asks_no_leader() -> None:
     follower = node(4, [b"a", b"b", b"c"], high_watermark=2)
     follower.replica.assign(state(leader=5), now=0.0)
     assert follower.memory.log_end_offset == follower.core.log_end_offset == 2
     assert follower.replica.latest_epoch() == UNDEFINED_EPOCH, "it names no epoch of its log to the leader"
 
 
+@pytest.mark.requirement("DINT-03")
 def test_by_leader_epochs_nothing_is_cut_before_the_leader_was_asked() -> None:
     follower = node(4, [b"a", b"b", b"c"], high_watermark=2, rules=KIP_101)
     follower.replica.assign(state(leader=5), now=0.0)
@@ -279,7 +280,7 @@ def test_a_change_of_isr_cuts_nothing() -> None:
     follower.replica.assign(state(leader=5), now=0.0)
     follower.replica.append_as_follower(follower.memory.entries[0].replace(bytes(8), bytes(7) + b"\x01", 1), 1)
     change = follower.replica.assign(state(leader=5, isr=(5,), version=2), now=1.0)
-    assert change is Transition.FOLLOWS_ON and follower.memory.log_end_offset == 2
+    assert change is RoleTransition.FOLLOWS_ON and follower.memory.log_end_offset == 2
 
 
 def test_a_leader_that_is_deposed_cuts_what_was_not_committed() -> None:
@@ -301,7 +302,7 @@ def test_a_log_that_ends_beyond_its_leaders_is_cut_to_what_the_leader_has_commit
 
 
 def test_the_clock_is_chosen_apart_from_where_a_leader_starts() -> None:
-    leader = replica(state(), end=20, high_watermark=12, rules=Rules(lag_since=LagSince.FIRST_LACKING))
+    leader = replica(state(), end=20, high_watermark=12, rules=Rules(lag_since=LagSince.FIRST_MISSING))
     assert leader.high_watermark == 12
     shrink = leader.next_isr(EPOCHS.get, LAG + 1)
     assert shrink is not None

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.replication import follower, partition, replica
-from cluster_impl.replication.in_sync import InSyncReplicas
-from cluster_impl.replication.truncation import TruncationPoint
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.replication import follower, partition, replica
+from fencepost.cluster_impl.replication.in_sync import InSyncReplicas
+from fencepost.cluster_impl.storage.epochs import TruncationPoint
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.replication.simulation import Broken, World
 
 STEPS = 400
 
 
 def outcome(seed: int) -> tuple[World, str]:
-    """What became of one world: nothing (""), or the guarantee that does not hold."""
+    """Run one world; return "", or the guarantee that does not hold."""
     world = World(seed, min_isr=1 + seed % 2, disks_fail=seed % 4 == 2, replicas_stop=seed % 4 == 3)
     try:
         world.run(STEPS)
-        world.calm()
+        world.clear_faults()
     except (Broken, AssertionError) as broken:
         return world, str(broken)
     return world, "" if world.has_healed() else "it does not heal"
@@ -43,7 +43,7 @@ def test_crediting_any_incarnation_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     assert some_world_breaks()
 
 
-def test_joining_below_the_start_of_a_tenure_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_joining_below_the_start_of_a_leader_term_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partition, "may_join", lambda *known: follower.may_join(known[0], known[1], known[2], 0))
     assert some_world_breaks()
 

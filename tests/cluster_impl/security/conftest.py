@@ -1,5 +1,5 @@
-"""Runs coroutines of tests on both event loops that a node may use."""
+"""Run the coroutines of tests on both event loops that a node may use."""
 
-from tests.cluster_impl.wire.conftest import run
+from tests.cluster_impl.wire.conftest import pytest_asyncio_loop_factories
 
-__all__ = ["run"]
+__all__ = ["pytest_asyncio_loop_factories"]

@@ -1,23 +1,24 @@
-"""Users of clusters that ask who connects, and single questions in their names."""
+"""Users of clusters that require logins, and single requests in their names."""
 
 from __future__ import annotations
 
 import asyncio
 from pathlib import Path
 
-from cluster_impl.security.jaas import LOGIN_MODULE, PlainLogin
-from cluster_impl.wire.client import Connection
-from cluster_impl.wire.codec import R, RequestMessage
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import QUORUM_CONTROLLER, ZK_BROKER
+from fencepost.cluster_impl.security.jaas import LOGIN_MODULE
+from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.codec import R, RequestMessage
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER, ZK_BROKER
+from fencepost.cluster_impl.wire.sasl import PlainLogin
 from tests.cluster_impl.processes import LIMIT
 
 ALICE, BROKER = PlainLogin("alice", "her; secret"), PlainLogin("broker", "node's")
 
 
 def between_nodes(folder: Path) -> dict[str, str]:
-    """Settings of nodes that log in to one another as `broker`, who alone may do what nodes do; `alice` may log in
-    there, and clients are not asked who they are."""
+    """Settings of nodes that log in to one another as `broker`, the only user with the nodes' permission. `alice` may
+    log in there, and clients need no login."""
     acls = folder / "acls"
     acls.write_text("User:broker Cluster ClusterAction Allow\n")
     return {

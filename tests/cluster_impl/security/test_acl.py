@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from cluster_impl.security.acl import AccessList, NoAuthorizer, Operation, Resource, Rule
+from fencepost.cluster_impl.security.acl import AccessList, NoAuthorizer, Operation, Resource, Rule
 
 
 def may(authorizer: AccessList | NoAuthorizer, name: str) -> bool:
     return authorizer.authorize(f"User:{name}", Operation.CLUSTER_ACTION, Resource.CLUSTER)
 
 
-def test_without_a_list_everybody_may_everything() -> None:
+def test_without_a_list_every_user_has_every_permission() -> None:
     assert may(NoAuthorizer(), "ANONYMOUS")
 
 
-def test_only_who_is_allowed_may(tmp_path: Path) -> None:
+def test_only_an_allowed_user_has_the_permission(tmp_path: Path) -> None:
     path = tmp_path / "acls"
     path.write_text("# nodes\nUser:broker Cluster ClusterAction Allow  # all of them\n\n")
     acls = AccessList.load(path, {"User:admin"})
@@ -42,7 +42,7 @@ def test_deny_wins_over_allow_and_super_users_over_both() -> None:
     assert [may(acls, name) for name in ("bob", "alice", "admin", "alice")] == [True, False, True, False]
 
 
-def test_an_empty_list_allows_nobody(tmp_path: Path) -> None:
+def test_an_empty_list_allows_no_user(tmp_path: Path) -> None:
     path = tmp_path / "acls"
     path.write_text("")
     assert not may(AccessList.load(path), "broker")

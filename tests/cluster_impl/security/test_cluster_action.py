@@ -1,4 +1,4 @@
-"""What nodes ask of one another is asked by nodes only, where permissions are written down."""
+"""Only nodes may send the requests between nodes, if there is a file of permissions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.security.acl import AccessList, NoAuthorizer, Rule
-from cluster_impl.security.cluster_action import ON_CONTROLLERS, guarded, guarded_on_controller, refusal
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.registry import (
+from fencepost.cluster_impl.security.acl import AccessList, NoAuthorizer, Rule
+from fencepost.cluster_impl.security.cluster_action import (
+    ON_CONTROLLERS,
+    refusal,
+    require_cluster_action,
+    require_cluster_action_for_all,
+)
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.registry import (
     API_VERSIONS,
     KAFKA,
     QUORUM_CONTROLLER,
@@ -19,7 +24,7 @@ from cluster_impl.wire.registry import (
     SASL_HANDSHAKE,
     ZK_BROKER,
 )
-from cluster_impl.wire.server import Request
+from fencepost.cluster_impl.wire.server import Request
 
 ACLS = AccessList([Rule.parse("User:broker Cluster ClusterAction Allow")])
 DESCRIBE_QUORUM = 55
@@ -50,7 +55,7 @@ def error_of(response: Message) -> int:
 
 @pytest.mark.parametrize("key", sorted(NODES_ONLY))
 @pytest.mark.requirement("RSE-10", "RSE-13")
-def test_who_lacks_the_permission_gets_error_31_in_every_version(key: int) -> None:
+def test_a_sender_without_the_permission_gets_error_31_in_every_version(key: int) -> None:
     api = ({**ZK_BROKER, **QUORUM_CONTROLLER})[key]
     response = refusal(ACLS, "User:alice", api.request())
     assert type(response) is api.response
@@ -60,7 +65,7 @@ def test_who_lacks_the_permission_gets_error_31_in_every_version(key: int) -> No
 
 
 @pytest.mark.parametrize("key", sorted(NODES_ONLY))
-def test_who_has_the_permission_is_not_refused(key: int) -> None:
+def test_a_sender_with_the_permission_is_not_refused(key: int) -> None:
     request = ({**ZK_BROKER, **QUORUM_CONTROLLER})[key].request()
     assert refusal(ACLS, "User:broker", request) is None
     assert refusal(NoAuthorizer(), "User:alice", request) is None
@@ -86,29 +91,29 @@ def test_a_consumer_may_say_that_it_is_no_replica() -> None:
     assert refusal(ACLS, "User:alice", request) is None
 
 
-def test_handlers_are_called_for_those_only_who_may_ask() -> None:
+def test_handlers_are_called_only_for_senders_with_the_permission() -> None:
     asked: list[str] = []
 
     def handler(request: Request) -> Message:
         asked.append(f"{request.api.name} by {request.principal}")
         return m.AlterIsrResponse()
 
-    handlers = guarded({56: handler, 3: handler}, ACLS)
+    handlers = require_cluster_action({56: handler, 3: handler}, ACLS)
     for key in (56, 3):
-        for who in ("User:alice", "User:broker"):
+        for principal in ("User:alice", "User:broker"):
             api = {**KAFKA, **QUORUM_CONTROLLER}[key]
-            handlers[key](Request(api, 0, 1, None, api.request(), cast("Any", None), 0.0, "INTERNAL", who))
+            handlers[key](Request(api, 0, 1, None, api.request(), cast("Any", None), 0.0, "INTERNAL", principal))
     assert asked == ["AlterIsr by User:broker", "Metadata by User:alice", "Metadata by User:broker"]
 
 
-def test_where_everybody_may_everything_nothing_is_asked() -> None:
+def test_without_permissions_nothing_is_checked() -> None:
     handlers: dict[int, Any] = {56: lambda request: m.AlterIsrResponse()}
-    assert guarded(handlers, NoAuthorizer()) is handlers
+    assert require_cluster_action(handlers, NoAuthorizer()) is handlers
 
 
 @pytest.mark.parametrize("key", sorted({*QUORUM_CONTROLLER} - {API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE}))
 @pytest.mark.requirement("K631-10")
-def test_a_controller_does_nothing_for_who_lacks_the_permission(key: int) -> None:
+def test_a_controller_does_nothing_for_a_sender_without_the_permission(key: int) -> None:
     api = QUORUM_CONTROLLER[key]
     response = refusal(ACLS, "User:alice", api.request(), ON_CONTROLLERS)
     assert type(response) is api.response
@@ -129,7 +134,7 @@ def test_a_controller_tells_each_topic_that_cannot_be_created_or_deleted() -> No
 
 
 @pytest.mark.requirement("K631-10")
-def test_a_controller_shows_its_metadata_to_nobody_who_lacks_the_permission() -> None:
+def test_a_controller_shows_its_metadata_to_no_sender_without_the_permission() -> None:
     quorum = refusal(ACLS, "User:alice", m.DescribeQuorumRequest(), ON_CONTROLLERS)
     assert isinstance(quorum, m.DescribeQuorumResponse)
     assert quorum.error_code == 31
@@ -141,22 +146,22 @@ def test_a_controller_shows_its_metadata_to_nobody_who_lacks_the_permission() ->
     assert [each.error_code for each in fetched.responses[0].partitions] == [29, 29]
 
 
-def test_a_controllers_handlers_are_called_for_those_only_who_may_ask() -> None:
+def test_a_controllers_handlers_are_called_only_for_senders_with_the_permission() -> None:
     asked: list[str] = []
 
     def handler(request: Request) -> Message:
         asked.append(f"{request.api.name} by {request.principal}")
         return m.DescribeQuorumResponse()
 
-    handlers = guarded_on_controller({19: handler, 55: handler}, ACLS)
+    handlers = require_cluster_action_for_all({19: handler, 55: handler}, ACLS)
     for key in (19, 55):
-        for who in ("User:alice", "User:broker"):
+        for principal in ("User:alice", "User:broker"):
             api = QUORUM_CONTROLLER[key]
-            handlers[key](Request(api, 0, 1, None, api.request(), cast("Any", None), 0.0, "CONTROLLER", who))
+            handlers[key](Request(api, 0, 1, None, api.request(), cast("Any", None), 0.0, "CONTROLLER", principal))
     assert asked == ["CreateTopics by User:broker", "DescribeQuorum by User:broker"]
 
 
 def test_a_controller_serves_nothing_that_could_not_be_refused() -> None:
     handlers: dict[int, Any] = {3: lambda request: m.MetadataResponse()}
     with pytest.raises(KeyError):
-        guarded_on_controller(handlers, NoAuthorizer())
+        require_cluster_action_for_all(handlers, NoAuthorizer())

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from cluster_impl.config import ConfigError, config_from
-from cluster_impl.config_security import SecurityConfig
-from cluster_impl.security.acl import NoAuthorizer, Operation, Resource
-from cluster_impl.security.configured import authorizer_of, login_of, users_of
-from cluster_impl.security.jaas import LOGIN_MODULE, PlainLogin
+from fencepost.cluster_impl.config.load import config_from
+from fencepost.cluster_impl.config.security import SecurityConfig
+from fencepost.cluster_impl.config.table import ConfigError
+from fencepost.cluster_impl.security.acl import NoAuthorizer, Operation, Resource
+from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
+from fencepost.cluster_impl.security.jaas import LOGIN_MODULE
+from fencepost.cluster_impl.wire.sasl import PlainLogin
 
 NODE = {
     "broker.id": "4",
@@ -41,7 +43,7 @@ def test_each_listener_has_its_own_users_and_the_internal_one_a_login() -> None:
     assert login_of(config, "INTERNAL") == PlainLogin("broker", "secret")
 
 
-def test_plaintext_listeners_ask_nobody() -> None:
+def test_plaintext_listeners_require_no_login() -> None:
     config = config_from(NODE).security
     assert users_of(config, "INTERNAL") is None
     assert login_of(config, "INTERNAL") is None

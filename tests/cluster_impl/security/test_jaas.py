@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.security.jaas import LOGIN_MODULE, PlainLogin, PlainModule
+from fencepost.cluster_impl.security.jaas import LOGIN_MODULE, PlainModule
+from fencepost.cluster_impl.wire.sasl import PlainLogin
 
 
 def test_a_module_names_the_login_of_the_node_and_the_users_of_the_listener() -> None:
@@ -21,7 +22,7 @@ def test_a_listener_for_clients_needs_no_login_of_the_node() -> None:
     assert module.passwords == {"alice": "hers"}
 
 
-def test_a_module_without_users_lets_nobody_in() -> None:
+def test_a_module_without_users_lets_no_client_in() -> None:
     assert PlainModule.parse(f"{LOGIN_MODULE} required;") == PlainModule(None, {})
 
 

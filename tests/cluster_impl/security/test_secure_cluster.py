@@ -1,8 +1,7 @@
-"""Six real processes of the `quorum` design that all ask who connects, and the clients that people use."""
+"""Six real processes of the `quorum` design that all require logins, and the clients that people use."""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
-from cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire import messages as m
 from tests.cluster_impl.processes import LIMIT, ProcessCluster, address
 from tests.cluster_impl.security.sasl_nodes import ALICE, BROKER, ask, module
 
@@ -64,7 +63,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster
 
 @pytest.fixture
 def topic(cluster: ProcessCluster, request: pytest.FixtureRequest) -> str:
-    name = str(request.node.name)
+    name = str(request.node.name).replace("[", "-").replace("]", "")
     admin = AdminClient({**USERS, "bootstrap.servers": cluster.bootstrap})
     wanted = NewTopic(name, 1, 3, config={"min.insync.replicas": "3"})
     admin.create_topics([wanted], request_timeout=LIMIT)[name].result(LIMIT)
@@ -89,7 +88,7 @@ def test_confluent_kafka_produces_to_all_replicas_and_consumes_in_a_group(cluste
     assert found == VALUES
 
 
-def test_kafka_python_and_aiokafka_log_in_as_well(cluster: ProcessCluster, topic: str) -> None:
+async def test_kafka_python_and_aiokafka_log_in_as_well(cluster: ProcessCluster, topic: str) -> None:
     settings: dict[str, Any] = {
         "bootstrap_servers": cluster.bootstrap,
         "security_protocol": "SASL_PLAINTEXT",
@@ -109,7 +108,7 @@ def test_kafka_python_and_aiokafka_log_in_as_well(cluster: ProcessCluster, topic
         finally:
             await other.stop()
 
-    assert asyncio.run(produce()) == 1
+    assert await produce() == 1
 
 
 def test_a_wrong_password_is_an_error_that_the_client_names(cluster: ProcessCluster) -> None:
@@ -135,8 +134,8 @@ def test_what_nodes_ask_of_one_another_is_refused_to_others(cluster: ProcessClus
         assert ask(address(node), 9090, ALICE, heartbeat, 0).error_code == 31
         assert ask(address(node), 9090, ALICE, m.AlterIsrRequest(broker_id=4), 0).error_code == 31
         assert ask(address(node), 9090, ALICE, m.DescribeQuorumRequest(), 1).error_code == 31
-        wish = m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="hers", num_partitions=1)])
-        assert [each.error_code for each in ask(address(node), 9090, ALICE, wish, 7).topics] == [31]
+        request = m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="hers", num_partitions=1)])
+        assert [each.error_code for each in ask(address(node), 9090, ALICE, request, 7).topics] == [31]
         doomed = m.DeleteTopicsRequest(topics=[m.DeleteTopicsRequest.DeleteTopicState(name=topic)])
         assert [each.error_code for each in ask(address(node), 9090, ALICE, doomed, 6).responses] == [31]
         metadata = m.FetchRequest.FetchTopic(

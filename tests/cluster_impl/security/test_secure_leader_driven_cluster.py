@@ -1,4 +1,4 @@
-"""Three real nodes of the `leader-driven` design that all ask who connects."""
+"""Three real nodes of the `leader-driven` design that all require logins."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
-from cluster_impl.security.jaas import PlainLogin
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.client import LoginRefused
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.client import LoginRefused
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.sasl import PlainLogin
 from tests.cluster_impl.leader_driven_processes import LeaderDrivenCluster, running
-from tests.cluster_impl.processes import BROKERS, LIMIT, address, eventually
+from tests.cluster_impl.processes import BROKERS, LIMIT, address
 from tests.cluster_impl.security.sasl_nodes import ALICE, BROKER, ask, between_nodes
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LeaderDrivenCluster]:
-    """`alice` may log in, and nothing is allowed to her; clients are not asked who they are."""
+    """`alice` may log in, and nothing is allowed to her; clients need no login."""
     folder: Path = tmp_path_factory.mktemp("secure-leader-driven")
     with running(folder, **between_nodes(folder)) as cluster:
         yield cluster
@@ -47,7 +48,7 @@ def _produce(cluster: LeaderDrivenCluster, topic: str) -> None:
 
 
 @pytest.mark.requirement("DRSE-05")
-def test_who_lacks_the_permission_is_no_replica(cluster: LeaderDrivenCluster, topic: str) -> None:
+def test_a_sender_without_the_permission_is_no_replica(cluster: LeaderDrivenCluster, topic: str) -> None:
     leader = cluster.leader(topic)
     follower = next(node for node in BROKERS if node != leader)
     fetch = m.FetchRequest(

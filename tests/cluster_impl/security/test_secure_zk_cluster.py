@@ -10,12 +10,12 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
-from cluster_impl.security.jaas import PlainLogin
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.client import LoginRefused
-from cluster_impl.wire.codec import Message, RequestMessage
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.registry import ZK_BROKER
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.client import LoginRefused
+from fencepost.cluster_impl.wire.codec import Message, RequestMessage
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.registry import ZK_BROKER
+from fencepost.cluster_impl.wire.sasl import PlainLogin
 from tests.cluster_impl.processes import LIMIT, address
 from tests.cluster_impl.security.sasl_nodes import ALICE, BROKER, ask, between_nodes
 from tests.cluster_impl.zk_processes import ZkCluster, running
@@ -27,7 +27,7 @@ BETWEEN_NODES = sorted({4, 5, 6, 7, 1343, 1344, 1589})
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZkCluster]:
-    """`alice` may log in, and nothing is allowed to her; clients are not asked who they are."""
+    """`alice` may log in, and nothing is allowed to her; clients need no login."""
     folder: Path = tmp_path_factory.mktemp("secure-zk")
     with running(folder, "2.6", **between_nodes(folder)) as cluster:
         yield cluster
@@ -54,7 +54,7 @@ def test_nodes_that_log_in_to_one_another_replicate(cluster: ZkCluster) -> None:
 
 @pytest.mark.parametrize("key", BETWEEN_NODES)
 @pytest.mark.requirement("RSE-10", "RSE-13", "DRSE-04", "DRSE-05")
-def test_who_lacks_the_permission_is_refused_by_every_broker_before_anything_is_looked_at(
+def test_a_sender_without_the_permission_is_refused_by_every_broker_before_anything_else(
     cluster: ZkCluster, key: int
 ) -> None:
     api = ZK_BROKER[key]
@@ -65,7 +65,7 @@ def test_who_lacks_the_permission_is_refused_by_every_broker_before_anything_is_
 
 
 @pytest.mark.requirement("RSE-14", "RSE-15")
-def test_who_has_the_permission_is_refused_for_other_reasons(cluster: ZkCluster) -> None:
+def test_a_sender_with_the_permission_is_refused_for_other_reasons(cluster: ZkCluster) -> None:
     event = m.ReplicaStateEventRequest(broker_id=4, broker_epoch=1, event_type=1)
     answers = {node: ask(address(node), 9090, BROKER, event, 0).error_code for node in cluster.nodes}
     expected = dict.fromkeys(cluster.nodes, Error.NOT_CONTROLLER)
@@ -80,9 +80,9 @@ def test_a_wrong_password_reaches_no_broker(cluster: ZkCluster) -> None:
 
 
 @pytest.mark.requirement("D343-12", "DRSE-03")
-def test_clients_are_told_of_nothing_that_nodes_ask_of_one_another(cluster: ZkCluster) -> None:
+def test_clients_are_not_offered_the_requests_between_nodes(cluster: ZkCluster) -> None:
     for node in cluster.nodes:
-        told = ask(address(node), 9092, None, m.ApiVersionsRequest(), 3)
+        offered = ask(address(node), 9092, None, m.ApiVersionsRequest(), 3)
         between = ask(address(node), 9090, ALICE, m.ApiVersionsRequest(), 3)
-        assert not {api.api_key for api in told.api_keys} & {*BETWEEN_NODES, 17, 36}
+        assert not {api.api_key for api in offered.api_keys} & {*BETWEEN_NODES, 17, 36}
         assert {api.api_key for api in between.api_keys} >= {*BETWEEN_NODES, 17, 36}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from cluster_impl.wire import batches
+from fencepost.cluster_impl.wire import batches
 
 
 def batch(count: int = 1, *, size: int = 10, timestamp: int = 1000, **fields: Any) -> bytearray:

@@ -9,16 +9,16 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.storage.checkpoints import CorruptCheckpoint, OffsetCheckpoint
-from cluster_impl.storage.directory import LogDir, LogDirError
+from fencepost.cluster_impl.storage.checkpoints import CorruptCheckpoint, OffsetCheckpoint
+from fencepost.cluster_impl.storage.directory import LogDir, LogDirError
 
 TOPIC_ID = UUID("12345678-1234-5678-1234-567812345678")
 
 
 def test_a_second_opener_is_refused_until_the_first_has_closed(tmp_path: Path) -> None:
     first = LogDir.open(tmp_path / "data", "cluster", 4)
-    sentence = "data is in use by another process; stop it, or set another log.dirs"
-    with pytest.raises(LogDirError, match=sentence):
+    message = "data is in use by another process; stop it, or set another log.dirs"
+    with pytest.raises(LogDirError, match=message):
         LogDir.open(tmp_path / "data", "cluster", 4)
     first.close()
     LogDir.open(tmp_path / "data", "cluster", 4).close()
@@ -26,7 +26,7 @@ def test_a_second_opener_is_refused_until_the_first_has_closed(tmp_path: Path) -
 
 @pytest.mark.integration
 def test_the_lock_goes_with_its_process(tmp_path: Path) -> None:
-    program = "import sys, os; from pathlib import Path; from cluster_impl.storage.directory import LogDir\n"
+    program = "import sys, os; from pathlib import Path; from fencepost.cluster_impl.storage.directory import LogDir\n"
     program += "LogDir.open(Path(sys.argv[1]), 'cluster', 4); print('locked', flush=True); sys.stdin.read()"
     other = subprocess.Popen(
         [sys.executable, "-c", program, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -43,17 +43,17 @@ def test_the_lock_goes_with_its_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cluster_id", "node_id", "sentence"),
+    ("cluster_id", "node_id", "message"),
     [
         ("other", 4, "belongs to cluster.id cluster, this node has other; set another log.dirs"),
         ("cluster", 5, "belongs to node.id 4, this node has 5"),
     ],
 )
 def test_a_folder_of_another_node_or_cluster_is_refused_and_not_kept_locked(
-    tmp_path: Path, cluster_id: str, node_id: int, sentence: str
+    tmp_path: Path, cluster_id: str, node_id: int, message: str
 ) -> None:
     LogDir.open(tmp_path, "cluster", 4).close()
-    with pytest.raises(LogDirError, match=sentence):
+    with pytest.raises(LogDirError, match=message):
         LogDir.open(tmp_path, cluster_id, node_id)
     LogDir.open(tmp_path, "cluster", 4).close()
 
@@ -85,6 +85,18 @@ def test_a_partition_remembers_the_id_of_its_topic(tmp_path: Path) -> None:
     with pytest.raises(LogDirError, match="has no valid topic_id"):
         directory.topic_id("t", 0)
     directory.close()
+
+
+def test_files_that_are_overwritten_with_garbage_are_named(tmp_path: Path) -> None:
+    directory = LogDir.open(tmp_path, "cluster", 4)
+    directory.create("t", 0)
+    (tmp_path / "t-0" / "partition.metadata").write_bytes(b"\xff" * 40)
+    with pytest.raises(LogDirError, match=r"partition\.metadata has no valid topic_id"):
+        directory.topic_id("t", 0)
+    directory.close()
+    (tmp_path / "meta.properties").write_bytes(b"\xff" * 40)
+    with pytest.raises(LogDirError, match=f"{tmp_path} belongs to cluster.id None, this node has cluster"):
+        LogDir.open(tmp_path, "cluster", 4)
 
 
 def test_a_deleted_partition_is_gone_also_if_the_deletion_was_interrupted(tmp_path: Path) -> None:
@@ -132,14 +144,14 @@ def test_files_that_a_failed_machine_left_empty_say_nothing(tmp_path: Path) -> N
     ("content", "reason"),
     [
         (b"1\n0\n", "does not begin with version 0"),
-        (b"0\n2\nt 0 5\n", "announces 2 entries and has 1"),
+        (b"0\n2\nt 0 5\n", "claims 2 entries and has 1"),
         (b"0\nx\n", "has 'x' where a number belongs"),
-        (b"0\n1\nt 0\n", "which has not 3 columns"),
+        (b"0\n1\nt 0\n", "which does not have 3 columns"),
         (b"0\n1\nt 0 x\n", "has 'x' where a number belongs"),
         (b"\xff\n", "is not text"),
     ],
 )
-def test_a_damaged_checkpoint_is_told(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_a_damaged_checkpoint_is_reported(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "replication-offset-checkpoint"
     path.write_bytes(content)
     with pytest.raises(CorruptCheckpoint, match=f"replication-offset-checkpoint.*{reason}"):

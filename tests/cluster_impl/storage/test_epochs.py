@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster_impl.storage.epochs import LeaderEpochCache
+from fencepost.cluster_impl.storage.epochs import LeaderEpochCache
 
 
 def cache(*entries: tuple[int, int], end: int = 100) -> LeaderEpochCache:

@@ -10,10 +10,10 @@ from random import Random
 import crc32c
 import pytest
 
-from cluster_impl.storage.log import InvalidBatch, Log, OffsetMismatch, OffsetOutOfRange, TimestampedOffset
-from cluster_impl.storage.recent import Memory
-from cluster_impl.wire import batches
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.storage.log import InvalidBatch, Log, OffsetMismatch, OffsetOutOfRange, TimestampedOffset
+from fencepost.cluster_impl.storage.recent import Memory
+from fencepost.cluster_impl.wire import batches
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.storage.records import batch, random_batch
 
 ALL = 1 << 60

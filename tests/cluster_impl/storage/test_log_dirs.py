@@ -10,10 +10,10 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.storage.directory import LogDir, LogDirError, Owner
-from cluster_impl.storage.log import Log
-from cluster_impl.storage.log_dirs import LogDirs
-from cluster_impl.storage.segment import segment_path
+from fencepost.cluster_impl.storage.directory import LogDir, LogDirError, Owner
+from fencepost.cluster_impl.storage.log import Log
+from fencepost.cluster_impl.storage.log_dirs import LogDirs
+from fencepost.cluster_impl.storage.segment import segment_path
 from tests.cluster_impl.storage.records import batch
 
 OLD, NEW = UUID(int=1), UUID(int=2)
@@ -67,8 +67,8 @@ def test_new_replicas_go_where_the_fewest_are(tmp_path: Path) -> None:
 def test_a_replica_in_two_folders_is_refused(tmp_path: Path) -> None:
     hold(tmp_path / "a")
     hold(tmp_path / "b")
-    sentence = f"t-0 is in {tmp_path / 'a'} and in {tmp_path / 'b'}; move the older folder away"
-    with pytest.raises(LogDirError, match=re.escape(sentence)):
+    message = f"t-0 is in {tmp_path / 'a'} and in {tmp_path / 'b'}; move the older folder away"
+    with pytest.raises(LogDirError, match=re.escape(message)):
         opened(tmp_path)
     LogDir.open(tmp_path / "a", "cluster", 4).close()
 
@@ -127,7 +127,7 @@ def test_a_checkpoint_that_cannot_be_read_makes_its_folder_unusable(tmp_path: Pa
     dirs.close()
 
 
-def test_a_folder_of_somebody_else_is_refused_and_the_others_are_unlocked(tmp_path: Path) -> None:
+def test_a_folder_of_another_node_is_refused_and_the_others_are_unlocked(tmp_path: Path) -> None:
     LogDir.open(tmp_path / "b", "cluster", 5).close()
     with pytest.raises(LogDirError, match=r"belongs to node\.id 5"):
         opened(tmp_path)

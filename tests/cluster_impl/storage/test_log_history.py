@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from cluster_impl.storage.log import Log
-from cluster_impl.storage.recent import Memory
-from cluster_impl.wire import batches
+from fencepost.cluster_impl.storage.log import Log
+from fencepost.cluster_impl.storage.recent import Memory
+from fencepost.cluster_impl.wire import batches
 from tests.cluster_impl.storage.records import random_batch
 
 ALL = 1 << 60

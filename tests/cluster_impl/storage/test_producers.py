@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from cluster_impl.storage.log import Log
-from cluster_impl.storage.producers import ProducerStates, SequenceError
-from cluster_impl.wire import batches
-from cluster_impl.wire.batches import Batch
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.storage.log import Log
+from fencepost.cluster_impl.storage.producers import ProducerStates, SequenceError
+from fencepost.cluster_impl.wire import batches
+from fencepost.cluster_impl.wire.batches import Batch
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.storage.records import batch
 
 LAST = 2**31 - 1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cluster_impl.storage.recent import Memory, Tail
-from cluster_impl.wire import batches
+from fencepost.cluster_impl.storage.recent import Memory, Tail
+from fencepost.cluster_impl.wire import batches
 from tests.cluster_impl.storage.records import batch
 
 ALL = 1 << 60

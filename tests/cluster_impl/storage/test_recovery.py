@@ -1,4 +1,4 @@
-"""What is on disk may end anywhere after kill -9, or be damaged: what survives is a valid prefix."""
+"""After kill -9 the files may end anywhere, or be damaged; the part that survives is a valid prefix."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from random import Random
 
 import pytest
 
-from cluster_impl.storage import segment
-from cluster_impl.storage.log import Log
-from cluster_impl.wire.batches import HEADER_BYTES
+from fencepost.cluster_impl.storage import segment
+from fencepost.cluster_impl.storage.log import Log
+from fencepost.cluster_impl.wire.batches import HEADER_BYTES
 from tests.cluster_impl.storage.records import batch
 from tests.cluster_impl.storage.test_log import content, files, filled
 
@@ -147,8 +147,8 @@ def test_what_was_appended_before_kill_9_is_there_afterwards(tmp_path: Path) -> 
 _ENDLESS_WRITER = """
 import sys
 from pathlib import Path
-from cluster_impl.storage.log import Log
-from cluster_impl.wire.batches import build
+from fencepost.cluster_impl.storage.log import Log
+from fencepost.cluster_impl.wire.batches import build
 log = Log.open(Path(sys.argv[1]), segment_bytes=100_000)
 while True:
     print(log.append_as_leader(build([(None, bytes(500), 1)] * 3), 0).last_offset, flush=True)

@@ -6,10 +6,10 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from cluster_impl.wire import messages
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.schema import Definition, Field, Struct
+from fencepost.cluster_impl.wire import messages
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.schema import Definition, Field, StructDefinition
 
 _BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 _PRIVATE_CODES = 1000
@@ -28,7 +28,7 @@ def random_message(definition: Definition, version: int, random: Random) -> Mess
     """
     cls = message_class(definition)
 
-    def build(struct: Struct) -> Any:
+    def build(struct: StructDefinition) -> Any:
         made = cls if struct is definition.root else getattr(cls, struct.name)
         values = {field.attribute: value(field) for field in struct.fields if version in field.versions}
         return made(**values)

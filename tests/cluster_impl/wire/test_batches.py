@@ -12,9 +12,9 @@ from aiokafka.record.default_records import DefaultRecordBatchBuilder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster_impl.wire import batches
-from cluster_impl.wire.batches import Batch
-from cluster_impl.wire.codec import Malformed
+from fencepost.cluster_impl.wire import batches
+from fencepost.cluster_impl.wire.batches import Batch
+from fencepost.cluster_impl.wire.codec import Malformed
 
 RECORDS = st.lists(
     st.tuples(st.none() | st.binary(max_size=200), st.none() | st.binary(max_size=200), st.integers(0, 2**40)),

@@ -1,4 +1,4 @@
-"""What the codec promises by itself: round trips, tolerance for the new, and no other error than Malformed."""
+"""The promises of the codec by itself: round trips, tolerance for the new, and no other error than Malformed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire import stubs
-from cluster_impl.wire.codec import (
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire import stubs
+from fencepost.cluster_impl.wire.codec import (
     Malformed,
     Unencodable,
     UnsupportedVersion,
@@ -22,7 +22,7 @@ from cluster_impl.wire.codec import (
     unsigned16,
     uvarint,
 )
-from cluster_impl.wire.schema import Definition
+from fencepost.cluster_impl.wire.schema import Definition
 from tests.cluster_impl.wire.random_messages import message_class, random_message
 
 EVERY = pytest.mark.parametrize("definition", m.DEFINITIONS, ids=lambda definition: definition.name)
@@ -113,7 +113,6 @@ def test_an_untrusted_count_allocates_nothing() -> None:
     assert peak < 1_000_000
 
 
-@pytest.mark.requirement("K631-20")
 def test_unknown_tagged_fields_are_kept_and_written_again_in_order() -> None:
     request = m.FetchRequest(cluster_id="c", unknown_tags={7: b"seven", 300: b""})
     encoded = request.encode(12)
@@ -211,7 +210,7 @@ def test_messages_compare_by_value_and_show_their_fields() -> None:
 
 
 def test_the_type_stubs_are_current() -> None:
-    assert stubs.PATH.read_text("utf-8") == stubs.render(), "run `python -m cluster_impl.wire.stubs`"
+    assert stubs.PATH.read_text("utf-8") == stubs.render(), "run `python -m fencepost.cluster_impl.wire.stubs`"
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from cluster_impl.wire.messages import DEFINITIONS
-from cluster_impl.wire.schema import Definition, Struct, Versions
-from harness.targets.jars import kafka_jars
+from fencepost.cluster_impl.wire.messages import DEFINITIONS
+from fencepost.cluster_impl.wire.schema import Definition, StructDefinition, Versions
+from fencepost.harness.targets.jars import kafka_jars
 from tests.cluster_impl.wire.random_messages import random_message
 
 OF_CONTROLLERS_IN_ZOOKEEPER = {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
@@ -85,7 +85,7 @@ def _our_structs(definition: Definition) -> Iterator[tuple[str, Fields]]:
         yield struct.name, _our_fields(struct)
 
 
-def _our_fields(struct: Struct) -> Fields:
+def _our_fields(struct: StructDefinition) -> Fields:
     return [
         (
             each.name.lower(),

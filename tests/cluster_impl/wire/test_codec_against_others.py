@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from kio.serial import entity_reader, entity_writer
 
-from cluster_impl.wire.messages import DEFINITIONS
-from cluster_impl.wire.registry import KAFKA, LEADER_DRIVEN_BROKER, QUORUM_CONTROLLER, ZK_BROKER
-from cluster_impl.wire.schema import Definition, Struct, snake_case
+from fencepost.cluster_impl.wire.messages import DEFINITIONS
+from fencepost.cluster_impl.wire.registry import KAFKA, LEADER_DRIVEN_BROKER, QUORUM_CONTROLLER, ZK_BROKER
+from fencepost.cluster_impl.wire.schema import Definition, StructDefinition, snake_case
 from tests.cluster_impl.wire.random_messages import random_message
 from tests.cluster_impl.wire.test_codec_against_apache_kafka import OF_CONTROLLERS_IN_ZOOKEEPER
 
@@ -100,7 +100,9 @@ def test_kio_has_the_same_fields_in_the_same_order(definition: Definition) -> No
             assert theirs == expected, f"{definition.name} v{version} {struct.name}"
 
 
-def _reachable(definition: Definition, struct: Struct, version: int) -> Iterator[tuple[Struct, list[str]]]:
+def _reachable(
+    definition: Definition, struct: StructDefinition, version: int
+) -> Iterator[tuple[StructDefinition, list[str]]]:
     """The structs that a version carries, with the names of their fields as kio has them."""
     names = []
     for field in struct.fields:

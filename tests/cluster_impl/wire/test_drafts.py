@@ -6,11 +6,11 @@ import struct
 
 import pytest
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.framing import decode_request_header, encode_request
-from cluster_impl.wire.registry import ZK_BROKER
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.framing import decode_request_header, encode_request
+from fencepost.cluster_impl.wire.registry import ZK_BROKER
 
 IsrChange = m.IsrChangeRequest
 ReplicaEvent = m.ReplicaStateEventRequest
@@ -28,7 +28,7 @@ def items(*values: bytes) -> bytes:
 NULL_TEXT, NULL_ITEMS = b"\xff\xff", b"\xff\xff\xff\xff"
 CZXID = 2**40 + 7
 
-DRAWN: list[tuple[Message, bytes]] = [
+DOCUMENTED: list[tuple[Message, bytes]] = [
     (
         m.MetadataHeartbeatRequest(broker_id=4, incarnation_id=CZXID, target_state=2),
         struct.pack(">iqb", 4, CZXID, 2),
@@ -97,12 +97,12 @@ DRAWN: list[tuple[Message, bytes]] = [
 ]
 
 
-@pytest.mark.parametrize(("message", "drawn"), DRAWN, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(("message", "bytes_in_document"), DOCUMENTED, ids=lambda value: type(value).__name__)
 @pytest.mark.requirement("K343-38", "K343-39", "K343-43", "K343-44", "K343-45", "D343-01", "D343-12")
 @pytest.mark.requirement("RSE-11", "RSE-12", "DRSE-01", "DRSE-02", "DRSE-03")
-def test_drafts_have_the_fields_that_their_documents_draw(message: Message, drawn: bytes) -> None:
-    assert message.encode(0) == drawn
-    assert type(message).decode(drawn, 0) == message
+def test_drafts_have_the_fields_that_their_documents_draw(message: Message, bytes_in_document: bytes) -> None:
+    assert message.encode(0) == bytes_in_document
+    assert type(message).decode(bytes_in_document, 0) == message
 
 
 def test_the_first_controlledshutdown_has_no_client_id_in_its_header() -> None:

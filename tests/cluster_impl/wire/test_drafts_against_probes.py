@@ -1,6 +1,6 @@
 """The drafts against the messages of the harness, which go through a codec that others wrote.
 
-A mistake in one of the two shows here, and not as a refusal of a probe that no story can explain.
+A mistake in one of the two shows here, and not as a refusal of a probe that no scenario can explain.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import pytest
 from kio.serial import entity_reader, entity_writer
 from kio.static.primitive import i32, i64
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.messages import DEFINITIONS
-from harness.clients import commands, kip_343
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.messages import DEFINITIONS
+from fencepost.harness.clients import commands, kip_343
 from tests.cluster_impl.wire.random_messages import random_message
 
 SPOKEN: list[tuple[type[Message], Any]] = [

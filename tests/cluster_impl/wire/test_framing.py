@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Malformed
-from cluster_impl.wire.framing import (
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Malformed
+from fencepost.cluster_impl.wire.framing import (
     FramedProtocol,
     decode_request_header,
     encode_request,
@@ -18,7 +18,7 @@ from cluster_impl.wire.framing import (
     peek_api,
     response_body_offset,
 )
-from cluster_impl.wire.registry import KAFKA
+from fencepost.cluster_impl.wire.registry import KAFKA
 
 
 class Collector(FramedProtocol):

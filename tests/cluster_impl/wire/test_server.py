@@ -1,4 +1,4 @@
-"""The server, over real sockets: order, back-pressure, and that nobody suffers from another's garbage."""
+"""The server, over real sockets: order, back-pressure, and garbage that harms no other client."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from random import Random
 
 import pytest
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.client import Connection
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.framing import encode_request
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER, Registry
-from cluster_impl.wire.server import CloseConnection, Handler, Request, Server
-from tests.cluster_impl.wire.conftest import Run, until
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.framing import encode_request
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER, Registry
+from fencepost.cluster_impl.wire.server import CloseConnection, Handler, Request, Server
+from tests.waiting import until
 
 HEARTBEAT, METADATA, DELETE_TOPICS = 12, 3, 20
 LOCALHOST = "127.0.0.1"
@@ -67,52 +67,49 @@ def frame_of(message: Message, version: int, correlation_id: int = 1) -> bytes:
 
 
 async def until_closed(reader: asyncio.StreamReader) -> bytes:
-    """What the server still sent before it closed the connection."""
+    """Return the bytes that the server sent before it closed the connection."""
     try:
         return await reader.read()
     except ConnectionResetError:
         return b""
 
 
-def test_responses_come_in_the_order_of_requests_though_answers_overtake(run: Run) -> None:
-    async def test() -> None:
-        called: list[int] = []
-        gates: dict[int, asyncio.Future[None]] = {}
+async def test_responses_come_in_the_order_of_requests_though_answers_overtake() -> None:
+    called: list[int] = []
+    gates: dict[int, asyncio.Future[None]] = {}
 
-        async def wait(number: int) -> Message:
-            await gates[number]
-            return m.HeartbeatResponse(throttle_time_ms=number)
+    async def wait(number: int) -> Message:
+        await gates[number]
+        return m.HeartbeatResponse(throttle_time_ms=number)
 
-        def handler(request: Request) -> object:
-            number = request.body.generation_id  # type: ignore[attr-defined]
-            called.append(number)
-            if number % 2:
-                return echo_generation(request)
-            gates[number] = asyncio.get_running_loop().create_future()
-            return wait(number)
+    def handler(request: Request) -> object:
+        number = request.body.generation_id  # type: ignore[attr-defined]
+        called.append(number)
+        if number % 2:
+            return echo_generation(request)
+        gates[number] = asyncio.get_running_loop().create_future()
+        return wait(number)
 
-        async with serving({HEARTBEAT: handler}) as (_, port):  # type: ignore[dict-item]
-            client = await connect(port)
-            finished: list[int] = []
+    async with serving({HEARTBEAT: handler}) as (_, port):  # type: ignore[dict-item]
+        client = await connect(port)
+        finished: list[int] = []
 
-            async def ask(number: int) -> None:
-                response = await client.request(heartbeat(number), 3, timeout=30)
-                assert response.throttle_time_ms == number
-                finished.append(number)
+        async def ask(number: int) -> None:
+            response = await client.request(heartbeat(number), 3, timeout=30)
+            assert response.throttle_time_ms == number
+            finished.append(number)
 
-            asking = [asyncio.create_task(ask(number)) for number in range(6)]
-            await until(lambda: len(called) == 6)
-            for number in (4, 2, 0):
-                assert finished == []
-                gates[number].set_result(None)
-                await asyncio.sleep(0)
-            await asyncio.gather(*asking)
-            assert called == finished == list(range(6))
-
-    run(test())
+        asking = [asyncio.create_task(ask(number)) for number in range(6)]
+        await until(lambda: len(called) == 6)
+        for number in (4, 2, 0):
+            assert finished == []
+            gates[number].set_result(None)
+            await asyncio.sleep(0)
+        await asyncio.gather(*asking)
+        assert called == finished == list(range(6))
 
 
-def test_many_slow_requests_of_one_client_hold_nobody_else_up(run: Run) -> None:
+async def test_many_slow_requests_of_one_client_delay_no_other() -> None:
     """A broker whose disk is slow keeps its session, whatever a client has sent ahead."""
 
     async def test() -> None:
@@ -143,96 +140,81 @@ def test_many_slow_requests_of_one_client_hold_nobody_else_up(run: Run) -> None:
             assert turns > 5
             greedy.close()
 
-    run(test())
+    await test()
 
 
-def test_an_immediate_answer_takes_no_task_and_no_future(run: Run) -> None:
-    async def test() -> None:
-        tasks: list[int] = []
+async def test_an_immediate_answer_takes_no_task_and_no_future() -> None:
+    tasks: list[int] = []
 
-        def handler(request: Request) -> Message:
-            tasks.append(len(asyncio.all_tasks()))
-            return echo_generation(request)
+    def handler(request: Request) -> Message:
+        tasks.append(len(asyncio.all_tasks()))
+        return echo_generation(request)
 
-        async with serving({HEARTBEAT: handler}) as (server, port):
-            client = await connect(port)
-            before = len(asyncio.all_tasks())
-            await asyncio.gather(*(client.request(heartbeat(number), 3, timeout=30) for number in range(10)))
-            assert max(tasks) <= before + 10, "the ten tasks of the client, and none of the server"
-            assert not server.waiting
-
-    run(test())
+    async with serving({HEARTBEAT: handler}) as (server, port):
+        client = await connect(port)
+        before = len(asyncio.all_tasks())
+        await asyncio.gather(*(client.request(heartbeat(number), 3, timeout=30) for number in range(10)))
+        assert max(tasks) <= before + 10, "the ten tasks of the client, and none of the server"
+        assert not server.waiting
 
 
-def test_none_sends_nothing_and_keeps_the_order(run: Run) -> None:
-    async def test() -> None:
-        async def nothing_later() -> None:
-            return None
+async def test_none_sends_nothing_and_keeps_the_order() -> None:
+    async def nothing_later() -> None:
+        return None
 
-        handlers: dict[int, Handler] = {
-            HEARTBEAT: echo_generation,
-            METADATA: lambda request: None,
-            DELETE_TOPICS: lambda request: nothing_later(),
-        }
-        async with serving(handlers) as (_, port):
-            client = await connect(port)
-            client.send_only(m.MetadataRequest(topics=None), 9)
-            client.send_only(m.DeleteTopicsRequest(), 6)
-            await assert_alive(client)
-
-    run(test())
+    handlers: dict[int, Handler] = {
+        HEARTBEAT: echo_generation,
+        METADATA: lambda request: None,
+        DELETE_TOPICS: lambda request: nothing_later(),
+    }
+    async with serving(handlers) as (_, port):
+        client = await connect(port)
+        for message, version in ((m.MetadataRequest(topics=None), 9), (m.DeleteTopicsRequest(), 6)):
+            client._write(KAFKA[message.API_KEY], version, message)
+        await assert_alive(client)
 
 
-def test_apiversions_tells_what_has_a_handler_and_the_drafts_only_where_they_live(run: Run) -> None:
-    async def test() -> None:
-        async with serving({HEARTBEAT: echo_generation, 0: fail, 50: fail}) as (_, port):
-            response = await (await connect(port)).request(m.ApiVersionsRequest(), 4, timeout=30)
-            ranges = {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
-            assert ranges == {HEARTBEAT: (0, 4), 18: (0, 4), 0: (0, 11)}
-        async with serving({50: fail, HEARTBEAT: fail}, QUORUM_CONTROLLER) as (_, port):
-            response = await (await connect(port, QUORUM_CONTROLLER)).request(m.ApiVersionsRequest(), 3, timeout=30)
-            assert [api.api_key for api in response.api_keys] == [18, 50]
-
-    run(test())
+async def test_apiversions_tells_what_has_a_handler_and_the_drafts_only_where_they_live() -> None:
+    async with serving({HEARTBEAT: echo_generation, 0: fail, 50: fail}) as (_, port):
+        response = await (await connect(port)).request(m.ApiVersionsRequest(), 4, timeout=30)
+        ranges = {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
+        assert ranges == {HEARTBEAT: (0, 4), 18: (0, 4), 0: (0, 11)}
+    async with serving({50: fail, HEARTBEAT: fail}, QUORUM_CONTROLLER) as (_, port):
+        response = await (await connect(port, QUORUM_CONTROLLER)).request(m.ApiVersionsRequest(), 3, timeout=30)
+        assert [api.api_key for api in response.api_keys] == [18, 50]
 
 
-def test_an_unknown_version_of_apiversions_gets_version_0_with_error_35_and_goes_on(run: Run) -> None:
-    async def test() -> None:
-        async with serving({HEARTBEAT: echo_generation}) as (_, port):
-            reader, writer = await asyncio.open_connection(LOCALHOST, port)
-            payload = struct.pack(">hhi", 18, 99, 7) + b"whatever a later header holds"
-            writer.write(struct.pack(">i", len(payload)) + payload + frame_of(heartbeat(5), 3, 8))
-            (size,) = struct.unpack(">i", await reader.readexactly(4))
-            frame = await reader.readexactly(size)
-            assert frame[:4] == struct.pack(">i", 7)
-            response = m.ApiVersionsResponse.decode(frame[4:], 0)
-            assert response.error_code == 35
-            assert [api.api_key for api in response.api_keys] == [HEARTBEAT, 18]
-            (size,) = struct.unpack(">i", await reader.readexactly(4))
-            assert m.HeartbeatResponse.decode((await reader.readexactly(size))[4:], 3).throttle_time_ms == 5
-            writer.close()
-
-    run(test())
+async def test_an_unknown_version_of_apiversions_gets_version_0_with_error_35_and_goes_on() -> None:
+    async with serving({HEARTBEAT: echo_generation}) as (_, port):
+        reader, writer = await asyncio.open_connection(LOCALHOST, port)
+        payload = struct.pack(">hhi", 18, 99, 7) + b"whatever a later header holds"
+        writer.write(struct.pack(">i", len(payload)) + payload + frame_of(heartbeat(5), 3, 8))
+        (size,) = struct.unpack(">i", await reader.readexactly(4))
+        frame = await reader.readexactly(size)
+        assert frame[:4] == struct.pack(">i", 7)
+        response = m.ApiVersionsResponse.decode(frame[4:], 0)
+        assert response.error_code == 35
+        assert [api.api_key for api in response.api_keys] == [HEARTBEAT, 18]
+        (size,) = struct.unpack(">i", await reader.readexactly(4))
+        assert m.HeartbeatResponse.decode((await reader.readexactly(size))[4:], 3).throttle_time_ms == 5
+        writer.close()
 
 
 @pytest.mark.parametrize("later", [False, True], ids=["at once", "later"])
-def test_a_handler_that_fails_costs_one_connection_and_one_log_line_with_traceback(
-    run: Run, caplog: pytest.LogCaptureFixture, later: bool
+async def test_a_handler_that_fails_costs_one_connection_and_one_log_line_with_traceback(
+    caplog: pytest.LogCaptureFixture, later: bool
 ) -> None:
     async def fail_later(request: Request) -> Message:
         await asyncio.sleep(0)
         return fail(request)
 
-    async def test() -> None:
+    with caplog.at_level(logging.WARNING):
         handlers: dict[int, Handler] = {HEARTBEAT: echo_generation, METADATA: fail_later if later else fail}
         async with serving(handlers) as (_, port):
             good, bad = await connect(port), await connect(port)
             with pytest.raises(ConnectionError, match="did not answer Metadata v9: the other side closed"):
                 await bad.request(m.MetadataRequest(topics=None), 9, timeout=30)
             await assert_alive(good)
-
-    with caplog.at_level(logging.WARNING):
-        run(test())
     (record,) = caplog.records
     assert re.search(r"closed the connection from 127.0.0.1:\d+ on TEST: its Metadata v9 failed", record.getMessage())
     assert record.exc_info
@@ -240,39 +222,29 @@ def test_a_handler_that_fails_costs_one_connection_and_one_log_line_with_traceba
 
 
 @pytest.mark.parametrize("later", [False, True], ids=["at once", "later"])
-def test_a_handler_may_close_the_connection_with_a_reason(
-    run: Run, caplog: pytest.LogCaptureFixture, later: bool
-) -> None:
+async def test_a_handler_may_close_the_connection_with_a_reason(caplog: pytest.LogCaptureFixture, later: bool) -> None:
     def close(request: Request) -> Message:
         raise CloseConnection("it is fenced")
 
     async def close_later(request: Request) -> Message:
         return close(request)
 
-    async def test() -> None:
+    with caplog.at_level(logging.WARNING):
         async with serving({HEARTBEAT: close_later if later else close}) as (_, port):
             client = await connect(port)
             with pytest.raises(ConnectionError):
                 await client.request(heartbeat(1), 3, timeout=30)
             assert client.closed
-
-    with caplog.at_level(logging.WARNING):
-        run(test())
     (record,) = caplog.records
     assert record.getMessage().endswith("on TEST: it is fenced")
     assert not record.exc_info
 
 
-def test_a_response_that_its_version_cannot_carry_closes_the_connection(
-    run: Run, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def test() -> None:
+async def test_a_response_that_its_version_cannot_carry_closes_the_connection(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
         async with serving({HEARTBEAT: lambda request: m.HeartbeatResponse(error_code=10**6)}) as (_, port):
             with pytest.raises(ConnectionError):
                 await (await connect(port)).request(heartbeat(1), 3, timeout=30)
-
-    with caplog.at_level(logging.WARNING):
-        run(test())
     (record,) = caplog.records
     assert record.exc_info
     assert "HeartbeatResponse v3 at" in str(record.exc_info[1])
@@ -301,7 +273,7 @@ GARBAGE = {
 }
 
 
-def test_bytes_behind_a_request_are_passed_over_as_kafka_does(run: Run) -> None:
+async def test_bytes_behind_a_request_are_passed_over_as_kafka_does() -> None:
     """These are what librdkafka 2.16 sends when it asks for all topics."""
     sent = bytes.fromhex("0003000c00000003000772646b61666b610000000000010000")
     asked: list[Message] = []
@@ -310,23 +282,20 @@ def test_bytes_behind_a_request_are_passed_over_as_kafka_does(run: Run) -> None:
         asked.append(request.body)
         return m.MetadataResponse()
 
-    async def test() -> None:
-        async with serving({METADATA: handler}) as (_, port):
-            reader, writer = await asyncio.open_connection(LOCALHOST, port)
-            writer.write(framed(sent))
-            (size,) = struct.unpack(">i", await reader.readexactly(4))
-            assert m.MetadataResponse.decode(await reader.readexactly(size), 12, 5) == m.MetadataResponse()
-            writer.close()
-
-    run(test())
+    async with serving({METADATA: handler}) as (_, port):
+        reader, writer = await asyncio.open_connection(LOCALHOST, port)
+        writer.write(framed(sent))
+        (size,) = struct.unpack(">i", await reader.readexactly(4))
+        assert m.MetadataResponse.decode(await reader.readexactly(size), 12, 5) == m.MetadataResponse()
+        writer.close()
     assert asked == [m.MetadataRequest(topics=None, allow_auto_topic_creation=False)]
 
 
 @pytest.mark.parametrize(("data", "reason"), GARBAGE.values(), ids=GARBAGE.keys())
-def test_garbage_costs_one_connection_and_one_log_line(
-    run: Run, caplog: pytest.LogCaptureFixture, data: bytes, reason: str
+async def test_garbage_costs_one_connection_and_one_log_line(
+    caplog: pytest.LogCaptureFixture, data: bytes, reason: str
 ) -> None:
-    async def test() -> None:
+    with caplog.at_level(logging.DEBUG, logger="fencepost.cluster_impl"):
         async with serving({HEARTBEAT: echo_generation, 0: fail}) as (server, port):
             good = await connect(port)
             reader, writer = await asyncio.open_connection(LOCALHOST, port)
@@ -336,16 +305,13 @@ def test_garbage_costs_one_connection_and_one_log_line(
             await assert_alive(good)
             assert len(server.connections) == 1
             writer.close()
-
-    with caplog.at_level(logging.DEBUG, logger="cluster_impl"):
-        run(test())
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
     assert re.search(r"closed the connection from 127.0.0.1:\d+ on TEST: " + re.escape(reason), record.getMessage())
 
 
-def test_random_bytes_harm_nobody_else(run: Run, caplog: pytest.LogCaptureFixture) -> None:
-    async def test() -> None:
+async def test_random_bytes_harm_no_other_client(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
         random = Random(1)
         async with serving({HEARTBEAT: echo_generation, METADATA: fail}) as (server, port):
             good = await connect(port)
@@ -358,14 +324,11 @@ def test_random_bytes_harm_nobody_else(run: Run, caplog: pytest.LogCaptureFixtur
                 writer.close()
             await assert_alive(good)
             assert len(server.connections) == 1
-
-    with caplog.at_level(logging.WARNING):
-        run(test())
     assert not [record for record in caplog.records if record.exc_info]
 
 
-def test_a_client_that_leaves_in_the_middle_of_a_frame_harms_nobody(run: Run, caplog: pytest.LogCaptureFixture) -> None:
-    async def test() -> None:
+async def test_a_client_that_leaves_in_the_middle_of_a_frame_harms_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
         async with serving({HEARTBEAT: echo_generation}) as (server, port):
             good = await connect(port)
             _, writer = await asyncio.open_connection(LOCALHOST, port)
@@ -374,37 +337,31 @@ def test_a_client_that_leaves_in_the_middle_of_a_frame_harms_nobody(run: Run, ca
             writer.transport.abort()
             await until(lambda: len(server.connections) == 1)
             await assert_alive(good)
-
-    with caplog.at_level(logging.WARNING):
-        run(test())
     assert not caplog.records
 
 
-def test_a_handler_goes_on_when_its_client_has_left(run: Run) -> None:
-    async def test() -> None:
-        gate = asyncio.get_running_loop().create_future()
-        done = asyncio.Event()
-        called = asyncio.Event()
+async def test_a_handler_goes_on_when_its_client_has_left() -> None:
+    gate = asyncio.get_running_loop().create_future()
+    done = asyncio.Event()
+    called = asyncio.Event()
 
-        async def handler(request: Request) -> Message:
-            called.set()
-            await gate
-            done.set()
-            return m.HeartbeatResponse()
+    async def handler(request: Request) -> Message:
+        called.set()
+        await gate
+        done.set()
+        return m.HeartbeatResponse()
 
-        async with serving({HEARTBEAT: handler}) as (server, port):
-            _, writer = await asyncio.open_connection(LOCALHOST, port)
-            writer.write(frame_of(heartbeat(1), 3))
-            await called.wait()
-            writer.transport.abort()
-            await until(lambda: not server.connections)
-            gate.set_result(None)
-            await done.wait()
-
-    run(test())
+    async with serving({HEARTBEAT: handler}) as (server, port):
+        _, writer = await asyncio.open_connection(LOCALHOST, port)
+        writer.write(frame_of(heartbeat(1), 3))
+        await called.wait()
+        writer.transport.abort()
+        await until(lambda: not server.connections)
+        gate.set_result(None)
+        await done.wait()
 
 
-def test_a_connection_is_not_read_while_too_much_of_it_is_unanswered(run: Run) -> None:
+async def test_a_connection_is_not_read_while_too_much_of_it_is_unanswered() -> None:
     async def test() -> None:
         gate = asyncio.get_running_loop().create_future()
         called = 0
@@ -430,10 +387,10 @@ def test_a_connection_is_not_read_while_too_much_of_it_is_unanswered(run: Run) -
             await asyncio.gather(*asking)
             assert called == 1000
 
-    run(test())
+    await test()
 
 
-def test_a_connection_is_not_read_while_it_does_not_take_its_responses(run: Run) -> None:
+async def test_a_connection_is_not_read_while_it_does_not_take_its_responses() -> None:
     async def test() -> None:
         called = 0
         topic = m.MetadataResponse.MetadataResponseTopic(name="t" * 30_000)
@@ -458,58 +415,49 @@ def test_a_connection_is_not_read_while_it_does_not_take_its_responses(run: Run)
                 assert await reader.read(1_000_000)
             writer.close()
 
-    run(test())
+    await test()
 
 
-def test_nagles_algorithm_is_off_on_both_sides(run: Run) -> None:
-    async def test() -> None:
-        async with serving({HEARTBEAT: echo_generation}) as (server, port):
-            client = await connect(port)
-            await assert_alive(client)
-            (accepted,) = server.connections
-            for side in (client, accepted):
-                sock = side._transport.get_extra_info("socket")
-                assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-
-    run(test())
+async def test_nagles_algorithm_is_off_on_both_sides() -> None:
+    async with serving({HEARTBEAT: echo_generation}) as (server, port):
+        client = await connect(port)
+        await assert_alive(client)
+        (accepted,) = server.connections
+        for side in (client, accepted):
+            sock = side._transport.get_extra_info("socket")
+            assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_a_port_in_use_is_told_in_one_sentence(run: Run) -> None:
-    async def test() -> None:
-        async with serving({}) as (_, port):
-            sentence = f"127.0.0.1:{port} is in use by another process; choose another port for listener CLIENT"
-            with pytest.raises(OSError, match=f"^{re.escape(sentence)}$"):
-                await Server(KAFKA, {}).listen(LOCALHOST, port, "CLIENT")
-        with pytest.raises(OSError, match=r"^192\.0\.2\.1 is not an address of this machine; correct listener CLIENT$"):
-            await Server(KAFKA, {}).listen("192.0.2.1", 0, "CLIENT")
-
-    run(test())
+async def test_a_port_in_use_is_one_message() -> None:
+    async with serving({}) as (_, port):
+        message = f"127.0.0.1:{port} is in use by another process; choose another port for listener CLIENT"
+        with pytest.raises(OSError, match=f"^{re.escape(message)}$"):
+            await Server(KAFKA, {}).listen(LOCALHOST, port, "CLIENT")
+    with pytest.raises(OSError, match=r"^192\.0\.2\.1 is not an address of this machine; correct listener CLIENT$"):
+        await Server(KAFKA, {}).listen("192.0.2.1", 0, "CLIENT")
 
 
-def test_closing_the_server_ends_connections_and_answers_that_are_to_come(run: Run) -> None:
-    async def test() -> None:
-        called = asyncio.Event()
-        cancelled = asyncio.Event()
+async def test_closing_the_server_ends_connections_and_answers_that_are_to_come() -> None:
+    called = asyncio.Event()
+    cancelled = asyncio.Event()
 
-        async def forever(request: Request) -> Message:
-            called.set()
-            try:
-                await asyncio.get_running_loop().create_future()
-            except asyncio.CancelledError:
-                cancelled.set()
-                raise
-            raise AssertionError("unreachable")
+    async def forever(request: Request) -> Message:
+        called.set()
+        try:
+            await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        raise AssertionError("unreachable")
 
-        async with serving({HEARTBEAT: forever}) as (server, port):
-            client = await connect(port)
-            asking = asyncio.create_task(client.request(heartbeat(1), 3, timeout=30))
-            await called.wait()
-            await server.close()
-            with pytest.raises(ConnectionError):
-                await asking
-            assert cancelled.is_set()
-            assert not server.connections
-            with pytest.raises(ConnectionError, match="Connection refused"):
-                await connect(port)
-
-    run(test())
+    async with serving({HEARTBEAT: forever}) as (server, port):
+        client = await connect(port)
+        asking = asyncio.create_task(client.request(heartbeat(1), 3, timeout=30))
+        await called.wait()
+        await server.close()
+        with pytest.raises(ConnectionError):
+            await asking
+        assert cancelled.is_set()
+        assert not server.connections
+        with pytest.raises(ConnectionError, match="Connection refused"):
+            await connect(port)

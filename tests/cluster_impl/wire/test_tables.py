@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Malformed
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.records import RECORD_TYPES, decode_record, encode_record
-from cluster_impl.wire.registry import KAFKA, LEADER_DRIVEN_BROKER, QUORUM_CONTROLLER, ZK_BROKER
-from cluster_impl.wire.schema import Definition
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Malformed
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.records import RECORD_TYPES, decode_record, encode_record
+from fencepost.cluster_impl.wire.registry import KAFKA, LEADER_DRIVEN_BROKER, QUORUM_CONTROLLER, ZK_BROKER
+from fencepost.cluster_impl.wire.schema import Definition
 from tests.cluster_impl.wire.random_messages import random_message
 
 
@@ -66,8 +66,14 @@ def test_only_brokers_that_administer_offer_partitions_and_reassignments() -> No
 
 @pytest.mark.requirement("K631-19")
 def test_metadata_records_are_type_and_version_and_payload() -> None:
-    assert encode_record(m.DeleteBrokerRecord(id=5)) == b"\x06\x00\x00\x00\x00\x05"
-    assert encode_record(m.TopicRecord(name="t", deleting=True)) == b"\x01\x00\x00\x01t" + bytes(16) + b"\x01"
+    assert encode_record(m.DeleteBrokerRecord(id=5)) == b"\x06\x01\x00\x00\x00\x05\x00"
+    assert encode_record(m.TopicRecord(name="t", deleting=True)) == b"\x01\x01\x02t" + bytes(16) + b"\x01\x00"
+
+
+@pytest.mark.requirement("D631-28")
+def test_a_metadata_record_as_drafted_has_version_0_and_is_read() -> None:
+    drafted = b"\x01\x00\x00\x01t" + bytes(16) + b"\x01"
+    assert decode_record(drafted) == m.TopicRecord(name="t", deleting=True)
 
 
 @pytest.mark.parametrize("definition", [d for d in m.DEFINITIONS if d.kind == "metadata"], ids=lambda d: d.name)
@@ -75,7 +81,7 @@ def test_metadata_records_are_type_and_version_and_payload() -> None:
 def test_every_metadata_record_round_trips(definition: Definition) -> None:
     random = Random(definition.name)
     for _ in range(20):
-        record = random_message(definition, 0, random)
+        record = random_message(definition, 1, random)
         assert decode_record(encode_record(record)) == record
     assert definition.api_key in RECORD_TYPES
 
@@ -86,7 +92,7 @@ def test_every_metadata_record_round_trips(definition: Definition) -> None:
         (b"", "ends within its type and version"),
         (b"\x06", "ends within its type and version"),
         (b"\x7f\x00", "type 127 is unknown"),
-        (b"\x06\x01\0\0\0\0", "DeleteBrokerRecord has no version 1"),
+        (b"\x06\x02\0\0\0\0", "DeleteBrokerRecord has no version 2"),
         (b"\x06\x00\0\0", "DeleteBrokerRecord v0 at Id"),
     ],
 )

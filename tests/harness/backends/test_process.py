@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from faults.capabilities import ProcessStatus, Running
-from harness.backends.backend import Command
-from harness.backends.process import ProcessBackend
-from harness.errors import InfrastructureError
-from harness.processes import table
-from harness.processes.records import read_records
+from fencepost.faults.capabilities import ProcessStatus, Running
+from fencepost.harness.backends.process import ProcessBackend
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.processes import table
+from fencepost.harness.processes.command import Command
+from fencepost.harness.processes.records import read_records
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
 
@@ -47,9 +48,7 @@ def backend(tmp_path: Path, exits: Exits) -> Iterator[ProcessBackend]:
 
 
 def _until_logged(path: Path, text: str) -> None:
-    deadline = time.monotonic() + 5
-    while text not in path.read_text():
-        assert time.monotonic() < deadline, f"{path} never held {text!r}"
+    eventually(lambda: text in path.read_text(), f"{path} holds {text!r}")
 
 
 def test_a_node_leads_its_own_session_and_carries_its_token(backend: ProcessBackend, tmp_path: Path) -> None:
@@ -108,7 +107,7 @@ def test_a_node_that_ends_by_itself_is_reported_with_the_last_lines_of_its_log(
     backend.start("node-1", Command(["sh", "-c", "seq 100; echo 'no such cluster' >&2; exit 3"]))
     assert exits.changed.wait(5)
     assert exits.seen == [("node-1", 3)]
-    said = backend.obituary("node-1")
+    said = backend.exit_summary("node-1")
     assert "node-1 ended with exit code 3" in said
     assert said.endswith("| no such cluster")
     assert "| 50\n" not in said
@@ -120,7 +119,7 @@ def test_what_is_said_of_an_end_is_said_before_the_next_start(tmp_path: Path) ->
 
     def tell(name: str, code: int) -> None:
         may_tell.wait(5)
-        said.append(nodes.obituary(name))
+        said.append(nodes.exit_summary(name))
 
     nodes = ProcessBackend(tmp_path / "processes.jsonl", tmp_path, tell)
     nodes.start("node-1", Command(["sh", "-c", "exit 3"]))
@@ -135,7 +134,7 @@ def test_what_is_said_of_an_end_is_said_before_the_next_start(tmp_path: Path) ->
 
 def test_a_node_can_be_started_again_after_its_end_and_only_then(backend: ProcessBackend) -> None:
     first = backend.start("node-1", SLEEP)
-    with pytest.raises(InfrastructureError, match="runs already"):
+    with pytest.raises(InfrastructureError, match="is already running"):
         backend.start("node-1", SLEEP)
     backend.kill("node-1")
     assert backend.start("node-1", SLEEP) != first
@@ -148,7 +147,7 @@ def test_what_does_not_run_cannot_be_broken(backend: ProcessBackend) -> None:
             change("node-1")
 
 
-def test_a_program_that_does_not_exist_is_an_error_with_a_sentence(backend: ProcessBackend) -> None:
+def test_a_program_that_does_not_exist_is_an_error_with_a_message(backend: ProcessBackend) -> None:
     with pytest.raises(InfrastructureError, match=r"node-1 could not be started: .*no-such-program"):
         backend.start("node-1", Command(["no-such-program"]))
 
@@ -164,8 +163,8 @@ def test_stop_all_ends_paused_and_running_nodes(backend: ProcessBackend) -> None
 def test_nothing_survives_an_exception_in_the_harness(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from contextlib import closing\n"
-        "from harness.backends.backend import Command\n"
-        "from harness.backends.process import ProcessBackend\n"
+        "from fencepost.harness.backends.backend import Command\n"
+        "from fencepost.harness.backends.process import ProcessBackend\n"
         "folder = Path(sys.argv[1]); backend = ProcessBackend(folder / 'processes.jsonl', folder)\n"
         "try: backend.start('node-1', Command(['sleep', '60'])); raise KeyboardInterrupt\n"
         "finally: backend.stop_all()\n"

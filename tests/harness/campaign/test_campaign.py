@@ -11,49 +11,59 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.campaign.campaign import Campaign, Order
-from harness.campaign.coverage import Meeting
-from harness.campaign.planner import LeftOut
-from harness.campaign.summary import Outcome, Summary
-from harness.cli.campaigns import STANDING, run_campaign, show_plans, shown
-from harness.conformance.progress import Line, Phase
-from harness.plan import load_plan
-from results.records.folder import RunFolder
-from results.records.verdict import RunVerdict, Verdict
+from fencepost.harness.campaign.campaign import Campaign, Order
+from fencepost.harness.campaign.coverage import Meeting
+from fencepost.harness.campaign.planner import LeftOut
+from fencepost.harness.campaign.summary import PlanOutcome, Summary
+from fencepost.harness.cli.campaign import FAILED_STARTS, run_campaign, show_plans, shown
+from fencepost.harness.plan import load_plan
+from fencepost.harness.report.ci_summary import markdown
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.progress import Phase, ProgressLine
+from fencepost.results.records.verdict import RunVerdict, Verdict
 
 ORDER = Order("quorum:1", "process", 7, 60, 1)
 
 
-def outcome(number: int, verdict: Verdict, *differences: str) -> Outcome:
+def outcome(number: int, verdict: Verdict, *differences: str) -> PlanOutcome:
     run = f"runs/run-{number}"
-    return Outcome(number, 7_000_000 + number, f"plan {number}", verdict, 10.0, "what was found", run, differences)
+    return PlanOutcome(number, 7_000_000 + number, f"plan {number}", verdict, 10.0, "what was found", run, differences)
 
 
-def summary(*outcomes: Outcome, met: tuple[Meeting, ...] = (), interrupted: int = 0) -> Summary:
+def summary(*outcomes: PlanOutcome, met: tuple[Meeting, ...] = (), interrupted: int = 0) -> Summary:
     return Summary(ORDER, 100.0, outcomes, interrupted, met, (LeftOut("memory", "no container"),))
 
 
-def text(told: Summary) -> str:
+def text(written: Summary) -> str:
     console = Console(width=120, record=True, quiet=True)
     with console.capture() as captured:
         wide = Console(width=120, file=console.file)
-        for rendered in shown(told):
+        for rendered in shown(written):
             wide.print(rendered)
     return captured.get()
 
 
 def test_the_worst_verdict_is_the_campaigns() -> None:
-    told = summary(outcome(1, Verdict.PASS), outcome(2, Verdict.INCONCLUSIVE), outcome(3, Verdict.VIOLATION))
-    assert told.verdict is Verdict.VIOLATION
-    assert [each.number for each in told.failures] == [3, 2]
+    written = summary(outcome(1, Verdict.PASS), outcome(2, Verdict.INCONCLUSIVE), outcome(3, Verdict.VIOLATION))
+    assert written.verdict is Verdict.VIOLATION
+    assert [each.number for each in written.failures] == [3, 2]
     assert summary().verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_ci_system_gets_the_plans_that_failed_without_a_history() -> None:
+    written = summary(outcome(1, Verdict.PASS), outcome(2, Verdict.VIOLATION))
+    shown = markdown(written.as_suite())
+    assert shown.startswith("## ❌ fencepost: violation on quorum 1, process, seed 7\n")
+    assert "### ❌ violation: `plan-7000002`\n\nplan 2\n\n> what was found\n" in shown
+    assert "- replay: `fencepost replay runs/run-2`" in shown
+    assert "since" not in shown
+
+
 def test_the_summary_is_a_file_that_machines_read() -> None:
-    told = summary(
+    written = summary(
         outcome(1, Verdict.PASS, "LF-01"), outcome(2, Verdict.VIOLATION), met=(Meeting("kill", "leader", "serving"),)
     )
-    data = json.loads(json.dumps(told.to_json()))
+    data = json.loads(json.dumps(written.to_json()))
     assert data["exit_code"] == 1
     assert data["counts"] == {"pass": 1, "violation": 1, "infrastructure": 0, "inconclusive": 0}
     assert data["failures"][0]["replay"] == "fencepost replay runs/run-2"
@@ -64,8 +74,8 @@ def test_the_summary_is_a_file_that_machines_read() -> None:
 
 def test_each_failure_is_shown_with_the_command_that_replays_it(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(width=120)
-    told = summary(outcome(1, Verdict.PASS, "LF-01"), outcome(2, Verdict.INCONCLUSIVE), interrupted=1)
-    for rendered in shown(told):
+    written = summary(outcome(1, Verdict.PASS, "LF-01"), outcome(2, Verdict.INCONCLUSIVE), interrupted=1)
+    for rendered in shown(written):
         console.print(rendered)
     said = capsys.readouterr().out
     assert "fencepost replay runs/run-2" in said
@@ -90,19 +100,21 @@ def test_a_run_that_dies_without_a_verdict_is_no_pass(tmp_path: Path, monkeypatc
     monkeypatch.setattr("sys.executable", "/bin/false")
     console = Console(quiet=True)
     code = run_campaign(Order("quorum", "process", 7, 60, 2, plans=2), tmp_path, console)
-    (folder,) = tmp_path.iterdir()
-    told = json.loads((folder / "summary.json").read_text())
+    (folder,) = tmp_path.glob("campaign-*")
+    written = json.loads((folder / "summary.json").read_text())
     assert code == Verdict.INFRASTRUCTURE.exit_code
-    assert told["counts"]["infrastructure"] == 2
+    assert written["counts"]["infrastructure"] == 2
+    assert "Campaign on quorum 1" in (folder / "index.html").read_text()
+    assert folder.name in (tmp_path / "index.html").read_text()
 
 
 def test_what_refuses_every_plan_is_not_asked_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
     code = run_campaign(Order("quorum", "process", 7, 60, 1), tmp_path, Console(quiet=True))
-    (folder,) = tmp_path.iterdir()
-    told = json.loads((folder / "summary.json").read_text())
+    (folder,) = tmp_path.glob("campaign-*")
+    written = json.loads((folder / "summary.json").read_text())
     assert code == Verdict.INFRASTRUCTURE.exit_code
-    assert told["counts"]["infrastructure"] == STANDING
+    assert written["counts"]["infrastructure"] == FAILED_STARTS
 
 
 def test_no_plan_is_begun_when_the_time_is_up(tmp_path: Path) -> None:
@@ -140,7 +152,7 @@ def test_interrupted_runs_end_in_order_and_are_no_failures(tmp_path: Path, monke
 
 
 def test_a_run_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.campaign.campaign.GRACE", 0.2)
+    monkeypatch.setattr("fencepost.harness.campaign.campaign.GRACE", 0.2)
     patient(tmp_path, monkeypatch, "")
     with Campaign.create(Order("quorum:1", "process", 7, 60, 1), tmp_path / "runs") as campaign:
         begun(tmp_path, campaign)
@@ -149,10 +161,10 @@ def test_a_run_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(("verdict", "counted"), [("violation", 1), ("infrastructure", 0)])
-def test_a_rule_that_was_broken_before_an_interrupt_is_told(
+def test_a_rule_that_was_broken_before_an_interrupt_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verdict: str, counted: int
 ) -> None:
-    line = Line("$(basename $3 .yaml)", "title", (), Phase.DONE, verdict=verdict, seconds=1.0)
+    line = ProgressLine("$(basename $3 .yaml)", "title", (), Phase.DONE, verdict=verdict, seconds=1.0)
     said = json.dumps(asdict(line)).replace('"', '\\"')
     patient(tmp_path, monkeypatch, f'echo "{said}" >> $FENCEPOST_PROGRESS; exit 1')
 
@@ -160,26 +172,26 @@ def test_a_rule_that_was_broken_before_an_interrupt_is_told(
 
     def interrupted(seconds: float) -> None:
         if (tmp_path / "ready").exists():
-            monkeypatch.setattr("harness.cli.campaigns.time.sleep", sleep)
+            monkeypatch.setattr("fencepost.harness.cli.campaign.time.sleep", sleep)
             raise KeyboardInterrupt
         sleep(seconds)
 
-    monkeypatch.setattr("harness.cli.campaigns.time.sleep", interrupted)
+    monkeypatch.setattr("fencepost.harness.cli.campaign.time.sleep", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_campaign(Order("quorum", "process", 7, 60, 1), tmp_path / "runs", Console(quiet=True))
-    (folder,) = (tmp_path / "runs").iterdir()
-    told = json.loads((folder / "summary.json").read_text())
-    assert (told["counts"][verdict], told["interrupted"]) == (counted, 1 - counted)
+    (folder,) = (tmp_path / "runs").glob("campaign-*")
+    written = json.loads((folder / "summary.json").read_text())
+    assert (written["counts"][verdict], written["interrupted"]) == (counted, 1 - counted)
 
 
 @pytest.mark.integration
 def test_two_random_plans_are_run_judged_and_summed_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = run_campaign(Order("quorum", "process", 5, 10, 1, plans=2), tmp_path, Console(width=120), as_json=True)
-    told = json.loads(capsys.readouterr().out)
-    assert len(told["outcomes"]) == 2
-    assert code == told["exit_code"]
-    for each in told["outcomes"]:
+    written = json.loads(capsys.readouterr().out)
+    assert len(written["outcomes"]) == 2
+    assert code == written["exit_code"]
+    for each in written["outcomes"]:
         folder = RunFolder.open(Path(each["run"]))
         assert load_plan(folder.plan).seed == each["seed"]
         assert RunVerdict.load(folder.verdict).verdict.value == each["verdict"] == "pass", each["headline"]
-    assert {row["fault"] for row in told["coverage"]}
+    assert {row["fault"] for row in written["coverage"]}

@@ -1,15 +1,15 @@
-"""The coverage table says whom a fault met, as the journal had it when the fault hit."""
+"""The coverage table has the nodes that a fault met, as the journal had them when the fault hit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from harness.campaign.coverage import Meeting, meetings, nodes_of, table
-from harness.campaign.summary import grid
-from harness.plan.model import NodeSpec, Plan, Topology
-from results.records.events import Event
-from results.records.journal import Journal
+from fencepost.harness.campaign.coverage import Meeting, meetings, table
+from fencepost.harness.campaign.summary import grid
+from fencepost.harness.plan.model import NodeSpec, Plan, Topology
+from fencepost.results.records.events import Event
+from fencepost.results.records.journal import Journal
 
 NODES = (
     NodeSpec(name="node-1", id=1, index=1, roles=("controller",)),
@@ -18,7 +18,7 @@ NODES = (
     NodeSpec(name="zk-1", id=7, index=7, roles=("zookeeper",)),
     NodeSpec(name="node-4b", id=4, index=14, roles=("broker",), start="later", duplicate_of="node-4"),
 )
-PLAN = Plan(story="s", title="S", document="D", seed=1, target="quorum:1", topology=Topology(nodes=NODES))
+PLAN = Plan(scenario="s", title="S", document="D", seed=1, target="quorum:1", topology=Topology(nodes=NODES))
 
 Line = tuple[str, str, str, str | None, Mapping[str, Any]]
 
@@ -76,7 +76,7 @@ def test_roles_are_those_of_the_moment() -> None:
     assert met(*fault("f", "duplicate", nodes=["node-4b"])) == [("duplicate", "duplicate", "dead")]
 
 
-def test_a_fault_that_was_not_proven_met_nobody() -> None:
+def test_a_fault_that_was_not_proven_met_no_node() -> None:
     assert met(fault("f", "kill", nodes=["node-4"])[0]) == []
 
 
@@ -89,7 +89,7 @@ def test_a_link_meets_both_of_its_ends() -> None:
     ]
 
 
-def test_states_are_told_apart() -> None:
+def test_states_are_distinguished() -> None:
     killed = process("node-6", "killed")
     started = process("node-6", "started")
     serving = state("node-6", what="answer", state="serving")
@@ -117,7 +117,3 @@ def test_what_met_is_counted() -> None:
     roles, rows = grid(found)
     assert roles == ["leader", "x"]
     assert rows == [("cut", ["", "1 (1 y)"]), ("kill", ["3 (1 fenced)", ""])]
-
-
-def test_whoever_an_intent_names_is_met() -> None:
-    assert nodes_of({"node": "a", "nodes": ["b"], "links": [{"from": "c", "to": "d"}]}) == {"a", "b", "c", "d"}

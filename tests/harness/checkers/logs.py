@@ -25,14 +25,22 @@ def batch(
     magic: int = 2,
     right: bool = True,
     producer: tuple[int, int] = (-1, -1),
+    key: str | None = None,
+    packed: bytes | None = None,
+    later_ms: int = 0,
 ) -> bytes:
-    """A batch; `right` is whether its checksum is. `producer` is an idempotent one's id and epoch."""
+    """Return a batch. `right`: its checksum is right; `producer`: the id and epoch of an idempotent one.
+
+    `key` and `later_ms`, the timestamp delta, are those of all records; `packed` replaces the bytes of the records.
+    """
     records = b""
+    named = varint(-1) if key is None else varint(len(key)) + key.encode()
     for delta, value in enumerate(values):
-        body = b"\0" + varint(0) + varint(delta) + varint(-1) + varint(len(value)) + value.encode() + varint(0)
+        body = b"\0" + varint(later_ms) + varint(delta) + named + varint(len(value)) + value.encode() + varint(0)
         records += varint(len(body)) + body
     if attributes & 0x07 == 1:
         records = gzip.compress(records, mtime=0)
+    records = records if packed is None else packed
     checked = struct.pack(">hiqqqhii", attributes, len(values) - 1, 0, 0, *producer, -1, len(values)) + records
     crc = crc32c.crc32c(checked) ^ (0 if right else 1)
     return struct.pack(">qiibI", base, 9 + len(checked), epoch, magic, crc) + checked

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from harness.plan.model import Plan
+from fencepost.harness.plan.model import Plan
 
 
 def plan(**changes: Any) -> Plan:
     fields: dict[str, Any] = {
-        "story": "tested",
-        "title": "A story for tests",
+        "scenario": "tested",
+        "title": "A scenario for tests",
         "document": "KIP-631",
         "seed": 7,
         "target": "quorum",

@@ -2,15 +2,15 @@ from typing import Any
 
 import pytest
 
-from harness.checkers.coverage import check_coverage, matches
-from results.records.verdict import Verdict
+from fencepost.harness.checkers.coverage import check_coverage, matches
+from fencepost.results.records.verdict import Verdict
+from tests.harness.checkers.journal_builder import JournalBuilder
 from tests.harness.checkers.plans import plan
-from tests.harness.checkers.story import Story
 
 
-def cut_and_burst() -> Story:
+def cut_and_burst() -> JournalBuilder:
     return (
-        Story()
+        JournalBuilder()
         .send("p-0", 0)
         .event("step", "cut", "begin")
         .event("fault", "cut", "proven")

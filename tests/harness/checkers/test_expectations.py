@@ -6,16 +6,18 @@ from typing import Any
 
 import pytest
 
-from harness.checkers.expectations import check
-from harness.plan.base import After, Expect, ExpectOutcome, Level
-from harness.plan.conditions import BrokerFenced, NodeExited
-from harness.plan.injects import InjectCut
-from harness.plan.model import NodeSpec, Plan, Topology
-from harness.plan.probes import MetadataProbe, ProduceProbe
-from harness.plan.steps import Bind, Produce, Step
-from results.records.events import Event
-from results.records.journal import Journal
-from results.records.verdict import Finding, Verdict
+from fencepost.faults.links.cut import CutParameters
+from fencepost.harness.checkers.expectations import check
+from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level
+from fencepost.harness.plan.conditions import BrokerFenced
+from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.model import NodeSpec, Plan, Topology
+from fencepost.harness.plan.probes import MetadataProbe, ProduceProbe
+from fencepost.harness.plan.steps import Produce, Step
+from fencepost.results.records.events import Event
+from fencepost.results.records.journal import Journal
+from fencepost.results.records.requirements import RequirementState
+from fencepost.results.records.verdict import Finding, Verdict, requirement_states
 
 NODES = (
     NodeSpec(name="node-4", id=4, index=4, roles=("broker",)),
@@ -25,7 +27,7 @@ NODES = (
 
 def plan_of(*steps: Step) -> Plan:
     return Plan(
-        story="s", title="S", document="d", seed=1, target="quorum", topology=Topology(nodes=NODES), steps=steps
+        scenario="s", title="S", document="d", seed=1, target="quorum", topology=Topology(nodes=NODES), steps=steps
     )
 
 
@@ -86,6 +88,37 @@ def test_a_claim_about_an_answer(level: Level, claim: str, outcome: str, error: 
 
 
 @pytest.mark.requirement("DV-02")
+def test_a_claim_of_several_requirements_is_one_finding_about_all_of_them() -> None:
+    step = MetadataProbe(
+        as_="ask",
+        node="node-4",
+        expect=ExpectOutcome(level=Level.NEVER, outcome="served", requirement="K1", also=("K2", "K3")),
+    )
+    finding = only(check(plan_of(step), Events().probe(1.0, "ask", "served").journal))
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.requirements == ("K1", "K2", "K3")
+    assert set(requirement_states([finding]).values()) == {RequirementState.BROKEN}
+
+
+@pytest.mark.parametrize(("level", "claim"), [(Level.MUST, "refused"), (Level.NEVER, "served"), (Level.MUST, "served")])
+@pytest.mark.requirement("DV-09")
+def test_a_request_that_the_release_does_not_have_judges_nothing(level: Level, claim: str) -> None:
+    reason = {"reason": "node-4 has no request DescribeQuorum"}
+    events = Events().probe(1.0, "ask", "not-asked", body=reason).probe(1.5, "ask", "absent")
+    alone = check(plan_of(ask(level, claim)), events.journal)
+    assert [finding.verdict for finding in alone] == [Verdict.PASS, Verdict.INCONCLUSIVE]
+    assert "has no request DescribeQuorum" in alone[0].message
+    assert requirement_states(alone[:1]) == {"K1": RequirementState.NOT_EXERCISED}
+    other = ask(Level.MUST, "served").model_copy(update={"as_": "other"})
+    beside = check(plan_of(ask(level, claim), other), events.probe(2.0, "other", "served").journal)
+    assert [finding.verdict for finding in beside] == [Verdict.PASS, Verdict.PASS]
+
+
+def test_a_claim_that_was_asked_at_least_once_is_judged_by_that() -> None:
+    events = Events().probe(1.0, "ask", "not-asked").probe(2.0, "ask", "served")
+    assert only(check(plan_of(ask(Level.NEVER, "served")), events.journal)).verdict is Verdict.VIOLATION
+
+
 def test_what_was_sent_before_the_instant_is_not_judged() -> None:
     plan = plan_of(ask(Level.NEVER, "served", after=After(event="cut.proven", plus_ms=1000)))
     before = Events().proven(1.0).probe(1.9, "ask", "served").probe(2.1, "ask", "refused", 6)
@@ -107,11 +140,42 @@ def test_one_wrong_answer_of_several_breaks_a_must_and_is_shown() -> None:
     assert finding.at == 2.0
 
 
+@pytest.mark.parametrize(
+    ("answer", "cell", "says"),
+    [
+        ({"error": None, "offset": 3}, "", "served from node-4 at 2.00 s"),
+        ({"error": "STALE_BROKER_EPOCH"}, "STALE_BROKER_EPOCH", "served STALE_BROKER_EPOCH from node-4 at 2.00 s"),
+    ],
+)
+def test_an_answer_without_an_error_shows_none(answer: dict[str, Any], cell: str, says: str) -> None:
+    events = Events().probe(2.0, "ask", "served", body=answer)
+    finding = only(check(plan_of(ask(Level.NEVER, "served")), events.journal))
+    assert finding.counterexample is not None
+    assert finding.counterexample.rows[0][3] == cell
+    assert finding.message.endswith(f"the first: {says}.")
+
+
+def test_a_refusal_that_its_answer_does_not_name_shows_its_code() -> None:
+    events = Events().probe(2.0, "ask", "refused", 77, body={"error": None})
+    finding = only(check(plan_of(ask(Level.NEVER, "refused")), events.journal))
+    assert finding.counterexample is not None
+    assert finding.counterexample.rows[0][3] == 77
+    assert finding.message.endswith("refused 77 from node-4 at 2.00 s.")
+
+
+def test_a_bad_event_that_did_not_come_is_described_without_a_double_negative() -> None:
+    answers = only(check(plan_of(ask(Level.NEVER, "served")), Events().probe(1.0, "ask", "refused", 6).journal))
+    assert answers.message == "None of 1 answers to `ask` was `served`, as required."
+    step = BrokerFenced(as_="wait", node="node-4", within_ms=10, expect=Expect(level=Level.NEVER, requirement="K1"))
+    missed = only(check(plan_of(step), Events().add(1, "step", "wait", "end", outcome="missed").journal))
+    assert missed.message == "`wait` did not become true within 10 ms, as required."
+
+
 def test_a_listed_difference_that_does_not_show_says_so() -> None:
     plan = plan_of(ask(Level.MUST, "served", difference="AK-03"))
     finding = only(check(plan, Events().probe(1.0, "ask", "refused", 6).journal))
     assert finding.verdict is Verdict.VIOLATION
-    assert finding.sentence.startswith("The listed difference AK-03 no longer shows")
+    assert finding.message.startswith("The listed difference AK-03 no longer shows")
     shown = only(check(plan, Events().probe(1.0, "ask", "served").journal))
     assert (shown.verdict, shown.difference) == (Verdict.PASS, "AK-03")
 
@@ -162,12 +226,12 @@ def test_a_condition_that_was_never_waited_for_is_not_judged() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["failed", "missed"])
-def test_a_step_that_could_not_be_done_leaves_the_story_inconclusive(outcome: str) -> None:
+def test_a_step_that_could_not_be_done_leaves_the_scenario_inconclusive(outcome: str) -> None:
     step = BrokerFenced(as_="wait", node="node-4", within_ms=10)
-    events = Events().add(1, "step", "wait", "end", outcome=outcome, sentence="nobody leads t-0")
+    events = Events().add(1, "step", "wait", "end", outcome=outcome, message="t-0 has no leader")
     finding = only(check(plan_of(step), events.journal))
     assert finding.verdict is Verdict.INCONCLUSIVE
-    assert "nobody leads t-0" in finding.sentence
+    assert "t-0 has no leader" in finding.message
 
 
 @pytest.mark.parametrize(
@@ -196,62 +260,15 @@ def test_the_record_of_a_probe_is_judged_once_as_the_probe() -> None:
     )
     finding = only(check(plan_of(step), events.journal))
     assert finding.verdict is Verdict.PASS
-    assert "1 of 1 answers" in finding.sentence
-
-
-def test_a_node_that_ends_by_itself_is_infrastructure() -> None:
-    events = Events().add(1, "node", "node-4", "exited", exit_code=1, sentence="node-4 ended with exit code 1")
-    finding = only(check(plan_of(), events.journal))
-    assert finding.verdict is Verdict.INFRASTRUCTURE
-    assert "exit code 1" in finding.sentence
-
-
-def test_a_node_may_end_by_itself_if_a_step_waits_for_it_or_it_is_a_duplicate() -> None:
-    duplicate = Events().add(1, "node", "node-4b", "exited", exit_code=1)
-    assert check(plan_of(), duplicate.journal) == []
-    role = (NodeExited(as_="gone", node="leader:t-0", within_ms=1),)
-    gone = Event(0, 1, 1, "step", "gone", "end", None, {"outcome": "done", "node": "node-4"})
-    assert check(plan_of(*role), Events([gone]).add(2, "node", "node-4", "exited", exit_code=1).journal) == []
-    assert check(plan_of(*role), Events([gone]).add(2, "node", "node-5", "exited", exit_code=1).journal) != []
-    steps = (Bind(as_="old", node="node-4"), NodeExited(node="$old", within_ms=1))
-    awaited = Events().add(1, "step", "old", "end", outcome="done", bound="node-4")
-    assert check(plan_of(*steps), awaited.add(2, "node", "node-4", "exited", exit_code=1).journal) == []
-
-
-def test_a_node_may_end_by_itself_over_its_disk_until_it_is_started_on_a_whole_one() -> None:
-    broken = (
-        Events()
-        .add(1, "node", "node-4", "started")
-        .add(2, "fault", "broken", "intent", fault="disk-error", params={"node": "node-4"})
-    )
-    assert check(plan_of(), broken.add(3, "node", "node-4", "exited", exit_code=1).journal) == []
-    healed = broken.add(4, "fault", "broken", "healed").add(5, "node", "node-4", "started")
-    again = healed.add(6, "node", "node-4", "exited", exit_code=1)
-    assert only(check(plan_of(), again.journal)).verdict is Verdict.INFRASTRUCTURE
-    other = Events().add(1, "fault", "broken", "intent", fault="disk-error", params={"node": "node-5"})
-    assert check(plan_of(), other.add(2, "node", "node-4", "exited", exit_code=1).journal) != []
-
-
-def test_a_node_may_end_by_itself_if_it_was_misled_about_who_it_is_when_it_was_started() -> None:
-    swapped = (
-        Events()
-        .add(1, "fault", "swap", "intent", fault="swapped", nodes=["node-4", "node-5"])
-        .add(2, "node", "node-4", "started")
-        .add(2, "node", "node-5", "started")
-    )
-    refused = swapped.add(3, "node", "node-4", "exited", exit_code=1).add(4, "fault", "swap", "recovering")
-    late = refused.add(5, "node", "node-5", "exited", exit_code=1)
-    assert check(plan_of(), late.journal) == []
-    again = late.add(6, "node", "node-5", "started").add(7, "node", "node-5", "exited", exit_code=1)
-    assert only(check(plan_of(), again.journal)).verdict is Verdict.INFRASTRUCTURE
-
-
-def test_a_node_that_ends_by_itself_after_a_kill_was_not_misled() -> None:
-    killed = Events().add(1, "fault", "kill", "intent", fault="kill", nodes=["node-4"])
-    again = killed.add(2, "node", "node-4", "started").add(3, "node", "node-4", "exited", exit_code=1)
-    assert only(check(plan_of(), again.journal)).verdict is Verdict.INFRASTRUCTURE
+    assert "1 of 1 answers" in finding.message
 
 
 def test_a_plan_without_claims_has_no_findings() -> None:
-    plan = plan_of(InjectCut(as_="cut", from_="node-4", to="node-4b"), MetadataProbe(node="node-4"))
+    plan = plan_of(inject("cut", CutParameters(from_="node-4", to="node-4b")), MetadataProbe(node="node-4"))
     assert check(plan, Events().probe(1.0, "step-02", "served").journal) == []
+
+
+def test_a_request_that_the_end_of_the_run_cut_short_is_unanswered() -> None:
+    events = Events().add(1, "op", "probe-1", "invoke", "node-4", f="probe", step="ask")
+    finding = only(check(plan_of(ask(Level.MUST, "unanswered")), events.journal))
+    assert finding.verdict is Verdict.PASS

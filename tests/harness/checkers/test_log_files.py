@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.checkers.log_files import check_log_files
-from harness.checkers.replica_logs import read_replicas
-from results.records.verdict import Finding, Verdict
+from fencepost.harness.checkers.log_files import check_log_files
+from fencepost.harness.checkers.replica_logs import read_replicas
+from fencepost.results.records.verdict import Finding, Verdict
+from tests.harness.checkers.journal_builder import JournalBuilder
 from tests.harness.checkers.logs import batch, write_checkpoint, write_log
 from tests.harness.checkers.plans import plan
-from tests.harness.checkers.story import Story
 
 PASS, VIOLATION = Verdict.PASS, Verdict.VIOLATION
 
@@ -22,9 +22,9 @@ def log(tmp_path: Path) -> Path:
     return folder
 
 
-def judged(log: Path, story: Story | None = None) -> tuple[Finding, Finding, Finding]:
+def judged(log: Path, builder: JournalBuilder | None = None) -> tuple[Finding, Finding, Finding]:
     """Epochs, checkpoints, tails."""
-    return check_log_files(read_replicas(plan(), log.parents[2]), (story or Story()).journal())
+    return check_log_files(read_replicas(plan(), log.parents[2]), (builder or JournalBuilder()).journal())
 
 
 @pytest.mark.requirement("SEG-03")
@@ -39,7 +39,7 @@ def test_an_epoch_that_goes_back_is_shown_where_it_does(log: Path) -> None:
     write_log(log, batch(4, "e", epoch=3), name="00000000000000000004.log")
     epochs, _, _ = judged(log)
     assert epochs.verdict is VIOLATION
-    assert epochs.sentence == "In t-0 on node-4 epoch 3 at offset 4 follows epoch 4 at offset 3."
+    assert epochs.message == "In t-0 on node-4 epoch 3 at offset 4 follows epoch 4 at offset 3."
 
 
 @pytest.mark.requirement("SEG-04")
@@ -70,16 +70,16 @@ def test_the_leader_epochs_of_a_log_lie_within_it(log: Path, rows: list[str], ve
 @pytest.mark.requirement("SEG-05")
 def test_a_torn_end_is_allowed_after_a_kill_and_counted(log: Path) -> None:
     write_log(log, batch(4, "e")[:-3], name="00000000000000000004.log")
-    _, _, tails = judged(log, Story().event("node", "node-4", "killed", node="node-4"))
+    _, _, tails = judged(log, JournalBuilder().event("node", "node-4", "killed", node="node-4"))
     assert tails.verdict is PASS
     assert tails.evidence["torn"] == {"node-4 t-0": len(batch(4, "e")) - 3}
-    assert "1 ends torn by kill -9" in tails.sentence
+    assert "1 ends torn by kill -9" in tails.message
 
 
 @pytest.mark.requirement("SEG-05")
 def test_a_process_that_ended_orderly_leaves_no_torn_end(log: Path) -> None:
     write_log(log, batch(4, "e")[:-3], name="00000000000000000004.log")
-    _, _, tails = judged(log, Story().event("node", "node-4", "stopped", {"exit_code": 0}, node="node-4"))
+    _, _, tails = judged(log, JournalBuilder().event("node", "node-4", "stopped", {"exit_code": 0}, node="node-4"))
     assert tails.verdict is VIOLATION
 
 
@@ -103,3 +103,13 @@ def test_a_torn_segment_that_others_follow_is_damage(log: Path) -> None:
 def test_the_log_of_the_controllers_is_not_judged(log: Path) -> None:
     write_log(log.parent / "__cluster_metadata-0", batch(0, "a", epoch=2), batch(1, "b", epoch=1))
     assert judged(log)[0].verdict is PASS
+
+
+@pytest.mark.requirement("SEG-04")
+def test_a_checkpoint_of_high_watermarks_that_cannot_be_read_is_a_violation(log: Path) -> None:
+    (log.parent / "replication-offset-checkpoint").write_text("9\n")
+    checkpoints = judged(log)[1]
+    assert checkpoints.verdict is VIOLATION
+    assert "replication-offset-checkpoint of unreadable" not in checkpoints.message
+    assert checkpoints.counterexample is not None
+    assert "is not a checkpoint of version 0" in checkpoints.counterexample.rows[0][-1]

@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from harness.cleaning.cleanup import clean, left_behind
-from harness.errors import UsageError
-from harness.network.lease import Lease
-from harness.processes import table
-from harness.processes.records import ProcessRecords
-from harness.processes.table import Identity
+from fencepost.harness.cleaning.cleanup import clean, left_behind
+from fencepost.harness.errors import UsageError
+from fencepost.harness.network.lease import Lease
+from fencepost.harness.processes import table
+from fencepost.harness.processes.records import ProcessRecords
+from fencepost.harness.processes.table import Identity
 
 pytestmark = pytest.mark.integration
 
 CRASHING_HARNESS = """
 import sys, time
 from pathlib import Path
-from harness.backends.backend import Command
-from harness.backends.process import ProcessBackend
-from harness.network.lease import Lease
+from fencepost.harness.processes.command import Command
+from fencepost.harness.backends.process import ProcessBackend
+from fencepost.harness.network.lease import Lease
 run = Path(sys.argv[1])
 lease = Lease.acquire(run, lambda addresses: [])
 backend = ProcessBackend(run / "processes.jsonl", run)
@@ -78,8 +78,8 @@ def test_addresses_whose_nodes_still_live_are_not_leased_again(
     crashed: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, k = crashed
-    monkeypatch.setattr("harness.network.lease.FIRST_K", k)
-    monkeypatch.setattr("harness.network.lease.LAST_K", k + 1)
+    monkeypatch.setattr("fencepost.harness.network.lease.FIRST_K", k)
+    monkeypatch.setattr("fencepost.harness.network.lease.LAST_K", k + 1)
     with Lease.acquire(tmp_path / "next", lambda addresses: []) as lease:
         assert lease.addresses.k == k + 1
 

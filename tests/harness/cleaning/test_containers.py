@@ -14,14 +14,14 @@ import pytest
 import requests
 
 import docker
-from harness.backends.docker.engine import check_engine
-from harness.cleaning import containers
-from harness.cleaning.cleanup import clean
-from harness.cleaning.everything import clean_all
-from harness.cleaning.leftover import Leftover
-from harness.cleaning.records import HARNESS_LABEL, ResourceRecords, Stamp, read_resources
-from harness.errors import HarnessError
-from harness.processes import table
+from fencepost.harness.backends.docker.engine import check_engine
+from fencepost.harness.cleaning import containers
+from fencepost.harness.cleaning.cleanup import clean
+from fencepost.harness.cleaning.everything import clean_all
+from fencepost.harness.cleaning.leftover import Leftover
+from fencepost.harness.errors import HarnessError
+from fencepost.harness.processes import table
+from fencepost.harness.processes.resources import HARNESS_LABEL, ResourceRecords, Stamp, read_resources
 
 pytestmark = pytest.mark.integration
 
@@ -98,7 +98,7 @@ def test_all_finds_containers_of_runs_whose_folder_is_gone_if_their_harness_is_d
     assert {orphan.id, of_a_living_harness.id, of_another_boot.id} <= _ids(engine)
 
 
-def test_without_an_engine_the_sentence_names_what_may_be_left(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_engine_the_message_names_what_may_be_left(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{run}/absent.sock")
     ResourceRecords(run).intend("container", "pod-4")
     [problem] = clean(run).problems

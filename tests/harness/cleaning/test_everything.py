@@ -1,4 +1,4 @@
-"""`clean --all` finds dead runs of which nothing but what they left tells, and takes nobody else for one."""
+"""`clean --all` finds dead runs by their leftovers alone, and takes no living run for a dead one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.cleaning import containers, everything, processes
-from harness.cleaning.everything import clean_all
-from harness.cleaning.leftover import Leftover
-from harness.cli.main import run_command
-from harness.network.lease import Lease
-from harness.processes import table
-from harness.processes.records import HARNESS, RUN, TOKEN, ProcessRecords
+from fencepost.harness.cleaning import containers, everything, processes
+from fencepost.harness.cleaning.everything import clean_all
+from fencepost.harness.cleaning.leftover import Leftover
+from fencepost.harness.cli.main import run_command
+from fencepost.harness.network.lease import Lease
+from fencepost.harness.processes import table
+from fencepost.harness.processes.records import HARNESS, RUN, TOKEN, ProcessRecords
 from tests.harness.processes.test_records import await_environment
 
 pytestmark = pytest.mark.integration
@@ -78,7 +78,7 @@ def test_where_there_are_records_they_decide(tmp_path: Path, dead: str) -> None:
     stamp = ProcessRecords(run / "processes.jsonl").intend("node-4", ["sleep"]) | {HARNESS: dead}
     with (
         subprocess.Popen(["sleep", "60"], env={**os.environ, **stamp}) as recorded,
-        subprocess.Popen(["sleep", "60"], env={**os.environ, **stamp, TOKEN: "of nobody"}) as forged,
+        subprocess.Popen(["sleep", "60"], env={**os.environ, **stamp, TOKEN: "forged"}) as forged,
     ):
         for process in (recorded, forged):
             await_environment(process.pid, TOKEN)
@@ -91,7 +91,7 @@ def test_where_there_are_records_they_decide(tmp_path: Path, dead: str) -> None:
 
 def test_what_runs_still_goes_before_the_addresses_of_a_run_whose_folder_is_gone(tmp_path: Path, dead: str) -> None:
     run = tmp_path / "gone"
-    died = "import os, pathlib, sys; from harness.network.lease import Lease; "
+    died = "import os, pathlib, sys; from fencepost.harness.network.lease import Lease; "
     died += "Lease.acquire(pathlib.Path(sys.argv[1]), lambda addresses: []); os.kill(os.getpid(), 9)"
     subprocess.run([sys.executable, "-c", died, str(run)], check=False)
     environment = {**os.environ, TOKEN: "t", RUN: str(run), HARNESS: dead}

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from harness.backends.docker.build import LABEL
-from harness.backends.docker.engine import check_engine, engine
-from harness.cleaning.images import prune
-from harness.errors import HarnessError
+from fencepost.harness.backends.docker.build import LABEL
+from fencepost.harness.backends.docker.engine import check_engine, engine
+from fencepost.harness.cleaning.images import prune
+from fencepost.harness.errors import HarnessError
 
 pytestmark = pytest.mark.integration
 
 
 @pytest.fixture
 def kind() -> Iterator[str]:
-    """A kind of images of its own, so that nobody else's are touched; what is left of it is removed."""
+    """A separate kind of images, so that no others are touched; the remaining ones are removed."""
     try:
         check_engine()
     except HarnessError as reason:

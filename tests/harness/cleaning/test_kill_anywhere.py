@@ -1,4 +1,4 @@
-"""A harness that is killed at any moment leaves nothing, and harms nobody: three moments of the hundred that
+"""A harness that is killed at any moment leaves nothing, and harms no other run: three moments of the hundred that
 `python -m tests.harness.processes.kill_anywhere` tries."""
 
 from __future__ import annotations
@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from results.records.journal import read_journal
-from tests.harness.processes.kill_anywhere import GONE_WITHIN, by_fork, killed, left, within
+from fencepost.harness.processes.waiting import within
+from fencepost.results.records.journal import read_journal
+from tests.harness.processes.kill_anywhere import GONE_WITHIN, by_fork, killed, left
 
 pytestmark = pytest.mark.integration
 

@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.cleaning.cleanup import clean
-from harness.cleaning.mounts import mounts, of_run, remove
-from harness.cleaning.records import ResourceRecords, read_resources
-from harness.disks import lacking
-from harness.processes import table
+from fencepost.harness.cleaning.cleanup import clean
+from fencepost.harness.cleaning.mounts import mounts, of_run, remove
+from fencepost.harness.disks import unavailable_reason
+from fencepost.harness.processes import table
+from fencepost.harness.processes.resources import ResourceRecords, read_resources
 
-pytestmark = [pytest.mark.integration, pytest.mark.skipif(lacking() is not None, reason=str(lacking()))]
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(unavailable_reason() is not None, reason=str(unavailable_reason())),
+]
 
 EMPTY = """
 import stat, sys
@@ -46,7 +49,7 @@ def test_a_mount_that_a_dead_run_recorded_is_taken_down_though_its_server_lives(
     assert read_resources(run) == []
 
 
-def test_what_somebody_else_mounted_at_a_recorded_place_survives(run: Path) -> None:
+def test_a_foreign_mount_at_a_recorded_place_survives(run: Path) -> None:
     ResourceRecords(run).intend("mount", str(run / "dir"))
     with _mounted(run / "dir", "fencepost-of-another") as server:
         assert clean(run).found == ()
@@ -54,7 +57,7 @@ def test_what_somebody_else_mounted_at_a_recorded_place_survives(run: Path) -> N
         assert table.identify(server.pid) is not None
 
 
-def test_a_mount_that_lies_over_one_of_ours_is_not_touched_and_the_reason_is_told(run: Path) -> None:
+def test_a_mount_that_lies_over_one_of_ours_is_not_touched_and_the_reason_is_reported(run: Path) -> None:
     stamp = ResourceRecords(run).intend("mount", str(run / "dir"))
     with ExitStack() as stack:
         stack.enter_context(_mounted(run / "dir", stamp.fsname))
@@ -65,7 +68,7 @@ def test_a_mount_that_lies_over_one_of_ours_is_not_touched_and_the_reason_is_tol
         assert [each.id for each in read_resources(run)] == [str(run / "dir")]
 
 
-def test_a_mount_that_somebody_else_took_down_meanwhile_is_no_trouble(run: Path) -> None:
+def test_a_mount_that_was_unmounted_meanwhile_is_no_error(run: Path) -> None:
     stamp = ResourceRecords(run).intend("mount", str(run / "dir"))
     with _mounted(run / "dir", stamp.fsname):
         found = of_run(run)

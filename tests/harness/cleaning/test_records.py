@@ -1,8 +1,8 @@
-"""What a run made outside its folder, as its records tell it."""
+"""The records of what a run made outside its folder."""
 
 from pathlib import Path
 
-from harness.cleaning.records import RESOURCES, TOKEN_LABEL, ResourceRecords, read_resources
+from fencepost.harness.processes.resources import RESOURCES, TOKEN_LABEL, ResourceRecords, read_resources
 
 
 def test_an_intent_is_on_disk_before_anything_is_made(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_the_stamp_of_a_resource_is_its_own(tmp_path: Path) -> None:
     assert first.fsname != second.fsname
 
 
-def test_what_is_known_later_is_added_and_what_is_gone_is_not_told(tmp_path: Path) -> None:
+def test_what_is_known_later_is_added_and_what_is_gone_is_left_out(tmp_path: Path) -> None:
     records = ResourceRecords(tmp_path)
     for name in ("a", "b"):
         records.intend("container", name)

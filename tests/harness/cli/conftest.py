@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.main import run_command
+from fencepost.harness.cli.main import run_command
 
 
 @dataclass

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from faults.registry import FAULTS
-from harness.cli import catalogue
-from harness.cli.catalogue import find, parse, step_of, usage
-from harness.errors import UsageError
+from fencepost.faults.registry import FAULTS
+from fencepost.harness.cli import catalogue
+from fencepost.harness.cli.catalogue import find, parse, step_of, usage
+from fencepost.harness.errors import UsageError
 
 
 def test_every_fault_that_exists_can_be_injected_by_hand() -> None:
@@ -51,23 +51,33 @@ def test_what_a_fault_waits_for_is_written_as_in_a_plan() -> None:
     assert step.when.within_ms == 5000
 
 
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_nodes_of_every_fault_have_one_option(name: str) -> None:
+    fault = find(name)
+    assert "--nodes" not in [each.option for each in fault.parameters]
+    key = "nodes" if "nodes" in fault.step.model_fields else "node"
+    if key in fault.step.model_fields:
+        assert parse(fault, ["--node", "node-4"]) == parse(fault, ["--nodes", "node-4"]) == {key: "node-4"}
+
+
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "message"),
     [
         ("cutt --from a", "did you mean `cut`"),
         ("slow --frm node-4", "did you mean --from"),
         ("cut --from node-4", "--to is missing: `fencepost inject cut --from NODE --to NODE"),
-        ("cut node-4", "'node-4' belongs to no option"),
+        ("cut node-4", "'node-4' follows no option"),
+        ("kill", "--node is missing: `fencepost inject kill --node NODE..."),
         ("cut --from", "--from needs a value"),
         ("slow --from a --to b", "what is slow has"),
         ("slow --from a --to b --latency much", "--latency-ms: input should be a valid integer"),
         ("isolate --nodes a --from b --how burn", "'cut', 'stall' or 'blackhole', not 'burn'"),
-        ("kill --nodes a --when {says", "begins like YAML and is none"),
+        ("kill --nodes a --when {says", "begins like YAML but is not valid YAML"),
     ],
 )
-def test_a_mistake_is_answered_with_the_way_it_is_meant(words: str, sentence: str) -> None:
+def test_a_mistake_is_answered_with_the_way_it_is_meant(words: str, message: str) -> None:
     name, *options = words.split()
     with pytest.raises(UsageError) as refused:
         fault = find(name)
         step_of(fault, parse(fault, options), "x")
-    assert sentence in str(refused.value)
+    assert message in str(refused.value)

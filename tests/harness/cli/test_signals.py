@@ -9,21 +9,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from harness.plan import dump_plan
-from harness.plan.injects import InjectPause
-from harness.plan.model import NodeSpec, Plan, Topology
-from harness.plan.steps import Hold, Step
-from results.records.folder import RunFolder
-from results.records.journal import read_journal
+from fencepost.faults.processes.pause import PauseParameters
+from fencepost.harness.plan import dump_plan
+from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.model import NodeSpec, Plan, Topology
+from fencepost.harness.plan.steps import Hold, Step
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import read_journal
 from tests.harness.processes.kill_anywhere import left
 
 pytestmark = pytest.mark.integration
-PATIENCE = 180.0
+TIMEOUT_S = 180.0
 
 
 @dataclass
@@ -32,6 +34,16 @@ class Running:
 
     process: subprocess.Popen[bytes]
     run: Path
+    terminal: int
+
+    def shown(self) -> str:
+        """Return the text that the terminal has shown and that was not read yet."""
+        os.set_blocking(self.terminal, False)
+        parts = []
+        with suppress(OSError):  # nothing more, or the other end is closed
+            while part := os.read(self.terminal, 4096):
+                parts.append(part)
+        return b"".join(parts).decode(errors="replace")
 
     def await_gone(self) -> None:
         _await(lambda: not left(self.run, "process"))
@@ -50,7 +62,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
 
     def run() -> Running:
         runs = tmp_path / f"runs-{len(begun)}"
-        argv = [sys.executable, "-m", "harness.cli", "run", str(file), "--runs", str(runs)]
+        argv = [sys.executable, "-m", "fencepost.harness.cli", "run", str(file), "--runs", str(runs)]
         child, mine = os.openpty()
         process = subprocess.Popen(argv, stdin=mine, stdout=mine, stderr=mine, start_new_session=True)
         os.close(mine)
@@ -59,7 +71,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
         [folder] = runs.iterdir()
         _await(lambda: any(event.phase == "proven" for event in read_journal(folder / "journal.jsonl").of("fault")))
         terminals.append(child)
-        return Running(process, folder)
+        return Running(process, folder, child)
 
     terminals: list[int] = []
     yield run
@@ -74,8 +86,9 @@ def test_each_signal_heals_stops_and_leaves_a_verdict(start: Callable[[], Runnin
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         running = start()
         os.kill(running.process.pid, number)
-        assert running.process.wait(PATIENCE) == 2
+        assert running.process.wait(TIMEOUT_S) == 2
         assert left(running.run, "process") == []
+        assert number == signal.SIGHUP or "interrupted: ending the cluster" in running.shown()
         verdict, said = running.verdict()
         assert verdict == "infrastructure"
         assert "the run was interrupted" in said
@@ -88,7 +101,7 @@ def test_a_second_signal_ends_at_once_and_the_watcher_does_the_rest(start: Calla
     began = time.monotonic()
     while running.process.poll() is None:  # however far the first one has got
         os.kill(running.process.pid, signal.SIGINT)
-        assert time.monotonic() < began + PATIENCE
+        assert time.monotonic() < began + TIMEOUT_S
         time.sleep(0.01)
     assert running.process.returncode == 128 + signal.SIGINT
     running.await_gone()
@@ -102,11 +115,11 @@ def _plan() -> Plan:
         NodeSpec(name="node-4", id=4, index=4, roles=("broker",)),
     )
     steps: tuple[Step, ...] = (
-        InjectPause(as_="nap", nodes="node-4"),
+        inject("nap", PauseParameters(nodes="node-4")),
         Hold(as_="long", after="nap.proven", ms=600_000),
     )
     return Plan(
-        story="interrupted",
+        scenario="interrupted",
         title="A run that is interrupted",
         document="KIP-631",
         seed=1,
@@ -118,7 +131,7 @@ def _plan() -> Plan:
 
 
 def _await(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)

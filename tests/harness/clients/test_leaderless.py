@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient
 
-from harness.clients.metadata.image import PartitionEntry
-from harness.clients.observer import Observer, Watched
-from harness.clients.zookeeper.connection import Znode, ZooKeeperConnection
-from harness.clients.zookeeper.leaderless import (
+from fencepost.harness.clients.metadata.image import PartitionEntry
+from fencepost.harness.clients.observer import ObservedNode, Observer
+from fencepost.harness.clients.zookeeper.connection import Znode, ZooKeeperConnection
+from fencepost.harness.clients.zookeeper.leaderless import (
     TOPICS,
     WatchedTree,
     decode_broker,
@@ -23,13 +23,13 @@ from harness.clients.zookeeper.leaderless import (
     partition_paths,
     topic_id,
 )
-from harness.clients.zookeeper.preparing import prepare_topics
-from harness.clients.zookeeper.tree import Strange, Tree
-from harness.clients.zookeeper.watches import count_watches
-from harness.network.addresses import Endpoint
-from harness.plan.model import TopicSpec
-from harness.targets.target import Dialect
-from results.records.journal import JournalWriter, read_journal
+from fencepost.harness.clients.zookeeper.preparing import prepare_topics
+from fencepost.harness.clients.zookeeper.tree import MalformedZnode, Tree
+from fencepost.harness.clients.zookeeper.watches import count_watches
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.model import TopicSpec
+from fencepost.results.records.journal import JournalWriter, read_journal
 from tests.cluster_impl.zookeeper import CLIENT_PORT, Ensemble, ensemble
 
 SOON = 10.0
@@ -54,7 +54,7 @@ def entry(
     return found
 
 
-def test_who_leads_at_which_epoch_and_who_is_in_sync() -> None:
+def test_the_leader_its_epoch_and_the_isr() -> None:
     assert entry() == PartitionEntry("t", 0, (4, 5), (4, 5), 4, 3, version=7, offset=9)
 
 
@@ -94,9 +94,9 @@ def test_without_replicas_there_is_no_partition() -> None:
 
 
 def test_what_is_not_of_the_design_is_not_guessed_at() -> None:
-    with pytest.raises(Strange):
+    with pytest.raises(MalformedZnode):
         entry(leader=Znode(b"4", 1, 1, 0))
-    with pytest.raises(Strange):
+    with pytest.raises(MalformedZnode):
         entry(replicas=znode({"4": 5}))
 
 
@@ -203,7 +203,9 @@ def test_of_thousands_of_partitions_only_what_changes_is_read_anew(
 ) -> None:
     topics = [TopicSpec(name=f"t-{number}", assignments=((4,), (5,), (6,)), prepared=True) for number in range(1000)]
     prepare_topics(topics, three.servers[0].connect)
-    nodes = tuple(Watched(f"zk-{n}", n, each, False, is_zookeeper=True) for n, each in enumerate(endpoints(three), 1))
+    nodes = tuple(
+        ObservedNode(f"zk-{n}", n, each, False, is_zookeeper=True) for n, each in enumerate(endpoints(three), 1)
+    )
     journal = JournalWriter(tmp_path / "journal.jsonl")
     read: set[str] = set()
     get = ZooKeeperConnection.get
@@ -213,7 +215,7 @@ def test_of_thousands_of_partitions_only_what_changes_is_read_anew(
         return get(connection, paths)
 
     monkeypatch.setattr(ZooKeeperConnection, "get", noted)
-    monkeypatch.setattr("harness.clients.zookeeper.follower.SILENT_AFTER", LONG)  # else all is read anew
+    monkeypatch.setattr("fencepost.harness.clients.zookeeper.follower.SILENT_AFTER", LONG)  # else all is read anew
     with Observer(nodes, Dialect.LEADER_DRIVEN, journal) as observer:
         assert observer.wait(lambda: len(observer.now.image.partitions) == 3000, time.monotonic() + LONG)
         assert len(read) > 3000

@@ -10,24 +10,24 @@ import pytest
 from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v11 import MetadataRequest, MetadataResponse
 
-from cluster_impl.security.sasl import PlainUsers
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.registry import KAFKA
-from cluster_impl.wire.server import Request, Server
-from harness.clients.login import log_in
-from harness.clients.raw import Closed, RawConnection
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.registry import KAFKA
+from fencepost.cluster_impl.wire.sasl import PlainUsers
+from fencepost.cluster_impl.wire.server import Request, Server
+from fencepost.harness.clients.login import log_in
+from fencepost.harness.clients.raw import Closed, RawConnection
 
 
-def who(request: Request) -> Message:
+def handshake(request: Request) -> Message:
     return m.MetadataResponse(cluster_id=request.principal)
 
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """Of a listener that knows alice."""
+    """The port of a listener that knows alice."""
     loop = asyncio.new_event_loop()
-    server = Server(KAFKA, {3: who})
+    server = Server(KAFKA, {3: handshake})
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     users = PlainUsers({"alice": "hers"})
@@ -50,7 +50,7 @@ def test_after_a_login_questions_are_answered_in_the_users_name(port: int) -> No
         assert ask(connection) == "User:alice"
 
 
-def test_a_wrong_password_is_told(port: int) -> None:
+def test_a_wrong_password_is_reported(port: int) -> None:
     with RawConnection("127.0.0.1", port, 5.0) as connection:
         assert log_in(connection, "alice", "his") is ErrorCode.sasl_authentication_failed
 

@@ -1,4 +1,4 @@
-"""The observer journals what changed, once, and wakes those who wait for it."""
+"""The observer journals each change once, and wakes threads that wait for it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ from kio.schema.types import BrokerId, TopicName
 from kio.serial import entity_writer
 from kio.static.primitive import i32, i32Timedelta
 
-from harness.clients.observer import Observer, Watched, controllers_by_id
-from harness.clients.views import Answer, BrokerView
-from harness.errors import InfrastructureError
-from harness.network.addresses import Endpoint
-from harness.targets.target import Dialect
-from results.records.events import Event
-from results.records.journal import JournalWriter, read_journal
+from fencepost.harness.clients.observer import ObservedNode, Observer, controllers_by_id
+from fencepost.harness.clients.views import Answer, BrokerView
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.results.records.events import Event
+from fencepost.results.records.journal import JournalWriter, read_journal
+from tests.harness.clients.offering import asks_for_versions, offering
 
 SOON = 10.0
 
 
 class Broker:
-    """Answers every request as Metadata, with `leader` of t-0 and itself as the only broker; None: hangs up."""
+    """Offers Metadata, and answers with `leader` of t-0 and itself as the only broker; None: hangs up."""
 
     def __init__(self) -> None:
         self.leader: int | None = 4
@@ -62,7 +63,10 @@ class Broker:
                     if self.leader is None:
                         break
                     (correlation_id,) = struct.unpack_from(">i", request, 8)
-                    connection.sendall(answer(correlation_id, self.leader))
+                    if asks_for_versions(request):
+                        connection.sendall(offering(correlation_id, {3: (0, 12)}))
+                    else:
+                        connection.sendall(answer(correlation_id, self.leader))
 
 
 def answer(correlation_id: int, leader: int) -> bytes:
@@ -103,9 +107,9 @@ def states(path: Path, what: str) -> list[Event]:
     return [event for event in read_journal(path).of("state") if event.data["what"] == what]
 
 
-def test_changes_are_journalled_once_and_wake_those_who_wait(broker: Broker, tmp_path: Path) -> None:
+def test_changes_are_journalled_once_and_wake_waiting_threads(broker: Broker, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "journal.jsonl")
-    nodes = (Watched("node-4", 4, broker.endpoint, is_controller=False),)
+    nodes = (ObservedNode("node-4", 4, broker.endpoint, is_controller=False),)
     with Observer(nodes, Dialect.KIP_631, journal) as observer:
 
         def view() -> BrokerView:
@@ -132,15 +136,15 @@ def test_waiting_ends_at_its_deadline(tmp_path: Path) -> None:
         assert not observer.wait(lambda: False, deadline=0.0)
 
 
-def test_nobody_waits_for_an_observer_that_failed(
+def test_no_thread_waits_for_an_observer_that_failed(
     broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a defect")
 
-    monkeypatch.setattr("harness.clients.observer.ask_metadata", fail)
+    monkeypatch.setattr("fencepost.harness.clients.observer.ask_metadata", fail)
     journal = JournalWriter(tmp_path / "journal.jsonl")
-    nodes = (Watched("node-4", 4, broker.endpoint, is_controller=False),)
+    nodes = (ObservedNode("node-4", 4, broker.endpoint, is_controller=False),)
     with (
         Observer(nodes, Dialect.KIP_631, journal) as observer,
         pytest.raises(InfrastructureError, match="watching the cluster failed"),
@@ -152,9 +156,9 @@ def test_nobody_waits_for_an_observer_that_failed(
 def test_the_id_of_a_leader_never_names_a_second_process_for_it() -> None:
     at = Endpoint("127.0.0.1", 1)
     nodes = [
-        Watched("node-1b", 1, at, is_controller=True, is_duplicate=True),
-        Watched("node-1", 1, at, is_controller=True),
-        Watched("node-2b", 1, at, is_controller=True, is_duplicate=True),
-        Watched("node-4", 4, at, is_controller=False),
+        ObservedNode("node-1b", 1, at, is_controller=True, is_duplicate=True),
+        ObservedNode("node-1", 1, at, is_controller=True),
+        ObservedNode("node-2b", 1, at, is_controller=True, is_duplicate=True),
+        ObservedNode("node-4", 4, at, is_controller=False),
     ]
     assert controllers_by_id(nodes) == {1: "node-1"}

@@ -6,7 +6,7 @@ import io
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -17,12 +17,13 @@ from kio.schema.response_header.v1.header import ResponseHeader
 from kio.serial import entity_writer
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
-from cluster_impl.wire import messages as m
-from harness.clients import drafts
-from harness.clients.raw import Closed, RawConnection, Unanswered, Unreadable
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.harness.clients import drafts
+from fencepost.harness.clients.raw import Closed, NotOffered, RawConnection, Unanswered, Unreadable
+from tests.harness.clients.offering import offering
 
 HEARTBEAT = drafts.BrokerHeartbeatRequest(
-    target_state=i8(drafts.BrokerState.ACTIVE),
+    target_state=i8(drafts.DraftBrokerState.ACTIVE),
     broker_id=i32(4),
     broker_epoch=i64(17),
     lease_start_time_ms=i64(1000),
@@ -33,10 +34,15 @@ ANSWER = drafts.BrokerHeartbeatResponse(
     throttle_time=i32Timedelta.parse(timedelta(0)),
     error_code=ErrorCode.stale_broker_epoch,
     active_controller_id=i32(1),
-    next_state=i8(drafts.BrokerState.FENCED),
+    next_state=i8(drafts.DraftBrokerState.FENCED),
     broker_epoch=i64(-1),
     lease_end_time_ms=i64(2500),
 )
+
+
+FIRST = 2
+"""The correlation id of the first request after ApiVersions."""
+OFFERED = {int(HEARTBEAT.__api_key__): (0, 0)}
 
 
 def framed(correlation_id: int) -> bytes:
@@ -47,13 +53,17 @@ def framed(correlation_id: int) -> bytes:
 
 
 @contextmanager
-def server(behave: Callable[[socket.socket], None]) -> Iterator[RawConnection]:
-    """A connection to a server of one connection that behaves so once a request is there."""
+def server(
+    behave: Callable[[socket.socket], None], offered: Mapping[int, tuple[int, int]] = OFFERED
+) -> Iterator[RawConnection]:
+    """A connection to a server of one connection that says what it takes, and behaves so once a request is there."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
             connection, _ = listening.accept()
             with connection:
+                connection.recv(4096)
+                connection.sendall(offering(1, offered))
                 connection.recv(4096)
                 behave(connection)
 
@@ -67,7 +77,7 @@ def server(behave: Callable[[socket.socket], None]) -> Iterator[RawConnection]:
 
 def test_an_answer_is_read_even_in_pieces() -> None:
     def slowly(connection: socket.socket) -> None:
-        for byte in framed(1):
+        for byte in framed(FIRST):
             connection.sendall(bytes([byte]))
 
     with server(slowly) as raw:
@@ -84,7 +94,7 @@ def test_silence_ends_the_connection_so_that_a_late_answer_is_nobodys() -> None:
 
 def test_an_end_in_place_of_an_answer() -> None:
     with (
-        server(lambda connection: connection.sendall(framed(1)[:9])) as raw,
+        server(lambda connection: connection.sendall(framed(FIRST)[:9])) as raw,
         pytest.raises(Closed, match="closed the connection"),
     ):
         raw.call(HEARTBEAT, drafts.BrokerHeartbeatResponse)
@@ -92,13 +102,21 @@ def test_an_end_in_place_of_an_answer() -> None:
 
 def test_an_answer_to_another_question_is_not_taken() -> None:
     with (
-        server(lambda connection: connection.sendall(framed(2))) as raw,
-        pytest.raises(Unreadable, match="correlation id 2"),
+        server(lambda connection: connection.sendall(framed(FIRST + 1))) as raw,
+        pytest.raises(Unreadable, match=f"correlation id {FIRST + 1}"),
     ):
         raw.call(HEARTBEAT, drafts.BrokerHeartbeatResponse)
 
 
-def test_nobody_there() -> None:
+def test_a_request_that_the_node_does_not_have_is_not_sent() -> None:
+    with (
+        server(lambda connection: void(connection.recv(1)), offered={3: (0, 7)}) as raw,
+        pytest.raises(NotOffered, match="has no request BrokerHeartbeat; version 0 is needed"),
+    ):
+        raw.call(HEARTBEAT, drafts.BrokerHeartbeatResponse)
+
+
+def test_no_listener() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         host, port = listening.getsockname()
     with pytest.raises(Closed, match="refused the connection"):
@@ -107,7 +125,7 @@ def test_nobody_there() -> None:
 
 def test_the_drafts_heartbeat_is_what_the_reference_cluster_reads() -> None:
     out = io.BytesIO()
-    listener = drafts.Listener(name="INTERNAL", host="node-4", port=i16(9090))
+    listener = drafts.HeartbeatListener(name="INTERNAL", host="node-4", port=i16(9090))
     entity_writer(drafts.BrokerHeartbeatRequest)(out, replace(HEARTBEAT, listeners=(listener,)))
     read = m.BrokerHeartbeatRequest.decode(out.getvalue(), 0)
     assert (read.target_state, read.broker_id, read.broker_epoch, read.cur_metadata_offset) == (3, 4, 17, 42)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from harness.clients.reading import FinalReadResult, read_everything
-from harness.clients.settings import consumer
-from harness.plan.model import Timing
-from results.records.journal import Journal, JournalWriter, read_journal
+from fencepost.harness.clients.reading import FinalReadResult, read_everything
+from fencepost.harness.clients.settings import consumer
+from fencepost.harness.plan.model import Timing
+from fencepost.results.records.journal import Journal, JournalWriter, read_journal
 
 WITHIN = 20.0
 

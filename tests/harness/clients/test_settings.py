@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import Producer
 
-from harness.clients.settings import common
-from harness.plan.model import Timing
+from fencepost.harness.clients.settings import common, producer, transactional
+from fencepost.harness.plan.model import Timing
 
 
 def test_a_client_with_much_to_say_says_nothing_on_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
@@ -16,3 +16,13 @@ def test_a_client_with_much_to_say_says_nothing_on_the_terminal(capfd: pytest.Ca
     client.poll(0)
 
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_transaction_may_be_shorter_than_the_timeout_of_a_request() -> None:
+    """The library refuses such a producer where the two timeouts contradict each other.
+
+    It has no brokers: errors of connections would count in its length, too.
+    """
+    idempotent = producer("", Timing(lease_ms=9000), "p", acks="all", idempotent=True, retry=True, timeout_ms=60_000)
+    made = Producer(transactional(idempotent, "p", 5000))
+    assert len(made) == 0

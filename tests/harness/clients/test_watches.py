@@ -1,8 +1,8 @@
-"""Watches are told apart by what they watch; what lists them leaves some out."""
+"""Watches are classified by their paths; the list of a server leaves some out."""
 
 from __future__ import annotations
 
-from harness.clients.zookeeper.watches import WatchCounts, counted
+from fencepost.harness.clients.zookeeper.watches import WatchCounts, counted
 
 FIRST = """0x100016664750001
 \t/brokers

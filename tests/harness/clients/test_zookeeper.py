@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient
 
-from harness.clients.observer import Observer, Watched
-from harness.clients.views import Answer
-from harness.clients.zookeeper.connection import ZooKeeperConnection
-from harness.clients.zookeeper.reading import read_tree
-from harness.network.addresses import Endpoint
-from harness.targets.target import Dialect
-from results.records.journal import JournalWriter, read_journal
+from fencepost.harness.clients.observer import ObservedNode, Observer
+from fencepost.harness.clients.views import Answer
+from fencepost.harness.clients.zookeeper.connection import ZooKeeperConnection
+from fencepost.harness.clients.zookeeper.reading import read_tree
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.results.records.journal import JournalWriter, read_journal
 from tests.cluster_impl.zookeeper import CLIENT_PORT, Ensemble, ZooKeeperServer, ensemble
 
 pytestmark = pytest.mark.integration
@@ -81,10 +81,10 @@ def create_topic(client: KazooClient, name: str, leader: int, epoch: int, isr: l
     write(client, f"/brokers/topics/{name}/partitions/0/state", state)
 
 
-def watched(three: Ensemble) -> tuple[Watched, ...]:
-    """The servers, and brokers that nobody runs."""
-    servers = [Watched(f"zk-{s.id}", s.id, endpoint(s), False, is_zookeeper=True) for s in three.servers]
-    brokers = [Watched(f"node-{id}", id, Endpoint("127.252.251.1", 9), False) for id in (4, 5)]
+def watched(three: Ensemble) -> tuple[ObservedNode, ...]:
+    """The servers, and brokers without a process."""
+    servers = [ObservedNode(f"zk-{s.id}", s.id, endpoint(s), False, is_zookeeper=True) for s in three.servers]
+    brokers = [ObservedNode(f"node-{id}", id, Endpoint("127.252.251.1", 9), False) for id in (4, 5)]
     return (*servers, *brokers)
 
 
@@ -115,7 +115,7 @@ def test_what_is_not_kafkas_is_named(three: Ensemble, writer: KazooClient) -> No
     with ZooKeeperConnection(endpoint(three.leader()), 2.0) as connection:
         connection.catch_up()
         tree = read_tree(connection, [])
-    assert tree.strange == ("/brokers/topics/odd",)
+    assert tree.malformed == ("/brokers/topics/odd",)
     assert tree.pending == ("/admin/delete_topics/t",)
 
 
@@ -171,7 +171,7 @@ def test_of_two_processes_with_one_id_the_session_tells_which_is_the_controller(
     other = KazooClient(three.servers[1].connect, timeout=10)
     other.start(timeout=SOON)
     registration = json.dumps({"version": 5, "endpoints": ["INTERNAL://node-4b:9090"]}).encode()
-    nodes = (*watched(three), Watched("node-4b", 4, Endpoint("127.252.251.1", 9), False))
+    nodes = (*watched(three), ObservedNode("node-4b", 4, Endpoint("127.252.251.1", 9), False))
     with Observer(nodes, Dialect.ZOOKEEPER, JournalWriter(tmp_path / "journal.jsonl")) as observer:
         writer.create("/controller", json.dumps({"brokerid": 4}).encode(), ephemeral=True)
         writer.create("/controller_epoch", b"1")
@@ -201,7 +201,7 @@ def test_another_server_is_followed_when_one_is_silent(three: Ensemble, writer: 
             first.signal(signal.SIGCONT)
 
 
-def test_without_a_quorum_there_is_no_news_and_nobody_is_the_controller(
+def test_without_a_quorum_there_is_no_news_and_no_controller(
     three: Ensemble, writer: KazooClient, tmp_path: Path
 ) -> None:
     elect(writer, 4, 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.clock.file import SETTINGS, ClockFile
+from fencepost.harness.clock.file import SETTINGS, ClockFile
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def file(tmp_path: Path) -> ClockFile:
 
 def test_a_new_file_leaves_the_machine_s_time_as_it_is(file: ClockFile) -> None:
     found = file.setting()
-    assert (found.offset_ns, found.rate_ppm, found.asked) == (0, 0, 0)
+    assert (found.offset_ns, found.rate_ppm, found.query_count) == (0, 0, 0)
 
 
 def test_the_last_setting_counts_however_many_there_were(file: ClockFile) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from harness.clock import lacking, library
-from harness.clock.clocks import FILE_OF_MINE, NO_TRACE, PRELOAD
-from harness.clock.file import ClockFile
-from harness.errors import InfrastructureError
+from fencepost.harness.clock import library, unavailable_reason
+from fencepost.harness.clock.clocks import FILE_OF_MINE, NO_TRACE, PRELOAD
+from fencepost.harness.clock.file import ClockFile
+from fencepost.harness.errors import InfrastructureError
 
 HOUR_NS = 3_600_000_000_000
 SLACK_NS = 1_000_000_000
@@ -37,7 +37,7 @@ for _ in sys.stdin:
     print(json.dumps(said), flush=True)
 """
 
-needs_compiler = pytest.mark.skipif(lacking() is not None, reason=lacking() or "")
+needs_compiler = pytest.mark.skipif(unavailable_reason() is not None, reason=unavailable_reason() or "")
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ class Teller:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()
-        told: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return told
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
 
     def ahead_ns(self) -> list[int]:
         ours = time.time_ns() - time.monotonic_ns()
@@ -89,9 +89,9 @@ def test_a_running_process_follows_its_clock_there_and_back(file: ClockFile) -> 
 def test_waits_last_as_long_as_ever_and_dates_follow_the_wall_clock(file: ClockFile) -> None:
     with telling(file.path) as teller:
         file.set(-HOUR_NS, 0)
-        told = teller.tell()
-        assert 0.1 <= told["slept"] < 5.0
-        assert told["date"] == pytest.approx(time.time() - 3600, abs=5.0)
+        answer = teller.tell()
+        assert 0.1 <= answer["slept"] < 5.0
+        assert answer["date"] == pytest.approx(time.time() - 3600, abs=5.0)
 
 
 @needs_compiler
@@ -105,15 +105,15 @@ def test_a_clock_that_stands_still_shows_the_moment_it_stopped(file: ClockFile) 
 
 @needs_compiler
 @pytest.mark.integration
-def test_what_a_process_was_told_leaves_a_trace_and_a_look_leaves_none(file: ClockFile) -> None:
+def test_an_answer_leaves_a_trace_and_a_probe_leaves_none(file: ClockFile) -> None:
     file.set(HOUR_NS, 0)
     with telling(file.path, **{NO_TRACE: "1"}) as teller:
         teller.tell()
-    assert file.setting().asked == 0
+    assert file.setting().query_count == 0
     with telling(file.path) as teller:
         teller.tell()
-        assert file.setting().asked > 0
-        assert file.setting().told_ns == pytest.approx(time.time_ns() + HOUR_NS, abs=5_000_000_000)
+        assert file.setting().query_count > 0
+        assert file.setting().last_answer_ns == pytest.approx(time.time_ns() + HOUR_NS, abs=5_000_000_000)
 
 
 @needs_compiler
@@ -136,11 +136,11 @@ def test_another_source_becomes_another_library(tmp_path: Path, monkeypatch: pyt
     assert sorted(path.name for path in first.parent.iterdir()) == sorted([first.name, second.name])
 
 
-def test_without_a_compiler_a_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_compiler_a_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
-    reason = lacking()
+    reason = unavailable_reason()
     assert reason is not None and reason.endswith("apt-get install gcc libc6-dev")
     with pytest.raises(InfrastructureError, match="no C compiler"):
         library.library()
@@ -149,4 +149,4 @@ def test_without_a_compiler_a_sentence_says_what_to_install(tmp_path: Path, monk
 def test_a_compiler_that_is_named_and_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("CC", "no-such-compiler -m64")
-    assert "CC=no-such-compiler -m64 is no program" in (lacking() or "")
+    assert "CC=no-such-compiler -m64 is no program" in (unavailable_reason() or "")

@@ -1,4 +1,4 @@
-"""A story in a test: its verdict is the test's, and whoever watches is told."""
+"""A scenario in a test: its verdict is the outcome of the test, and its progress is reported."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Any
 
 import pytest
 
-from harness.conformance import allure_report, session
-from harness.conformance.outcome import Violation
-from harness.conformance.progress import VARIABLE
-from harness.conformance.session import Session, Settings
-from harness.plan.model import NodeSpec, Plan, Topology
-from harness.pytest_plugin import STORY_PROPERTY, VERDICT_PROPERTY
-from results.records.folder import RunFolder
-from results.records.verdict import RunVerdict, Verdict
+from fencepost.harness.conformance import allure_report, session
+from fencepost.harness.conformance.outcome import Violation
+from fencepost.harness.conformance.results import SCENARIO_PROPERTY, VERDICT_PROPERTY
+from fencepost.harness.conformance.run_properties import run_properties
+from fencepost.harness.conformance.session import Session, SessionOptions
+from fencepost.harness.plan.model import NodeSpec, Plan, Topology
+from fencepost.results.records.folder import Manifest, RunFolder
+from fencepost.results.records.progress import VARIABLE
+from fencepost.results.records.requirements import RequirementResult, RequirementState
+from fencepost.results.records.verdict import RunVerdict, Verdict
 
 NODE = NodeSpec(name="node-1", id=1, index=1, roles=("controller",))
 PLAN = Plan(
-    story="s",
-    title="A story",
+    scenario="s",
+    title="A scenario",
     document="KIP-631",
     seed=1,
     target="quorum",
@@ -31,22 +33,34 @@ PLAN = Plan(
 
 @pytest.fixture
 def properties(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, object]]:
-    """Of a test's report. Nothing is attached to the report of this test itself."""
+    """The properties of a test's report. Nothing is attached to the report of this test itself."""
     monkeypatch.setattr(allure_report, "label", lambda *_: None)
     monkeypatch.setattr(allure_report, "attach", lambda *_: None)
     return []
 
 
-def told(
+def reported_progress(
     verdict: Verdict, tmp_path: Path, properties: list[tuple[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> list[dict[str, Any]]:
-    """The progress lines of a story whose run comes to this verdict. Raises what `prove` raises, after reading them."""
+    """The progress lines of a scenario whose run comes to this verdict.
+
+    Raises what `prove` raises, after reading them.
+    """
     progress = tmp_path / "progress.jsonl"
     monkeypatch.setenv(VARIABLE, str(progress))
-    ended = RunVerdict(verdict, "headline", "s", "quorum", "hash", 1.0, 1, 0, ())
-    monkeypatch.setattr(session, "run", lambda *_, **__: (RunFolder(tmp_path / "run"), ended))
+    states = {
+        "A": RequirementState.HELD,
+        "B": RequirementState.NOT_EXERCISED,
+        "ACK-01": RequirementState.HELD,
+        "ACK-02": RequirementState.BROKEN if verdict is Verdict.VIOLATION else RequirementState.HELD,
+    }
+    rules = tuple(RequirementResult(*each) for each in states.items())
+    ended = RunVerdict(verdict, "headline", "s", "quorum", "hash", 1.0, 1, 0, (), rules)
+    folder = RunFolder.create_at(tmp_path / "run")
+    Manifest("run", "s", "quorum", "1.0", "process", 1, "hash", 0.0).save(folder.manifest)
+    monkeypatch.setattr(session, "run", lambda *_, **__: (folder, ended))
     try:
-        Session(Settings("quorum", 1, tmp_path, "process"), properties).prove(PLAN, "Fencing")
+        Session(SessionOptions("quorum", 1, tmp_path, "process"), properties).prove(PLAN, "Fencing")
     finally:
         lines = [json.loads(line) for line in progress.read_text().splitlines()]
         assert [line["phase"] for line in lines] == ["starting", "done"]
@@ -54,30 +68,54 @@ def told(
     return lines
 
 
-def test_a_story_that_passed_is_told_and_recorded(
+def test_a_scenario_that_passed_is_reported_and_recorded(
     tmp_path: Path, properties: list[tuple[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = told(Verdict.PASS, tmp_path, properties, monkeypatch)
+    lines = reported_progress(Verdict.PASS, tmp_path, properties, monkeypatch)
     assert (lines[-1]["headline"], lines[-1]["run"]) == ("headline", str(tmp_path / "run"))
-    assert properties == [(STORY_PROPERTY, "s"), (VERDICT_PROPERTY, "pass")]
+    assert dict(properties) == {
+        SCENARIO_PROPERTY: "s",
+        VERDICT_PROPERTY: "pass",
+        "fencepost.requirements": "A",
+        "fencepost.target": "quorum",
+        "fencepost.version": "1.0",
+        "fencepost.backend": "process",
+        "fencepost.seed": "1",
+        "fencepost.run": "run",
+        "fencepost.report": str(tmp_path / "run" / "report.html"),
+        "fencepost.replay": f"fencepost replay {tmp_path / 'run'}",
+    }
+
+
+def test_the_build_and_a_planted_defect_are_recorded(tmp_path: Path) -> None:
+    folder = RunFolder.create_at(tmp_path / "run")
+    Manifest(
+        "run", "s", "quorum", "1.0", "process", 1, "hash", 0.0, target_digest="sha256:0b3f", target_commit="77aa"
+    ).save(folder.manifest)
+    verdict = RunVerdict(Verdict.PASS, "h", "s", "quorum", "hash", 1.0, 1, 0, (), (), "no_self_fence")
+    recorded = dict(run_properties(PLAN, folder, verdict))
+    names = ("digest", "commit", "planted_defect")
+    assert [recorded[f"fencepost.{name}"] for name in names] == ["sha256:0b3f", "77aa", "no_self_fence"]
 
 
 def test_a_violation_is_recorded_before_it_is_raised(
     tmp_path: Path, properties: list[tuple[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(Violation):
-        told(Verdict.VIOLATION, tmp_path, properties, monkeypatch)
+        reported_progress(Verdict.VIOLATION, tmp_path, properties, monkeypatch)
     assert dict(properties)[VERDICT_PROPERTY] == "violation"
+    assert dict(properties)["fencepost.requirements"] == "A ACK-02"
+    assert dict(properties)["fencepost.broken"] == "ACK-02: no installed catalogue has this id"
 
 
-def test_a_story_that_the_target_cannot_do_is_skipped_with_the_reason(
+def test_a_scenario_that_the_target_cannot_do_is_skipped_with_the_reason(
     tmp_path: Path, properties: list[tuple[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     progress = tmp_path / "progress.jsonl"
     monkeypatch.setenv(VARIABLE, str(progress))
     with pytest.raises(pytest.skip.Exception, match="not capable of pause"):
-        Session(Settings("x", 1, tmp_path, "process"), properties).skip(
-            "s", "A story", ("A",), "x is not capable of pause"
+        Session(SessionOptions("x", 1, tmp_path, "process"), properties).skip(
+            "s", "A scenario", ("A",), "x is not capable of pause"
         )
     line = json.loads(progress.read_text())
     assert (line["phase"], line["headline"]) == ("skipped", "x is not capable of pause")

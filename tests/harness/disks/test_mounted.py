@@ -1,4 +1,4 @@
-"""A log directory that is mounted: the kernel itself gives the answers, and nothing hangs whoever dies."""
+"""A log directory that is mounted: the kernel itself gives the answers, and nothing hangs after a crash."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from faults.capabilities import CHANGES, Broken, CapabilityError, DiskRule, Operation
-from harness.cleaning.records import read_resources
-from harness.disks import mounts
-from harness.disks.node_disks import NodeDisks
-from harness.disks.servers import DiskServers
-from harness.log_dirs import NodeLogDirs
-from harness.network.addresses import Addresses
-from harness.network.layout import Layout, Node, Role, site_names
-from harness.plan.model import Timing
-from harness.processes.records import read_records
-from harness.targets.target import Installation
-from results.records.folder import RunFolder
+from fencepost.faults.capabilities import CHANGES, Broken, CapabilityError, DiskRule, Operation
+from fencepost.harness.cluster.log_dirs import NodeLogDirs
+from fencepost.harness.disks import mounts
+from fencepost.harness.disks.node_disks import NodeDisks
+from fencepost.harness.disks.servers import DiskServers
+from fencepost.harness.network.addresses import Addresses
+from fencepost.harness.network.layout import Layout, Node, Role, site_names
+from fencepost.harness.plan.model import Timing
+from fencepost.harness.processes.records import read_records
+from fencepost.harness.processes.resources import read_resources
+from fencepost.harness.targets.target import Installation
+from fencepost.results.records.folder import RunFolder
+from tests.waiting import eventually
 
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.skipif(mounts.lacking() is not None, reason=str(mounts.lacking())),
+    pytest.mark.skipif(mounts.unavailable_reason() is not None, reason=str(mounts.unavailable_reason())),
 ]
 
 ADDRESSES = Addresses(20)
@@ -92,17 +93,10 @@ def data(bench: Bench) -> Path:
 def writer(data: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process that does nothing but write."""
     started = subprocess.Popen([sys.executable, "-c", WRITER, str(data / "busy")], stderr=subprocess.PIPE)
-    await_true(lambda: (data / "busy").exists())
+    eventually(lambda: (data / "busy").exists())
     yield started
     started.kill()
     started.communicate()
-
-
-def await_true(condition: Callable[[], object], seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def rule(*operations: Operation, error: str | None = "EIO", **more: object) -> DiskRule:
@@ -187,7 +181,7 @@ def test_a_slow_disk_is_slow_and_a_kill_does_not_wait_for_it(
     assert probed.seconds >= 0.05
     bench.disks.remove("node-4", "short")
     bench.disks.add("node-4", "slow", rule(Operation.WRITE, error=None, delay_ms=60_000))
-    await_true(lambda: _waits_for_the_disk(writer.pid))
+    eventually(lambda: _waits_for_the_disk(writer.pid))
     began = time.monotonic()
     writer.kill()
     writer.wait(20)
@@ -226,7 +220,7 @@ def test_a_bit_is_not_turned_back_in_a_file_that_was_written_anew(bench: Bench, 
 
 
 @pytest.mark.parametrize(("how", "error"), [(Broken.REPLACED, "ENOTDIR"), (Broken.REMOVED, "ENOENT")])
-def test_a_mounted_directory_vanishes_for_who_names_it_and_not_for_who_has_it_open(
+def test_a_mounted_directory_vanishes_by_name_and_not_for_open_files(
     bench: Bench, data: Path, how: Broken, error: str
 ) -> None:
     with (data / "open").open("w") as opened:
@@ -274,13 +268,13 @@ def test_when_the_file_system_dies_writers_get_an_error_and_the_files_are_seen_a
     bench, data = alone, alone.prepared(4)
     (data / "kept").write_text("before")
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(data / "busy")], stderr=subprocess.PIPE)
-    await_true((data / "busy").exists)
+    eventually((data / "busy").exists)
     bench.disks.add("node-4", "slow", rule(Operation.WRITE, error=None, delay_ms=60_000))
-    await_true(lambda: Path(f"/proc/{writer.pid}/wchan").read_text() == "request_wait_answer")
+    eventually(lambda: Path(f"/proc/{writer.pid}/wchan").read_text() == "request_wait_answer")
     os.kill(bench.server(4), signal.SIGKILL)
     _, said = writer.communicate(timeout=20)
     assert b"Software caused connection abort" in said or b"not connected" in said
-    await_true(bench.servers.broken)
+    eventually(bench.servers.broken)
     assert "the file system under a node's log directory ended: disk-node-4" in bench.servers.broken()[0]
     began = time.monotonic()
     bench.servers.close()

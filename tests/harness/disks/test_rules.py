@@ -1,4 +1,4 @@
-"""Which operations a rule is about, how long they wait, and who is counted."""
+"""The operations that a rule matches, their delays, and the counted processes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from faults.capabilities import DiskRule, Operation
-from harness.disks.rules import Rules, applies, as_json, example, from_json
+from fencepost.faults.capabilities import DiskRule, Operation
+from fencepost.harness.disks.rules import Rules, applies, as_json, example, from_json
 
 EIO_ON_WRITE = DiskRule(frozenset({Operation.WRITE}), error="EIO")
 
@@ -72,7 +72,7 @@ def test_opening_to_read_is_no_business_of_a_disk_that_is_read_only() -> None:
     assert applies(rule, Operation.OPEN, "x", to_write=True)
 
 
-def test_whoever_waits_goes_on_when_the_rule_is_gone() -> None:
+def test_a_delayed_operation_goes_on_when_the_rule_is_gone() -> None:
     made = rules()
     made.add("slow", DiskRule(frozenset({Operation.FSYNC}), delay_ms=60_000))
     waiting = threading.Thread(target=made.check, args=(Operation.FSYNC, "x"))
@@ -82,7 +82,7 @@ def test_whoever_waits_goes_on_when_the_rule_is_gone() -> None:
     assert not waiting.is_alive()
 
 
-def test_whoever_was_sent_sigkill_does_not_wait() -> None:
+def test_an_operation_of_a_process_with_pending_sigkill_does_not_wait() -> None:
     made = rules(dying=True)
     made.add("slow", DiskRule(frozenset({Operation.FSYNC}), delay_ms=60_000))
     made.check(Operation.FSYNC, "x")

@@ -11,10 +11,10 @@ import pytest
 
 try:
     import mfusepy
-except OSError as lacking:
-    pytest.skip(f"mfusepy: {lacking}", allow_module_level=True)
+except OSError as error:
+    pytest.skip(f"mfusepy: {error}", allow_module_level=True)
 
-from harness.disks import server
+from fencepost.harness.disks import server
 
 
 def test_the_socket_listens_before_anything_is_mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What a power loss undoes, on files of this machine."""
+"""The effect of a power loss on files of this machine."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.disks import undo
-from harness.disks.undo import PAGE, UndoLog
+from fencepost.harness.disks import undo
+from fencepost.harness.disks.undo import PAGE, UndoLog
 
 
 class Disk:
@@ -117,7 +117,7 @@ def test_a_file_that_replaced_another_gives_its_place_back(disk: Disk) -> None:
     assert disk.content() == {"checkpoint": b"old"}
 
 
-def test_a_file_is_told_by_its_newest_name(disk: Disk) -> None:
+def test_a_file_is_reported_by_its_newest_name(disk: Disk) -> None:
     disk.write("t-0.tmp", b"x")
     disk.rename("t-0.tmp", "t-0")
     disk.write("other", b"y")
@@ -144,7 +144,7 @@ def test_folders_are_unmade_after_what_was_made_in_them(disk: Disk) -> None:
 
 def test_names_survive_by_themselves_after_a_while(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("harness.disks.undo.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("fencepost.harness.disks.undo.time.monotonic", lambda: now[0])
     disk.write("old", b"x")
     now[0] = 20.0
     disk.mkdir("new")

@@ -1,4 +1,4 @@
-"""What makes a run worthless is told, once."""
+"""A failure of the machinery is journalled, once."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from harness.engine.audit import Auditor
-from results.records.journal import read_journal
-from tests.harness.engine.stage import healthy, stage
+from fencepost.harness.engine.audit import Auditor
+from fencepost.results.records.journal import read_journal
+from tests.harness.engine.still_context import healthy, still_context
 
 BYPASS = "node-4 is connected to 127.20.0.5:9090: that is none of its links"
 
 
-def test_a_bypass_is_told_once_however_often_it_is_seen(tmp_path: Path) -> None:
-    context = stage(tmp_path, healthy())
+def test_a_bypass_is_journalled_once_however_often_it_is_seen(tmp_path: Path) -> None:
+    context = still_context(tmp_path, healthy())
     looked = threading.Semaphore(0)
     cluster: Any = context.cluster
 
@@ -23,16 +23,16 @@ def test_a_bypass_is_told_once_however_often_it_is_seen(tmp_path: Path) -> None:
         return [BYPASS]
 
     cluster.problems = problems
-    with Auditor(context) as auditor:
+    with Auditor(context.cluster, context.journal) as auditor:
         for _ in range(3):
-            auditor.soon()
+            auditor.request()
             assert looked.acquire(timeout=5)
         auditor.audit()
-    assert [event.data["sentence"] for event in read_journal(context.journal.path).of("note")] == [BYPASS]
+    assert [event.data["message"] for event in read_journal(context.journal.path).of("note")] == [BYPASS]
 
 
-def test_an_audit_that_fails_is_trouble_itself(tmp_path: Path) -> None:
-    context = stage(tmp_path, healthy())
+def test_an_audit_that_fails_is_an_infrastructure_problem_itself(tmp_path: Path) -> None:
+    context = still_context(tmp_path, healthy())
     looked = threading.Event()
     cluster: Any = context.cluster
 
@@ -41,8 +41,8 @@ def test_an_audit_that_fails_is_trouble_itself(tmp_path: Path) -> None:
         raise PermissionError("no access to the socket tables")
 
     cluster.problems = problems
-    with Auditor(context) as auditor:
-        auditor.soon()
+    with Auditor(context.cluster, context.journal) as auditor:
+        auditor.request()
         assert looked.wait(timeout=5)
     (note,) = read_journal(context.journal.path).of("note")
-    assert "no access to the socket tables" in note.data["sentence"]
+    assert "no access to the socket tables" in note.data["message"]

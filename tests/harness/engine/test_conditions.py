@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from faults.capabilities import Running
-from harness.clients.views import Answer, BrokerView, ControllerView, Observation
-from harness.engine.conditions import holds, predicate, seen
-from harness.plan.conditions import (
+from fencepost.faults.capabilities import Running
+from fencepost.harness.clients.raw import Unanswered
+from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView
+from fencepost.harness.engine.conditions import actual, holds, predicate
+from fencepost.harness.engine.topics import TopicCreation
+from fencepost.harness.plan.conditions import (
     ActiveController,
     Await,
     BrokerActive,
@@ -25,14 +29,17 @@ from harness.plan.conditions import (
     LeaderIs,
     MetadataFrom,
     NodeExited,
+    TopicCreatedThrough,
+    WorkloadAcks,
 )
-from tests.harness.engine.stage import healthy, image, partition, serving, stage
+from tests.harness.engine.still_context import StillObserver, healthy, image, partition, serving, still_context
 
 
 def of(kind: Callable[..., Any], **params: Any) -> Any:
     return kind(within_ms=1, **params)
 
 
+LED_BY_4 = PartitionView("t", 0, 4, 3, (4, 5))
 FENCED_4 = healthy(image=image(broker_4="fenced"))
 REFUSING_4 = healthy(brokers={"node-4": BrokerView(Answer.REFUSING), "node-5": serving()})
 SILENT_4 = healthy(brokers={"node-4": BrokerView(Answer.SILENT), "node-5": serving()})
@@ -40,6 +47,20 @@ LED_BY_5 = healthy(image=image(partition(5, 5, epoch=4)))
 LEADERLESS = healthy(image=image(partition(-1, 5)))
 STALE_5 = healthy(brokers={"node-4": serving(), "node-5": serving(leader=5)})
 NO_CONTROLLER = healthy(controllers={"node-2": ControllerView(Answer.SILENT)})
+DELETED_ON_5 = healthy(
+    brokers={
+        "node-4": serving(),
+        "node-5": replace(serving(), partitions={"t-0": LED_BY_4, "gone-0": PartitionView("gone", 0, 4, 1, (4,))}),
+    }
+)
+TOPIC, EARLIER_TOPIC = uuid.UUID(int=2), uuid.UUID(int=1)
+EARLIER_ON_5 = healthy(
+    image=replace(image(), topics={TOPIC: "t"}),
+    brokers={
+        "node-4": replace(serving(), partitions={"t-0": replace(LED_BY_4, topic_id=str(TOPIC))}),
+        "node-5": replace(serving(), partitions={"t-0": replace(LED_BY_4, topic_id=str(EARLIER_TOPIC))}),
+    },
+)
 BLIND_5 = healthy(brokers={"node-4": serving(), "node-5": serving(brokers=frozenset({5}))})
 
 
@@ -93,11 +114,13 @@ BLIND_5 = healthy(brokers={"node-4": serving(), "node-5": serving(brokers=frozen
         (of(Converged), LEADERLESS, False),
         (of(Converged), STALE_5, False),
         (of(Converged), BLIND_5, False),
+        (of(Converged), DELETED_ON_5, False),
+        (of(Converged), EARLIER_ON_5, False),
         (of(Converged), NO_CONTROLLER, False),
     ],
 )
 def test_a_condition(condition: Await, now: Observation, holds_now: bool, tmp_path: Path) -> None:
-    assert holds(predicate(condition, "wait", stage(tmp_path, now))) is holds_now
+    assert holds(predicate(condition, "wait", still_context(tmp_path, now))) is holds_now
 
 
 def test_a_node_that_died_is_not_waited_for_in_converging(tmp_path: Path) -> None:
@@ -108,14 +131,14 @@ def test_a_node_that_died_is_not_waited_for_in_converging(tmp_path: Path) -> Non
             "node-5": serving(leader=5, isr=(5,), brokers=frozenset({5})),
         },
     )
-    context = stage(tmp_path, without_4)
+    context = still_context(tmp_path, without_4)
     context.cluster.processes.kill("node-4")
     assert context.cluster.processes.status("node-4").running is Running.EXITED
     assert holds(predicate(of(Converged), "wait", context))
 
 
 def test_a_node_has_exited(tmp_path: Path) -> None:
-    context = stage(tmp_path, healthy())
+    context = still_context(tmp_path, healthy())
     condition = predicate(of(NodeExited, node="node-4"), "wait", context)
     assert not holds(condition)
     context.cluster.processes.kill("node-4")
@@ -123,15 +146,16 @@ def test_a_node_has_exited(tmp_path: Path) -> None:
 
 
 def test_references_are_resolved_when_the_waiting_begins(tmp_path: Path) -> None:
-    context = stage(tmp_path, healthy())
+    observer = StillObserver(healthy())
+    context = still_context(tmp_path, healthy(), observer=observer)
     condition = predicate(of(LeaderIs, partition="t-0", is_not="leader:t-0"), "wait", context)
     assert not holds(condition)
-    context.observer.now = replace(healthy(), image=image(partition(5, 5)))  # type: ignore[misc]  # the stage's is set
+    observer.now = replace(healthy(), image=image(partition(5, 5)))
     assert holds(condition)
 
 
 @pytest.mark.parametrize(
-    ("condition", "now", "sentence"),
+    ("condition", "now", "message"),
     [
         (of(IsrIs, partition="t-0"), LED_BY_5, "t-0 has leader 5 at epoch 4, ISR [5] of [4, 5]"),
         (of(LeaderIs, partition="t-0"), LEADERLESS, "t-0 has no leader at epoch 3, ISR [5] of [4, 5]"),
@@ -141,8 +165,41 @@ def test_references_are_resolved_when_the_waiting_begins(tmp_path: Path) -> None
         (of(Converged), REFUSING_4, "node-4 is not active"),
         (of(Converged), BLIND_5, "node-5 knows the brokers [5] only"),
         (of(Converged), STALE_5, "node-5 does not know that t-0 has leader 4"),
+        (of(Converged), DELETED_ON_5, "node-5 describes gone-0, which does not exist"),
+        (of(Converged), EARLIER_ON_5, f"node-5 describes t by the id {EARLIER_TOPIC}, in place of {TOPIC}"),
         (of(Converged), NO_CONTROLLER, "no controller says that it is active"),
     ],
 )
-def test_what_stands_in_the_way_is_told(condition: Await, now: Observation, sentence: str, tmp_path: Path) -> None:
-    assert seen(condition, stage(tmp_path, now)).startswith(sentence)
+def test_the_state_in_its_place_is_described(condition: Await, now: Observation, message: str, tmp_path: Path) -> None:
+    context = still_context(tmp_path, now)
+    assert actual(condition, context.references, context.cluster.processes).startswith(message)
+
+
+def test_a_topic_that_is_not_created_is_described_by_its_last_answer_and_the_controllers(tmp_path: Path) -> None:
+    """The message has the last answer of the broker, and the leader that each controller names."""
+    context = still_context(tmp_path, healthy())
+
+    def connect(node: str, *_: object) -> Any:
+        raise Unanswered(f"{node} was silent for 1.0 s")
+
+    clients = cast("Any", SimpleNamespace(connect=connect))
+    condition = TopicCreation("node-4", "created-at-fault-1", context.references, clients)
+    assert not condition()
+    assert not condition()
+    step = of(TopicCreatedThrough, node="node-4")
+    assert actual(step, context.references, context.cluster.processes, condition) == (
+        "created-at-fault-1 was asked for 2 times, at last node-4 gave no answer: node-4 was silent for 1.0 s; "
+        "of the controllers node-2 names 2 at epoch 5"
+    )
+
+
+def test_clients_that_do_not_get_on_are_described_by_the_records_that_were_counted(tmp_path: Path) -> None:
+    context = still_context(tmp_path, healthy())
+    counts = iter((30, 37, 37))
+    workload = SimpleNamespace(acked=lambda producer: next(counts))
+    context.clients = cast("Any", SimpleNamespace(workload=workload))
+    step = of(WorkloadAcks, more=20, producer="p1")
+    condition = predicate(step, "progress", context)
+    assert not condition()
+    said = actual(step, context.references, context.cluster.processes, condition)
+    assert said == "7 of 20 records were acknowledged to p1"

@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
-from harness.clients.views import Observation
-from harness.engine.conditions import holds, predicate, seen
-from harness.engine.context import Missed, StepError, Vacant
-from harness.engine.steps import perform
-from harness.plan.base import Said
-from harness.plan.conditions import Await, Backlog, BrokerActive, BrokerFenced, Converged
-from harness.plan.injects import InjectKill
-from harness.plan.model import TopicSpec
-from results.records.journal import read_journal
-from tests.harness.engine.stage import LEADERLESS, image, in_zookeeper, partition, stage
+from fencepost.faults.processes.kill import KillParameters
+from fencepost.harness.clients.views import Observation
+from fencepost.harness.engine.conditions import actual, holds, predicate
+from fencepost.harness.engine.errors import StepError, StepTimeout, UnresolvedRole
+from fencepost.harness.engine.steps import perform
+from fencepost.harness.plan.base import LogLine
+from fencepost.harness.plan.conditions import Await, Backlog, BrokerActive, BrokerFenced, Converged
+from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.model import TopicSpec
+from fencepost.results.records.journal import read_journal
+from tests.harness.engine.still_context import LEADERLESS, image, in_zookeeper, partition, still_context
 
-NOBODY: Any = None
+NO_PROBER: Any = None
 
 
 def observed(**changes: Any) -> Observation:
@@ -43,41 +44,42 @@ def observed(**changes: Any) -> Observation:
     ],
 )
 def test_a_condition(condition: Await, now: Observation, holds_now: bool, tmp_path: Path) -> None:
-    assert holds(predicate(condition, "wait", stage(tmp_path, now, plan=LEADERLESS))) is holds_now
+    assert holds(predicate(condition, "wait", still_context(tmp_path, now, plan=LEADERLESS))) is holds_now
 
 
 def test_there_is_no_controller_to_wait_for(tmp_path: Path) -> None:
-    context = stage(tmp_path, observed(), plan=LEADERLESS)
+    context = still_context(tmp_path, observed(), plan=LEADERLESS)
     with pytest.raises(StepError, match="leader-driven has no controller: each partition's leader decides alone"):
-        context.node("active-controller")
-    assert context.node("leader:t-0") == "node-4"
-    assert context.nodes("followers:t-0") == ("node-5",)
+        context.references.node("active-controller")
+    assert context.references.node("leader:t-0") == "node-4"
+    assert context.references.nodes("followers:t-0") == ("node-5",)
 
 
-def test_nobody_can_say_what_was_decided_without_zookeeper(tmp_path: Path) -> None:
-    with pytest.raises(Vacant, match="no ZooKeeper server answers"):
-        stage(tmp_path, observed(news=False), plan=LEADERLESS).check_news()
+def test_without_zookeeper_the_decided_state_is_unknown(tmp_path: Path) -> None:
+    with pytest.raises(UnresolvedRole, match="no ZooKeeper server answers"):
+        still_context(tmp_path, observed(news=False), plan=LEADERLESS).references.check_news()
 
 
 def test_brokers_need_not_know_of_topics_that_were_prepared(tmp_path: Path) -> None:
     many = replace(partition(4, 4, 5), topic="many")
     now = observed(image=replace(image(), partitions={**image().partitions, "many-0": many}))
     prepared = LEADERLESS.model_copy(update={"topics": (TopicSpec(name="many", assignments=((4, 5),), prepared=True),)})
-    assert holds(predicate(Converged(within_ms=1), "c", stage(tmp_path, now, plan=prepared)))
+    assert holds(predicate(Converged(within_ms=1), "c", still_context(tmp_path, now, plan=prepared)))
     (tmp_path / "other").mkdir()
-    assert not holds(predicate(Converged(within_ms=1), "c", stage(tmp_path / "other", now, plan=LEADERLESS)))
+    assert not holds(predicate(Converged(within_ms=1), "c", still_context(tmp_path / "other", now, plan=LEADERLESS)))
 
 
-def test_what_waits_in_a_queue_is_told_when_it_was_waited_for_in_vain(tmp_path: Path) -> None:
-    context = stage(tmp_path, observed(queues={5: 3}), plan=LEADERLESS)
-    assert seen(Backlog(node="node-5", is_=0, within_ms=1), context) == "3 requests wait in the queue of node-5"
+def test_requests_that_wait_in_a_queue_are_described_when_it_was_awaited_in_vain(tmp_path: Path) -> None:
+    context = still_context(tmp_path, observed(queues={5: 3}), plan=LEADERLESS)
+    empty = Backlog(node="node-5", is_=0, within_ms=1)
+    assert actual(empty, context.references, context.cluster.processes) == "3 requests wait in the queue of node-5"
 
 
 def test_a_node_is_hit_when_its_log_says_so_and_what_it_went_on_to_say_is_kept(tmp_path: Path) -> None:
-    context = stage(tmp_path, observed(), plan=LEADERLESS)
+    context = still_context(tmp_path, observed(), plan=LEADERLESS)
     (tmp_path / "node-4.log").write_text("step noticed\nstep caught-up\nstep close-replica-sent\n")
-    step = InjectKill(as_="kill", nodes="leader:t-0", when=Said(says="caught-up"))
-    assert perform(step, "kill", context, NOBODY)["line"] == "step caught-up"
+    step = inject("kill", KillParameters(nodes="leader:t-0"), when=LogLine(says="caught-up"))
+    assert perform(step, "kill", context, NO_PROBER)["line"] == "step caught-up"
     events = read_journal(context.journal.path).events
     assert [event.phase for event in events if event.id == "kill"] == ["intent", "injected", "proven"]
     (note,) = [event for event in events if event.id == "said-by-kill"]
@@ -85,9 +87,9 @@ def test_a_node_is_hit_when_its_log_says_so_and_what_it_went_on_to_say_is_kept(t
 
 
 def test_a_node_that_never_says_so_is_not_hit(tmp_path: Path) -> None:
-    context = stage(tmp_path, observed(), plan=LEADERLESS)
-    step = InjectKill(as_="kill", nodes=("node-4",), when=Said(says="caught-up", within_ms=5))
-    with pytest.raises(Missed, match="no line of node-4's log had 'caught-up' within 5 ms"):
-        perform(step, "kill", context, NOBODY)
-    assert context.keeper.active == {}
+    context = still_context(tmp_path, observed(), plan=LEADERLESS)
+    step = inject("kill", KillParameters(nodes=("node-4",)), when=LogLine(says="caught-up", within_ms=5))
+    with pytest.raises(StepTimeout, match="no line of node-4's log had 'caught-up' within 5 ms"):
+        perform(step, "kill", context, NO_PROBER)
+    assert context.active_faults.by_name == {}
     assert [event.phase for event in read_journal(context.journal.path).events] == ["intent"]

@@ -1,13 +1,13 @@
-"""What is waited for in a node's own files, whether it runs or not."""
+"""Conditions on a node's own files hold while the node runs, and after it ended."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from harness.checkers.checkpoints import high_watermark
-from harness.checkers.replica_logs import log_end
-from harness.engine.node_files import NodeFiles
-from harness.plan.conditions import Checkpoint, LogEnd
+from fencepost.harness.checkers.checkpoints import high_watermark
+from fencepost.harness.checkers.replica_logs import log_end
+from fencepost.harness.engine.node_files import NodeFiles
+from fencepost.harness.plan.conditions import Checkpoint, LogEnd
 
 AT_LEAST_7 = Checkpoint(node="node-4", partition="t-1", at_least=7, within_ms=1)
 
@@ -17,7 +17,7 @@ def write(folder: Path, *lines: str) -> None:
     (folder / "replication-offset-checkpoint").write_text("\n".join(lines) + "\n")
 
 
-def test_the_checkpoint_of_whichever_directory_holds_the_partition_counts(tmp_path: Path) -> None:
+def test_the_checkpoint_of_the_directory_that_holds_the_partition_counts(tmp_path: Path) -> None:
     condition = NodeFiles(AT_LEAST_7, [tmp_path / "data", tmp_path / "data-2"], high_watermark)
     assert not condition()
     assert condition.found == {"offset": None}
@@ -29,11 +29,11 @@ def test_the_checkpoint_of_whichever_directory_holds_the_partition_counts(tmp_pa
     assert condition()
 
 
-def test_a_file_that_is_no_checkpoint_is_told_of_and_not_believed(tmp_path: Path) -> None:
+def test_a_file_that_is_no_checkpoint_is_reported_and_not_believed(tmp_path: Path) -> None:
     write(tmp_path / "data", "1", "0")
     condition = NodeFiles(AT_LEAST_7, [tmp_path / "data"], high_watermark)
     assert not condition()
-    assert "is no checkpoint of version 0" in str(condition.found["sentence"])
+    assert "is not a checkpoint of version 0" in str(condition.found["message"])
 
 
 def test_a_log_ends_where_its_newest_segment_does(tmp_path: Path) -> None:

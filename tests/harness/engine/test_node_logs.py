@@ -1,4 +1,4 @@
-"""Lines of nodes' logs are found as they are written, from an instant on, and kept until the node says no more."""
+"""Lines of nodes' logs are found as they are written, from an instant on, and kept until the node writes no more."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.conditions import found, holds, predicate
-from harness.engine.node_logs import Instants, NodeLogs
-from harness.plan.base import After, Said
-from harness.plan.conditions import Logged
-from tests.harness.engine.stage import healthy, stage
+from fencepost.harness.engine.conditions import holds, measured, predicate
+from fencepost.harness.engine.node_logs import Instants, NodeLogs
+from fencepost.harness.plan.base import After, LogLine
+from fencepost.harness.plan.conditions import Logged
+from tests.harness.engine.still_context import healthy, still_context
 
 
 def say(folder: Path, text: str, node: str = "node-4") -> None:
@@ -60,19 +60,19 @@ def test_a_line_is_looked_for_every_few_milliseconds(tmp_path: Path, monkeypatch
         if len(slept) == 3:
             say(tmp_path, "step isr-written\n")
 
-    monkeypatch.setattr("harness.engine.node_logs.time.sleep", sleep)
-    assert logs.await_said("node-4", Said(says="isr-written"), time.monotonic() + 60) == "step isr-written"
+    monkeypatch.setattr("fencepost.harness.processes.waiting.time.sleep", sleep)
+    assert logs.await_line("node-4", LogLine(says="isr-written"), time.monotonic() + 60) == "step isr-written"
     assert len(slept) == 3
     assert max(slept) <= 0.01
 
 
 def test_waiting_for_a_line_ends_with_its_deadline(tmp_path: Path) -> None:
     logs = NodeLogs(tmp_path, ["node-4"])
-    assert logs.await_said("node-4", Said(says="never"), time.monotonic() + 0.01) is None
+    assert logs.await_line("node-4", LogLine(says="never"), time.monotonic() + 0.01) is None
 
 
 def test_a_plan_waits_for_a_line(tmp_path: Path) -> None:
-    context = stage(tmp_path, healthy())
+    context = still_context(tmp_path, healthy())
     context.logs.mark("kill.proven")
     condition = predicate(Logged(node="leader:t-0", says="epoch 1[0-9]", within_ms=1), "said", context)
     later = Logged(node="node-4", says="epoch", within_ms=1, after=After(event="kill.proven"))
@@ -80,7 +80,7 @@ def test_a_plan_waits_for_a_line(tmp_path: Path) -> None:
     say(tmp_path, "follower, at epoch 12\n")
     assert holds(condition)
     assert holds(predicate(later, "later", context))
-    assert found(condition) == {"line": "follower, at epoch 12"}
+    assert measured(condition) == {"line": "follower, at epoch 12"}
 
 
 def test_an_instant_that_has_not_come_marks_nothing(tmp_path: Path) -> None:

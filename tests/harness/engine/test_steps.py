@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from kazoo.client import KazooClient
 
-from harness.engine.context import Missed, StepError
-from harness.engine.steps import perform
-from harness.engine.znodes import change_znode
-from harness.plan.base import PlanModel
-from harness.plan.steps import Roll, Shutdown, ZnodeStep
-from harness.targets.zookeeper import ZooKeeperServers
-from harness.targets.zookeeper_jars import found_jars
+from fencepost.harness.engine.errors import StepError, StepTimeout
+from fencepost.harness.engine.steps import perform
+from fencepost.harness.engine.znodes import change_znode
+from fencepost.harness.plan.base import Expect, Level, PlanModel
+from fencepost.harness.plan.conditions import RunsRelease
+from fencepost.harness.plan.steps import Roll, Shutdown, ZnodeStep
+from fencepost.harness.targets.registry import load_file
+from fencepost.harness.targets.zookeeper import ZooKeeperServers
+from fencepost.harness.targets.zookeeper_jars import found_jars
 from tests.faults.fake import FakeCluster
-from tests.harness.engine.stage import healthy, stage
+from tests.harness.engine.still_context import healthy, still_context
 
 
 @dataclass
 class Stoppable(FakeCluster):
-    """`stubborn`: nobody heeds SIGTERM."""
+    """`stubborn`: no node ends after SIGTERM."""
 
     stubborn: bool = False
 
@@ -33,15 +36,15 @@ class Stoppable(FakeCluster):
         self.calls.append(f"await the end of {node}")
         return not self.stubborn
 
-    def set_level(self, node: str, level: str) -> None:
-        self.calls.append(f"set {node} to {level}")
+    def set_version(self, node: str, release: str | None, level: str | None) -> None:
+        self.calls.append(f"set {node} to {release or level}")
 
     def await_ready(self, node: str, timeout: float) -> None:
         self.calls.append(f"await {node}")
 
 
 def _do(step: PlanModel, cluster: Stoppable, path: Path) -> dict[str, Any]:
-    done = perform(cast("Any", step), "step", stage(path, healthy(), cluster), cast("Any", None))
+    done = perform(cast("Any", step), "step", still_context(path, healthy(), cluster), cast("Any", None))
     return dict(done)
 
 
@@ -63,8 +66,8 @@ def test_a_shutdown_may_be_left_to_a_later_step(tmp_path: Path) -> None:
     assert cluster.calls == ["shut down node-4"]
 
 
-def test_a_node_that_does_not_end_in_time_ends_the_story(tmp_path: Path) -> None:
-    with pytest.raises(Missed, match="node-4 did not end within 10 ms of SIGTERM"):
+def test_a_node_that_does_not_end_in_time_ends_the_scenario(tmp_path: Path) -> None:
+    with pytest.raises(StepTimeout, match="node-4 did not end within 10 ms of SIGTERM"):
         _do(Shutdown(nodes="node-4", within_ms=10), Stoppable(stubborn=True), tmp_path)
 
 
@@ -75,6 +78,48 @@ def test_a_rolled_node_is_back_at_its_new_level(how: Any, first: list[str], tmp_
     cluster = Stoppable()
     _do(Roll(node="leader:t-0", level="heartbeats", how=how), cluster, tmp_path)
     assert cluster.calls == [*first, "set node-4 to heartbeats", "start node-4", "await node-4"]
+
+
+@dataclass
+class Spoken(Stoppable):
+    """Each process logs `lines`."""
+
+    lines: tuple[str, ...] = ()
+
+    def said(self, node: str) -> tuple[str, ...]:
+        return self.lines
+
+
+def _upgrade(cluster: Spoken, path: Path, step: PlanModel) -> dict[str, Any]:
+    context = still_context(path, healthy(), cluster)
+    file = load_file("apache-kafka:3.9.1..4.3.1")
+    cast("Any", cluster).target = SimpleNamespace(file=file, version="3.9.1..4.3.1")
+    return dict(perform(cast("Any", step), "step", context, cast("Any", None)))
+
+
+def test_an_upgraded_node_says_that_it_runs_the_new_release(tmp_path: Path) -> None:
+    cluster = Spoken(lines=("INFO starting", "INFO AppInfoParser Kafka version: 4.3.1 (org.apache...)"))
+    done = _upgrade(cluster, tmp_path, Roll(node="node-4", release="new"))
+    assert done == {"outcome": "done", "node": "node-4", "release": "4.3.1"}
+    assert cluster.calls[-3:] == ["set node-4 to new", "start node-4", "await node-4"]
+    with pytest.raises(StepError, match=r"node-4 was started with the release 3.9.1, but its log says 4.3.1"):
+        _upgrade(cluster, tmp_path, Roll(node="node-4", release="old"))
+
+
+def test_a_node_whose_log_names_no_release_is_not_taken_for_upgraded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.harness.engine.steps.READY_WITHIN", 0.0)
+    with pytest.raises(StepError, match="its log has not said which release it runs after 0 s"):
+        _upgrade(Spoken(), tmp_path, Roll(node="node-4", release="new"))
+
+
+@pytest.mark.parametrize(("release", "outcome"), [("old", "done"), ("new", "missed")])
+def test_a_plan_awaits_the_release_that_a_node_runs(release: Any, outcome: str, tmp_path: Path) -> None:
+    may = Expect(level=Level.MAY, requirement="UPG-05")
+    step = RunsRelease(node="node-4", release=release, within_ms=1, expect=may)
+    done = _upgrade(Spoken(lines=("Kafka version : 3.9.1",)), tmp_path, step)
+    assert (done["outcome"], done["release"]) == (outcome, "3.9.1")
 
 
 def test_a_node_that_does_not_end_is_not_rolled(tmp_path: Path) -> None:
@@ -89,7 +134,7 @@ def test_a_plan_writes_in_zookeeper_s_tree(tmp_path: Path) -> None:
     jars = found_jars()
     if jars is None:
         pytest.skip("there are no jars of ZooKeeper here")
-    with ZooKeeperServers(jars).lonely(tmp_path) as endpoint:
+    with ZooKeeperServers(jars).standalone(tmp_path) as endpoint:
         hosts = str(endpoint)
         assert change_znode(ZnodeStep(action="create", path="/a", data="one"), hosts) == "/a"
         assert change_znode(ZnodeStep(action="create", path="/a/n_", sequence=True), hosts) == "/a/n_0000000000"
@@ -108,6 +153,21 @@ def test_a_plan_writes_in_zookeeper_s_tree(tmp_path: Path) -> None:
 
 
 def test_without_a_server_a_znode_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.engine.znodes.CONNECT_WITHIN", 0.1)
+    monkeypatch.setattr("fencepost.harness.engine.znodes.CONNECT_WITHIN", 0.1)
     with pytest.raises(StepError, match=r"no ZooKeeper server took a session within 0\.1 s"):
         change_znode(ZnodeStep(action="delete", path="/a"), "127.0.0.1:1")
+
+
+def test_a_change_of_a_znode_that_may_fail_lets_the_scenario_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(step: ZnodeStep, hosts: str) -> str:
+        raise StepError("could not create /a: NodeExistsError")
+
+    monkeypatch.setattr("fencepost.harness.engine.steps.change_znode", refuse)
+    cluster = Stoppable()
+    monkeypatch.setattr(cluster, "layout", SimpleNamespace(ensemble=lambda: "127.0.0.1:1"), raising=False)
+    with pytest.raises(StepError, match="NodeExistsError"):
+        _do(ZnodeStep(action="create", path="/a"), cluster, tmp_path)
+    done = _do(ZnodeStep(action="create", path="/a", may_fail=True), cluster, tmp_path)
+    assert done == {"outcome": "done", "path": "/a", "message": "could not create /a: NodeExistsError"}

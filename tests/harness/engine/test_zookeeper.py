@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from harness.clients.metadata.image import Advertised, BrokerEntry, Image
-from harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView, ServerView
-from harness.clients.zookeeper.connection import Znode as ZnodeFound
-from harness.engine.conditions import holds, predicate, seen
-from harness.engine.context import Vacant
-from harness.plan.conditions import (
+from fencepost.harness.clients.metadata.image import AdvertisedListener, BrokerEntry, Image
+from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView, ServerView
+from fencepost.harness.clients.zookeeper.connection import Znode as ZnodeFound
+from fencepost.harness.engine.conditions import actual, holds, predicate
+from fencepost.harness.engine.errors import UnresolvedRole
+from fencepost.harness.plan.conditions import (
     ActiveController,
     AssignmentIs,
     Await,
@@ -26,7 +26,7 @@ from harness.plan.conditions import (
     ReplicaOffline,
     Znode,
 )
-from tests.harness.engine.stage import IN_ZOOKEEPER, image, in_zookeeper, partition, serving, stage
+from tests.harness.engine.still_context import IN_ZOOKEEPER, image, in_zookeeper, partition, serving, still_context
 
 
 def of(kind: Callable[..., Any], **params: Any) -> Any:
@@ -46,7 +46,7 @@ FOUND = in_zookeeper(znodes={"/a": ZnodeFound(b'{"brokerid":4}', 1, 1, 0), "/b":
 INACTIVE_5 = in_zookeeper(image=image(broker_5="inactive"))
 UNLISTED_5 = in_zookeeper(image=image(broker_5="registered"))
 GONE_5 = in_zookeeper(image=image(broker_5="gone"))
-NOBODY = in_zookeeper(controllers={})
+NO_CONTROLLER = in_zookeeper(controllers={})
 NO_NEWS = in_zookeeper(controllers={}, news=False)
 
 
@@ -82,7 +82,7 @@ NO_NEWS = in_zookeeper(controllers={}, news=False)
         (of(ActiveController), in_zookeeper(), True),
         (of(ActiveController, is_="node-4"), in_zookeeper(), True),
         (of(ActiveController, is_not="node-4"), in_zookeeper(), False),
-        (of(ActiveController), NOBODY, False),
+        (of(ActiveController), NO_CONTROLLER, False),
         (of(Converged), in_zookeeper(), True),
         (of(Converged), in_zookeeper(pending=("/admin/delete_topics/t",)), False),
         (of(Converged), in_zookeeper(servers={"zk-1": ServerView(Answer.REFUSING)}), False),
@@ -91,56 +91,56 @@ NO_NEWS = in_zookeeper(controllers={}, news=False)
     ],
 )
 def test_a_condition(condition: Await, now: Observation, holds_now: bool, tmp_path: Path) -> None:
-    assert holds(predicate(condition, "wait", stage(tmp_path, now, plan=IN_ZOOKEEPER))) is holds_now
+    assert holds(predicate(condition, "wait", still_context(tmp_path, now, plan=IN_ZOOKEEPER))) is holds_now
 
 
 def test_a_znode_that_is_waited_for_is_read(tmp_path: Path) -> None:
-    context: Any = stage(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
+    context: Any = still_context(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
     predicate(of(Znode, path="/admin/x"), "wait", context)
-    assert context.observer.wanted == {"/admin/x"}
+    assert context.clients.observer.wanted == {"/admin/x"}
 
 
 def test_a_node_has_exited_with_the_code_that_is_waited_for(tmp_path: Path) -> None:
-    context = stage(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
+    context = still_context(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
     context.cluster.processes.kill("node-4")
     assert holds(predicate(of(NodeExited, node="node-4"), "wait", context))
     assert holds(predicate(of(NodeExited, node="node-4", code=-9), "wait", context))
     assert not holds(predicate(of(NodeExited, node="node-4", code=1), "wait", context))
 
 
-def test_roles_around_zookeeper_lead_to_nodes(tmp_path: Path) -> None:
-    context = stage(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
-    assert context.nodes("zookeeper") == ("zk-1", "zk-2")
-    assert context.node("zookeeper-leader") == "zk-2"
-    assert context.node("active-controller") == "node-4"
-    assert context.nodes("brokers") == ("node-4", "node-5")
+def test_roles_of_a_zookeeper_cluster_lead_to_nodes(tmp_path: Path) -> None:
+    context = still_context(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
+    assert context.references.nodes("zookeeper") == ("zk-1", "zk-2")
+    assert context.references.node("zookeeper-leader") == "zk-2"
+    assert context.references.node("active-controller") == "node-4"
+    assert context.references.nodes("brokers") == ("node-4", "node-5")
 
 
 def test_roles_lead_to_the_process_that_registered_the_id(tmp_path: Path) -> None:
-    taken = BrokerEntry(4, 20, "active", 20, 5, (Advertised("INTERNAL", "node-4b", 9090),))
+    taken = BrokerEntry(4, 20, "active", 20, 5, (AdvertisedListener("INTERNAL", "node-4b", 9090),))
     found = image()
     now = in_zookeeper(
         image=replace(found, brokers={**found.brokers, 4: taken}),
         controllers={"node-4b": ControllerView(leader=4, epoch=6)},
     )
-    context = stage(tmp_path, now, plan=IN_ZOOKEEPER)
-    assert context.node("leader:t-0") == "node-4b"
-    assert context.node("active-controller") == "node-4b"
-    assert context.nodes("brokers") == ("node-4", "node-5")
+    context = still_context(tmp_path, now, plan=IN_ZOOKEEPER)
+    assert context.references.node("leader:t-0") == "node-4b"
+    assert context.references.node("active-controller") == "node-4b"
+    assert context.references.nodes("brokers") == ("node-4", "node-5")
 
 
 def test_an_ensemble_without_a_leader_leaves_the_role_vacant(tmp_path: Path) -> None:
-    context = stage(tmp_path, in_zookeeper(servers={}), plan=IN_ZOOKEEPER)
-    with pytest.raises(Vacant, match="no ZooKeeper server says that it leads"):
-        context.nodes_now("zookeeper-leader")
+    context = still_context(tmp_path, in_zookeeper(servers={}), plan=IN_ZOOKEEPER)
+    with pytest.raises(UnresolvedRole, match="no ZooKeeper server says that it leads"):
+        context.references.nodes_now("zookeeper-leader")
 
 
 @pytest.mark.parametrize(
-    ("condition", "now", "sentence"),
+    ("condition", "now", "message"),
     [
         (of(Registered, node="node-5"), INACTIVE_5, "node-5 is inactive at epoch 15 for the controllers, and serving"),
         (of(Znode, path="/a"), FOUND, "/a holds '{\"brokerid\":4}'"),
-        (of(Znode, path="/b"), FOUND, "/b is not there"),
+        (of(Znode, path="/b"), FOUND, "/b does not exist"),
         (
             of(AssignmentIs, partition="t-0", is_="node-4"),
             in_zookeeper(image=moving()),
@@ -148,11 +148,12 @@ def test_an_ensemble_without_a_leader_leaves_the_role_vacant(tmp_path: Path) -> 
         ),
         (of(ReplicaOffline, node="node-5", partition="t-0"), in_zookeeper(), "node-4 lists [] as offline replicas"),
         (of(ActiveController, is_not="node-4"), in_zookeeper(), "node-4 holds /controller at epoch 5"),
-        (of(ActiveController), NOBODY, "nobody holds /controller"),
+        (of(ActiveController), NO_CONTROLLER, "no broker holds /controller"),
         (of(Converged), NO_NEWS, "no ZooKeeper server answers"),
         (of(Converged), in_zookeeper(servers={}), "zk-1 is unknown when asked"),
-        (of(Converged), in_zookeeper(pending=("/admin/delete_topics/t",)), "/admin/delete_topics/t waits to be done"),
+        (of(Converged), in_zookeeper(pending=("/admin/delete_topics/t",)), "/admin/delete_topics/t is not done yet"),
     ],
 )
-def test_what_stands_in_the_way_is_told(condition: Await, now: Observation, sentence: str, tmp_path: Path) -> None:
-    assert seen(condition, stage(tmp_path, now, plan=IN_ZOOKEEPER)).startswith(sentence)
+def test_the_state_in_its_place_is_described(condition: Await, now: Observation, message: str, tmp_path: Path) -> None:
+    context = still_context(tmp_path, now, plan=IN_ZOOKEEPER)
+    assert actual(condition, context.references, context.cluster.processes).startswith(message)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.network.addresses import Addresses
-from harness.network.lease import Lease
-from harness.network.server import await_version, server_command
-from harness.network.toxiproxy import Toxiproxy
+from fencepost.harness.network.addresses import Addresses
+from fencepost.harness.network.lease import Lease
+from fencepost.harness.network.server import await_version, server_command
+from fencepost.harness.network.toxiproxy import Toxiproxy
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
-"""Where everything of a cluster is: a pure function of the plan and one number."""
+"""The addresses of a cluster: a pure function of the plan and one number."""
 
 from itertools import pairwise
 
 import pytest
 
-from harness.errors import UsageError
-from harness.network.addresses import Addresses, Endpoint
-from harness.network.layout import Layout, Listener, Node, Role, hosts_file, site_names
+from fencepost.harness.errors import UsageError
+from fencepost.harness.network.addresses import Addresses, Endpoint
+from fencepost.harness.network.layout import Layout, Listener, Node, Role, hosts_file, site_names
 
 ADDRESSES = Addresses(20)
 
@@ -89,9 +89,13 @@ def test_a_link_between_zookeeper_servers_has_a_proxy_for_each_of_their_ports() 
 
 
 def test_a_door_stands_before_the_port_of_the_leader_of_an_ensemble_only() -> None:
-    assert ENSEMBLE.doors()[Endpoint("127.20.0.2", 2887)] == Endpoint("127.20.0.2", 2888)
+    assert ENSEMBLE.accept_delay_proxies()[Endpoint("127.20.0.2", 2887)] == Endpoint("127.20.0.2", 2888)
     alone = Layout(ADDRESSES, ENSEMBLE.nodes[1:], ENSEMBLE.sites)
-    assert (len(ENSEMBLE.doors()), alone.doors(), LAYOUT.doors()) == (2, {}, {})
+    assert (len(ENSEMBLE.accept_delay_proxies()), alone.accept_delay_proxies(), LAYOUT.accept_delay_proxies()) == (
+        2,
+        {},
+        {},
+    )
 
 
 def test_brokers_and_probes_reach_zookeeper_where_it_takes_sessions() -> None:
@@ -108,15 +112,15 @@ def test_no_two_things_of_an_ensemble_listen_at_one_address() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "destination", "sentence"),
+    ("source", "destination", "message"),
     [
         ("node-9", "node-1", "there is no node 'node-9'"),
         ("node-1", "node-1", "no link to itself"),
         ("site:moon", "node-4", "there is no client site 'moon'"),
     ],
 )
-def test_a_link_that_cannot_be_is_refused_with_a_sentence(source: str, destination: str, sentence: str) -> None:
-    with pytest.raises(UsageError, match=sentence):
+def test_a_link_that_cannot_be_is_refused_with_a_message(source: str, destination: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         LAYOUT.link(source, destination)
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InfrastructureError, UsageError
-from harness.network import lease as leasing
-from harness.network.addresses import LAST_K, Addresses, Endpoint
-from harness.network.lease import Lease, leases
+from fencepost.harness.errors import InfrastructureError, UsageError
+from fencepost.harness.network import lease as leasing
+from fencepost.harness.network.addresses import LAST_K, Addresses, Endpoint
+from fencepost.harness.network.lease import Lease, leases
 
 
 @pytest.fixture(autouse=True)

@@ -10,44 +10,32 @@ from typing import Any, cast
 
 import pytest
 
-from faults import links as family
-from faults.capabilities import (
+from fencepost.faults.capabilities import (
     HEALTHY,
     CapabilityError,
     Cluster,
     Evidence,
     Harm,
+    ProbeResult,
     ProcessStatus,
-    Reach,
     Running,
     Stream,
     Toxic,
 )
-from faults.fault import Fault
-from faults.links.flapping import Flapping
-from faults.registry import build
-from harness.network.addresses import PEER_PORT, Addresses, Endpoint
-from harness.network.layout import Layout, Node, Proxy, Role, site_names
-from harness.network.links import ToxiproxyLinks
-from harness.network.roundtrip import API_VERSIONS
-from harness.network.toxiproxy import Toxiproxy
+from fencepost.faults.fault import Fault
+from fencepost.faults.links.flapping import Flapping
+from fencepost.faults.links.slow import LinkSlow, SlowParameters
+from fencepost.faults.registry import build, names_in_family
+from fencepost.harness.network.addresses import PEER_PORT, Addresses, Endpoint
+from fencepost.harness.network.layout import Layout, Node, Proxy, Role, site_names
+from fencepost.harness.network.links import ToxiproxyLinks
+from fencepost.harness.network.roundtrip import API_VERSIONS
+from fencepost.harness.network.toxiproxy import Toxiproxy
+from tests.faults.cases import CASES, A, B
 
 pytestmark = pytest.mark.integration
 
-A, B, C, D = "node-1", "node-2", "node-3", "node-4"
-PARAMS: dict[str, dict[str, Any]] = {
-    "cut": {"from": [A], "to": [B]},
-    "stall": {"from": [A], "to": [B], "streams": "replies"},
-    "blackhole": {"from": [A], "to": [B]},
-    "one-way": {"from": [A], "to": [B], "how": "blackhole"},
-    "isolate": {"nodes": [A, "site:main"], "from": [B], "how": "blackhole"},
-    "bridge": {"nodes": [A, B], "from": [C, D], "over": B},
-    "ring": {"nodes": [A, B, C, D], "how": "stall"},
-    "flapping": {"nodes": [A], "from": [B], "on_ms": 150, "off_ms": 150, "count": 2},
-    "slow": {"from": [A], "to": [B], "latency_ms": 60, "rate_kb": 1},
-    "reset": {"from": [A], "to": [B]},
-    "cut-after-bytes": {"from": [A], "to": [B], "after_bytes": 20_001},
-}
+PARAMS = {name: case.links for name, case in CASES.items() if case.links is not None}
 
 
 @dataclass
@@ -97,7 +85,7 @@ def _healed(fault: Fault) -> Evidence:
 
 
 def test_every_fault_of_links_is_tried_here() -> None:
-    assert set(PARAMS) == {fault.name for fault in family.FAULTS}
+    assert set(PARAMS) == names_in_family("links")
 
 
 @pytest.mark.parametrize(("name", "params"), PARAMS.items())
@@ -108,7 +96,7 @@ def test_it_is_proven_and_healed_and_spares_other_links(
     _proven(fault)
     every = {(a.name, b.name) for a in layout.nodes for b in layout.nodes if a != b}
     for pair in every - fault.links():
-        assert cluster.links.reach(*pair, 5) is Reach.ANSWERED
+        assert cluster.links.reach(*pair, 5) is ProbeResult.ANSWERED
     _healed(fault)
     for pair in every:
         assert cluster.links.state(*pair) == HEALTHY
@@ -176,10 +164,12 @@ def test_a_flapping_link_may_be_healed_before_its_time(cluster: Cluster) -> None
     began = time.monotonic()
     changes = cast("list[dict[str, Any]]", _healed(fault).measured["changes"])
     assert (len(changes), time.monotonic() - began < 3) == (2, True)
-    assert cluster.links.reach(A, B, 5) is Reach.ANSWERED
+    assert cluster.links.reach(A, B, 5) is ProbeResult.ANSWERED
 
 
 def test_a_rate_that_a_server_cannot_reach_is_refused(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("faults.links.slow.PATIENCE", 0.0)
+    monkeypatch.setattr("fencepost.faults.links.slow.TIMEOUT_S", 0.0)
+    parameters = SlowParameters(from_=(A,), to=(B,), rate_kb=1000, streams="replies")
+    parameters = parameters.model_copy(update={"rate_kb": 90_000})
     with pytest.raises(CapabilityError, match="a rate of 90000 KB/s cannot be proven for the replies"):
-        build("slow", cluster, {"from": [A], "to": [B], "rate_kb": 90_000, "streams": "replies"}).set_up()
+        LinkSlow(cluster, parameters).set_up()

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from faults.capabilities import CapabilityError, Reach, Stream
-from faults.registry import build
-from harness.cli.byhand import plan_by_hand
-from harness.cluster import Cluster
-from harness.errors import InfrastructureError
-from harness.targets.target import load
-from results.records.folder import RunFolder
-from results.records.journal import JournalWriter
+from fencepost.faults.capabilities import CapabilityError, ProbeResult, Stream
+from fencepost.faults.registry import build
+from fencepost.harness.cli.interactive import interactive_plan
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.targets.registry import load
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import JournalWriter
 
 pytestmark = pytest.mark.integration
 
@@ -25,7 +25,7 @@ BROKER, ZK, OTHER = "node-4", "zk-1", "zk-2"
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    plan = plan_by_hand("leader-driven", servers=3)
+    plan = interactive_plan("leader-driven", servers=3)
     target = load(plan.target)
     try:
         target.prepare()
@@ -74,7 +74,7 @@ def test_what_the_servers_say_among_themselves_is_not_counted(cluster: Cluster) 
             fault.set_up()
 
 
-def test_who_is_counted_at_one_server_does_not_end_the_connections_of_the_others(cluster: Cluster) -> None:
+def test_counting_at_one_server_does_not_end_the_connections_of_the_others(cluster: Cluster) -> None:
     with ThreadPoolExecutor(16) as threads:
         counted = [threads.submit(cluster.links.transfer, BROKER, ZK, Stream.REQUESTS, 2000, 10.0) for _ in range(400)]
-    assert {each.result().reach for each in counted} == {Reach.ANSWERED}
+    assert {each.result().reach for each in counted} == {ProbeResult.ANSWERED}

@@ -2,20 +2,23 @@
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from faults.capabilities import BOTH, HEALTHY, CapabilityError, Harm, LinkState, Reach, Stream, Toxic
-from harness.errors import InfrastructureError, LinksLost
-from harness.network import toxiproxy as toxiproxy_client
-from harness.network.addresses import PEER_PORT, Addresses
-from harness.network.layout import Layout, Node, Role, site_names
-from harness.network.links import ToxiproxyLinks
-from harness.network.roundtrip import API_VERSIONS
-from harness.network.toxiproxy import Toxiproxy
+from fencepost.faults.capabilities import BOTH, HEALTHY, CapabilityError, Harm, LinkState, ProbeResult, Stream, Toxic
+from fencepost.harness.errors import InfrastructureError, LinksLost
+from fencepost.harness.network import toxiproxy as toxiproxy_client
+from fencepost.harness.network.addresses import PEER_PORT, Addresses, Endpoint
+from fencepost.harness.network.layout import Layout, Node, Role, site_names
+from fencepost.harness.network.links import ToxiproxyLinks
+from fencepost.harness.network.roundtrip import API_VERSIONS
+from fencepost.harness.network.toxiproxy import Toxiproxy
 
 pytestmark = pytest.mark.integration
 
@@ -49,8 +52,8 @@ def links(layout: Layout, toxiproxy: Toxiproxy, serve: Callable[[str, int], None
 
 
 def test_a_healthy_link_answers(links: ToxiproxyLinks) -> None:
-    assert links.reach(A, B, SOON) is Reach.ANSWERED
-    assert links.reach("site:probe", B, SOON) is Reach.ANSWERED
+    assert links.reach(A, B, SOON) is ProbeResult.ANSWERED
+    assert links.reach("site:probe", B, SOON) is ProbeResult.ANSWERED
     assert links.state(A, B) == HEALTHY
 
 
@@ -59,11 +62,11 @@ def test_a_stalled_link_is_silent_one_way_only_and_other_links_live(
     links: ToxiproxyLinks, streams: frozenset[Stream]
 ) -> None:
     links.harm(A, B, stalled(streams))
-    assert links.reach(A, B, AT_ONCE) is Reach.SILENT
+    assert links.reach(A, B, AT_ONCE) is ProbeResult.SILENT
     assert links.state(A, B) == LinkState(enabled=True, toxics=stalled(streams))
-    assert links.reach(B, A, SOON) is Reach.ANSWERED
+    assert links.reach(B, A, SOON) is ProbeResult.ANSWERED
     links.restore(A, B)
-    assert links.reach(A, B, SOON) is Reach.ANSWERED
+    assert links.reach(A, B, SOON) is ProbeResult.ANSWERED
 
 
 @pytest.mark.parametrize("stream", list(Stream))
@@ -84,9 +87,9 @@ def test_a_cut_ends_open_connections_and_refuses_new_ones(links: ToxiproxyLinks,
         links.cut(A, B)
         connection.settimeout(SOON)
         assert connection.recv(100) == b""
-    assert links.reach(A, B, SOON) is Reach.REFUSED
+    assert links.reach(A, B, SOON) is ProbeResult.REFUSED
     links.restore(A, B)
-    assert links.reach(A, B, SOON) is Reach.ANSWERED
+    assert links.reach(A, B, SOON) is ProbeResult.ANSWERED
 
 
 def test_breaking_and_healing_may_be_repeated(links: ToxiproxyLinks) -> None:
@@ -103,7 +106,7 @@ def test_a_paused_peer_s_link_is_cut_but_not_stalled(links: ToxiproxyLinks, paus
     with pytest.raises(CapabilityError, match="while node-2 is paused"):
         links.harm(A, B, stalled(BOTH))
     links.cut(A, B)
-    assert links.reach(A, B, SOON) is Reach.REFUSED
+    assert links.reach(A, B, SOON) is ProbeResult.REFUSED
 
 
 def test_a_link_of_several_ports_is_broken_and_healed_at_each(addresses: Addresses, toxiproxy: Toxiproxy) -> None:
@@ -121,15 +124,15 @@ def test_a_link_of_several_ports_is_broken_and_healed_at_each(addresses: Address
     assert links.state("zk-1", "zk-2") == HEALTHY
 
 
-def test_a_link_to_nobody_is_closed(layout: Layout, toxiproxy: Toxiproxy) -> None:
+def test_a_link_without_a_listener_is_closed(layout: Layout, toxiproxy: Toxiproxy) -> None:
     toxiproxy.populate(layout.links())
     assert ToxiproxyLinks(layout, lambda proxy: toxiproxy, lambda node: False).reach(A, B, SOON) in (
-        Reach.CLOSED,
-        Reach.RESET,
+        ProbeResult.CLOSED,
+        ProbeResult.RESET,
     )
 
 
-def test_a_proxy_whose_address_is_taken_is_an_error_with_a_sentence(layout: Layout, toxiproxy: Toxiproxy) -> None:
+def test_a_proxy_whose_address_is_taken_is_an_error_with_a_message(layout: Layout, toxiproxy: Toxiproxy) -> None:
     with (
         socket.create_server(layout.link(A, B).listen),
         pytest.raises(InfrastructureError, match=str(layout.link(A, B).listen)),
@@ -137,7 +140,7 @@ def test_a_proxy_whose_address_is_taken_is_an_error_with_a_sentence(layout: Layo
         toxiproxy.populate(layout.links())
 
 
-def test_a_toxiproxy_that_is_gone_is_an_error_with_a_sentence(addresses: Addresses) -> None:
+def test_a_toxiproxy_that_is_gone_is_an_error_with_a_message(addresses: Addresses) -> None:
     with pytest.raises(InfrastructureError, match="could not be asked to GET /version: it is gone"):
         Toxiproxy(addresses.toxiproxy).version()
 
@@ -150,7 +153,7 @@ def test_a_toxiproxy_that_hangs_is_not_waited_for(addresses: Addresses) -> None:
         Toxiproxy(addresses.toxiproxy, timeout=0.1).version()
 
 
-def test_a_toxiproxy_that_says_503_is_an_error_with_a_sentence(addresses: Addresses) -> None:
+def test_a_toxiproxy_that_says_503_is_an_error_with_a_message(addresses: Addresses) -> None:
     class Unavailable(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.send_error(503)
@@ -174,7 +177,7 @@ def test_a_toxiproxy_that_hung_is_given_less_time(addresses: Addresses, monkeypa
 
 
 def fill(sender: socket.socket) -> None:
-    """Until nothing more is taken; a Toxiproxy that only had no processor takes more a little later."""
+    """Send until nothing more is taken; a Toxiproxy that only had no processor takes more a little later."""
     quiet = 0
     while quiet < 3:
         try:
@@ -212,3 +215,46 @@ def test_many_threads_may_ask_at_a_time(layout: Layout, toxiproxy: Toxiproxy) ->
     name = layout.link(A, B).name
     with ThreadPoolExecutor(16) as pool:
         assert set(pool.map(lambda _: toxiproxy.state(name), range(300))) == {HEALTHY}
+
+
+def test_a_stall_heals_at_once_though_a_receiver_closed_meanwhile(
+    links: ToxiproxyLinks, layout: Layout, toxiproxy: Toxiproxy
+) -> None:
+    """A ZooKeeper server closes the connections of a session that expires; their bytes wait in the link."""
+    with socket.create_server((layout.nodes[1].address, 0)) as receiver:
+        listen = layout.link(A, B).listen
+        toxiproxy.enable(layout.link(A, B).name, False)
+        toxiproxy.populate(
+            [replace(layout.link(A, B), name="link-closing", upstream=Endpoint(*receiver.getsockname()[:2]))]
+        )
+        with socket.create_connection(listen, SOON) as sender:
+            accepted, _ = receiver.accept()
+            stall = Toxic(Harm.STALL, Stream.REQUESTS)
+            toxiproxy.add("link-closing", stall)
+            for _ in range(20):
+                sender.sendall(b"x" * 10)
+                time.sleep(0.01)  # one chunk for each write: Toxiproxy reads what there is
+            accepted.close()
+            began = time.monotonic()
+            toxiproxy.remove("link-closing", stall)
+            assert time.monotonic() - began < 1
+            assert toxiproxy.state("link-closing").toxics == frozenset()
+
+
+def test_the_server_survives_that_stalls_of_many_connections_heal(
+    links: ToxiproxyLinks, layout: Layout, toxiproxy: Toxiproxy
+) -> None:
+    """A chunk in each connection is in the middle of its way, so that a change of the rate would be read there."""
+    stall = Toxic(Harm.STALL, Stream.REQUESTS)
+    with socket.create_server((layout.nodes[1].address, 0), backlog=100) as receiver, ExitStack() as senders:
+        link = replace(layout.link(A, B), name="link-many", upstream=Endpoint(*receiver.getsockname()[:2]))
+        toxiproxy.enable(layout.link(A, B).name, False)
+        toxiproxy.populate([link])
+        opened = [senders.enter_context(socket.create_connection(link.listen, SOON)) for _ in range(60)]
+        for _ in range(10):
+            toxiproxy.add("link-many", stall)
+            for each in opened:
+                each.sendall(b"fourteen bytes")
+                time.sleep(0.1 / len(opened))  # it looks at each chunk every 100 ms: one of them is always at its turn
+            toxiproxy.remove("link-many", stall)
+        assert toxiproxy.state("link-many") == HEALTHY

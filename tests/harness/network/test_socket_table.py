@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InfrastructureError
-from harness.network import socket_table
-from harness.network.addresses import Endpoint
-from harness.network.socket_table import Socket, State, sockets_of
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network import socket_table
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.network.socket_table import SocketState, SocketTables, TcpSocket, sockets_of
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 TCP = (
@@ -27,10 +27,12 @@ TCP6 = (
 
 @pytest.fixture
 def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Process 4711 in a network of its own, with three sockets and a file; a fourth socket there is somebody else's."""
+    """Process 4711 in a network of its own, with three sockets and a file; a fourth socket is that of another."""
     monkeypatch.setattr(socket_table, "PROC", tmp_path)
     (tmp_path / "4711" / "fd").mkdir(parents=True)
     (tmp_path / "4711" / "net").mkdir()
+    (tmp_path / "4711" / "ns").mkdir()
+    (tmp_path / "4711" / "ns" / "net").symlink_to("net:[4026531840]")
     for number, target in enumerate(["/dev/null", "socket:[101]", "socket:[102]", "socket:[103]"]):
         (tmp_path / "4711" / "fd" / str(number)).symlink_to(target)
     (tmp_path / "4711" / "net" / "tcp").write_text(HEAD + TCP)
@@ -40,10 +42,18 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_table_is_that_of_the_network_that_the_process_is_in(proc: Path) -> None:
     assert sockets_of(4711) == [
-        Socket(Endpoint("10.213.213.4", 9090), None, State.LISTEN),
-        Socket(Endpoint("127.0.0.1", 54321), Endpoint("127.60.104.1", 9090), State.ESTABLISHED),
-        Socket(Endpoint("127.0.0.1", 54323), Endpoint("127.60.104.5", 9090), State.OTHER),
+        TcpSocket(Endpoint("10.213.213.4", 9090), None, SocketState.LISTEN),
+        TcpSocket(Endpoint("127.0.0.1", 54321), Endpoint("127.60.104.1", 9090), SocketState.ESTABLISHED),
+        TcpSocket(Endpoint("127.0.0.1", 54323), Endpoint("127.60.104.5", 9090), SocketState.OTHER),
     ]
+
+
+def test_one_look_reads_the_table_of_a_network_once_for_all_its_processes(proc: Path) -> None:
+    tables = SocketTables()
+    first = sockets_of(4711, tables)
+    (proc / "4711" / "net" / "tcp").write_text(HEAD)
+    assert sockets_of(4711, tables) == first
+    assert len(sockets_of(4711)) < len(first)
 
 
 def test_a_kernel_without_ipv6_has_one_table_less(proc: Path) -> None:
@@ -69,5 +79,8 @@ def test_that_nothing_may_be_looked_at_is_not_taken_for_nothing_found(
 def test_a_connection_of_this_process_is_found_with_both_its_ends() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
         found = sockets_of(os.getpid())
-        assert Socket(Endpoint(*client.getsockname()), Endpoint(*server.getsockname()), State.ESTABLISHED) in found
-        assert Socket(Endpoint(*server.getsockname()), None, State.LISTEN) in found
+        assert (
+            TcpSocket(Endpoint(*client.getsockname()), Endpoint(*server.getsockname()), SocketState.ESTABLISHED)
+            in found
+        )
+        assert TcpSocket(Endpoint(*server.getsockname()), None, SocketState.LISTEN) in found

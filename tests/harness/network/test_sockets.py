@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from harness.network.addresses import PEER_PORT, Addresses, Endpoint
-from harness.network.layout import Layout, Listener, Node, Role, site_names
-from harness.network.sockets import Bypass, bypasses, peers
+from fencepost.harness.network.addresses import PEER_PORT, Addresses, Endpoint
+from fencepost.harness.network.layout import Layout, Listener, Node, Role, site_names
+from fencepost.harness.network.sockets import Bypass, bypasses, peers
 
 pytestmark = pytest.mark.integration
 
@@ -76,7 +76,7 @@ def test_another_node_s_link_and_a_client_s_site_are_bypasses_too(
             assert [found.remote for found in bypasses(layout, {"node-1": pid})] == [wrong]
 
 
-def test_accepted_connections_are_nobody_s_bypass(layout: Layout) -> None:
+def test_accepted_connections_are_no_bypass(layout: Layout) -> None:
     own = Endpoint(layout.node("node-1").address, PEER_PORT)
     with ExitStack() as stack:
         pid = stack.enter_context(_node_that_dials(own, listen=own))

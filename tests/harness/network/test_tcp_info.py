@@ -6,8 +6,8 @@ import socket
 import time
 from contextlib import closing
 
-from harness.network.addresses import Endpoint
-from harness.network.tcp_info import received, sock_diag
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.network.tcp_info import received, sock_diag
 
 
 def _counted(local: Endpoint) -> list[int]:

@@ -3,7 +3,7 @@
 
     unavailable_toxiproxy.py -host HOST -port PORT …
 
-Toxiproxy says 503 of its own accord 25 s after it was asked for a toxic on a connection that nobody reads.
+Toxiproxy says 503 of its own accord 25 s after it was asked for a toxic on a connection that is not read.
 """
 
 from __future__ import annotations

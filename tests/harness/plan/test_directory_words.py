@@ -1,14 +1,14 @@
-"""What a plan says about directories and ids of nodes, and what of it cannot mean anything."""
+"""Directories and ids of nodes in a plan, and how a mistake in them is refused."""
 
 from __future__ import annotations
 
 import pytest
 
-from harness.plan.file import PlanError, dump_plan, parse_plan
+from fencepost.harness.plan.file import PlanError, dump_plan, parse_plan
 
 PLAN = """\
-format: fencepost-plan/1
-story: swapped
+format: fencepost-plan/2
+scenario: swapped
 title: Two brokers find each other's disks
 document: Faults
 seed: 1
@@ -36,18 +36,18 @@ def test_the_words_survive_their_round_trip() -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "sentence"),
+    ("right", "wrong", "message"),
     [
         ("backup: monday", "backup: tuesday", "no backup `tuesday` comes before this; so far: monday"),
-        ("nodes: [node-4, node-5]", "nodes: [node-4]", "two nodes exchange their directories, and 1 are named"),
-        (", duplicate_of: node-4", "", "there is no directory to be same"),
+        ("nodes: [node-4, node-5]", "nodes: [node-4]", "two nodes exchange their directories, but 1 are named"),
+        (", duplicate_of: node-4", "", "`directory: same` is for a duplicate"),
         ("id: AAAAAAAAAAAAAAAAAAAAAA", "id: other", "`id` at plan.yaml:17"),
         ("lives_ms: [100, 2000]", "lives_ms: []", "`lives_ms` at plan.yaml:19"),
-        ('"started$"', '"started("', "started( is no regular expression"),
+        ('"started$"', '"started("', "started( is not a regular expression"),
     ],
 )
-def test_what_cannot_mean_anything_is_refused_with_its_line(right: str, wrong: str, sentence: str) -> None:
+def test_what_cannot_mean_anything_is_refused_with_its_line(right: str, wrong: str, message: str) -> None:
     assert right in PLAN
     with pytest.raises(PlanError) as refused:
         parse_plan(PLAN.replace(right, wrong), "plan.yaml")
-    assert sentence in str(refused.value)
+    assert message in str(refused.value)

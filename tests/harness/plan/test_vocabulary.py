@@ -1,14 +1,14 @@
-"""What conditions, faults and topics of a plan can mean, and how one that cannot mean anything is refused."""
+"""Conditions, faults and topics of a plan, and how a mistake in them is refused."""
 
 from __future__ import annotations
 
 import pytest
 
-from harness.plan.file import PlanError, dump_plan, parse_plan
+from fencepost.harness.plan.file import PlanError, dump_plan, parse_plan
 
 PLAN = """\
-format: fencepost-plan/1
-story: moved
+format: fencepost-plan/2
+scenario: moved
 title: A partition is moved
 document: Kafka replication V2
 seed: 1
@@ -50,35 +50,43 @@ def test_the_words_survive_their_round_trip() -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "sentence"),
+    ("right", "wrong", "message"),
     [
-        ("step [a-z-]+", "step [a-z-+", "`says` at plan.yaml:18: step [a-z-+ is no regular expression"),
+        ("step [a-z-]+", "step [a-z-+", "`says` at plan.yaml:18: step [a-z-+ is not a regular expression"),
         ("since: move.begun", "since: moved.begun", "no step `moved` comes before this; so far: move at plan.yaml:18"),
-        ("nodes: leader:t-0, when", "nodes: [node-4, node-5], when", "`when` is about the log of one node"),
+        ("nodes: leader:t-0, when", "nodes: [node-4, node-5], when", "`when` reads the log of one node"),
         ('says: "start', 'within: 1, says: "start', "unknown key `within` at plan.yaml:19; did you mean `within_ms`?"),
         ("says: x, node: node-4", "says: x", "name it, `when: {node: node-4, says: …}` at plan.yaml:27"),
         ("says: x, node: node-4", "says: x, node: node-7", "unknown node `node-7`"),
-        ("says: x, node: node-4", "says: x, node: brokers", "`when` is about the log of one node"),
-        (", when: {says: x, node: node-4}", "", "`plus_ms` counts from what `when` waits for, and there is none"),
+        ("says: x, node: node-4", "says: x, node: brokers", "`when` reads the log of one node"),
+        (", when: {says: x, node: node-4}", "", "`plus_ms` counts from `when`, which is missing"),
         ("partition: t-0, within_ms: 900", "partition: u-0, within_ms: 900", "unknown partition `u-0`"),
         ("within_ms: 900", "is: node-9, within_ms: 900", "unknown key `is` at plan.yaml:32"),
         ("isr-shrunk", "isr-shrink", "at plan.yaml:32: Input tag 'isr-shrink'"),
-        ("within_ms: 900", "within_ms: 900, as: gone", "`as` belongs to an await step; what a fault waits for claims"),
+        (
+            "within_ms: 900",
+            "within_ms: 900, as: gone",
+            "`as` belongs to an await step: the condition of a fault claims",
+        ),
         ("event: kill.healed", "event: keel.healed", "no step `keel` comes before this; so far: hush, kill, move"),
         ("within_ms: 900, ", "", "missing key `within_ms` at plan.yaml:32"),
-        ("kill.proven}", "kill.proven, plus_ms: 5}", "how long a log was is noted at instants, not between them"),
+        (
+            "kill.proven}",
+            "kill.proven, plus_ms: 5}",
+            "the length of a log is recorded at instants only, not between them",
+        ),
         ("kind: leader", "kind: queue", "'leader', 'other', 'children' or 'any'"),
-        ("kind: leader", "kind: any, topics: t", "only watches on leaders are told apart by `topics`"),
-        ("at_least: 1, ", "", "one of `is`, `at_least` and `at_most` says what is waited for"),
+        ("kind: leader", "kind: any, topics: t", "`topics` applies to `kind: leader` only"),
+        ("at_least: 1, ", "", "no bound is given: add `is`, `at_least` or `at_most`"),
         ("is: 7", "is: -7", "`is` at plan.yaml:22"),
         ("to: [node-4]", "to: [node-7]", "unknown node `node-7`"),
         ("partition: t-0, to", "partition: t, to", "`partition` at plan.yaml:17"),
         ("count: 2}", "count: 0}", "`count` at plan.yaml:24"),
-        ("name: p1, topic: t", "name: p1, topic: many", "p1 works on many, which is `prepared`"),
+        ("name: p1, topic: t", "name: p1, topic: many", "p1 uses many, which is `prepared`"),
     ],
 )
-def test_what_cannot_mean_anything_is_refused_with_its_line(right: str, wrong: str, sentence: str) -> None:
+def test_what_cannot_mean_anything_is_refused_with_its_line(right: str, wrong: str, message: str) -> None:
     assert right in PLAN
     with pytest.raises(PlanError) as refused:
         parse_plan(PLAN.replace(right, wrong, 1), "plan.yaml")
-    assert sentence in str(refused.value)
+    assert message in str(refused.value)

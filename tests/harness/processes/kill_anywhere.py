@@ -1,8 +1,8 @@
-"""`kill -9` of the harness at random moments of a run; then nothing of it may be left, and nobody else may be hurt.
+"""`kill -9` of the harness at random moments of a run; then nothing of it may be left, and no other run may be hurt.
 
     python -m tests.harness.processes.kill_anywhere --times 100 [--seed 631] [--backend docker] [--light]
 
-The moments are drawn from the seed, as shares of what an undisturbed run writes down, and milliseconds on top: so they
+The moments are generated from the seed, as shares of what an undisturbed run writes, and milliseconds on top: so they
 are spread over all of a run, however busy the machine is. After every other kill
 the watcher is ended too, and `clean` does its work. A foreign process runs beside it all; before each kill its pid gets
 into the run's records with another start time, as if it had been recycled.
@@ -29,20 +29,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from harness.cleaning.cleanup import clean
-from harness.cleaning.mounts import mounts
-from harness.cleaning.records import RUN_LABEL, read_resources
-from harness.cleaning.watcher import WATCHED
-from harness.network.lease import leases
-from harness.plan import dump_plan
-from harness.plan.injects import InjectCut, InjectDuplicate, InjectKill, InjectPause
-from harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
-from harness.plan.steps import Heal, Step, Workload
-from harness.processes import table
-from harness.processes.records import RECORDS, RUN, ProcessRecords
-from harness.processes.table import Identity
-from results.records.folder import RunFolder
-from results.records.journal import read_journal
+from fencepost.faults.identity.duplicate import DuplicateParameters
+from fencepost.faults.links.cut import CutParameters
+from fencepost.faults.processes.kill import KillParameters
+from fencepost.faults.processes.pause import PauseParameters
+from fencepost.harness.cleaning.cleanup import clean
+from fencepost.harness.cleaning.mounts import mounts
+from fencepost.harness.cleaning.watcher import WATCHED
+from fencepost.harness.network.lease import leases
+from fencepost.harness.plan import dump_plan
+from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
+from fencepost.harness.plan.steps import Heal, Step, Workload
+from fencepost.harness.processes import table
+from fencepost.harness.processes.records import RECORDS, RUN, ProcessRecords
+from fencepost.harness.processes.resources import RUN_LABEL, read_resources
+from fencepost.harness.processes.table import Identity
+from fencepost.harness.processes.waiting import within
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import read_journal
 
 GONE_WITHIN = 300.0
 VERDICTS = (0, 1, 3)
@@ -52,13 +57,13 @@ FOREIGN = "the foreign process"
 
 @dataclass
 class Kill:
-    """One trial. `wrong` has a sentence for each thing that should not be."""
+    """One trial. `wrong` has a message for each thing that should not be."""
 
     number: int
     share: float
     """How much of what a whole run writes down was written when it was killed, at least."""
     by: str
-    """Who cleaned up: `watcher`, `clean`, or `nobody` where there was nothing yet, or nothing any more."""
+    """The cleaner: `watcher`, `clean`, or `none` if there was nothing to clean."""
     during: str
     """The last event of the journal."""
     started: int
@@ -79,17 +84,17 @@ def plan(disk: Literal["plain", "breakable"] = "plain") -> Plan:
     )
     steps: tuple[Step, ...] = (
         Workload(action="start"),
-        InjectCut(as_="cut", from_="node-5", to="node-1"),
-        InjectKill(as_="dead", nodes="node-4"),
-        InjectDuplicate(as_="double", node="node-4b"),
+        inject("cut", CutParameters(from_="node-5", to="node-1")),
+        inject("dead", KillParameters(nodes="node-4")),
+        inject("double", DuplicateParameters(node="node-4b")),
         Heal(fault="double"),
         Heal(fault="dead"),
         Heal(fault="cut"),
-        InjectPause(as_="nap", nodes="node-4"),
+        inject("nap", PauseParameters(nodes="node-4")),
         Heal(fault="nap"),
     )
     return Plan(
-        story="kill-anywhere",
+        scenario="kill-anywhere",
         title="A run whose harness dies",
         document="KIP-631",
         seed=1,
@@ -119,7 +124,17 @@ def by_command(file: Path, backend: str) -> Begin:
     """`fencepost run` of a plan file, in a process group of its own."""
 
     def begin(runs: Path) -> Harness:
-        argv = [sys.executable, "-m", "harness.cli", "run", str(file), "--runs", str(runs), "--backend", backend]
+        argv = [
+            sys.executable,
+            "-m",
+            "fencepost.harness.cli",
+            "run",
+            str(file),
+            "--runs",
+            str(runs),
+            "--backend",
+            backend,
+        ]
         return subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0)
 
     return begin
@@ -186,8 +201,8 @@ def _trial(
     dead = time.monotonic()
     run = run or next(runs.glob("*"), None)
     if run is None:
-        return Kill(number, share, "nobody", "before the run had a folder", 0, 0.0)
-    by = "nobody" if over else ("watcher" if number % 2 else "clean")
+        return Kill(number, share, "none", "before the run had a folder", 0, 0.0)
+    by = "none" if over else ("watcher" if number % 2 else "clean")
     if by == "clean":
         for watcher in _with(WATCHED, run):
             table.end(watcher)
@@ -212,7 +227,7 @@ def _trial(
 
 
 def left(run: Path, backend: str) -> list[str]:
-    """What is there of a run outside its folder, found without its records."""
+    """Return what a run left outside its folder, found without its records."""
     found = [f"a process lives: pid {each.pid}" for each in [*_with(RUN, run), *_with(WATCHED, run)]]
     found += [f"something is mounted: {mount.point}" for mount in mounts() if mount.point.startswith(f"{run}/")]
     found += [f"addresses are leased: 127.{lease.k}.*" for lease in leases() if lease.run == run]
@@ -241,20 +256,10 @@ def _add_decoy(run: Path, foreign: Identity) -> None:
     records = ProcessRecords(run / RECORDS)
     token = records.intend("decoy", ["sleep"])["FENCEPOST_TOKEN"]
     records.started(token, Identity(foreign.pid, foreign.start_time - 1))
-    records.close()
 
 
 def _lines(path: Path, phase: str) -> int:
     return path.read_text().count(f'"phase": "{phase}"') if path.exists() else 0
-
-
-def within(seconds: float, condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def main() -> int:

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
-from faults.registry import build
-from harness.cluster import Cluster
-from harness.engine.keeper import FaultKeeper
-from harness.plan import dump_plan
-from harness.plan.model import Plan, Topology
-from results.records.folder import RunFolder
-from results.records.journal import JournalWriter
+from fencepost.faults.registry import build
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.engine.active_faults import ActiveFaults
+from fencepost.harness.plan import dump_plan
+from fencepost.harness.plan.model import Plan, Topology
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import JournalWriter
 from tests.harness.sample_target import FIRST, SampleTarget, sample_plan
 
 FAULTS: tuple[tuple[str, Mapping[str, object]], ...] = (
@@ -29,14 +29,14 @@ def light_run(runs: Path, disk: str = "plain") -> None:
     folder = RunFolder.create(runs, "11947000", date.today())
     folder.plan.write_text(dump_plan(plan), encoding="utf-8")
     with JournalWriter(folder.journal) as journal:
-        journal.write("run", folder.name, "begin", {"story": plan.story})
+        journal.write("run", folder.name, "begin", {"scenario": plan.scenario})
         with Cluster(plan, folder, journal, SampleTarget()) as cluster:
             cluster.start(FIRST)
-            keeper = FaultKeeper(journal)
+            active_faults = ActiveFaults(journal)
             for number, (name, params) in zip(itertools.count(), FAULTS, strict=False):
                 given = {key.rstrip("_"): value for key, value in params.items()}
-                keeper.inject(f"{name}-{number}", build(name, cluster, given), given)
-            failures = keeper.heal_all()
+                active_faults.inject(f"{name}-{number}", build(name, cluster, given), given)
+            failures = active_faults.heal_all()
         journal.write("run", folder.name, "end", {"failures": failures})
 
 
@@ -45,4 +45,4 @@ def _plan(disk: str) -> Plan:
     nodes = tuple(
         node.model_copy(update={"disk": disk}) if "broker" in node.roles else node for node in plan.topology.nodes
     )
-    return plan.model_copy(update={"story": "by-hand", "topology": Topology(nodes=nodes)})
+    return plan.model_copy(update={"scenario": "interactive", "topology": Topology(nodes=nodes)})

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.processes.interrupts import heed_interrupts
+from fencepost.harness.processes.interrupts import end_on_interrupt
 
 SAYS_HOW_IT_ENDS = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
 
@@ -23,7 +23,7 @@ def deaf() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("deaf")
-@pytest.mark.parametrize(("prepare", "ignores"), [(None, b"True"), (heed_interrupts, b"False")])
+@pytest.mark.parametrize(("prepare", "ignores"), [(None, b"True"), (end_on_interrupt, b"False")])
 def test_a_child_of_a_deaf_process_hears_again(prepare: None, ignores: bytes) -> None:
     said = subprocess.run(
         [sys.executable, "-c", SAYS_HOW_IT_ENDS], capture_output=True, preexec_fn=prepare, check=True

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.processes import table
-from harness.processes.records import TOKEN, ProcessRecords, Started, living, read_records
-from harness.processes.table import Identity
+from fencepost.harness.processes import table
+from fencepost.harness.processes.records import TOKEN, ProcessRecords, StartRecord, living, read_records
+from fencepost.harness.processes.table import Identity
 
 
 def test_an_intent_is_on_disk_before_anything_is_started(tmp_path: Path) -> None:
     records = ProcessRecords(tmp_path / "processes.jsonl")
     stamp = records.intend("node-4", ["true"])
-    assert read_records(tmp_path / "processes.jsonl") == [Started(stamp[TOKEN], "node-4", table.boot_id())]
+    assert read_records(tmp_path / "processes.jsonl") == [StartRecord(stamp[TOKEN], "node-4", table.boot_id())]
 
 
 def test_two_starts_of_one_node_have_two_tokens(tmp_path: Path) -> None:
@@ -59,5 +59,5 @@ def test_a_process_whose_pid_was_never_noted_is_found_by_its_token(tmp_path: Pat
 
 def test_nothing_of_an_earlier_boot_lives() -> None:
     me = table.identify(os.getpid())
-    assert living([Started("token", "node-4", "another boot", me)]) == []
-    assert living([Started("token", "node-4", table.boot_id(), me)]) != []
+    assert living([StartRecord("token", "node-4", "another boot", me)]) == []
+    assert living([StartRecord("token", "node-4", table.boot_id(), me)]) != []

@@ -1,4 +1,4 @@
-"""Who a pid is, and ending exactly that process."""
+"""The identity of a pid, and the end of exactly that process."""
 
 import os
 import subprocess
@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from harness.processes import table
-from harness.processes.table import Identity
+from fencepost.harness.processes import table
+from fencepost.harness.processes.table import Identity
 
 pytestmark = pytest.mark.integration
 
@@ -35,7 +35,7 @@ def test_the_start_time_agrees_with_psutil(sleeper: subprocess.Popen[bytes]) -> 
     assert table.started(identity) == pytest.approx(psutil.Process(sleeper.pid).create_time(), abs=1.0)
 
 
-def test_a_zombie_is_nobody() -> None:
+def test_a_zombie_has_no_identity() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     assert table.identify(process.pid) is None

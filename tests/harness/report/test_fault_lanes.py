@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from harness.report.fault_lanes import bands, describe, fault_lanes, step_lane
+from fencepost.harness.report.fault_lanes import bands, describe, fault_lanes, step_lane
+from tests.harness.checkers.journal_builder import JournalBuilder
 from tests.harness.checkers.plans import plan
-from tests.harness.checkers.story import Story
 
 ALL = ["node-1", "node-2", "node-3", "node-4", "node-5", "node-6"]
 
@@ -23,17 +23,21 @@ ALL = ["node-1", "node-2", "node-3", "node-4", "node-5", "node-6"]
         ({}, "named"),
     ],
 )
-def test_a_fault_is_described_by_what_and_whom(intent: dict[str, Any], words: str) -> None:
+def test_a_fault_is_described_by_its_kind_and_targets(intent: dict[str, Any], words: str) -> None:
     assert describe("named", intent) == words
 
 
-def kinds(story: Story) -> list[str]:
-    [lane] = fault_lanes(story.event("run", "r", "end").journal())
+def kinds(builder: JournalBuilder) -> list[str]:
+    [lane] = fault_lanes(builder.event("run", "r", "end").journal())
     return [segment.kind for segment in lane.segments]
 
 
-def ordered() -> Story:
-    return Story().event("fault", "cut", "intent", {"fault": "cut", "links": [{}]}).event("fault", "cut", "injected")
+def ordered() -> JournalBuilder:
+    return (
+        JournalBuilder()
+        .event("fault", "cut", "intent", {"fault": "cut", "links": [{}]})
+        .event("fault", "cut", "injected")
+    )
 
 
 def test_a_fault_is_solid_only_while_it_was_proven_to_work() -> None:
@@ -45,21 +49,23 @@ def test_a_fault_is_solid_only_while_it_was_proven_to_work() -> None:
     assert (band.start, band.end) == (0.3, 0.4)
 
 
-def test_a_fault_that_was_not_proven_is_drawn_as_doubtful() -> None:
+def test_a_fault_that_was_not_proven_is_shown_as_doubtful() -> None:
     assert kinds(ordered().event("fault", "cut", "unproven", {"how": "it answers"})) == ["doubtful"]
     assert list(bands(ordered().journal())) == []
 
 
 def test_a_fault_that_never_healed_is_doubtful_from_the_attempt_on() -> None:
-    story = (
+    builder = (
         ordered().event("fault", "cut", "proven").event("fault", "cut", "recovering").event("fault", "cut", "unhealed")
     )
-    assert kinds(story) == ["pending", "fault", "doubtful"]
+    assert kinds(builder) == ["pending", "fault", "doubtful"]
 
 
 @pytest.mark.parametrize(("level", "kind"), [("must", "missed"), ("never", "step"), ("may", "step"), (None, "missed")])
 def test_what_stays_away_as_claimed_is_no_step_that_missed(level: str | None, kind: str) -> None:
     expect = None if level is None else {"level": level, "requirement": "LIVE-01"}
     waits = {"do": "await", "as": "wait", "condition": "converged", "within_ms": 10, "expect": expect}
-    story = Story().event("step", "wait", "begin").event("step", "wait", "end", {"outcome": "missed"})
-    assert [segment.kind for segment in step_lane(plan(steps=[waits]), story.journal()).segments] == [kind]
+    builder = JournalBuilder().event("step", "wait", "begin").event("step", "wait", "end", {"outcome": "missed"})
+    assert [
+        segment.kind for segment in step_lane(plan(steps=[waits]), builder.journal(), {"wait": "Wait"}).segments
+    ] == [kind]

@@ -1,10 +1,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harness.report.node_lanes import broker_lanes
-from harness.report.shapes import Segment, sweep
+from fencepost.harness.report.node_lanes import broker_lanes
+from fencepost.harness.report.shapes import Segment, sweep
+from tests.harness.checkers.journal_builder import JournalBuilder
 from tests.harness.checkers.plans import plan
-from tests.harness.checkers.story import Story
 
 
 def look(state: Mapping[str, Any]) -> Segment | None:
@@ -31,17 +31,19 @@ def test_of_changes_at_one_instant_the_last_is_seen() -> None:
     assert bars((1, "a", "x"), (1, "a", "y")) == [(1, 10, "y")]
 
 
-def test_nothing_is_drawn_for_what_begins_at_the_end() -> None:
+def test_nothing_is_shown_for_what_begins_at_the_end() -> None:
     assert bars((10, "a", "x")) == []
     assert bars() == []
 
 
 def test_a_leader_of_many_partitions_names_a_few() -> None:
     many = plan(topics=[{"name": "t", "assignments": [[4]] * 50}])
-    story = Story().event("node", "node-4", "ready", node="node-4")
-    story.event("state", "broker", "seen", {"what": "broker", "node": "node-4", "id": 4, "state": "active", "epoch": 1})
+    builder = JournalBuilder().event("node", "node-4", "ready", node="node-4")
+    builder.event(
+        "state", "broker", "seen", {"what": "broker", "node": "node-4", "id": 4, "state": "active", "epoch": 1}
+    )
     for number in range(50):
-        story.partition(4, 0, [4], partition=number)
-    segment = broker_lanes(many, story.at(9.0).event("run", "r", "end").journal())[0].segments[-1]
+        builder.partition(4, 0, [4], partition=number)
+    segment = broker_lanes(many, builder.at(9.0).event("run", "r", "end").journal())[0].segments[-1]
     assert segment.labels[1] == "leads 50 partitions"
     assert segment.tip.endswith("t-5 (epoch 0) and 44 more")

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.judge import judge
-from harness.plan.file import dump_plan
-from harness.report.page import render, write_report
-from harness.report.state_change_lanes import move_lanes, queue_lanes
-from harness.report.state_change_rows import broker_rows, state_change_rows, watch_rows
-from harness.report.state_changes import StateChanges, lives, read_state_changes
-from results.records.folder import RunFolder
-from results.records.journal import Journal, JournalWriter
+from fencepost.harness.judge import judge
+from fencepost.harness.plan.file import dump_plan
+from fencepost.harness.report.page import render, write_report
+from fencepost.harness.report.state_change_lanes import move_lanes, queue_lanes
+from fencepost.harness.report.state_change_rows import broker_rows, state_change_rows, watch_rows
+from fencepost.harness.report.state_changes import StateChanges, read_state_changes, requests_of
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import Journal, JournalWriter
+from tests.harness.checkers.journal_builder import JournalBuilder
 from tests.harness.checkers.plans import plan
-from tests.harness.checkers.story import Story
 
 Line = tuple[float, str]
 START = "start-replica for topic foo partition 0"
@@ -38,45 +38,45 @@ def ended(
 
 @pytest.mark.requirement("LD-07")
 def test_a_request_is_followed_through_its_life_with_times_and_epoch() -> None:
-    [life] = lives([requested(1.0), received(1.2), ended(1.5, "completed")])
+    [life] = requests_of([requested(1.0), received(1.2), ended(1.5, "completed")])
     assert (life.change, life.partition, life.by, life.to, life.epoch) == ("start-replica", "foo-0", 4, 5, 10)
     assert (life.requested, life.received, life.ended, life.outcome) == (1.0, 1.2, 1.5, "completed")
 
 
 def test_a_command_names_the_broker_that_carried_it_out_and_no_leader() -> None:
-    told = [
+    lines = [
         requested(1.0, by="admin, broker id 6", epoch=-1),
         received(1.1, leader=-1, epoch=-1),
         ended(1.2, "completed", leader=-1, epoch=-1),
     ]
-    [life] = lives(told)
+    [life] = requests_of(lines)
     assert (life.by, life.leader, life.outcome) == (6, -1, "completed")
 
 
 def test_what_is_ignored_or_fails_says_why() -> None:
-    told = [
+    lines = [
         *(received(t) for t in (1.0, 1.1)),
         ended(1.2, "ignored", more=", the epoch is 11"),
         ended(1.3, "failed", more=": no such replica"),
     ]
-    assert [(life.outcome, life.remark) for life in lives(told)] == [
+    assert [(life.outcome, life.remark) for life in requests_of(lines)] == [
         ("ignored", "the epoch is 11"),
         ("failed", "no such replica"),
     ]
 
 
-def test_what_is_not_received_waits_and_what_nobody_logged_has_no_begin() -> None:
-    waits, unknown = lives([requested(1.0), received(1.5, CLOSE, leader=6)])
+def test_what_is_not_received_waits_and_what_is_not_logged_has_no_begin() -> None:
+    waits, unknown = requests_of([requested(1.0), received(1.5, CLOSE, leader=6)])
     assert (waits.outcome, unknown.outcome, unknown.requested) == ("waits", "received", None)
 
 
 def test_a_log_may_tell_of_receiving_before_another_tells_of_requesting() -> None:
-    [life] = lives([received(1.0), requested(1.01), ended(1.2, "completed")])
+    [life] = requests_of([received(1.0), requested(1.01), ended(1.2, "completed")])
     assert (life.requested, life.received, life.ended) == (1.01, 1.0, 1.2)
 
 
 def test_requests_in_the_same_words_are_matched_in_order() -> None:
-    first, second = lives([requested(1.0), received(1.1), ended(1.2, "ignored"), requested(4.0), received(4.1)])
+    first, second = requests_of([requested(1.0), received(1.1), ended(1.2, "ignored"), requested(4.0), received(4.1)])
     assert (first.outcome, second.outcome, second.received) == ("ignored", "received", 4.1)
 
 
@@ -101,39 +101,39 @@ def folder(tmp_path: Path) -> RunFolder:
 
 
 def journal() -> Journal:
-    story = Story().at(0.0).event("run", "r", "begin")
+    builder = JournalBuilder().at(0.0).event("run", "r", "begin")
     for length in (1, 3, 0):
-        story.event("state", "queue", "seen", {"what": "queue", "broker": 5, "length": length})
+        builder.event("state", "queue", "seen", {"what": "queue", "broker": 5, "length": length})
     watches = {"leader": 9, "other": 2, "children": 3, "any": 14, "sessions": {"0x1": 9}, "others": {"/brokers/ids": 2}}
-    story.event("step", "counted", "end", {"outcome": "done", "watches": watches})
-    return story.at(5.0).event("run", "r", "end").journal()
+    builder.event("step", "counted", "end", {"outcome": "done", "watches": watches})
+    return builder.at(5.0).event("run", "r", "end").journal()
 
 
-def test_logs_are_told_in_seconds_of_the_run_whatever_their_time_zone(folder: RunFolder) -> None:
+def test_logs_are_read_in_seconds_of_the_run_whatever_their_time_zone(folder: RunFolder) -> None:
     events = (replace(event, wall=1795255200.0 + event.t) for event in journal().events)
-    told = read_state_changes(folder, Journal(tuple(events)))
-    assert [life.requested for life in told.requests] == [pytest.approx(1.5)]
-    assert [(round(step.t, 3), step.step) for step in told.steps] == [(1.6, "caught-up")]
-    assert [(round(t, 3), broker) for t, broker in told.full] == [(1.7, 5)]
-    assert told.seen == {"foo-0": {4: 1}}
-    assert told.figures["node-4"]["queue_backlog"] == {"5": 3}
+    lines = read_state_changes(folder, Journal(tuple(events)))
+    assert [life.requested for life in lines.requests] == [pytest.approx(1.5)]
+    assert [(round(step.t, 3), step.step) for step in lines.steps] == [(1.6, "caught-up")]
+    assert [(round(t, 3), broker) for t, broker in lines.full] == [(1.7, 5)]
+    assert lines.seen == {"foo-0": {4: 1}}
+    assert lines.figures["node-4"]["queue_backlog"] == {"5": 3}
 
 
 def test_lanes_show_queues_and_steps(folder: RunFolder) -> None:
-    told = read_state_changes(folder, journal())
-    [queue] = queue_lanes(journal(), told)
-    [move] = move_lanes(journal(), told)
+    lines = read_state_changes(folder, journal())
+    [queue] = queue_lanes(journal(), lines)
+    [move] = move_lanes(journal(), lines)
     assert (queue.name, queue.note) == ("queue of 5", "1 close")
-    assert [segment.labels[0] for segment in queue.segments] == ["1 wait", "3 wait"]
+    assert [segment.labels[0] for segment in queue.segments] == ["1 waiting", "3 waiting"]
     assert [mark.label for mark in queue.marks] == ["full"]
     assert [segment.labels for segment in move.segments] == [("caught-up",)]
 
 
 def test_tables_show_lives_counts_and_watches(folder: RunFolder) -> None:
-    told = read_state_changes(folder, journal())
-    assert state_change_rows(told)["summary"] == "1 waits"
-    assert broker_rows(told)[0]["requested"] == "0 + 1"
-    assert broker_rows(told)[0]["last seen in queues"] == "5: 3"
+    lines = read_state_changes(folder, journal())
+    assert state_change_rows(lines)["summary"] == "1 waits"
+    assert broker_rows(lines)[0]["requested"] == "0 + 1"
+    assert broker_rows(lines)[0]["last seen in queues"] == "5: 3"
     assert watch_rows(journal())[0] | {"at": ""} == {
         "step": "counted", "at": "", "leader": 9, "other": 2, "children": 3, "any": 14, "sessions": "9",
         "others": "/brokers/ids × 2",
@@ -141,8 +141,8 @@ def test_tables_show_lives_counts_and_watches(folder: RunFolder) -> None:
 
 
 def test_all_that_did_not_complete_is_shown_however_much_did() -> None:
-    told = [line for n in range(100) for line in (requested(n), received(n), ended(n, "completed"))]
-    many = lives([*told, requested(200.0, CLOSE)])
+    lines = [line for n in range(100) for line in (requested(n), received(n), ended(n, "completed"))]
+    many = requests_of([*lines, requested(200.0, CLOSE)])
     rows = state_change_rows(StateChanges(requests=tuple(many)))
     assert (len(rows["rows"]), rows["omitted"], rows["rows"][-1]["outcome"]) == (61, 40, "waits")
 
@@ -153,7 +153,7 @@ def test_the_page_of_a_folder_has_them_and_others_have_none(folder: RunFolder) -
         for event in journal().events:
             writer.write(event.type, event.id, event.phase, dict(event.data), node=event.node)
     page = write_report(folder).read_text()
-    for words in ("State changes", "What brokers counted", "Watches in ZooKeeper", "queue of 5"):
+    for words in ("State changes", "Counters of brokers", "Watches in ZooKeeper", "queue of 5"):
         assert words in page
-    bare = render(plan(), Story().journal(), judge(plan(), Story().journal()), replay="x")
-    assert "State changes" not in bare and "What brokers counted" not in bare
+    bare = render(plan(), JournalBuilder().journal(), judge(plan(), JournalBuilder().journal()), replay="x")
+    assert "State changes" not in bare and "Counters of brokers" not in bare

@@ -1,16 +1,16 @@
-"""What the lanes of a cluster around ZooKeeper show of a small run that was made up."""
+"""Lanes of ZooKeeper: servers, the controller, outdated metadata."""
 
 from __future__ import annotations
 
-from harness.judge import judge
-from harness.plan.model import Plan
-from harness.report.node_lanes import broker_lanes
-from harness.report.page import render
-from harness.report.shapes import Bars, Segment
-from harness.report.zookeeper_lanes import staleness_lanes, zookeeper_lanes
-from results.records.journal import Journal
+from fencepost.harness.judge import judge
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.report.node_lanes import broker_lanes
+from fencepost.harness.report.page import render
+from fencepost.harness.report.shapes import Bars, Segment
+from fencepost.harness.report.zookeeper_lanes import staleness_lanes, zookeeper_lanes
+from fencepost.results.records.journal import Journal
+from tests.harness.checkers.journal_builder import JournalBuilder
 from tests.harness.checkers.plans import plan
-from tests.harness.checkers.story import Story
 
 SERVER = {"name": "zk-1", "id": 1, "index": 1, "roles": ["zookeeper"]}
 BROKERS = [{"name": f"node-{id}", "id": id, "index": id, "roles": ["broker"]} for id in (4, 5)]
@@ -21,7 +21,7 @@ def zookeeper_plan() -> Plan:
     return plan(topology={"nodes": [SERVER, *BROKERS, DUPLICATE]})
 
 
-class Tale(Story):
+class Tale(JournalBuilder):
     """Times as given; the rest as a journal has it."""
 
     def process(self, t: float, node: str, phase: str) -> Tale:
@@ -40,12 +40,12 @@ class Tale(Story):
         return self.journal()
 
 
-def drawn(segments: tuple[Segment, ...]) -> list[tuple[float, float, str, str]]:
+def as_tuples(segments: tuple[Segment, ...]) -> list[tuple[float, float, str, str]]:
     return [(each.start, each.end, each.kind, each.labels[0] if each.labels else "") for each in segments]
 
 
 def lane(lanes: tuple[Bars, ...], name: str) -> list[tuple[float, float, str, str]]:
-    return drawn(next(each.segments for each in lanes if each.name == name))
+    return as_tuples(next(each.segments for each in lanes if each.name == name))
 
 
 def test_a_server_is_shown_by_its_mode_and_by_what_became_of_it() -> None:
@@ -57,9 +57,9 @@ def test_a_server_is_shown_by_its_mode_and_by_what_became_of_it() -> None:
         (1.0, 2.0, "starting", "starting"),
         (2.0, 3.0, "standby", ""),
         (3.0, 5.0, "ensemble", "leads the ensemble"),
-        (5.0, 6.0, "fenced", "serves nobody"),
+        (5.0, 6.0, "fenced", "no quorum"),
         (6.0, 7.0, "paused", "paused"),
-        (7.0, 8.0, "fenced", "serves nobody"),
+        (7.0, 8.0, "fenced", "no quorum"),
     ]
 
 
@@ -69,7 +69,7 @@ def test_the_controller_is_shown_while_it_holds_the_znode_and_a_server_tells() -
     tale.seen(8.0, "ensemble", answers=True)
     assert lane(zookeeper_lanes(zookeeper_plan(), tale.end(9.0)), "controller") == [
         (1.0, 3.0, "controller", "node-4 · epoch 1"),
-        (3.0, 4.0, "starting", "nobody"),
+        (3.0, 4.0, "starting", "none"),
         (4.0, 6.0, "controller", "node-5 · epoch 2"),
         (6.0, 8.0, "silent", "no server answers"),
         (8.0, 9.0, "controller", "node-5 · epoch 2"),
@@ -111,19 +111,19 @@ def test_old_metadata_is_shown_for_as_long_as_it_is_handed_out() -> None:
     assert staleness_lanes(tale.journal()) == ()
     tale.seen(3.0, "broker", node="node-5", id=5, state="active", epoch=18)
     (rows,) = staleness_lanes(tale.seen(6.0, "listed", "node-4", brokers=[4, 5]).end(9.0))
-    assert [(label, drawn(segments)) for label, segments in rows.rows] == [
+    assert [(label, as_tuples(segments)) for label, segments in rows.rows] == [
         ("4", [(3.0, 6.0, "stale", "up to 3.0 s old")])
     ]
 
 
-def test_the_page_tells_who_handed_out_old_metadata() -> None:
+def test_the_page_names_brokers_with_outdated_metadata() -> None:
     tale = Tale().registered(1.0, "active", 17).seen(1.1, "answer", "node-4", id=4, state="serving")
     tale.seen(1.2, "listed", "node-4", brokers=[4])
     fresh = tale.journal()
     tale.seen(3.0, "broker", node="node-5", id=5, state="active", epoch=18)
     old = tale.seen(6.0, "listed", "node-4", brokers=[4, 5]).end(9.0)
     made = zookeeper_plan()
-    assert "Old metadata" not in render(made, fresh, judge(made, fresh), replay="fencepost replay r")
+    assert "Outdated metadata" not in render(made, fresh, judge(made, fresh), replay="fencepost replay r")
     page = render(made, old, judge(made, old), replay="fencepost replay r")
-    assert "Old metadata" in page
+    assert "Outdated metadata" in page
     assert "brokers [4], [4, 5] since 3.00 s" in page

@@ -13,20 +13,20 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from harness.backends.docker.images import SOURCES, reference_image
-from harness.errors import HarnessError, UsageError
-from harness.plan import dump_plan, load_plan
-from harness.plan.file import parse_plan
-from harness.reproduction.bundle.pack import bundle
-from harness.reproduction.bundle.schedule import schedule
-from results.records.folder import FolderError, Manifest, RunFolder
-from results.records.journal import JournalWriter
-from results.records.verdict import RunVerdict, Verdict
-from tests.harness.checkers.story import Story
+from fencepost.harness.backends.docker.images import SOURCES, reference_image
+from fencepost.harness.errors import HarnessError, UsageError
+from fencepost.harness.plan import dump_plan, load_plan
+from fencepost.harness.plan.file import parse_plan
+from fencepost.harness.reproduction.bundle.pack import bundle
+from fencepost.harness.reproduction.bundle.schedule import schedule
+from fencepost.results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.records.journal import JournalWriter
+from fencepost.results.records.verdict import RunVerdict, Verdict
+from tests.harness.checkers.journal_builder import JournalBuilder
 
 PLAN = """\
-format: fencepost-plan/1
-story: lost
+format: fencepost-plan/2
+scenario: lost
 title: Records are lost
 document: KIP-631
 seed: 1
@@ -46,26 +46,28 @@ NODES = {
 }
 
 
-def told() -> Story:
+def recorded_run() -> JournalBuilder:
     """A cut link is harmed again, a node is killed and started, a disk fails."""
     links = [{"from": "node-4", "to": "node-5", "effect": "cut"}]
     stalls = [{"from": "node-5", "to": "node-4", "effect": "latency 100 of replies, stall of requests"}]
-    story = Story().event("run", "r", "begin").event("node", "node-4", "started", node="node-4")
-    story.at(2).event("step", "work", "begin", {"do": "workload"})
-    story.at(3).event("fault", "cut", "intent", {"fault": "cut", "links": links}).event("fault", "cut", "injected")
-    story.at(4).event("fault", "cut", "recovering")
-    story.at(5).event("fault", "hush", "intent", {"fault": "stall", "links": stalls}).event("fault", "hush", "injected")
-    story.at(6).event("fault", "gone", "intent", {"fault": "kill", "nodes": ["node-5"]})
-    story.event("node", "node-5", "killed", node="node-5").at(7).event("node", "node-5", "started", node="node-5")
-    story.event("fault", "on-off", "intent", {"fault": "flapping", "links": links})
-    story.event("fault", "bad", "intent", {"fault": "disk-error", "nodes": ["node-5"]})
-    story.event("fault", "bad", "injected")
-    return story
+    builder = JournalBuilder().event("run", "r", "begin").event("node", "node-4", "started", node="node-4")
+    builder.at(2).event("step", "work", "begin", {"do": "workload"})
+    builder.at(3).event("fault", "cut", "intent", {"fault": "cut", "links": links}).event("fault", "cut", "injected")
+    builder.at(4).event("fault", "cut", "recovering")
+    builder.at(5).event("fault", "hush", "intent", {"fault": "stall", "links": stalls}).event(
+        "fault", "hush", "injected"
+    )
+    builder.at(6).event("fault", "gone", "intent", {"fault": "kill", "nodes": ["node-5"]})
+    builder.event("node", "node-5", "killed", node="node-5").at(7).event("node", "node-5", "started", node="node-5")
+    builder.event("fault", "on-off", "intent", {"fault": "flapping", "links": links})
+    builder.event("fault", "bad", "intent", {"fault": "disk-error", "nodes": ["node-5"]})
+    builder.event("fault", "bad", "injected")
+    return builder
 
 
 def test_the_script_does_what_the_journal_says_at_its_times() -> None:
     links = {("node-4", "node-5"): ("link-4-5",), ("node-5", "node-4"): ("link-5-4",)}
-    found = schedule(told().journal(), links)
+    found = schedule(recorded_run().journal(), links)
     assert [(round(action.at, 1), action.verb, action.words[:2]) for action in found.actions] == [
         (1.1, "cut", ("node-4", "link-4-5")),
         (2.0, "restore", ("node-4", "link-4-5")),
@@ -78,7 +80,7 @@ def test_the_script_does_what_the_journal_says_at_its_times() -> None:
         "latency",
         "bandwidth",
     ]
-    assert [re.split(r"[ :]", sentence)[0] for sentence in found.missing] == ["on-off", "bad"]
+    assert [re.split(r"[ :]", message)[0] for message in found.missing] == ["on-off", "bad"]
 
 
 def sample(path: Path, target: str = "quorum") -> RunFolder:
@@ -86,7 +88,7 @@ def sample(path: Path, target: str = "quorum") -> RunFolder:
     plan = parse_plan(PLAN.replace("TARGET", target).replace("NODE\n", f"{NODES[target]}\n"), "plan.yaml")
     folder.plan.write_text(dump_plan(plan))
     with JournalWriter(folder.journal) as journal:
-        for event in told().events:
+        for event in recorded_run().events:
             journal.write(event.type, event.id, event.phase, event.data, node=event.node)
     RunVerdict(Verdict.VIOLATION, "3 records are lost", "lost", target, "7f3c", 9.0, 9, 0, ()).save(folder.verdict)
     Manifest(folder.name, "lost", target, "1", "process", 1, "7f3c", 0.0).save(folder.manifest)
@@ -108,13 +110,13 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_bundle_holds_the_run_and_a_plan_that_loads(unpacked: Path) -> None:
-    assert load_plan(unpacked / "plan.yaml").story == "lost"
+    assert load_plan(unpacked / "plan.yaml").scenario == "lost"
     run = RunFolder.open(unpacked / "run")
     assert (run.logs / "node-4.log").read_text() == "started\n"
     assert all(path.is_file() for path in (run.manifest, run.journal, run.verdict, run.report))
     said = (unpacked / "README.md").read_text()
     assert "fencepost replay run --backend docker" in said
-    assert "bad (disk-error): only fencepost can do that" in said
+    assert "bad (disk-error): only fencepost can inject it" in said
 
 
 def test_its_compose_file_has_a_pod_for_each_node_and_opens_nothing_to_others(unpacked: Path) -> None:
@@ -161,11 +163,11 @@ def test_compose_takes_its_file(unpacked: Path, program: tuple[str, ...]) -> Non
 def test_containers_run_what_a_bundle_brought(unpacked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = unpacked / "images" / "reference" / "code"
     monkeypatch.setenv(SOURCES, str(code))
-    context = reference_image.__wrapped__("cluster_impl").context
-    assert context["code/cluster_impl/__main__.py"] == code / "cluster_impl" / "__main__.py"
+    context = reference_image.__wrapped__("fencepost.cluster_impl").context
+    assert context["code/fencepost/cluster_impl/__main__.py"] == code / "fencepost" / "cluster_impl" / "__main__.py"
     monkeypatch.setenv(SOURCES, str(unpacked))
     with pytest.raises(UsageError, match="where there is no cluster_impl: name a bundle's images/reference/code"):
-        reference_image.__wrapped__("cluster_impl")
+        reference_image.__wrapped__("fencepost.cluster_impl")
 
 
 def test_a_run_is_not_packed_into_itself(tmp_path: Path) -> None:

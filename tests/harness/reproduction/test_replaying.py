@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import UsageError
-from harness.plan import dump_plan
-from harness.plan.model import Plan
-from harness.reproduction.command import replay_command
-from harness.reproduction.interval import wilson
-from harness.reproduction.replaying import Original, Replays, replay
-from harness.reproduction.signature import Signature
-from harness.run import Interrupted
-from results.records.folder import FolderError, Manifest, RunFolder
-from results.records.verdict import Finding, RunVerdict, Verdict
+from fencepost.harness.engine.run import RunInterrupt
+from fencepost.harness.errors import UsageError
+from fencepost.harness.plan import dump_plan
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.reproduction.interval import wilson
+from fencepost.harness.reproduction.replaying import Original, Replays, replay
+from fencepost.harness.reproduction.signature import Signature
+from fencepost.results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.records.replay_command import replay_command
+from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 from tests.harness.checkers.plans import plan
 
 
@@ -41,7 +41,7 @@ def test_the_interval_holds_what_was_seen_and_mirrors(runs: int, data: st.DataOb
 
 
 def test_a_count_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="3 of 2 runs is no count"):
+    with pytest.raises(ValueError, match="3 of 2 runs is not a count"):
         wilson(3, 2)
 
 
@@ -75,7 +75,7 @@ def play(played: Replays, verdicts: Sequence[RunVerdict]) -> Replays:
     def run(made: Plan) -> tuple[RunFolder, RunVerdict]:
         folder, verdict = RunFolder(Path("runs/r-2")), next(left, None)
         if verdict is None:
-            raise Interrupted(folder, found(Verdict.INFRASTRUCTURE))
+            raise RunInterrupt(folder, found(Verdict.INFRASTRUCTURE))
         return folder, verdict
 
     list(replay(played, run))
@@ -85,34 +85,34 @@ def play(played: Replays, verdicts: Sequence[RunVerdict]) -> Replays:
 def test_it_is_said_how_many_of_those_that_say_something_failed_as_before() -> None:
     others = [found(Verdict.PASS), found(Verdict.INFRASTRUCTURE, "x"), found(Verdict.VIOLATION, "HW-03")]
     played = play(replays(LOST, 6), [LOST, *others, found(Verdict.VIOLATION, "ACK-01"), found(Verdict.INCONCLUSIVE)])
-    assert played.sentence() == (
+    assert played.message() == (
         "2 of 5 failed as before (95 % interval 12% to 77%): 1 pass, 3 violation, 1 infrastructure, 1 inconclusive"
     )
     assert dict(played.broken) == {"ACK-01": 2, "SEG-01": 1}
     assert (played.worst, played.interrupted) == (Verdict.VIOLATION, False)
-    told = json.loads(json.dumps(played.to_json()))
-    assert (told["k"], told["n"], len(told["runs"])) == (2, 5, 6)
-    assert told["replay"] == "fencepost replay runs/r"
+    document = json.loads(json.dumps(played.to_json()))
+    assert (document["k"], document["n"], len(document["runs"])) == (2, 5, 6)
+    assert document["replay"] == "fencepost replay runs/r"
 
 
-def test_of_a_plan_that_nobody_ran_before_violations_are_counted() -> None:
+def test_of_a_plan_without_an_earlier_run_violations_are_counted() -> None:
     played = play(replays(None, 2), [LOST, found(Verdict.PASS)])
-    assert played.sentence().startswith("1 of 2 failed (95 % interval ")
+    assert played.message().startswith("1 of 2 failed (95 % interval ")
 
 
 def test_an_interrupt_leaves_what_there_is() -> None:
     played = play(replays(LOST, 20), [LOST, LOST])
     assert (len(played.done), played.hits, played.interrupted) == (2, 2, True)
     none = play(replays(LOST, 20), [])
-    assert (none.worst, none.sentence()) == (
+    assert (none.worst, none.message()) == (
         Verdict.INFRASTRUCTURE,
-        "nothing can be said of the target: no run came to its end",
+        "no run says anything about the target: no run came to its end",
     )
 
 
 def test_infrastructure_that_comes_again_is_counted() -> None:
     broken = found(Verdict.INFRASTRUCTURE, "x")
-    assert play(replays(broken, 2), [broken, found(Verdict.PASS)]).sentence().startswith("1 of 2 failed as before")
+    assert play(replays(broken, 2), [broken, found(Verdict.PASS)]).message().startswith("1 of 2 failed as before")
 
 
 def test_what_is_replayed_is_read_from_a_folder_or_from_a_plan_file_alone(tmp_path: Path) -> None:
@@ -123,17 +123,25 @@ def test_what_is_replayed_is_read_from_a_folder_or_from_a_plan_file_alone(tmp_pa
     original = Original.read(folder.path)
     assert (original.plan, original.backend, original.runs) == (plan(), "docker", tmp_path / "runs")
     assert original.failure == Signature.of(LOST)
+    assert original.planted_defect == ""
     alone = Original.read(folder.plan, tmp_path)
     assert (alone.plan, alone.backend, alone.failure) == (plan(), None, None)
 
 
-def test_what_cannot_be_replayed_is_said_in_a_sentence(tmp_path: Path) -> None:
+def test_a_run_with_a_planted_defect_is_replayed_with_it(tmp_path: Path) -> None:
+    folder = RunFolder.create_at(tmp_path / "r")
+    folder.plan.write_text(dump_plan(plan()))
+    Manifest("r", "s", "quorum", "1", "process", 1, "0", 0.0, planted_defect="no_self_fence").save(folder.manifest)
+    assert Original.read(folder.path).planted_defect == "no_self_fence"
+
+
+def test_what_cannot_be_replayed_is_said_in_a_message(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no run folder"):
         Original.read(tmp_path / "nothing")
     folder = RunFolder.create_at(tmp_path / "r")
     folder.plan.write_text(dump_plan(plan()))
     folder.verdict.write_text("{}")
-    with pytest.raises(FolderError, match=r"verdict\.json is no verdict that this version reads"):
+    with pytest.raises(FolderError, match=r"verdict\.json is not a verdict that this version can read"):
         Original.read(folder.path)
 
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plan.check import problems
-from harness.plan.file import dump_plan, parse_plan
-from harness.plan.injects import InjectStep
-from harness.plan.model import Plan
-from harness.reproduction.shrink.ddmin import ddmin
-from harness.reproduction.shrink.parts import Kind, named, parts, without
-from harness.reproduction.shrink.search import Shrunk, shrink
-from harness.reproduction.shrink.trials import Outcome, OutOfTime, Trials
+from fencepost.harness.plan.check import problems
+from fencepost.harness.plan.file import dump_plan, parse_plan
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.reproduction.shrink.ddmin import ddmin
+from fencepost.harness.reproduction.shrink.parts import PartKind, named, parts, without
+from fencepost.harness.reproduction.shrink.search import ShrinkResult, shrink
+from fencepost.harness.reproduction.shrink.trials import OutOfTime, TrialOutcome, Trials
 
 FOREVER = float("inf")
 
@@ -59,8 +59,8 @@ def test_twelve_things_of_which_one_matters_take_few_trials() -> None:
 
 
 PLAN = """\
-format: fencepost-plan/1
-story: much
+format: fencepost-plan/2
+scenario: much
 title: Much goes wrong
 document: KIP-631
 seed: 1
@@ -102,9 +102,11 @@ def plan() -> Plan:
     return parse_plan(PLAN, "plan.yaml")
 
 
-def shrunk(plan: Plan, fails: Callable[[Plan], bool], **settings: Any) -> Shrunk:
+def shrunk(plan: Plan, fails: Callable[[Plan], bool], **settings: Any) -> ShrinkResult:
     usual: dict[str, Any] = {"times": 1, "rate": 1.0, "deadline": FOREVER}
-    found = shrink(plan, Trials(lambda tried: Outcome.FAILED if fails(tried) else Outcome.OTHER, **(usual | settings)))
+    found = shrink(
+        plan, Trials(lambda tried: TrialOutcome.FAILED if fails(tried) else TrialOutcome.OTHER, **(usual | settings))
+    )
     assert found is not None
     return found
 
@@ -139,16 +141,16 @@ def test_every_plan_that_is_tried_can_be_run_and_none_is_tried_twice(plan: Plan)
 
 def test_what_goes_takes_along_what_refers_to_it(plan: Plan) -> None:
     whole = named(plan)
-    left = without(whole, [part for part in parts(whole, Kind.FAULT) if part.name == "cut"])
+    left = without(whole, [part for part in parts(whole, PartKind.FAULT) if part.name == "cut"])
     assert left is not None
     assert [step.as_ for step in left.steps if step.do != "await"][:3] == ["step-01", "old", "kill"]
     assert [item.that for item in left.coverage] == ["proven"]
-    assert not any(getattr(step, "condition", "") == "leader" for step in left.steps), "nobody makes it come true"
+    assert not any(getattr(step, "condition", "") == "leader" for step in left.steps), "no step makes it come true"
 
 
 def test_a_node_goes_with_its_replicas_but_not_the_last_of_its_kind(plan: Plan) -> None:
     whole = named(plan)
-    by_name = {part.name: part for part in parts(whole, Kind.NODE)}
+    by_name = {part.name: part for part in parts(whole, PartKind.NODE)}
     left = without(whole, [by_name["node-6"]])
     assert left is not None
     assert [topic.assignments for topic in left.topics] == [((4, 5), (5, 4), (4, 5)), ((4,),)]
@@ -165,11 +167,11 @@ def test_durations_and_partitions_are_made_less(plan: Plan) -> None:
     found = shrunk(plan, fails)
     assert [step.ms for step in found.plan.steps if step.do == "hold"] == [850]
     assert all(len(topic.assignments) == 1 for topic in found.plan.topics)
-    assert "ms of step-04: 850 in place of 1700" in found.dropped
+    assert "ms of step-04: 850 instead of 1700" in found.dropped
 
 
 def test_a_plan_that_does_not_fail_is_not_shrunk(plan: Plan) -> None:
-    assert shrink(plan, Trials(lambda tried: Outcome.OTHER, times=3, rate=0.8, deadline=FOREVER)) is None
+    assert shrink(plan, Trials(lambda tried: TrialOutcome.OTHER, times=3, rate=0.8, deadline=FOREVER)) is None
 
 
 def test_when_the_time_is_up_the_smallest_so_far_is_given(plan: Plan) -> None:
@@ -177,7 +179,7 @@ def test_when_the_time_is_up_the_smallest_so_far_is_given(plan: Plan) -> None:
     found = shrink(
         plan,
         Trials(
-            lambda tried: Outcome.FAILED if "kill" in faults(tried) else Outcome.OTHER,
+            lambda tried: TrialOutcome.FAILED if "kill" in faults(tried) else TrialOutcome.OTHER,
             times=1,
             rate=1.0,
             deadline=4,
@@ -190,13 +192,13 @@ def test_when_the_time_is_up_the_smallest_so_far_is_given(plan: Plan) -> None:
     assert "kill" in faults(found.plan)
 
 
-def of(*outcomes: Outcome, **settings: Any) -> Trials:
+def of(*outcomes: TrialOutcome, **settings: Any) -> Trials:
     left = iter(outcomes)
     usual: dict[str, Any] = {"times": 5, "rate": 0.8, "deadline": FOREVER}
     return Trials(lambda tried: next(left), **(usual | settings))
 
 
-YES, NO, NOTHING = Outcome.FAILED, Outcome.OTHER, Outcome.NOTHING
+YES, NO, NOTHING = TrialOutcome.FAILED, TrialOutcome.OTHER, TrialOutcome.NOTHING
 
 
 def test_a_rate_is_decided_as_soon_as_it_can_be(plan: Plan) -> None:

@@ -1,12 +1,13 @@
-"""What is made once for a version of Apache Kafka, with a stand-in for its JVM."""
+"""Files that are prepared once for a version of Apache Kafka, with a stand-in for its JVM."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-from harness.errors import InfrastructureError
-from harness.targets.prepared import prepare
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.targets.archives import DoesNotRun
+from fencepost.harness.targets.prepared import prepare
 
 pytestmark = pytest.mark.integration
 
@@ -20,12 +21,16 @@ if "kafka.tools.StorageTool" in arguments:
     data = pathlib.Path(properties["log.dirs"])
     data.mkdir()
     (data / "meta.properties").write_text("node.id=1")
-elif mode == "unarchived":
-    sys.exit("unrecognized option")
+elif mode == "unstarted":
+    print("2026-11-23 13:40:00,000 INFO [main] KafkaServer starting")
+    print("2026-11-23 13:40:00,001 ERROR [main] KafkaServer no such class")
+    sys.exit("gone")
 else:
     (pathlib.Path(properties["log.dirs"]) / "used").touch()
-    archive = next(each.split("=", 1)[1] for each in arguments if each.startswith("-XX:ArchiveClassesAtExit="))
-    signal.signal(signal.SIGTERM, lambda *_: (pathlib.Path(archive).touch(), sys.exit()))
+    archives = [each.split("=", 1)[1] for each in arguments if each.startswith("-XX:ArchiveClassesAtExit=")]
+    if archives and mode == "unarchived":
+        sys.exit("unrecognized option")
+    signal.signal(signal.SIGTERM, lambda *_: ([pathlib.Path(each).touch() for each in archives], sys.exit()))
     print("Kafka Server started", flush=True)
     signal.pause()
 """
@@ -60,6 +65,15 @@ def test_without_a_class_archive_nodes_still_start(capsys: pytest.CaptureFixture
     assert made.data.is_dir()
     assert not made.classes.exists()
     assert "nodes start slower" in capsys.readouterr().err
+
+
+def test_a_release_that_does_not_start_is_refused_in_one_line_and_is_tried_again() -> None:
+    with pytest.raises(DoesNotRun) as raised:
+        prepare("9.9.9", Jvm("unstarted"))
+    assert "\n" not in str(raised.value)
+    assert "Apache Kafka 9.9.9 does not run on this machine" in str(raised.value)
+    assert str(raised.value).endswith("KafkaServer no such class")
+    assert prepare("9.9.9", Jvm("works")).classes.exists()
 
 
 def test_a_directory_that_cannot_be_formatted_is_an_error_and_is_tried_again() -> None:

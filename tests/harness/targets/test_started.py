@@ -7,22 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from faults.capabilities import Reach
-from faults.registry import build
-from harness.cli.byhand import plan_by_hand
-from harness.clients.zookeeper.server import ask_server
-from harness.cluster import Cluster
-from harness.errors import InfrastructureError
-from harness.plan.model import Plan
-from harness.targets.registration import holder
-from harness.targets.target import load, load_file, names
-from results.records.folder import RunFolder
-from results.records.journal import JournalWriter, read_journal
+from fencepost.faults.capabilities import ProbeResult
+from fencepost.faults.registry import build
+from fencepost.harness.cli.interactive import interactive_plan
+from fencepost.harness.clients.zookeeper.server import ask_server
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.processes.command import no_name_tables
+from fencepost.harness.targets.registration import holder
+from fencepost.harness.targets.registry import VARIABLE, load, load_file, names
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import JournalWriter, read_journal
 
 pytestmark = pytest.mark.integration
 
 
-AROUND_ZOOKEEPER = [name for name in names() if load_file(name).dialect.around_zookeeper]
+ZOOKEEPER_TARGETS = [name for name in names() if load_file(name).dialect.uses_zookeeper]
 
 
 @contextmanager
@@ -39,24 +40,32 @@ def _up(plan: Plan, folder: Path) -> Iterator[Cluster]:
         yield cluster
 
 
-@pytest.mark.parametrize("name", names())
-def test_nodes_start_behind_links_and_a_killed_one_returns(name: str, tmp_path: Path) -> None:
-    with _up(plan_by_hand(name), tmp_path / "run") as cluster:
+BY_COMMAND = str(Path(__file__).with_name("quorum-by-command.yaml"))
+"""The reference cluster, started by the driver `command` alone."""
+MOUNTS = pytest.mark.skipif(no_name_tables() is not None, reason=f"no name tables: {no_name_tables()}")
+
+
+@pytest.mark.parametrize("name", [*names(), pytest.param(BY_COMMAND, marks=MOUNTS)], ids=lambda name: Path(name).stem)
+def test_nodes_start_behind_links_and_a_killed_one_returns(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    with _up(interactive_plan(name), tmp_path / "run") as cluster:
         others = {node.name for node in cluster.layout.nodes if not node.is_broker}
         assert cluster.processes.peers("node-4") & others
-        assert all(cluster.links.reach("node-4", other, 5) is Reach.ANSWERED for other in others)
+        assert all(cluster.links.reach("node-4", other, 5) is ProbeResult.ANSWERED for other in others)
         cluster.processes.kill("node-5")
         cluster.processes.start("node-5")
         cluster.await_serving(["node-5"])
         assert cluster.problems() == []
 
 
-@pytest.mark.parametrize("name", AROUND_ZOOKEEPER)
+@pytest.mark.parametrize("name", ZOOKEEPER_TARGETS)
 def test_an_ensemble_talks_through_its_links_and_outlives_its_leader(name: str, tmp_path: Path) -> None:
-    with _up(plan_by_hand(name, servers=3), tmp_path / "run") as cluster:
+    with _up(interactive_plan(name, servers=3), tmp_path / "run") as cluster:
         servers = [node.name for node in cluster.layout.zookeepers]
         for source, destination in permutations(servers, 2):
-            assert cluster.links.reach(source, destination, 5) is Reach.ANSWERED
+            assert cluster.links.reach(source, destination, 5) is ProbeResult.ANSWERED
         (leader,) = (node.name for node in cluster.layout.zookeepers if ask_server(node.front, 1).mode == "leader")
         cut = build("isolate", cluster, {"nodes": [leader], "from": [each for each in servers if each != leader]})
         cut.set_up()
@@ -74,7 +83,7 @@ def test_an_ensemble_talks_through_its_links_and_outlives_its_leader(name: str, 
 
 
 def test_apache_kafka_is_started_again_only_when_its_registration_is_gone(tmp_path: Path) -> None:
-    with _up(plan_by_hand("apache-kafka-zk"), tmp_path / "run") as cluster:
+    with _up(interactive_plan("apache-kafka-zk"), tmp_path / "run") as cluster:
         cluster.processes.kill("node-5")
         cluster.processes.start("node-5")
         assert holder(cluster.layout, 5) is None

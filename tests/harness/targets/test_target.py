@@ -6,18 +6,21 @@ from typing import Literal
 
 import pytest
 
-from cluster_impl.config import load_config
-from faults.capabilities import Capability
-from harness.errors import HarnessError, UsageError
-from harness.network.addresses import Addresses
-from harness.network.layout import Layout, Node, Role, site_names
-from harness.plan.conditions import ActiveController, Registered, ReplicaOffline, Watches
-from harness.plan.injects import InjectCut
-from harness.plan.model import Plan, Timing, TopicSpec, Topology
-from harness.plan.probes import DescribeQuorumProbe, MetadataProbe, UpdateMetadataProbe
-from harness.plan.steps import Bind, Roll, Step
-from harness.targets import target as targets
-from harness.targets.target import Dialect, Installation, UnknownTarget, load, load_file, new_uuid, write_properties
+from fencepost.cluster_impl.config.load import load_config
+from fencepost.faults.capabilities import Capability
+from fencepost.faults.links.cut import CutParameters
+from fencepost.harness.errors import HarnessError, UsageError
+from fencepost.harness.network.addresses import Addresses
+from fencepost.harness.network.layout import Layout, Node, Role, site_names
+from fencepost.harness.plan.conditions import ActiveController, Registered, ReplicaOffline, Watches
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.model import Plan, Timing, TopicSpec, Topology
+from fencepost.harness.plan.probes import DescribeQuorumProbe, MetadataProbe, UpdateMetadataProbe
+from fencepost.harness.plan.steps import Bind, Roll, Step
+from fencepost.harness.targets import registry as targets
+from fencepost.harness.targets.registry import UnknownTarget, load, load_file
+from fencepost.harness.targets.target import Installation, new_uuid, write_properties
 
 ADDRESSES = Addresses(20)
 
@@ -44,6 +47,7 @@ def test_every_target_file_is_right_and_its_driver_exists(name: str) -> None:
     assert target.file.name == name
     assert target.version == target.file.version
     assert set(target.file.timing) == set(Timing.model_fields)
+    assert type(target).__module__.startswith("fencepost."), "a second copy of the module, and none in a wheel"
 
 
 def test_every_dialect_has_its_targets() -> None:
@@ -55,7 +59,7 @@ def test_every_dialect_has_its_targets() -> None:
     for name in ("zk-controller", "apache-kafka-zk"):
         assert load_file(name).dialect is Dialect.ZOOKEEPER
     for name in ("zk-controller", "apache-kafka-zk", "leader-driven"):
-        assert load_file(name).dialect.around_zookeeper
+        assert load_file(name).dialect.uses_zookeeper
         assert load_file(name).capabilities == set(Capability)
 
 
@@ -66,24 +70,29 @@ def test_a_version_is_a_parameter_of_the_reference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reference", "sentence"),
+    ("reference", "message"),
     [
         ("kafka", "there is no target 'kafka': the targets are apache-kafka, apache-kafka-zk, leader-driven, "),
         ("zk-controller:7", "zk-controller has no version '7'"),
         ("apache-kafka-zk:4.0.0", "Apache Kafka 4.0.0 runs without ZooKeeper: ask for apache-kafka:4.0.0"),
         ("quorum:7", "quorum has no version '7'"),
-        ("apache-kafka:new", "'new' is no version of Apache Kafka"),
+        ("apache-kafka:new", "'new' is not a version of Apache Kafka"),
+        (
+            "apache-kafka:9.9.9",
+            r"apache-kafka has no release '9.9.9': its releases are >=3.2,<4.5; one is looked f",
+        ),
+        ("apache-kafka-zk:0.8.2", r"apache-kafka-zk has no release '0.8.2': its releases are >=0.10.2,<4.0"),
     ],
 )
-def test_a_target_that_does_not_exist_is_refused_with_a_sentence(reference: str, sentence: str) -> None:
-    with pytest.raises(HarnessError, match=sentence):
+def test_a_target_that_does_not_exist_is_refused_with_a_message(reference: str, message: str) -> None:
+    with pytest.raises(HarnessError, match=message):
         load(reference)
 
 
 def test_a_wrong_key_in_a_target_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(targets, "FILES", tmp_path)
     (tmp_path / "odd.yaml").write_text("name: odd\ncapabilitys: [links]\n")
-    with pytest.raises(UsageError, match="capabilitys"):
+    with pytest.raises(UsageError, match=r"unknown key `capabilitys` at .*odd.yaml:2; did you mean `capabilities`"):
         load_file("odd")
     with pytest.raises(UnknownTarget):
         load_file("odder")
@@ -97,14 +106,14 @@ def test_the_plan_s_timeouts_reach_the_configuration(name: str, installation: In
 
 
 @pytest.mark.parametrize("name", targets.names())
-def test_peers_are_told_a_name_and_clients_the_main_site_s_address(name: str, installation: Installation) -> None:
+def test_peers_get_a_name_and_clients_the_main_site_s_address(name: str, installation: Installation) -> None:
     properties = load(name).properties(BROKER, installation)
     assert properties["listeners"] == "INTERNAL://127.20.0.4:9090,CLIENT://127.20.0.4:9092"
     assert properties["advertised.listeners"] == "INTERNAL://node-4:9090,CLIENT://127.20.200.4:9092"
 
 
 @pytest.mark.parametrize("name", ["quorum", "apache-kafka"])
-def test_controllers_are_told_a_name_for_each_other(name: str, installation: Installation) -> None:
+def test_controllers_get_a_name_for_each_other(name: str, installation: Installation) -> None:
     properties = load(name).properties(CONTROLLER, installation)
     assert properties["listeners"] == "CONTROLLER://127.20.0.1:9090"
     assert properties["advertised.listeners"] == "CONTROLLER://node-1:9090"
@@ -140,7 +149,7 @@ def test_the_design_without_controllers_is_asked_for_and_counts_into_the_node_s_
 
 def test_a_level_that_a_target_lacks_is_refused_wherever_the_plan_names_it() -> None:
     file = load_file("zk-controller")
-    plan = Plan(story="s", title="s", document="d", seed=1, target="zk-controller", topology=Topology(nodes=()))
+    plan = Plan(scenario="s", title="s", document="d", seed=1, target="zk-controller", topology=Topology(nodes=()))
     file.check_levels(plan.model_copy(update={"level": "heartbeats"}))
     rolls = plan.model_copy(update={"steps": (Roll(node="node-4", level="shipped"),)})
     for wrong in (plan.model_copy(update={"level": "shipped"}), rolls):
@@ -151,54 +160,56 @@ def test_a_level_that_a_target_lacks_is_refused_wherever_the_plan_names_it() -> 
 @pytest.mark.parametrize(
     ("step", "what"),
     [
-        (InjectCut(as_="cut", from_="node-4", to="controllers"), "`controllers`"),
+        (inject("cut", CutParameters(from_="node-4", to="controllers")), "`controllers`"),
         (MetadataProbe(node="active-controller"), "`active-controller`"),
         (UpdateMetadataProbe(node="node-4"), "`active-controller`"),
         (ActiveController(within_ms=1), "`active-controller`"),
         (DescribeQuorumProbe(node="node-4"), "`describe-quorum`"),
         (Bind(as_="e", value="controller-epoch"), "`controller-epoch`"),
-        (ReplicaOffline(node="node-4", partition="t-0", within_ms=1), "nobody in `asked`"),
+        (ReplicaOffline(node="node-4", partition="t-0", within_ms=1), "no node in `asked`"),
     ],
 )
 def test_a_plan_about_controllers_is_refused_where_there_are_none(step: Step, what: str) -> None:
-    plan = Plan(story="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()), steps=(step,))
+    plan = Plan(scenario="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()), steps=(step,))
     load_file("zk-controller").check_design(plan)
-    with pytest.raises(UsageError, match=f"has {what}: leader-driven has no controllers, all is decided in `zookee"):
+    with pytest.raises(UsageError, match=f"has {what}, but leader-driven has no controllers: its state is in `zookee"):
         load_file("leader-driven").check_design(plan)
 
 
 def test_no_broker_is_started_first_to_be_controller_where_there_is_none() -> None:
     topology = Topology(nodes=(), controller="node-4")
-    plan = Plan(story="s", title="s", document="d", seed=1, target="x", topology=topology)
+    plan = Plan(scenario="s", title="s", document="d", seed=1, target="x", topology=topology)
     load_file("zk-controller").check_design(plan)
-    with pytest.raises(UsageError, match="wants node-4 as the first controller: leader-driven has none"):
+    with pytest.raises(UsageError, match="names node-4 as first controller, but leader-driven has no controllers"):
         load_file("leader-driven").check_design(plan)
 
 
 def test_a_plan_about_zookeeper_is_refused_where_there_is_none() -> None:
-    plan = Plan(story="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()))
+    plan = Plan(scenario="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()))
     watches = plan.model_copy(update={"steps": (Watches(as_="w", kind="any", count=0, within_ms=1),)})
     load_file("leader-driven").check_design(watches)
-    with pytest.raises(UsageError, match="the step w is about ZooKeeper, and quorum runs without it"):
+    with pytest.raises(UsageError, match="the step w needs ZooKeeper, but quorum runs without it"):
         load_file("quorum").check_design(watches)
 
 
 def test_what_a_fault_waits_for_is_held_against_the_design_too() -> None:
-    plan = Plan(story="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()))
-    elected = InjectCut(as_="cut", from_="node-4", to="node-5", when=ActiveController(within_ms=1))
-    with pytest.raises(UsageError, match="`when` of the step cut has `active-controller`: leader-driven has no contr"):
+    plan = Plan(scenario="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()))
+    elected = inject("cut", CutParameters(from_="node-4", to="node-5"), when=ActiveController(within_ms=1))
+    with pytest.raises(
+        UsageError, match="`when` of the step cut has `active-controller`, but leader-driven has no contr"
+    ):
         load_file("leader-driven").check_design(plan.model_copy(update={"steps": (elected,)}))
-    registered = InjectCut(as_="cut", from_="node-4", to="node-5", when=Registered(node="node-4", within_ms=1))
+    registered = inject("cut", CutParameters(from_="node-4", to="node-5"), when=Registered(node="node-4", within_ms=1))
     load_file("leader-driven").check_design(plan.model_copy(update={"steps": (registered,)}))
-    with pytest.raises(UsageError, match="`when` of the step cut is about ZooKeeper, and quorum runs without it"):
+    with pytest.raises(UsageError, match="`when` of the step cut needs ZooKeeper, but quorum runs without it"):
         load_file("quorum").check_design(plan.model_copy(update={"steps": (registered,)}))
 
 
 def test_topics_are_prepared_only_where_a_broker_finds_them_when_it_starts() -> None:
     prepared = (TopicSpec(name="t", assignments=((4,),), prepared=True),)
-    plan = Plan(story="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()), topics=prepared)
+    plan = Plan(scenario="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()), topics=prepared)
     load_file("leader-driven").check_design(plan)
-    with pytest.raises(UsageError, match="zk-controller makes topics by request only: drop `prepared` of t"):
+    with pytest.raises(UsageError, match="zk-controller creates topics by request only: drop `prepared` of t"):
         load_file("zk-controller").check_design(plan)
 
 
@@ -209,15 +220,15 @@ def test_a_duplicate_claims_the_id_of_another_under_a_name_of_its_own(installati
     assert properties["controller.quorum.voters"] == "1@node-1:9090,2@node-2:9090"
 
 
-def test_a_controller_before_3_9_is_told_no_name_since_it_would_refuse_it(installation: Installation) -> None:
+def test_a_controller_before_3_9_gets_no_name_since_it_would_refuse_it(installation: Installation) -> None:
     assert "advertised.listeners" not in load("apache-kafka:3.6.2").properties(CONTROLLER, installation)
     assert "advertised.listeners" in load("apache-kafka:3.9.1").properties(CONTROLLER, installation)
 
 
 TWO_DIRS = [replace(node, log_dirs=2) for node in (BROKER, DUPLICATE)]
 REFERENCE = [("quorum", "plaintext", node) for node in (CONTROLLER, BROKER, DUPLICATE)]
-AROUND_ZOOKEEPER = ("zk-controller", "leader-driven")
-REFERENCE += [(name, each, node) for name in AROUND_ZOOKEEPER for each in ("plaintext", "sasl") for node in TWO_DIRS]
+ZOOKEEPER_TARGETS = ("zk-controller", "leader-driven")
+REFERENCE += [(name, each, node) for name in ZOOKEEPER_TARGETS for each in ("plaintext", "sasl") for node in TWO_DIRS]
 
 
 @pytest.mark.parametrize(("name", "security", "node"), REFERENCE)
@@ -236,7 +247,7 @@ def test_the_reference_cluster_takes_what_its_target_writes(
 
 @pytest.mark.parametrize("name", ["quorum", "apache-kafka", "apache-kafka-zk"])
 def test_a_driver_that_knows_no_logins_refuses_a_plan_that_wants_them(name: str, installation: Installation) -> None:
-    with pytest.raises(UsageError, match="not set up for `security: sasl`"):
+    with pytest.raises(UsageError, match="does not support `security: sasl`"):
         load(name).properties(BROKER, replace(installation, security="sasl"))
 
 

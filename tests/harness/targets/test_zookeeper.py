@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InfrastructureError
-from harness.network.addresses import Addresses
-from harness.network.layout import Layout, Node, Role, site_names
-from harness.plan.model import Timing
-from harness.targets import kafka_zk, zookeeper_jars
-from harness.targets.target import Installation, load_file
-from harness.targets.zookeeper import ZooKeeperServers, connect, serves, unready
-from harness.targets.zookeeper_jars import ZooKeeperJars, found_jars
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network.addresses import Addresses
+from fencepost.harness.network.layout import Layout, Node, Role, site_names
+from fencepost.harness.plan.model import Timing
+from fencepost.harness.targets import kafka_zk, zookeeper_jars
+from fencepost.harness.targets.registry import load_file
+from fencepost.harness.targets.target import Installation
+from fencepost.harness.targets.zookeeper import ZooKeeperServers, connect, serves, unready
+from fencepost.harness.targets.zookeeper_jars import ZooKeeperJars, found_jars
 
 ADDRESSES = Addresses(20)
 SERVERS = ZooKeeperServers(ZooKeeperJars("nowhere", (Path("/jars/zookeeper.jar"),)))
@@ -133,8 +134,8 @@ def test_the_jars_of_this_machine_make_a_server_that_serves(tmp_path: Path) -> N
     jars = found_jars()
     if jars is None:
         pytest.skip("there are no jars of ZooKeeper here")
-    with ZooKeeperServers(jars).lonely(tmp_path) as endpoint:
+    with ZooKeeperServers(jars).standalone(tmp_path) as endpoint:
         assert serves(endpoint)
     assert not serves(endpoint)
-    nobody = Node("zk-1", 1, 1, frozenset({Role.ZOOKEEPER}), "127.0.0.1")
-    assert unready([nobody]) == "zk-1 serves no sessions"
+    silent = Node("zk-1", 1, 1, frozenset({Role.ZOOKEEPER}), "127.0.0.1")
+    assert unready([silent]) == "zk-1 accepts no sessions"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.records.folder import FolderError, Manifest, RunFolder, short_digest
 
 DAY = date(2026, 11, 21)
 
@@ -23,14 +23,14 @@ def test_a_new_run_is_refused_in_a_taken_folder(tmp_path: Path) -> None:
 def test_only_a_folder_with_a_plan_is_opened(tmp_path: Path) -> None:
     with pytest.raises(FolderError, match=r"no plan\.yaml"):
         RunFolder.open(tmp_path)
-    (tmp_path / "plan.yaml").write_text("format: fencepost-plan/1\n")
+    (tmp_path / "plan.yaml").write_text("format: fencepost-plan/2\n")
     assert RunFolder.open(tmp_path).journal == tmp_path / "journal.jsonl"
 
 
 def manifest() -> Manifest:
     return Manifest(
         run="2026-11-21-7f3c9a21",
-        story="cut",
+        scenario="cut",
         target="apache-kafka",
         target_version="4.3.1",
         backend="process",
@@ -45,6 +45,18 @@ def test_a_manifest_is_read_back(tmp_path: Path) -> None:
     manifest().save(tmp_path / "manifest.json")
     assert Manifest.load(tmp_path / "manifest.json") == manifest()
     assert [each.name for each in tmp_path.iterdir()] == ["manifest.json"]
+
+
+def test_a_manifest_from_before_identities_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.json"
+    manifest().save(path)
+    added = ("programs", "target_digest", "target_commit", "planted_defect", "planted_nodes", "ci")
+    path.write_text(json.dumps({key: value for key, value in json.loads(path.read_text()).items() if key not in added}))
+    assert Manifest.load(path) == manifest()
+
+
+def test_a_digest_is_shown_by_its_first_digits() -> None:
+    assert short_digest("sha256:" + "0b3f" * 16) == "0b3f0b3f0b3f"
 
 
 @pytest.mark.parametrize("change", [{"format": "other/9"}, {"surprise": 1}])

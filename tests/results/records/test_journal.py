@@ -1,11 +1,12 @@
 import json
+import resource
 import threading
 from pathlib import Path
 
 import pytest
 
-from results.records.events import PHASES, UnknownEvent
-from results.records.journal import JournalError, JournalWriter, being_written, read_journal
+from fencepost.results.records.events import PHASES, UnknownEvent
+from fencepost.results.records.journal import JournalError, JournalWriter, being_written, read_journal
 
 
 def write_three(path: Path) -> None:
@@ -58,6 +59,22 @@ def test_the_journal_of_an_earlier_run_is_not_continued(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="already holds"):
         JournalWriter(path)
     assert len(read_journal(path).events) == 3
+
+
+def test_after_one_event_that_could_not_be_written_none_is_written(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    journal = JournalWriter(tmp_path / "journal.jsonl")
+    journal.write("note", "a", "seen")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            journal.write("note", "b", "seen", {"text": "x" * 400})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with pytest.raises(OSError, match="File too large"):
+        journal.write("note", "c", "seen")
+    journal.close()
+    assert [event.id for event in read_journal(tmp_path / "journal.jsonl").events] in (["a"], ["a", "b"])
 
 
 def test_an_event_after_the_end_is_refused(tmp_path: Path) -> None:
@@ -121,7 +138,7 @@ def test_a_missing_line_in_the_middle_is_named(tmp_path: Path) -> None:
     write_three(path)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[2])
-    assert [str(damage) for damage in read_journal(path).damaged] == ["line 2: event 2 stands where event 1 belongs"]
+    assert [str(damage) for damage in read_journal(path).damaged] == ["line 2: event 2 is in the place of event 1"]
 
 
 @pytest.mark.parametrize("line", ["[]", "{}", '{"type": "op"}', "nonsense", "null", "\xff"])

@@ -1,8 +1,18 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from results.records.verdict import Basis, Counterexample, Finding, RunVerdict, Verdict
+from fencepost.results.records.files import write_json
+from fencepost.results.records.requirements import RequirementResult, RequirementState
+from fencepost.results.records.verdict import (
+    Basis,
+    Counterexample,
+    Finding,
+    RunVerdict,
+    Verdict,
+    requirement_states,
+)
 
 
 def finding() -> Finding:
@@ -10,7 +20,7 @@ def finding() -> Finding:
         verdict=Verdict.VIOLATION,
         check="lost-write",
         title="Acknowledged records are gone",
-        sentence="220 records acknowledged with acks=all are gone.",
+        message="220 records acknowledged with acks=all are gone.",
         requirement="ACK-01",
         level="never",
         at=20.5,
@@ -54,13 +64,19 @@ def test_a_verdict_is_read_back(tmp_path: Path) -> None:
     verdict = RunVerdict(
         verdict=Verdict.VIOLATION,
         headline="220 records are gone.",
-        story="duplicate",
+        scenario="duplicate",
         target="apache-kafka:4.3.1",
         plan_hash="7f3c9a21",
         duration=30.4,
         events=10,
         torn=1,
         findings=(finding(),),
+        requirements=(
+            RequirementResult(
+                "ACK-01", RequirementState.BROKEN, "No record is lost.", "D", "S", "https://example.org", "A note."
+            ),
+            RequirementResult("ACME-01", RequirementState.NOT_EXERCISED),
+        ),
     )
     verdict.save(tmp_path / "verdict.json")
     assert RunVerdict.load(tmp_path / "verdict.json") == verdict
@@ -70,4 +86,38 @@ def test_a_withdrawn_finding_keeps_its_observation_and_says_why() -> None:
     withdrawn = finding().withdrawn("the links were bypassed.")
     assert withdrawn.verdict is Verdict.INCONCLUSIVE
     assert withdrawn.counterexample == finding().counterexample
-    assert withdrawn.sentence.endswith("the links were bypassed.")
+    assert withdrawn.message.endswith("the links were bypassed.")
+
+
+def test_the_weightiest_finding_decides_the_state_of_a_requirement() -> None:
+    def judged(verdict: Verdict, requirement: str, **rest: Any) -> Finding:
+        return Finding(verdict, "check", "title", "message.", requirement=requirement, **rest)
+
+    findings = [
+        judged(Verdict.PASS, "A"),
+        judged(Verdict.VIOLATION, "A"),
+        judged(Verdict.INCONCLUSIVE, "B"),
+        judged(Verdict.PASS, "B"),
+        judged(Verdict.PASS, "C", difference="AK-01"),
+        judged(Verdict.PASS, "D"),
+        judged(Verdict.PASS, "D", evidence={"judged": 0}),
+        judged(Verdict.PASS, "E", evidence={"judged": 0}),
+        Finding(Verdict.INFRASTRUCTURE, "harness", "title", "message."),
+    ]
+    assert requirement_states(findings, ["D", "F"]) == {
+        "A": RequirementState.BROKEN,
+        "B": RequirementState.NOT_COVERED,
+        "C": RequirementState.AS_LISTED,
+        "D": RequirementState.HELD,
+        "E": RequirementState.NOT_EXERCISED,
+        "F": RequirementState.NOT_EXERCISED,
+    }
+
+
+def test_a_verdict_from_before_requirements_were_listed_gets_their_states_from_its_findings(tmp_path: Path) -> None:
+    path = tmp_path / "verdict.json"
+    verdict = RunVerdict(Verdict.VIOLATION, "220 records are gone.", "s", "quorum", "0", 1.0, 1, 0, (finding(),))
+    stored = verdict.to_json()
+    del stored["requirements"]
+    write_json(path, stored)
+    assert RunVerdict.load(path).requirement("ACK-01") == RequirementResult("ACK-01", RequirementState.BROKEN)

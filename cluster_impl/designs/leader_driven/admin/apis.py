@@ -1,27 +1,27 @@
-"""The requests that only brokers of this design answer, as handlers of their listeners."""
+"""Handlers for the requests that only brokers of this design answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cluster_impl.api.serving import guarded
-from cluster_impl.designs.leader_driven.admin.administrator import Administrator
-from cluster_impl.designs.leader_driven.admin.partition_requests import (
+from fencepost.cluster_impl.api.serving import when_serving
+from fencepost.cluster_impl.designs.leader_driven.admin.administrator import Administrator
+from fencepost.cluster_impl.designs.leader_driven.admin.partition_requests import (
     MoreResult,
     PartitionAnswer,
     PartitionRequests,
     TopicAnswer,
 )
-from cluster_impl.replication.control_plane import ControlPlane
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Handler, Request
+from fencepost.cluster_impl.replication.control_plane import ControlPlane
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import Handler, Request
 
 _REFUSAL = "This broker does not serve clients now."
 
 
 def admin_handlers(control: ControlPlane, administrator: Administrator) -> Mapping[int, Handler]:
-    """By API key; each refuses while the broker does not serve."""
+    """Return the handlers by API key; each refuses while the broker does not serve."""
     requests = PartitionRequests(administrator)
 
     async def create(body: m.CreatePartitionsRequest, _: Request) -> m.CreatePartitionsResponse:
@@ -34,11 +34,11 @@ def admin_handlers(control: ControlPlane, administrator: Administrator) -> Mappi
         return await requests.list_reassignments(body)
 
     return {
-        m.CreatePartitionsRequest.API_KEY: guarded(control, m.CreatePartitionsRequest, create, _refused_create),
-        m.AlterPartitionReassignmentsRequest.API_KEY: guarded(
+        m.CreatePartitionsRequest.API_KEY: when_serving(control, m.CreatePartitionsRequest, create, _refused_create),
+        m.AlterPartitionReassignmentsRequest.API_KEY: when_serving(
             control, m.AlterPartitionReassignmentsRequest, alter, _refused_alter
         ),
-        m.ListPartitionReassignmentsRequest.API_KEY: guarded(
+        m.ListPartitionReassignmentsRequest.API_KEY: when_serving(
             control, m.ListPartitionReassignmentsRequest, listed, _refused_list
         ),
     }

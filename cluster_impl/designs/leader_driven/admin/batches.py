@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from cluster_impl.coordination.steps import Absent, Children, Create, Delete, Names, NotEmpty, Present, Steps, run
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.reading import running_brokers
-from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Procedure
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.coordination.steps import (
+    Absent,
+    Create,
+    Delete,
+    Present,
+    Steps,
+)
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Await, Command, Procedure
+from fencepost.cluster_impl.designs.leader_driven.admin.reading import running_brokers
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 LOOK_AGAIN = 1.0
-"""Seconds after which a wait for live brokers asks anew which ones live."""
+"""Seconds between two reads of the live brokers during a wait."""
 
 
 def chunks(indexes: Collection[int], size: int) -> Iterator[list[int]]:
+    """Yield the indexes in ascending order, at most `size` at a time."""
     ordered = sorted(indexes)
     for at in range(0, len(ordered), size):
         yield ordered[at : at + size]
 
 
 def announce(topic: str, replicas: Mapping[int, Sequence[int]]) -> Steps[None]:
-    """Write what each partition is to have below /partitions_reassigned; what is there is left as it is."""
+    """Write the target replicas of each partition to /partitions_reassigned, unless an entry exists."""
     missing = dict(replicas)
-    while missing:  # whoever completes a reassignment may take the topic's znode away when it is empty
+    while missing:  # a leader that completes a reassignment may delete the topic's empty znode
         wanted = [(index, znodes.reassigned(TopicPartition(topic, index)), each) for index, each in missing.items()]
         creates = [Create(path, znodes.write_replicas(each)) for _, path, each in wanted]
         _, *outcomes = yield [Create(znodes.reassigned_topic(topic)), *creates]
@@ -35,32 +42,17 @@ def announce(topic: str, replicas: Mapping[int, Sequence[int]]) -> Steps[None]:
 
 
 def forget_empty(topic: str) -> Steps[None]:
-    """Take the topic's znode below /partitions_reassigned away unless something is in it."""
+    """Delete the topic's znode below /partitions_reassigned if it is empty."""
     yield [Delete(znodes.reassigned_topic(topic))]
 
 
-def delete_trees(roots: Sequence[str]) -> Steps[None]:
-    """With all that is in them, also if replicas put something there meanwhile."""
-    left = list(roots)
-    while left:
-        outcomes = yield [Children(path) for path in left]
-        below = [
-            f"{path}/{name}"
-            for path, outcome in zip(left, outcomes, strict=True)
-            if isinstance(outcome, Names)
-            for name in outcome.names
-        ]
-        yield from run([Delete(path) for path in below])
-        outcomes = yield [Delete(path) for path in left]
-        left = [path for path, outcome in zip(left, outcomes, strict=True) if isinstance(outcome, NotEmpty)]
-
-
 def await_consumed(command: Command, requests: Mapping[str, int]) -> Procedure[dict[str, int]]:
-    """Until the live brokers have taken their requests (path -> broker id); those that they have not, in the end.
+    """Wait until the live brokers have taken their requests; return those that are left after the timeout.
 
-    A broker that ends meanwhile is waited for no more: its requests stay in its queue.
+    `requests` and the result map the path of each request to its broker id. A broker that ends meanwhile is not waited
+    for; its requests stay in its queue.
     """
-    until = command.now() + command.patience
+    until = command.now() + command.timeout_s
     left = dict(requests)
     while left:
         running = yield from running_brokers()

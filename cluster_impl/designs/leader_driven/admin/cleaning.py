@@ -1,43 +1,51 @@
-"""What a failed attempt to make partitions left ("cleanFailedTopicCreationAttempts").
+"""Cleaning up after a failed attempt to create partitions ("cleanFailedTopicCreationAttempts").
 
-The document's loop would go over every topic that is being reassigned; here it is the one topic that is to be made.
+The loop in the document covers every topic under reassignment; here it covers only the topic that is to be created.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from cluster_impl.coordination.steps import Delete, SetData, Steps, names, run
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.batches import await_consumed, chunks, delete_trees, forget_empty
-from cluster_impl.designs.leader_driven.admin.reading import Partition, Topic, numbers, read_topic
-from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Procedure
-from cluster_impl.designs.leader_driven.admin.sending import send_as_far_as_possible
-from cluster_impl.designs.leader_driven.state_changes.request import StateChange
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.coordination.steps import Delete, SetData, Steps, names, run
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.admin.batches import (
+    await_consumed,
+    chunks,
+    forget_empty,
+)
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Await, Command, CommandFailed, Procedure
+from fencepost.cluster_impl.designs.leader_driven.admin.reading import StoredPartition, StoredTopic, numbers, read_topic
+from fencepost.cluster_impl.designs.leader_driven.admin.sending import send_as_far_as_possible
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange
+from fencepost.cluster_impl.designs.on_zookeeper.trees import delete_trees
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire.errors import Error
 
 
 def clean_failed_topic_creation_attempts(command: Command, name: str) -> Procedure[None]:
-    """Raises Failed if a partition of the topic lives: then there is nothing that failed, and the topic exists."""
+    """Remove what failed attempts to create the topic left behind.
+
+    Raises CommandFailed if a partition of the topic is live: then no attempt failed, and the topic exists.
+    """
     topic = yield from read_topic(name)
     if topic.live:
         yield from _forget_creations(topic)
         being_deleted = any(each.is_being_deleted for each in topic.partitions.values())
         what = "is being deleted; delete it again if that was cut short" if being_deleted else "already exists"
-        raise Failed(Error.TOPIC_ALREADY_EXISTS, f"Topic {name} {what}.")
+        raise CommandFailed(Error.TOPIC_ALREADY_EXISTS, f"Topic {name} {what}.")
     yield from clean_partitions(command, name, list(topic.partitions.values()))
     if topic.topic_id is not None:
         yield [Delete(znodes.topic(name))]
 
 
-def clean_partitions(command: Command, topic: str, unfinished: Collection[Partition]) -> Procedure[None]:
+def clean_partitions(command: Command, topic: str, unfinished: Collection[StoredPartition]) -> Procedure[None]:
     """Close and forget partitions that were announced and never assigned.
 
-    First the empty list takes the place of the replicas: a broker that starts between its request to close and the end
-    of the announcement would make its replica again. The paths go when the live brokers have closed theirs: one that
-    has become leader there would lead on for a while, beside the leader of the next attempt. A broker that does not
-    close its replica in time holds up nobody for good.
+    First the announced replicas are replaced by the empty list; otherwise a broker that starts between its close
+    request and the end of the announcement would create its replica again. The paths are deleted once the live brokers
+    have closed theirs: a broker that leads such a partition would otherwise go on leading beside the leader of the next
+    attempt. A broker that does not close its replica in time does not block the clean-up.
     """
     by_index = {each.index: each for each in unfinished}
     brokers = numbers((yield from names(znodes.STATE))) if by_index else []
@@ -58,7 +66,7 @@ def clean_partitions(command: Command, topic: str, unfinished: Collection[Partit
                 for broker_id in _holders(by_index[index], brokers)
             ],
         )
-        until = command.now() + command.patience
+        until = command.now() + command.timeout_s
         yield from await_consumed(command, {path: broker_id for _, broker_id, path in sent})
         yield Await([znodes.leader(each) for each in which.values()], until)
         yield from delete_trees([znodes.partition(each) for each in which.values()])
@@ -67,14 +75,18 @@ def clean_partitions(command: Command, topic: str, unfinished: Collection[Partit
         yield from forget_empty(topic)
 
 
-def _holders(of: Partition, brokers: Collection[int]) -> Collection[int]:
-    """Who may have a replica: anybody where a clean-up or a deletion that was cut short has left the empty list."""
+def _holders(of: StoredPartition, brokers: Collection[int]) -> Collection[int]:
+    """Return the brokers that may have a replica: any broker if an interrupted clean-up or deletion left the empty
+    list."""
     return brokers if of.is_being_deleted else sorted(of.named)
 
 
-def _forget_creations(topic: Topic) -> Steps[None]:
-    """A partition that lives and is still announced with the same replicas was made by who ended just then. One that is
-    announced with others is being moved, or deleted: that is not ours to end."""
+def _forget_creations(topic: StoredTopic) -> Steps[None]:
+    """Delete the announcements of live partitions, left by a creation that was interrupted at its end.
+
+    They name the same replicas as the assignment. An announcement with other replicas is a reassignment or a deletion,
+    and is left alone.
+    """
     made = [each for each in topic.live.values() if each.marker is not None and each.marker.replicas == each.replicas]
     if made:
         yield [

@@ -1,11 +1,11 @@
-"""Deletion of partitions and topics ("Remove partition for existing topic", "Delete topic").
+"""Deleting partitions and topics ("Remove partition for existing topic", "Delete topic").
 
-The empty list under /partitions_reassigned asks the leader to have every replica closed, itself included, whereupon
-/leader goes. The leader writes the list once more when the last request is in its queue: the version tells who waits
-that nothing was forgotten. Where nobody leads, or the leader ended before that, this command puts the requests itself:
-a replica that is asked twice is closed once.
+The empty list under /partitions_reassigned tells the leader to have every replica closed, its own included, after which
+/leader is deleted. Once the last request is in its queue, the leader writes the list again; the new version tells the
+waiting command that no replica was forgotten. If there is no leader, or the leader ended before that, the command puts
+the requests itself: a replica that gets two requests closes once.
 
-Live brokers are waited for. What a dead one has to close stays in its queue.
+The command waits for live brokers. The requests of a dead broker stay in its queue.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from cluster_impl.coordination.steps import (
+from fencepost.cluster_impl.coordination.steps import (
     Children,
     Delete,
     Done,
@@ -26,51 +26,59 @@ from cluster_impl.coordination.steps import (
     Steps,
     run,
 )
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.batches import (
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.admin.batches import (
     announce,
     await_consumed,
     chunks,
-    delete_trees,
     forget_empty,
 )
-from cluster_impl.designs.leader_driven.admin.cleaning import clean_partitions
-from cluster_impl.designs.leader_driven.admin.naming import check_name
-from cluster_impl.designs.leader_driven.admin.reading import Partition, read_partitions, read_topic, running_brokers
-from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Procedure
-from cluster_impl.designs.leader_driven.admin.sending import send_as_far_as_possible
-from cluster_impl.designs.leader_driven.state_changes.request import StateChange, read_request
-from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.leader_driven.admin.cleaning import clean_partitions
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Await, Command, CommandFailed, Procedure
+from fencepost.cluster_impl.designs.leader_driven.admin.reading import (
+    StoredPartition,
+    read_partitions,
+    read_topic,
+    running_brokers,
+)
+from fencepost.cluster_impl.designs.leader_driven.admin.sending import send_as_far_as_possible
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange, read_request
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.designs.on_zookeeper.trees import delete_trees
+from fencepost.cluster_impl.designs.shared.topic_requests import check_name, unknown_topic
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire.errors import Error
 
 
 def delete_topic(command: Command, name: str) -> Procedure[None]:
-    """With partitions that never came to be. Raises Failed; what is left then is deleted by the next attempt."""
+    """Delete the topic, with partitions that were never assigned.
+
+    Raises CommandFailed; the next attempt deletes what is left.
+    """
     check_name(name)
     topic = yield from read_topic(name)
     if topic.topic_id is None and not topic.partitions:
-        raise Failed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
+        raise unknown_topic(name)
     yield from clean_partitions(command, name, [each for each in topic.partitions.values() if each.replicas is None])
     yield from delete_partitions(command, name, list(topic.live))
     [outcome] = yield [Delete(znodes.topic(name))]
     if isinstance(outcome, NotEmpty):
-        sentence = f"{znodes.topic(name)} holds something that is no partition; the partitions are gone."
-        raise Failed(Error.UNKNOWN_SERVER_ERROR, sentence)
+        message = f"{znodes.topic(name)} holds a child that is not a partition; the partitions are deleted."
+        raise CommandFailed(Error.UNKNOWN_SERVER_ERROR, message)
 
 
 def delete_partition(command: Command, name: str, index: int) -> Procedure[None]:
-    """The last one of a topic, so that its partitions stay numbered without a gap. Raises Failed."""
+    """Delete the last partition of a topic, so that the numbers stay without a gap. Raises CommandFailed."""
     check_name(name)
     topic = yield from read_topic(name)
     if topic.topic_id is None or index not in topic.partitions:
-        raise Failed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {index} of topic {name}.")
+        raise CommandFailed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {index} of topic {name}.")
     if index != max(topic.partitions):
-        sentence = f"Only the last partition of a topic can be deleted, and that is {max(topic.partitions)}."
-        raise Failed(Error.INVALID_PARTITIONS, sentence)
+        message = f"Only the last partition of a topic can be deleted; here it is {max(topic.partitions)}."
+        raise CommandFailed(Error.INVALID_PARTITIONS, message)
     if len(topic.partitions) == 1:
-        sentence = f"Partition {index} is the only one of topic {name}: delete the topic."
-        raise Failed(Error.INVALID_PARTITIONS, sentence)
+        message = f"Partition {index} is the only one of topic {name}: delete the topic."
+        raise CommandFailed(Error.INVALID_PARTITIONS, message)
     if topic.partitions[index].replicas is None:
         yield from clean_partitions(command, name, [topic.partitions[index]])
     else:
@@ -78,17 +86,19 @@ def delete_partition(command: Command, name: str, index: int) -> Procedure[None]
 
 
 def delete_partitions(command: Command, topic: str, indexes: Collection[int]) -> Procedure[None]:
-    """Raises Failed at the first partitions that cannot be deleted."""
+    """Delete these partitions. Raises CommandFailed at the first that cannot be deleted."""
     for done, chunk in enumerate(chunks(indexes, command.at_once), start=1):
-        yield from command.in_room(len(chunk), _delete(command, topic, chunk))
-        command.tell(f"{min(done * command.at_once, len(indexes))} of {len(indexes)} partitions of {topic} are gone")
+        yield from command.within_limit(len(chunk), _delete(command, topic, chunk))
+        command.report_progress(
+            f"{min(done * command.at_once, len(indexes))} of {len(indexes)} partitions of {topic} are gone"
+        )
     yield from forget_empty(topic)
 
 
 @dataclass(slots=True)
-class _Doomed:
-    """Partitions on their way out: who may hold a replica of each, and the version at which this command left its
-    empty list."""
+class _PartitionDeletions:
+    """Partitions that are being deleted: the brokers that may hold a replica of each, and the version at which this
+    command left its empty list."""
 
     holders: dict[int, set[int]] = field(default_factory=dict)
     marked_at: dict[int, int] = field(default_factory=dict)
@@ -96,34 +106,34 @@ class _Doomed:
 
 def _delete(command: Command, topic: str, indexes: Collection[int]) -> Procedure[None]:
     which = {index: TopicPartition(topic, index) for index in indexes}
-    until = command.now() + command.patience
-    doomed = _Doomed()
+    until = command.now() + command.timeout_s
+    deletions = _PartitionDeletions()
     partitions = yield from read_partitions(topic, indexes)
     while True:
-        yield from _mark(topic, partitions, doomed)
+        yield from _mark(topic, partitions, deletions)
         yield from _await_no_leader(command, which, until)
         partitions = yield from read_partitions(topic, indexes)
         if all(each.is_being_deleted for each in partitions.values()):
             break
         if command.now() >= until:
             raise _not_deleted(command, topic, [i for i, each in partitions.items() if not each.is_being_deleted])
-        # A leader that was about to complete a reassignment took the empty list away with it.
-    requests = yield from _closing(command, topic, partitions, doomed)
+        # A leader that completed a reassignment at the same moment deleted the empty list.
+    requests = yield from _closing(command, topic, partitions, deletions)
     left = yield from await_consumed(command, requests)
     if left:
-        sentence = f"broker {', '.join(map(str, sorted(set(left.values()))))} did not close its replicas"
-        raise _not_deleted(command, topic, indexes, sentence)
+        message = f"broker {', '.join(map(str, sorted(set(left.values()))))} did not close its replicas"
+        raise _not_deleted(command, topic, indexes, message)
     yield from delete_trees([znodes.partition(each) for each in which.values()])
     yield from run([Delete(znodes.reassigned(each)) for each in which.values()])
 
 
-def _mark(topic: str, partitions: Mapping[int, Partition], doomed: _Doomed) -> Steps[None]:
-    """Give every partition the empty list."""
+def _mark(topic: str, partitions: Mapping[int, StoredPartition], deletions: _PartitionDeletions) -> Steps[None]:
+    """Write the empty list for every partition."""
     for index, each in partitions.items():
-        doomed.holders.setdefault(index, set()).update(each.named)
+        deletions.holders.setdefault(index, set()).update(each.named)
     unmarked = [index for index, each in partitions.items() if each.marker is None]
     yield from announce(topic, dict.fromkeys(unmarked, ()))
-    doomed.marked_at.update(dict.fromkeys(unmarked, 0))
+    deletions.marked_at.update(dict.fromkeys(unmarked, 0))
     moving = {index: each.marker for index, each in partitions.items() if each.marker and each.marker.replicas}
     outcomes = yield from run(
         [
@@ -133,7 +143,7 @@ def _mark(topic: str, partitions: Mapping[int, Partition], doomed: _Doomed) -> S
     )
     for index, outcome in zip(moving, outcomes, strict=True):
         if isinstance(outcome, Done):
-            doomed.marked_at[index] = outcome.version
+            deletions.marked_at[index] = outcome.version
 
 
 def _await_no_leader(command: Command, which: Mapping[int, TopicPartition], until: float) -> Procedure[None]:
@@ -150,36 +160,36 @@ def _await_no_leader(command: Command, which: Mapping[int, TopicPartition], unti
         if isinstance(each, Found)
     }
     if leaders:
-        sentence = f"broker {', '.join(map(str, sorted(leaders)))} still leads"
-        raise _not_deleted(command, topic, led, sentence)
+        message = f"broker {', '.join(map(str, sorted(leaders)))} still leads"
+        raise _not_deleted(command, topic, led, message)
 
 
 def _closing(
-    command: Command, topic: str, partitions: Mapping[int, Partition], doomed: _Doomed
+    command: Command, topic: str, partitions: Mapping[int, StoredPartition], deletions: _PartitionDeletions
 ) -> Steps[dict[str, int]]:
-    """The requests that close what these partitions have, put where their leader did not; by path whose they are."""
-    asked_by_leader = {
+    """Put the close requests that no leader has put; return all of them as path -> broker id."""
+    requested_by_leader = {
         index
         for index, each in partitions.items()
-        if each.marker is not None and each.marker.version > doomed.marked_at.get(index, each.marker.version)
+        if each.marker is not None and each.marker.version > deletions.marked_at.get(index, each.marker.version)
     }
     wanted = []
     for index, each in partitions.items():
-        holders = doomed.holders[index] | each.named
-        if index in asked_by_leader:
+        holders = deletions.holders[index] | each.named
+        if index in requested_by_leader:
             holders -= set(each.replicas or ())
         wanted += [(StateChange.CLOSE_REPLICA, TopicPartition(topic, index), broker) for broker in sorted(holders)]
     sent = yield from send_as_far_as_possible(command, wanted)
     requests = {path: broker_id for _, broker_id, path in sent}
-    if asked_by_leader:
-        brokers = {broker for index in asked_by_leader for broker in partitions[index].replicas or ()}
+    if requested_by_leader:
+        brokers = {broker for index in requested_by_leader for broker in partitions[index].replicas or ()}
         running = yield from running_brokers()
-        requests.update((yield from _queued(topic, asked_by_leader, brokers & running)))
+        requests.update((yield from _queued(topic, requested_by_leader, brokers & running)))
     return requests
 
 
 def _queued(topic: str, indexes: Collection[int], brokers: Iterable[int]) -> Steps[dict[str, int]]:
-    """The requests to close these partitions that the brokers have not taken yet."""
+    """Return the close requests for these partitions that the brokers have not taken yet, as path -> broker id."""
     requests = {}
     for broker_id in sorted(brokers):
         [listed] = yield [Children(znodes.state(broker_id))]
@@ -198,10 +208,10 @@ def _queued(topic: str, indexes: Collection[int], brokers: Iterable[int]) -> Ste
     return requests
 
 
-def _not_deleted(command: Command, topic: str, indexes: Collection[int], why: str = "") -> Failed:
+def _not_deleted(command: Command, topic: str, indexes: Collection[int], why: str = "") -> CommandFailed:
     few = ", ".join(map(str, sorted(indexes)[:5])) + (f" and {len(indexes) - 5} more" if len(indexes) > 5 else "")
-    return Failed(
+    return CommandFailed(
         Error.REQUEST_TIMED_OUT,
-        f"Partition {few} of topic {topic} could not be deleted within {command.patience:g} s"
-        f"{f': {why}' if why else ''}. It stays marked for deletion, and the next attempt goes on.",
+        f"Partition {few} of topic {topic} could not be deleted within {command.timeout_s:g} s"
+        f"{f': {why}' if why else ''}. It stays marked for deletion, and the next attempt continues.",
     )

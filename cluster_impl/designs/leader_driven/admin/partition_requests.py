@@ -1,4 +1,4 @@
-"""CreatePartitions, AlterPartitionReassignments and ListPartitionReassignments."""
+"""The requests CreatePartitions, AlterPartitionReassignments and ListPartitionReassignments."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from cluster_impl.coordination.steps import Steps, names
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.adding import await_leaders
-from cluster_impl.designs.leader_driven.admin.administrator import Administrator
-from cluster_impl.designs.leader_driven.admin.creating import MorePartitions, check_more, create_partitions
-from cluster_impl.designs.leader_driven.admin.reading import Partition, read_topic
-from cluster_impl.designs.leader_driven.admin.reassigning import reassign
-from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, Procedure
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.coordination.steps import Steps, names
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.admin.adding import await_leaders
+from fencepost.cluster_impl.designs.leader_driven.admin.administrator import Administrator
+from fencepost.cluster_impl.designs.leader_driven.admin.creating import MorePartitions, check_more, create_partitions
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, CommandFailed, Procedure
+from fencepost.cluster_impl.designs.leader_driven.admin.reading import StoredPartition, read_topic
+from fencepost.cluster_impl.designs.leader_driven.admin.reassigning import reassign
+from fencepost.cluster_impl.designs.shared.topic_requests import check_named_once
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
 
 MoreResult = m.CreatePartitionsResponse.CreatePartitionsTopicResult
 Reassignable = m.AlterPartitionReassignmentsRequest.ReassignableTopic
@@ -26,36 +27,39 @@ Ongoing = m.ListPartitionReassignmentsResponse.OngoingPartitionReassignment
 
 
 class PartitionRequests:
+    """Answers the three requests; each topic is handled on its own, all side by side."""
+
     def __init__(self, administrator: Administrator) -> None:
         self._administrator = administrator
 
     async def create(self, request: m.CreatePartitionsRequest) -> m.CreatePartitionsResponse:
-        named = Counter(topic.name for topic in request.topics)
-        results = [self._create(topic, named[topic.name] > 1, request) for topic in request.topics]
+        """Add partitions to topics, and answer when they have leaders or the client's timeout is over. Does not
+        raise."""
+        occurrences = Counter(topic.name for topic in request.topics)
+        results = [self._create(topic, occurrences, request) for topic in request.topics]
         return m.CreatePartitionsResponse(results=await asyncio.gather(*results))
 
     async def _create(
         self,
         topic: m.CreatePartitionsRequest.CreatePartitionsTopic,
-        is_named_twice: bool,
+        occurrences: Counter[str],
         request: m.CreatePartitionsRequest,
     ) -> MoreResult:
         timeout = request.timeout_ms / 1000
         assignment = None if topic.assignments is None else [each.broker_ids for each in topic.assignments]
         more = MorePartitions(topic.name, topic.count, assignment)
         try:
-            if is_named_twice:
-                raise Failed(Error.INVALID_REQUEST, f"The request names topic {topic.name} more than once.")
+            check_named_once(topic.name, occurrences)
             await self._administrator.look(lambda: check_more(more), timeout, f"The check of topic {topic.name}")
             if not request.validate_only:
                 work = self._administrator.carry_out_alone(topic.name, lambda command: _create(command, more), timeout)
                 await self._administrator.within(timeout, work, f"The creation of partitions of topic {topic.name}")
-        except Failed as failed:
+        except CommandFailed as failed:
             return MoreResult(name=topic.name, error_code=failed.error, error_message=str(failed))
         return MoreResult(name=topic.name)
 
     async def reassign(self, request: m.AlterPartitionReassignmentsRequest) -> m.AlterPartitionReassignmentsResponse:
-        """Answered when it is written down; the leaders go on from there."""
+        """Write down the reassignments and answer at once; the leaders carry them out."""
         named = Counter(topic.name for topic in request.topics)
         return m.AlterPartitionReassignmentsResponse(
             allow_replication_factor_change=request.allow_replication_factor_change,
@@ -73,26 +77,29 @@ class PartitionRequests:
         same_factor = not request.allow_replication_factor_change
         try:
             if is_named_twice or len(wanted) != len(indexes):
-                raise Failed(Error.INVALID_REQUEST, "The request names this partition, or its topic, more than once.")
+                raise CommandFailed(
+                    Error.INVALID_REQUEST, "The request names this partition, or its topic, more than once."
+                )
             work = self._administrator.carry_out_alone(
                 topic.name, lambda command: reassign(command, topic.name, wanted, same_factor=same_factor), timeout
             )
-            refused: Mapping[int, Failed] = await self._administrator.within(
+            refused: Mapping[int, CommandFailed] = await self._administrator.within(
                 timeout, work, f"The reassignment of partitions of topic {topic.name}"
             )
-        except Failed as failed:
+        except CommandFailed as failed:
             refused = dict.fromkeys(indexes, failed)
         return TopicAnswer(name=topic.name, partitions=[_answer(index, refused.get(index)) for index in indexes])
 
     async def list_reassignments(
         self, request: m.ListPartitionReassignmentsRequest
     ) -> m.ListPartitionReassignmentsResponse:
+        """Return the reassignments under way of the requested partitions, or of all. Does not raise."""
         wanted = None if request.topics is None else {each.name: each.partition_indexes for each in request.topics}
         try:
             topics = await self._administrator.look(
                 lambda: _ongoing(wanted), request.timeout_ms / 1000, "The search for reassignments"
             )
-        except Failed as failed:
+        except CommandFailed as failed:
             return m.ListPartitionReassignmentsResponse(error_code=failed.error, error_message=str(failed))
         return m.ListPartitionReassignmentsResponse(topics=topics)
 
@@ -101,18 +108,18 @@ def _create(command: Command, more: MorePartitions) -> Procedure[None]:
     layout = yield from create_partitions(command, more)
     without = yield from await_leaders(command, more.topic, list(layout))
     if without:
-        sentence = f"The partitions are created, and {len(without)} of them have no leader yet."
-        raise Failed(Error.REQUEST_TIMED_OUT, sentence)
+        message = f"The partitions are created, and {len(without)} of them have no leader yet."
+        raise CommandFailed(Error.REQUEST_TIMED_OUT, message)
 
 
-def _answer(index: int, refused: Failed | None) -> PartitionAnswer:
+def _answer(index: int, refused: CommandFailed | None) -> PartitionAnswer:
     if refused is None:
         return PartitionAnswer(partition_index=index)
     return PartitionAnswer(partition_index=index, error_code=refused.error, error_message=str(refused))
 
 
 def _ongoing(wanted: Mapping[str, Sequence[int]] | None) -> Steps[list[OngoingTopic]]:
-    """What is being moved, until it is over in every respect. Partitions in the making and on their way out are not."""
+    """Return the reassignments under way, until their last step is done; without creations and deletions."""
     marked = yield from names(znodes.REASSIGNED)
     topics = []
     for name in marked:
@@ -132,8 +139,8 @@ def _ongoing(wanted: Mapping[str, Sequence[int]] | None) -> Steps[list[OngoingTo
     return topics
 
 
-def _moving(partition: Partition, replicas: Sequence[int], target: Sequence[int]) -> Ongoing:
-    """`replicas` are all that may have one now, the new ones last, as Kafka lists them."""
+def _moving(partition: StoredPartition, replicas: Sequence[int], target: Sequence[int]) -> Ongoing:
+    """Describe one reassignment. `replicas` are all that may hold one now, the new ones last, as Kafka lists them."""
     adding = [each for each in target if each not in replicas]
     return Ongoing(
         partition_index=partition.index,

@@ -1,4 +1,4 @@
-"""What administrative commands read of the cluster, in few large batches."""
+"""Reads for administrative commands, in few large batches."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from cluster_impl.coordination.steps import Absent, Exists, Found, Get, Present, Stat, Steps, names, read, run
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.znodes import InSync, Leader
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.coordination.steps import Absent, Exists, Found, Get, Present, Stat, Steps, names, read, run
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState, Leader
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What /partitions_reassigned says of a partition, and at which version; no replicas: it is being deleted."""
+    """The entry of a partition in /partitions_reassigned and its version; no replicas mean that it is being deleted."""
 
     replicas: tuple[int, ...]
     version: int
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
-    """`replicas` is None while the partition is in the making, and after a deletion that was cut short."""
+class StoredPartition:
+    """A partition in ZooKeeper. `replicas` is None during its creation and after an interrupted deletion."""
 
     index: int
     replicas: tuple[int, ...] | None
@@ -39,41 +39,46 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
-    """`topic_id` is None where only /partitions_reassigned still knows the topic."""
+class StoredTopic:
+    """A topic in ZooKeeper. `topic_id` is None if only /partitions_reassigned still knows it."""
 
     name: str
     topic_id: UUID | None
     config: Mapping[str, str]
-    partitions: Mapping[int, Partition]
+    partitions: Mapping[int, StoredPartition]
 
     @property
-    def live(self) -> dict[int, Partition]:
-        """Those that have replicas, by index."""
+    def live(self) -> dict[int, StoredPartition]:
+        """The partitions that have replicas, by index."""
         return {index: each for index, each in self.partitions.items() if each.replicas is not None}
 
 
 def live_brokers() -> Steps[list[int]]:
-    """Those that are registered."""
+    """Return the ids of the registered brokers."""
     return numbers((yield from names(znodes.BROKER_IDS)))
 
 
 def running_brokers() -> Steps[set[int]]:
-    """Those that have claimed their ids. One that starts takes its requests, and can lead, before it is registered."""
+    """Return the ids that are claimed or registered.
+
+    A broker that starts takes its requests, and can lead, before it is registered.
+    """
     claimed = numbers((yield from names(znodes.CLAIMS)))
     return {*claimed, *(yield from live_brokers())}
 
 
 def numbers(among: Collection[str]) -> list[int]:
-    """The names that are whole numbers, sorted."""
+    """Return the names that are whole numbers, sorted."""
     return sorted(int(name) for name in among if name.isdecimal())
 
 
 def topic_names() -> Steps[list[str]]:
+    """Return the names of all topics."""
     return (yield from names(znodes.TOPICS))
 
 
 def topics_by_id() -> Steps[dict[UUID, str]]:
+    """Return the names of all topics by their ids."""
     listed = yield from topic_names()
     outcomes = yield from run([Exists(znodes.topic(name)) for name in listed])
     return {
@@ -83,19 +88,19 @@ def topics_by_id() -> Steps[dict[UUID, str]]:
     }
 
 
-def read_topic(name: str) -> Steps[Topic]:
-    """As far as anything of it is there. Raises MalformedZnode."""
+def read_topic(name: str) -> Steps[StoredTopic]:
+    """Read everything that is there of a topic. Raises MalformedZnode."""
     found = yield from read(znodes.topic(name))
     topic_id = znodes.topic_id(name, found.stat.czxid) if isinstance(found, Found) else None
     config = znodes.read_topic(name, found.data).config if isinstance(found, Found) else {}
     listed = numbers((yield from names(znodes.topic(name))))
     marked = numbers((yield from names(znodes.reassigned_topic(name))))
     partitions = yield from read_partitions(name, sorted({*listed, *marked}))
-    return Topic(name, topic_id, config, partitions)
+    return StoredTopic(name, topic_id, config, partitions)
 
 
-def read_partitions(topic: str, indexes: Collection[int]) -> Steps[dict[int, Partition]]:
-    """Each of these, also where nothing is there. Raises MalformedZnode."""
+def read_partitions(topic: str, indexes: Collection[int]) -> Steps[dict[int, StoredPartition]]:
+    """Read each of these partitions, also absent ones. Raises MalformedZnode."""
     which = [TopicPartition(topic, index) for index in indexes]
     outcomes = yield from run(
         [Get(path) for each in which for path in (znodes.replicas(each), znodes.reassigned(each))]
@@ -103,7 +108,7 @@ def read_partitions(topic: str, indexes: Collection[int]) -> Steps[dict[int, Par
     partitions = {}
     for at, each in enumerate(which):
         replicas, marker = outcomes[2 * at], outcomes[2 * at + 1]
-        partitions[each.partition] = Partition(
+        partitions[each.partition] = StoredPartition(
             each.partition,
             znodes.read_replicas(each, replicas.data) if isinstance(replicas, Found) else None,
             Marker(znodes.read_reassigned(each, marker.data), marker.stat.version)
@@ -114,13 +119,15 @@ def read_partitions(topic: str, indexes: Collection[int]) -> Steps[dict[int, Par
 
 
 @dataclass(frozen=True, slots=True)
-class Leadership:
+class PartitionLeadership:
+    """The leader and the ISR of a partition; None where the znode is absent."""
+
     leader: Leader | None
-    in_sync: InSync | None
+    in_sync: IsrState | None
 
     @property
     def serves(self) -> bool:
-        """Whether the leader has its epoch, and has written who is in sync with it."""
+        """True if the leader has its epoch and has written its ISR."""
         return (
             self.leader is not None
             and self.in_sync is not None
@@ -129,14 +136,14 @@ class Leadership:
         )
 
 
-def read_leaderships(topic: str, indexes: Collection[int]) -> Steps[dict[int, Leadership]]:
-    """Who leads each of these partitions, and who is in sync. Raises MalformedZnode."""
+def read_leaderships(topic: str, indexes: Collection[int]) -> Steps[dict[int, PartitionLeadership]]:
+    """Read the leader and the ISR of each of these partitions. Raises MalformedZnode."""
     which = [TopicPartition(topic, index) for index in indexes]
     outcomes = yield from run([Get(path) for each in which for path in (znodes.leader(each), znodes.isr(each))])
     found = {}
     for at, each in enumerate(which):
         leader, isr = outcomes[2 * at], outcomes[2 * at + 1]
-        found[each.partition] = Leadership(
+        found[each.partition] = PartitionLeadership(
             znodes.read_leader(each, leader.data) if isinstance(leader, Found) else None,
             znodes.read_isr(each, isr.data, isr.stat.version) if isinstance(isr, Found) else None,
         )
@@ -144,6 +151,7 @@ def read_leaderships(topic: str, indexes: Collection[int]) -> Steps[dict[int, Le
 
 
 def stat_of(path: str) -> Steps[Stat | None]:
+    """Return the stat of a znode, or None if it is absent."""
     [outcome] = yield [Exists(path)]
     assert isinstance(outcome, Present | Absent)
     return outcome.stat if isinstance(outcome, Present) else None

@@ -6,39 +6,39 @@ import logging
 from collections import defaultdict
 from collections.abc import Sequence
 
-from cluster_impl.coordination.steps import Create, Created, Exists, Present, Steps
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.seam import Command, Failed
-from cluster_impl.designs.leader_driven.state_changes.queue import NotQueued, put
-from cluster_impl.designs.leader_driven.state_changes.request import (
+from fencepost.cluster_impl.coordination.steps import Create, Created, Exists, Present, Steps
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, CommandFailed
+from fencepost.cluster_impl.designs.leader_driven.state_changes.queue import NotQueued, put
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import (
     StateChange,
     StateChangeRequest,
     write_request,
 )
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
 
 Wanted = tuple[StateChange, TopicPartition, int]
-"""What is asked for a partition, of which broker."""
+"""The change, the partition and the broker id of a request to send."""
 Sent = tuple[TopicPartition, int, str]
-"""For which partition, of which broker; and the path of the request in its queue."""
+"""The partition, the broker id and the queue path of a request that was sent."""
 
 
 def send(command: Command, wanted: Sequence[Wanted]) -> Steps[list[Sent]]:
-    """Raises Failed when a request cannot be put; those before it are in their queues."""
+    """Put all requests. Raises CommandFailed if one cannot be put; earlier ones stay in their queues."""
     sent, problems = yield from _send(command, wanted)
     if problems:
-        raise Failed(Error.BROKER_NOT_AVAILABLE, f"Not every broker could be asked: {problems[0]}.")
+        raise CommandFailed(Error.BROKER_NOT_AVAILABLE, f"Not every broker could be sent its request: {problems[0]}.")
     return sent
 
 
 def send_as_far_as_possible(command: Command, wanted: Sequence[Wanted]) -> Steps[list[Sent]]:
-    """For requests to close: a broker that cannot be asked finds out by itself when it starts."""
+    """Put as many close requests as possible; a broker that gets none finds out when it starts."""
     sent, problems = yield from _send(command, wanted)
     for problem in problems:
-        log.warning("a replica was not asked to close: %s", problem)
+        log.warning("a close request could not be sent: %s", problem)
     return sent
 
 

@@ -1,1 +1,1 @@
-"""A broker of this design as one process on one ZooKeeper session: everything around its replicas."""
+"""A broker of this design: one process, one ZooKeeper session at a time, and everything but its replicas."""

@@ -1,4 +1,4 @@
-"""Which replicas ZooKeeper gives to a broker ("get replica info from ZK and compute AR")."""
+"""Reading which replicas ZooKeeper assigns to a broker ("get replica info from ZK and compute AR")."""
 
 from __future__ import annotations
 
@@ -6,25 +6,31 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cluster_impl.coordination.steps import Children, Found, Get, Names, Steps, run
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.coordination.steps import Children, Found, Get, Names, Steps, run
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class AssignedReplicas:
-    """`own` are those that /replicas or /partitions_reassigned gives to the broker; of the `unknown` nobody can say,
-    since what is there cannot be read."""
+    """The replicas of a broker.
+
+    `own` are those that /replicas or /partitions_reassigned assigns to it. `unknown` are partitions whose znodes cannot
+    be read.
+    """
 
     own: frozenset[TopicPartition]
     unknown: frozenset[TopicPartition]
 
 
 def read_assigned_replicas(broker_id: int) -> Steps[AssignedReplicas]:
-    """RAR is read before AR: who is taken from the first to the second meanwhile is found in either."""
+    """Read the replicas of the broker.
+
+    RAR is read before AR, so a replica that moves from one to the other meanwhile is found in at least one.
+    """
     reassigned = yield from _partitions_under(znodes.REASSIGNED)
     assigned = yield from _partitions_under(znodes.TOPICS)
     paths = [*map(znodes.reassigned, reassigned), *map(znodes.replicas, assigned)]
@@ -38,14 +44,16 @@ def read_assigned_replicas(broker_id: int) -> Steps[AssignedReplicas]:
             if broker_id in read(at, znode.data):
                 own.add(at)
         except MalformedZnode as error:
-            log.error("%s: whose replicas they are is unknown: %s", at, error)
+            log.error("%s: the assigned brokers are unknown: %s", at, error)
             unknown.add(at)
     return AssignedReplicas(frozenset(own), frozenset(unknown - own))
 
 
 def read_in_sync(broker_id: int, among: Sequence[TopicPartition]) -> Steps[frozenset[TopicPartition]]:
-    """Those whose ISR names the broker, or cannot be read: its log may be the only one with all that was
-    acknowledged."""
+    """Return the partitions whose ISR names the broker or cannot be read.
+
+    The broker's log may be the only one with all acknowledged records of these.
+    """
     found = yield from run([Get(znodes.isr(at)) for at in among])
     in_sync = set()
     for at, znode in zip(among, found, strict=True):
@@ -55,7 +63,7 @@ def read_in_sync(broker_id: int, among: Sequence[TopicPartition]) -> Steps[froze
             if broker_id in znodes.read_isr(at, znode.data, znode.stat.version).isr:
                 in_sync.add(at)
         except MalformedZnode as error:
-            log.error("%s: whether it is in sync here is unknown: %s", at, error)
+            log.error("%s: the in-sync replicas are unknown, so this broker counts as one: %s", at, error)
             in_sync.add(at)
     return frozenset(in_sync)
 

@@ -1,5 +1,8 @@
-"""The claim of a broker id, taken before anything else: brokers register last, so a second process with the id would
-drain the queue of the first, and could lead, before it found the registration taken (decision DLD-01)."""
+"""The claim of a broker id, taken before everything else (decision DLD-01).
+
+Brokers register last. Without a claim, a second process with the same id would drain the queue of the first, and could
+lead, before it found the id registered.
+"""
 
 from __future__ import annotations
 
@@ -7,49 +10,51 @@ import logging
 import os
 import socket
 
-from cluster_impl.coordination.errors import ConnectionLost, NodeExists, NoNode, SessionExpired
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
-from cluster_impl.endings import NodeFailure, StartupError
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, NodeExistsError, NoNodeError, SessionExpired
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
+from fencepost.cluster_impl.failures import NodeFailure, StartupError
 
 log = logging.getLogger(__name__)
 
 _GRACE = 1.0
-"""Seconds beyond a session's time in which the claim of a process that was killed must have gone."""
+"""Seconds beyond the session timeout within which the claim of a killed process must be gone."""
 
 
 class IdClaim:
-    """Of one broker id, by whichever session of this process is open."""
+    """The claim of one broker id by the open session of this process."""
 
     def __init__(self, zookeeper: ZooKeeper, broker_id: int) -> None:
         self._zookeeper = zookeeper
         self._broker_id = broker_id
         self._znode = OwnZnode(zookeeper, znodes.claim(broker_id), f"broker id {broker_id} is claimed")
-        self._data = znodes.write_claim(znodes.Claim(os.getpid(), socket.gethostname()))
+        self._data = znodes.write_claim(znodes.ClaimZnode(os.getpid(), socket.gethostname()))
         self._holder = 0
-        """The one that took it last."""
+        """The id of the session that took the claim last, or 0."""
 
     @property
     def is_held(self) -> bool:
-        """By the session that is open now, as far as this process knows."""
+        """True if the session that is open now holds the claim, as far as this process knows."""
         return self._holder != 0 and self._holder == self._zookeeper.session_id
 
     async def first(self) -> None:
-        """Take it, from a killed process of this id too. Raises StartupError if another process keeps it."""
-        patience = self._zookeeper.session_timeout + _GRACE
+        """Take the claim, also after a killed process of this id. Raises StartupError if another process keeps it."""
+        timeout_s = self._zookeeper.session_timeout + _GRACE
         try:
-            await self._znode.within(patience, self._take_when_free())
+            await self._znode.within(timeout_s, self._take_when_free())
         except TimeoutError:
             raise StartupError(
                 f"broker id {self._broker_id} is claimed by another process{await self._whose()}, which did not end "
-                f"within {patience:g} s: stop that one, or give this one another broker.id."
+                f"within {timeout_s:g} s: stop that one, or give this one another broker.id."
             ) from None
 
     async def again(self) -> None:
-        """Take it for the session that is open now, or opens next. Raises NodeFailure if another process has it;
-        SessionExpired."""
+        """Take the claim for the session that is open now, or opens next.
+
+        Raises NodeFailure if another process has it, SessionExpired if the session ends meanwhile.
+        """
         await self._zookeeper.until_connected()
         session_id = self._zookeeper.session_id
         while not await self._take():
@@ -67,13 +72,13 @@ class IdClaim:
             await self._znode.until_it_may_be_free()
 
     async def _take(self) -> bool:
-        """Whether it is the session's own. Survives broken connections."""
+        """Try to take the claim; return True if this session holds it. Survives broken connections."""
         while True:
             await self._zookeeper.until_connected()
             session_id = self._zookeeper.session_id
             try:
                 await self._znode.hold(self._data)
-            except NodeExists:
+            except NodeExistsError:
                 return False
             except (ConnectionLost, SessionExpired):
                 continue
@@ -82,9 +87,10 @@ class IdClaim:
             return True
 
     async def _whose(self) -> str:
+        """Return " (pid ... on ...)" for the process that holds the claim, or "" if that is unknown."""
         try:
             found = await self._zookeeper.get(self._znode.path)
-            who = znodes.read_claim(self._broker_id, found.data)
-        except (NoNode, ConnectionLost, SessionExpired, MalformedZnode):
+            claimant = znodes.read_claim(self._broker_id, found.data)
+        except (NoNodeError, ConnectionLost, SessionExpired, MalformedZnode):
             return ""
-        return f" (pid {who.pid} on {who.host})"
+        return f" (pid {claimant.pid} on {claimant.host})"

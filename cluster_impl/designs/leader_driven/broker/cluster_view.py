@@ -1,4 +1,4 @@
-"""The cluster as clients are shown it: read from ZooKeeper when one asks, since nobody watches what is not its own."""
+"""The cluster metadata for clients, read from ZooKeeper on demand: a broker watches only what it hosts (DLD-19)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
-from cluster_impl.coordination.errors import ConnectionLost, SessionExpired
-from cluster_impl.coordination.execution import MAX_READS
-from cluster_impl.coordination.znodes import Znode
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
-from cluster_impl.designs.leader_driven.broker.shared_reads import SharedReads
-from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.designs.topic_name import problem_with_name
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionExpired
+from fencepost.cluster_impl.coordination.execution import MAX_READS
+from fencepost.cluster_impl.coordination.znodes import Znode
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
+from fencepost.cluster_impl.designs.leader_driven.broker.shared_reads import SharedReads
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.designs.shared.topic_names import problem_with_name
+from fencepost.cluster_impl.replication.control_plane import (
     NO_EPOCH,
     NO_LEADER,
     ClusterView,
@@ -31,11 +31,12 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 1000
-"""Partitions whose znodes are asked for together: many more would keep the loop from everything else."""
+"""Partitions whose znodes are read together; many more would block the event loop too long."""
 
 
 class ClusterViews:
-    """What `look` has read so far. Every asker gets what was true after it asked, and many share a read (DLD-19)."""
+    """The metadata as last read. Every caller gets data that was read after its call, and callers share reads
+    (DLD-19)."""
 
     def __init__(self, zookeeper: ZooKeeper, cluster_id: str, broker_id: int, live: LiveBrokers) -> None:
         self._zookeeper = zookeeper
@@ -44,18 +45,19 @@ class ClusterViews:
         self._live = live
         self._topics: dict[str, TopicView] = {}
         self._meanwhile: dict[str, TopicView | None] | None = None
-        """While all are read: what was read of single topics since that began, and may be newer."""
+        """Topics that were read singly while a read of all topics runs, and may be newer; else None."""
         self._is_out_of_date = False
         self._some = SharedReads(self._read_some)
         self._all = SharedReads(self._read_all)
 
     @property
     def view(self) -> ClusterView:
-        """Whichever broker is asked says that it is the one to administer the cluster (DLD-18)."""
+        """The cluster as last read. Every broker names itself as the one that administers the cluster (DLD-18)."""
         return ClusterView(self._cluster_id, self._broker_id, self._live.views, self._topics)
 
     async def look(self, topics: Collection[str] | None) -> None:
-        """What cannot be read within half a session's time stays as it was."""
+        """Read these topics, or all. If ZooKeeper does not answer within half the session timeout, the view stays as it
+        was."""
         wanted = [name for name in topics or () if problem_with_name(name) is None]
         reads = self._all if topics is None else self._some
         if topics is not None and not wanted:
@@ -66,7 +68,9 @@ class ClusterViews:
             self._is_out_of_date = False
         except (TimeoutError, ConnectionLost, SessionExpired) as error:
             if not self._is_out_of_date:
-                log.warning("clients are shown topics as they were: %s", error or "ZooKeeper does not answer in time")
+                log.warning(
+                    "clients get metadata that may be out of date: %s", error or "ZooKeeper does not answer in time"
+                )
             self._is_out_of_date = True
 
     def close(self) -> None:
@@ -94,7 +98,7 @@ class ClusterViews:
         self._topics = topics | found
 
     async def _topics_of(self, names: Sequence[str]) -> dict[str, TopicView]:
-        """Those that exist, with the partitions that were made completely."""
+        """Return the topics that exist, with the partitions that are completely created."""
         paths = [znodes.topic(name) for name in names]
         datas, children = await asyncio.gather(self._get(paths), self._children(paths))
         partitions = [
@@ -140,16 +144,16 @@ def _config(name: str, znode: Znode) -> dict[str, str]:
     try:
         return dict(znodes.read_topic(name, znode.data).config)
     except MalformedZnode as error:
-        log.error("the settings of topic %s are taken for the defaults: %s", name, error)
+        log.error("topic %s gets the default settings: %s", name, error)
         return {}
 
 
 def _partition(
     at: TopicPartition, replicas: Znode | None, leader: Znode | None, isr: Znode | None
 ) -> PartitionView | None:
-    """None for a partition that is in the making, or cannot be read.
+    """Return the partition, or None if it is being created or cannot be read.
 
-    A leader is shown from when it has its epoch, and the partition has in-sync replicas: before that it serves nobody.
+    A leader is included once it has its epoch and has written its ISR; before that it serves no client.
     """
     if replicas is None:
         return None
@@ -162,5 +166,5 @@ def _partition(
         leads = led is not None and led.epoch == in_sync.epoch and bool(in_sync.isr)
         return PartitionView(assigned, in_sync.isr, led.broker_id if led and leads else NO_LEADER, in_sync.epoch)
     except MalformedZnode as error:
-        log.error("%s is not shown: %s", at, error)
+        log.error("%s is left out of the metadata for clients: %s", at, error)
         return None

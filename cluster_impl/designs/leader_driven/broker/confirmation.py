@@ -1,8 +1,8 @@
-"""Whether the servers still keep the session, as far as this process can know (decision DLD-15).
+"""Confirming that the ZooKeeper servers still keep the session (decision DLD-15).
 
-ZooKeeper gives the leaderships of a session away when it ends, and a client that is cut off learns of that only later.
-So a broker that was not answered for a session's time, counted from when what was answered had been *sent*, must take
-its leaderships for lost, although nobody said so.
+When a session ends, ZooKeeper lets other brokers take its leaderships, but a client that is cut off learns of that
+later. So a broker that has had no response for a session timeout, counted from when the answered request was *sent*,
+must assume that its leaderships are lost.
 """
 
 from __future__ import annotations
@@ -10,26 +10,31 @@ from __future__ import annotations
 import asyncio
 import time
 
-from cluster_impl.coordination.errors import CoordinationError
-from cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.coordination.errors import CoordinationError
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 
 ATTEMPTS = 6
-"""How often the session is confirmed within its time."""
+"""Confirmations per session timeout."""
 
 _PAUSE = 0.02
-"""Seconds after an attempt that was lost."""
+"""Seconds to wait after a failed confirmation."""
 
 
-class Confirmation:
+class SessionConfirmation:
+    """Confirms the session by regular requests."""
+
     def __init__(self, zookeeper: ZooKeeper) -> None:
         self._zookeeper = zookeeper
 
     def holds(self) -> bool:
-        """Compares with the clock each time: a process that slept through the session knows it the moment it wakes."""
+        """Return True if the session was confirmed within the session timeout.
+
+        Compares with the clock at each call, so a process that slept through the session knows it as soon as it wakes.
+        """
         return time.monotonic() - self._zookeeper.synced_at < self._zookeeper.session_timeout
 
     async def run(self) -> None:
-        """Keep asking; for ever."""
+        """Confirm the session again and again; never returns."""
         while True:
             await self._zookeeper.until_connected()
             pause = self._zookeeper.session_timeout / ATTEMPTS

@@ -1,18 +1,24 @@
-"""The control plane of this design as a broker's replicas and client APIs see it: mostly this broker itself."""
+"""The control plane of this design for a broker's replicas and client APIs; mostly this broker itself."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 
-from cluster_impl.designs.leader_driven.broker.cluster_view import ClusterViews
-from cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
-from cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
-from cluster_impl.replication.control_plane import NO_EPOCH, ClusterView, IsrOutcome, IsrProposal, TopicPartition
-from cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.designs.leader_driven.broker.cluster_view import ClusterViews
+from fencepost.cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
+from fencepost.cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
+from fencepost.cluster_impl.replication.control_plane import (
+    NO_EPOCH,
+    ClusterView,
+    IsrOutcome,
+    IsrProposal,
+    TopicPartition,
+)
+from fencepost.cluster_impl.wire.codec import Message
 
 Administer = Callable[[Message, int], Awaitable[Message]]
-"""Carries an administrative request out in this process; the version is that of the request."""
+"""Carries out an administrative request of the given version in this process."""
 AlterIsr = Callable[[IsrProposal], Awaitable[IsrOutcome]]
 LogDirListener = Callable[[Path, Sequence[TopicPartition]], None]
 
@@ -20,8 +26,8 @@ LogDirListener = Callable[[Path, Sequence[TopicPartition]], None]
 class LeaderDrivenControlPlane:
     """Implements `replication.control_plane.ControlPlane`.
 
-    `broker_epoch` gives this process's own; `serves` says whether it is registered, in a session that the servers are
-    known to keep (decision DLD-15).
+    `broker_epoch` returns this process's epoch. `serves` returns True if the broker is registered in a session that the
+    servers are known to keep (decision DLD-15).
     """
 
     def __init__(
@@ -50,7 +56,7 @@ class LeaderDrivenControlPlane:
         return self._serves()
 
     def completes_begun(self) -> bool:
-        """Not without the session: the leaderships may be another broker's already."""
+        """Return False: without the session, another broker may hold the leaderships already."""
         return False
 
     def broker_epoch(self) -> int:
@@ -69,7 +75,7 @@ class LeaderDrivenControlPlane:
         return self._producer_ids.next()
 
     async def forward(self, request: Message, version: int) -> Message:
-        """Nobody decides for all: whoever is asked carries it out."""
+        """Carry out the request here: in this design every broker administers the cluster."""
         assert self.administer is not None
         return await self.administer(request, version)
 

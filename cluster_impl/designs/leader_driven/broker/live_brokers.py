@@ -1,4 +1,4 @@
-"""The brokers that are registered: one child watch on /brokers/ids, the only one on what others own (DLD-19)."""
+"""The registered brokers: one child watch on /brokers/ids, the only watch on znodes of other brokers (DLD-19)."""
 
 from __future__ import annotations
 
@@ -6,30 +6,31 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 
-from cluster_impl.coordination.errors import ConnectionLost, SessionExpired
-from cluster_impl.coordination.znodes import WatchEvent
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.replication.control_plane import BrokerView
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionExpired
+from fencepost.cluster_impl.coordination.znodes import WatchEvent
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.replication.control_plane import BrokerView
 
 log = logging.getLogger(__name__)
 
 
 class LiveBrokers:
-    """`views` and `epochs` are replaced, never changed. An epoch is the czxid of the broker's znode (DLD-02)."""
+    """`views` and `epochs` map broker ids and are replaced, never changed. An epoch is the czxid of the broker's znode
+    (DLD-02)."""
 
     def __init__(self, zookeeper: ZooKeeper, changed: Callable[[], None] = lambda: None) -> None:
         self.views: Mapping[int, BrokerView] = {}
         self.epochs: Mapping[int, int] = {}
         self.known = asyncio.Event()
-        """Set once they were read for the first time."""
+        """Set once the brokers were read for the first time."""
         self._zookeeper = zookeeper
         self._changed = changed
         self._fired = asyncio.Event()
 
     async def run(self) -> None:
-        """Keep up with them; for ever. While ZooKeeper does not answer they stay as they were."""
+        """Read the brokers at every change; never returns. While ZooKeeper does not answer, the last read stands."""
         while True:
             await self._zookeeper.until_connected()
             try:
@@ -39,7 +40,7 @@ class LiveBrokers:
             await self._fired.wait()
 
     async def read(self) -> None:
-        """Bring them up to date. Raises ConnectionLost, SessionExpired."""
+        """Read the brokers. Raises ConnectionLost, SessionExpired."""
         self._fired.clear()
         names = await self._zookeeper.children(znodes.BROKER_IDS, self._watch)
         ids = sorted(int(name) for name in names if name.isdecimal())
@@ -47,11 +48,11 @@ class LiveBrokers:
         views, epochs = {}, {}
         for broker_id, znode in zip(ids, found, strict=True):
             if znode is None:
-                continue  # gone meanwhile, and the watch tells
+                continue  # it went since the list was read; the watch reports that
             try:
                 info = znodes.read_broker(broker_id, znode.data)
             except MalformedZnode as error:
-                log.error("broker %d is taken for absent: %s", broker_id, error)
+                log.error("broker %d counts as absent, because its registration cannot be read: %s", broker_id, error)
                 continue
             views[broker_id] = BrokerView(broker_id, info.endpoints)
             epochs[broker_id] = znode.stat.czxid

@@ -1,4 +1,4 @@
-"""The metrics of a broker as a file that others read: one JSON object, replaced as a whole."""
+"""The metrics of a broker in a file: one JSON object, replaced as a whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INTERVAL = 1.0
 
 
 class MetricsFile:
-    """`metrics` gives what is true at this moment."""
+    """Writes what `metrics` returns to `path`."""
 
     def __init__(self, path: Path, metrics: Callable[[], Mapping[str, Any]]) -> None:
         self._path = path
@@ -25,12 +25,14 @@ class MetricsFile:
         self._is_broken = False
 
     async def run(self) -> None:
-        """Keep it up to date; for ever. A disk that takes nothing is no reason to end: it is said once."""
+        """Write the file at every INTERVAL; never returns. A failing disk is logged once and does not end the
+        broker."""
         while True:
             self.write()
             await asyncio.sleep(INTERVAL)
 
     def write(self) -> None:
+        """Replace the file now; log the first failure in a row."""
         try:
             self._draft.write_text(json.dumps(self._metrics(), sort_keys=True) + "\n", encoding="utf-8")
             self._draft.replace(self._path)

@@ -1,4 +1,4 @@
-"""The registration of a broker, which announces that it is there: the last step of its start."""
+"""The registration of a broker, the last step of its start."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import logging
 import time
 from collections.abc import Sequence
 
-from cluster_impl.config_values import Listener
-from cluster_impl.coordination.errors import ConnectionLost, NodeExists, SessionExpired
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
-from cluster_impl.replication.control_plane import NO_EPOCH, Endpoint
+from fencepost.cluster_impl.config.values import Listener
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, NodeExistsError, SessionExpired
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
+from fencepost.cluster_impl.replication.control_plane import NO_EPOCH, Endpoint
 
 log = logging.getLogger(__name__)
 
 
-class Registration:
-    """`epoch` is the czxid of the znode, NO_EPOCH while there is none of the present session (DLD-02)."""
+class BrokerIdRegistration:
+    """`epoch` is the czxid of the registration znode, NO_EPOCH without one in the present session (DLD-02)."""
 
     def __init__(self, zookeeper: ZooKeeper, broker_id: int, listeners: Sequence[Listener]) -> None:
         self.epoch = NO_EPOCH
@@ -27,14 +27,16 @@ class Registration:
         self._znode = OwnZnode(zookeeper, znodes.broker(broker_id), f"broker id {broker_id} is registered")
 
     async def register(self) -> None:
-        """For the session that is open. The claim is this process's, so a znode that is there is of its own past.
-        Raises SessionExpired."""
+        """Register in the open session.
+
+        This process holds the claim, so an existing znode is of an earlier session of its own. Raises SessionExpired.
+        """
         session_id = self._zookeeper.session_id
         while True:
             try:
                 stat = await self._znode.hold(self._data())
                 self._check(session_id)
-            except NodeExists:
+            except NodeExistsError:
                 await self._znode.until_it_may_be_free()
                 self._check(session_id)
             except ConnectionLost:
@@ -50,8 +52,8 @@ class Registration:
             raise SessionExpired("the session expired before the broker was registered")
 
     def lost(self) -> None:
-        """The session is over, and the registration with it."""
+        """Note that the session is over, and the registration with it."""
         self.epoch = NO_EPOCH
 
     def _data(self) -> bytes:
-        return znodes.write_broker(znodes.BrokerInfo(self._endpoints, time.time_ns() // 1_000_000))
+        return znodes.write_broker(znodes.BrokerZnode(self._endpoints, time.time_ns() // 1_000_000))

@@ -1,4 +1,4 @@
-"""Drives the replicas of this broker through one ZooKeeper session: many side by side, each one input at a time."""
+"""Drives the replicas of this broker through one ZooKeeper session: many side by side, one input at a time each."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from cluster_impl.coordination.errors import SessionExpired
-from cluster_impl.coordination.execution import Execution
-from cluster_impl.coordination.steps import Steps
-from cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent, State
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.coordination.errors import SessionExpired
+from fencepost.cluster_impl.coordination.execution import Execution
+from fencepost.cluster_impl.coordination.steps import Steps
+from fencepost.cluster_impl.designs.leader_driven.partition.agent import AgentState, ReplicaAgent
+from fencepost.cluster_impl.replication.control_plane import (
     IsrOutcome,
     IsrProposal,
     IsrRefused,
     TopicPartition,
 )
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
 
 AT_ONCE = 64
-"""Inputs under way at a time: enough to keep ZooKeeper busy, and few enough to leave the loop to others in between."""
+"""Inputs under way at a time: enough to keep ZooKeeper busy, few enough to leave the event loop to other tasks."""
 
 Input = Callable[[ReplicaAgent, float], Steps[None]]
-"""Makes the steps of one input; the time is that at which it begins (seconds, monotonic)."""
+"""Returns the steps of one input, which begins at the given time (seconds, monotonic)."""
 
 
 @dataclass(slots=True)
-class _Asked:
+class _PendingInput:
     make: Input
     answer: asyncio.Future[None] | None = None
 
 
 @dataclass(slots=True, eq=False)
-class _Hosted:
+class _HostedReplica:
     agent: ReplicaAgent
-    pending: deque[_Asked] = field(default_factory=deque)
+    pending: deque[_PendingInput] = field(default_factory=deque)
     is_queued: bool = False
-    """It waits for its turn, or has it."""
+    """True if the replica waits for its turn or has it."""
     is_change_pending: bool = False
     is_tick_pending: bool = False
     steps: Steps[None] | None = None
@@ -51,9 +51,9 @@ class _Hosted:
 
 
 class ReplicaDriver:
-    """`make_agent` makes the agent of a partition when it is first asked for; one that has stopped is forgotten.
+    """Hosts the agents. `make_agent` creates the agent of a partition on first use; stopped agents are forgotten.
 
-    `leads` is told of each partition that this broker begins to lead, or leads no more.
+    `leads` is called when this broker begins or ceases to lead a partition.
     """
 
     def __init__(
@@ -65,38 +65,43 @@ class ReplicaDriver:
         self._execution = execution
         self._make_agent = make_agent
         self._leads = leads
-        self._hosted: dict[TopicPartition, _Hosted] = {}
+        self._hosted: dict[TopicPartition, _HostedReplica] = {}
         self._led: set[TopicPartition] = set()
-        self._urgent: deque[_Hosted] = deque()
-        """Their leader has changed, which waits behind nothing else (differences between V1 and V2, point 6)."""
-        self._ready: OrderedDict[_Hosted, None] = OrderedDict()
+        self._urgent: deque[_HostedReplica] = deque()
+        """Replicas whose leader has changed; these go before all others (differences between V1 and V2, point 6)."""
+        self._ready: OrderedDict[_HostedReplica, None] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._clock: list[tuple[float, int, _Hosted]] = []
+        self._clock: list[tuple[float, int, _HostedReplica]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._counter = itertools.count()
         self._is_over = False
 
     def __iter__(self) -> Iterator[TopicPartition]:
-        """Whatever is hosted."""
+        """Iterate over the hosted partitions."""
         return iter(self._hosted)
 
     @property
     def led(self) -> frozenset[TopicPartition]:
+        """The partitions that this broker leads."""
         return frozenset(self._led)
 
     def ask(self, partition: TopicPartition, make: Input) -> asyncio.Future[None]:
-        """Have an input handled in its turn. The future raises what the steps raise, or SessionExpired."""
+        """Queue an input, creating the agent if needed; return a future for its end.
+
+        The future raises what the steps raise, or SessionExpired.
+        """
         answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._is_over:
             answer.set_exception(SessionExpired("the session is over"))
             return answer
         hosted = self._hosted.get(partition)
         if hosted is None:
-            hosted = self._hosted[partition] = _Hosted(self._make_agent(partition))
-        self._push(hosted, _Asked(make, answer))
+            hosted = self._hosted[partition] = _HostedReplica(self._make_agent(partition))
+        self._push(hosted, _PendingInput(make, answer))
         return answer
 
     def leader_changed(self, partition: TopicPartition) -> None:
+        """Queue the fired watch on /leader, ahead of the inputs of other replicas."""
         hosted = self._hosted.get(partition)
         if hosted is None or hosted.is_change_pending or self._is_over:
             return
@@ -106,19 +111,19 @@ class ReplicaDriver:
             hosted.is_change_pending = False
             return agent.leader_changed(now)
 
-        if hosted in self._ready:  # what it was asked before still comes first, and no other replica does
+        if hosted in self._ready:  # its earlier inputs still come first, those of other replicas do not
             del self._ready[hosted]
             self._urgent.append(hosted)
-        self._push(hosted, _Asked(change))
+        self._push(hosted, _PendingInput(change))
 
-    def tell(self, partition: TopicPartition, make: Input) -> None:
-        """An input that concerns hosted replicas only, and that nobody waits for."""
+    def notify(self, partition: TopicPartition, make: Input) -> None:
+        """Queue an input for a replica if it is hosted; no caller waits for its end."""
         hosted = self._hosted.get(partition)
         if hosted is not None and not self._is_over:
-            self._push(hosted, _Asked(make))
+            self._push(hosted, _PendingInput(make))
 
     async def alter_isr(self, proposal: IsrProposal) -> IsrOutcome:
-        """Beside whatever is under way. Raises SessionExpired."""
+        """Change the ISR beside other inputs. Raises SessionExpired."""
         hosted = self._hosted.get(TopicPartition(proposal.topic, proposal.partition))
         if hosted is None or self._is_over:
             return IsrRefused(Error.FENCED_LEADER_EPOCH)
@@ -128,7 +133,7 @@ class ReplicaDriver:
             self._look_at(hosted)
 
     def end(self) -> None:
-        """The session is over: whatever was led or followed ends now (decision DLD-16)."""
+        """End all leading and following, because the session is over (decision DLD-16)."""
         self._is_over = True
         if self._timer is not None:
             self._timer.cancel()
@@ -137,26 +142,26 @@ class ReplicaDriver:
         for hosted in self._hosted.values():
             if hosted.steps is not None:
                 hosted.steps.close()
-            for asked in hosted.pending:
-                if asked.answer is not None and not asked.answer.done():
-                    asked.answer.set_exception(SessionExpired("the session is over"))
+            for entry in hosted.pending:
+                if entry.answer is not None and not entry.answer.done():
+                    entry.answer.set_exception(SessionExpired("the session is over"))
             hosted.pending.clear()
             try:
                 hosted.agent.session_lost()
-            except Exception:  # the others have to end as well
-                log.exception("%s: its end failed here", hosted.agent.partition)
+            except Exception:  # the other replicas have to end as well
+                log.exception("%s: the replica could not be ended", hosted.agent.partition)
         self._led.clear()
 
     # Turns
 
-    def _push(self, hosted: _Hosted, asked: _Asked) -> None:
-        hosted.pending.append(asked)
+    def _push(self, hosted: _HostedReplica, entry: _PendingInput) -> None:
+        hosted.pending.append(entry)
         if not hosted.is_queued:
             hosted.is_queued = True
             self._line_up(hosted)
             self._pump()
 
-    def _line_up(self, hosted: _Hosted) -> None:
+    def _line_up(self, hosted: _HostedReplica) -> None:
         if hosted.is_change_pending:
             self._urgent.append(hosted)
         else:
@@ -173,11 +178,11 @@ class ReplicaDriver:
         self._tasks.discard(task)
         self._pump()
 
-    async def _handle(self, hosted: _Hosted) -> None:
-        asked = hosted.pending.popleft()
+    async def _handle(self, hosted: _HostedReplica) -> None:
+        entry = hosted.pending.popleft()
         failure: Exception | None = None
         try:
-            hosted.steps = asked.make(hosted.agent, time.monotonic())
+            hosted.steps = entry.make(hosted.agent, time.monotonic())
             await self._execution.run(hosted.steps)
         except Exception as error:
             failure = error
@@ -186,26 +191,26 @@ class ReplicaDriver:
             raise
         finally:
             hosted.steps = None
-            self._answer(hosted, asked, failure)
+            self._answer(hosted, entry, failure)
         self._look_at(hosted)
         if hosted.pending:
             self._line_up(hosted)
             return
         hosted.is_queued = False
-        if hosted.agent.state is State.STOPPED:
+        if hosted.agent.state is AgentState.STOPPED:
             self._hosted.pop(hosted.agent.partition, None)
 
-    def _answer(self, hosted: _Hosted, asked: _Asked, failure: Exception | None) -> None:
-        if asked.answer is not None and not asked.answer.done():
+    def _answer(self, hosted: _HostedReplica, entry: _PendingInput, failure: Exception | None) -> None:
+        if entry.answer is not None and not entry.answer.done():
             if failure is None:
-                asked.answer.set_result(None)
+                entry.answer.set_result(None)
             else:
-                asked.answer.set_exception(failure)
+                entry.answer.set_exception(failure)
         elif failure is not None and not isinstance(failure, SessionExpired):
-            log.error("%s: an input failed here", hosted.agent.partition, exc_info=failure)
+            log.error("%s: an input failed", hosted.agent.partition, exc_info=failure)
 
-    def _look_at(self, hosted: _Hosted) -> None:
-        """After each input: does it lead, and when is it to be looked at again."""
+    def _look_at(self, hosted: _HostedReplica) -> None:
+        """Update, after each input, whether the replica leads and when its next tick is due."""
         if self._is_over:
             return
         partition = hosted.agent.partition
@@ -222,7 +227,7 @@ class ReplicaDriver:
 
     def _set_timer(self) -> None:
         while self._clock and self._clock[0][2].due != self._clock[0][0]:
-            heapq.heappop(self._clock)  # it is due at another time by now
+            heapq.heappop(self._clock)  # its due time has changed
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -238,11 +243,11 @@ class ReplicaDriver:
             if hosted.due != due or hosted.is_tick_pending:
                 continue
             hosted.due, hosted.is_tick_pending = None, True
-            self._push(hosted, _Asked(self._tick_of(hosted)))
+            self._push(hosted, _PendingInput(self._tick_of(hosted)))
         self._set_timer()
 
     @staticmethod
-    def _tick_of(hosted: _Hosted) -> Input:
+    def _tick_of(hosted: _HostedReplica) -> Input:
         def tick(agent: ReplicaAgent, now: float) -> Steps[None]:
             hosted.is_tick_pending = False
             return agent.tick(now)

@@ -1,6 +1,6 @@
-"""Reads that many ask for at once: those who ask while one is under way share the next one.
+"""Reads shared by concurrent callers: callers that arrive during a read share the next one.
 
-An asker is never given what a read found that had begun before: it may have made the topic that it asks for meanwhile.
+A caller never gets the result of a read that began before its call: it may have created the topic meanwhile.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Read = Callable[[Collection[str]], Awaitable[None]]
 
 
 class SharedReads:
-    """One read at a time. `read` is given everything that was asked for since the last one began."""
+    """Runs one read at a time. `read` gets everything that was requested since the last read began."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
@@ -21,7 +21,7 @@ class SharedReads:
         self._running: asyncio.Task[None] | None = None
 
     async def share(self, wanted: Iterable[str]) -> None:
-        """Returns when a read that began after this call has ended. Raises what it died of."""
+        """Return when a read that began after this call has ended. Raises what the read raised."""
         self._wanted |= set(wanted)
         if self._next is None:
             self._next = asyncio.get_running_loop().create_future()
@@ -38,7 +38,7 @@ class SharedReads:
                     await self._read(wanted)
                 except Exception as error:
                     done.set_exception(error)
-                    done.exception()  # whoever asked may have left
+                    done.exception()  # marks the error as retrieved, also if no caller waits any more
                 else:
                     done.set_result(None)
         finally:

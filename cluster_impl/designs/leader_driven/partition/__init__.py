@@ -1,1 +1,1 @@
-"""What one replica of a partition decides: election, leading, following, reassignment, balancing. Pure."""
+"""The decisions of one replica: election, leading, following, reassignment, balancing. No I/O and no clock."""

@@ -1,8 +1,8 @@
-"""Moving a partition to other replicas, or deleting it, one step for each pass of the commit loop
-("onPartitionsReassigned", "checkReassignedReplicas", "completePartitionsReassignment").
+"""Moving a partition to other replicas, or deleting it, one step per pass of the commit loop.
 
-Nothing is remembered but how far this leader has come: every step can be done again, and whoever leads next begins with
-the first one. What tells it that the switch has happened is that AR equals RAR.
+Implements "onPartitionsReassigned", "checkReassignedReplicas" and "completePartitionsReassignment". Only this leader's
+progress is remembered. Every step can be repeated, and the next leader begins with the first one; it knows that the
+switch has happened if AR equals RAR.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import math
 from dataclasses import dataclass, field
 from enum import Enum
 
-from cluster_impl.coordination.steps import Absent, Delete, Done, Exists, Found, Get, SetData, Steps, read
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.partition.situation import Assigned
-from cluster_impl.designs.leader_driven.partition.tenure import Tenure
-from cluster_impl.designs.leader_driven.state_changes.request import StateChange
-from cluster_impl.replication.progress import Progress
+from fencepost.cluster_impl.coordination.steps import Absent, Delete, Done, Exists, Found, Get, SetData, Steps, read
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.partition.leader_term import LeaderTerm
+from fencepost.cluster_impl.designs.leader_driven.partition.situation import ReplicaAssignment
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange
+from fencepost.cluster_impl.replication.progress import Progress
 
 
-class Step(Enum):
-    """In their order. Each is told once it is done."""
+class ReassignmentStep(Enum):
+    """The steps in their order. Each is reported once it is done."""
 
     NOTICED = "noticed"
     START_REPLICA_SENT = "start-replica-sent"
@@ -36,145 +36,150 @@ class Step(Enum):
 
 @dataclass(slots=True)
 class Reassignment:
-    """To `target`, which is empty if the partition is to be deleted."""
+    """The progress of one leader towards the replicas in `target`; an empty target deletes the partition."""
 
     target: tuple[int, ...]
-    last: Step | None = None
+    last: ReassignmentStep | None = None
     started: set[int] = field(default_factory=set)
-    """Whom it asked to start."""
+    """Brokers that this leader has sent a start request."""
     closed_since: dict[int, float] = field(default_factory=dict)
-    """When this leader saw that a replica had carried out its close-replica."""
+    """When this leader saw that a replica had carried out its close request, by broker id."""
 
     @property
     def is_deletion(self) -> bool:
+        """True if the partition is to be deleted."""
         return not self.target
 
     def is_over(self, me: int) -> bool:
+        """Return True if nothing is left to do for leader `me`."""
         if self.is_deletion:
-            return self.last is Step.CLOSE_REPLICA_SENT
-        return self.last is Step.REASSIGNED_DELETED and me == self.target[0]
+            return self.last is ReassignmentStep.CLOSE_REPLICA_SENT
+        return self.last is ReassignmentStep.REASSIGNED_DELETED and me == self.target[0]
 
     def gives_up_leadership(self, me: int) -> bool:
-        """Whether what comes next is the deletion of /leader."""
-        return self.last is Step.REASSIGNED_DELETED and me != self.target[0]
+        """Return True if the next step of leader `me` is to delete /leader."""
+        return self.last is ReassignmentStep.REASSIGNED_DELETED and me != self.target[0]
 
-    def advance(self, tenure: Tenure, progress: Progress, now: float) -> Steps[None]:
-        """The next step, if it can be done now. Raises EpochOver, StorageFailed."""
-        done = yield from (self._delete(tenure) if self.is_deletion else self._move(tenure, progress, now))
+    def advance(self, leader_term: LeaderTerm, progress: Progress, now: float) -> Steps[None]:
+        """Do the next step if it can be done now. Raises EpochOver, StorageFailed, MalformedZnode."""
+        done = yield from (self._delete(leader_term) if self.is_deletion else self._move(leader_term, progress, now))
         if done is not None:
-            self._tell(tenure, done)
+            self._report(leader_term, done)
 
-    def _delete(self, tenure: Tenure) -> Steps[Step | None]:
+    def _delete(self, leader_term: LeaderTerm) -> Steps[ReassignmentStep | None]:
         match self.last:
             case None:
-                return Step.NOTICED
-            case Step.NOTICED:
-                # The leader itself comes last: who closes deletes /leader, and the next leader would begin anew.
-                # It may be outside AR, in the middle of a switch.
-                if not (yield from _close(tenure, [*tenure.others, tenure.me])):
+                return ReassignmentStep.NOTICED
+            case ReassignmentStep.NOTICED:
+                # The leader closes last, because that deletes /leader and the next leader would start over.
+                # In the middle of a switch the leader may be outside AR.
+                if not (yield from _close(leader_term, [*leader_term.others, leader_term.me])):
                     return None
-                yield from self._mark_again(tenure)
-                return Step.CLOSE_REPLICA_SENT
+                yield from self._mark_again(leader_term)
+                return ReassignmentStep.CLOSE_REPLICA_SENT
         return None
 
-    def _mark_again(self, tenure: Tenure) -> Steps[None]:
-        """The version of the mark tells the command that waits for the deletion that every request is in its queue."""
-        path = znodes.reassigned(tenure.partition)
+    def _mark_again(self, leader_term: LeaderTerm) -> Steps[None]:
+        """Rewrite the empty list, so that its version tells the deleting command that every request is in its queue."""
+        path = znodes.reassigned(leader_term.partition)
         [found] = yield [Get(path)]
-        if isinstance(found, Found) and not znodes.read_reassigned(tenure.partition, found.data):
+        if isinstance(found, Found) and not znodes.read_reassigned(leader_term.partition, found.data):
             yield [SetData(path, found.data, found.stat.version)]
 
-    def _move(self, tenure: Tenure, progress: Progress, now: float) -> Steps[Step | None]:
-        me, ar = tenure.me, tenure.assigned.replicas
+    def _move(self, leader_term: LeaderTerm, progress: Progress, now: float) -> Steps[ReassignmentStep | None]:
+        me, ar = leader_term.me, leader_term.assigned.replicas
         old = [each for each in ar if each not in self.target and each != me]
         match self.last:
             case None:
-                return Step.NOTICED
-            case Step.NOTICED if ar == self.target:
-                return (yield from self._clean_up(tenure))
-            case Step.NOTICED:
-                return Step.START_REPLICA_SENT if (yield from self._start(tenure)) else None
-            case Step.START_REPLICA_SENT:
-                return Step.CAUGHT_UP if self._has_caught_up(tenure, progress) else None
-            case Step.CAUGHT_UP:
-                if not (yield from _close(tenure, old)):
+                return ReassignmentStep.NOTICED
+            case ReassignmentStep.NOTICED if ar == self.target:
+                return (yield from self._clean_up(leader_term))
+            case ReassignmentStep.NOTICED:
+                return ReassignmentStep.START_REPLICA_SENT if (yield from self._start(leader_term)) else None
+            case ReassignmentStep.START_REPLICA_SENT:
+                return ReassignmentStep.CAUGHT_UP if self._has_caught_up(leader_term, progress) else None
+            case ReassignmentStep.CAUGHT_UP:
+                if not (yield from _close(leader_term, old)):
                     return None
-                tenure.leaving = frozenset(old)
-                tenure.lead()
-                return Step.CLOSE_REPLICA_SENT
-            case Step.CLOSE_REPLICA_SENT:
-                yield from self._close_again(tenure, progress, now)
-                return None if set(old) & set(tenure.in_sync.isr) else Step.OLD_OUT_OF_ISR
-            case Step.OLD_OUT_OF_ISR:
-                tenure.heirs = frozenset()
-                yield from self._close_again(tenure, progress, now)
-                if set(old) & set(tenure.in_sync.isr) or not self._may_switch(tenure, progress):
+                leader_term.leaving = frozenset(old)
+                leader_term.lead()
+                return ReassignmentStep.CLOSE_REPLICA_SENT
+            case ReassignmentStep.CLOSE_REPLICA_SENT:
+                yield from self._close_again(leader_term, progress, now)
+                return None if set(old) & set(leader_term.in_sync.isr) else ReassignmentStep.OLD_OUT_OF_ISR
+            case ReassignmentStep.OLD_OUT_OF_ISR:
+                leader_term.successors = frozenset()
+                yield from self._close_again(leader_term, progress, now)
+                if set(old) & set(leader_term.in_sync.isr) or not self._may_switch(leader_term, progress):
                     return None
-                # From here on one of RAR stays in the ISR: this leader may be outside RAR, and one of them must be able
-                # to lead if it fails. The write settles what the data plane asked for before.
-                tenure.heirs = frozenset(self.target)
-                yield from tenure.write_isr(self._those_of_target_first)
-                tenure.lead()
-                return Step.ISR_WRITTEN if self._may_switch(tenure, progress) else None
-            case Step.ISR_WRITTEN if not self._may_switch(tenure, progress):
-                self.last = Step.OLD_OUT_OF_ISR
+                # From here on a replica of RAR stays in the ISR: this leader may be outside RAR, and one of RAR must
+                # be able to lead if it fails. The write also settles earlier requests of the data plane.
+                leader_term.successors = frozenset(self.target)
+                yield from leader_term.write_isr(self._those_of_target_first)
+                leader_term.lead()
+                return ReassignmentStep.ISR_WRITTEN if self._may_switch(leader_term, progress) else None
+            case ReassignmentStep.ISR_WRITTEN if not self._may_switch(leader_term, progress):
+                self.last = ReassignmentStep.OLD_OUT_OF_ISR
                 return None
-            case Step.ISR_WRITTEN:
-                came_back = self._came_back(tenure, progress, now)
-                return (yield from self._write_replicas(tenure, came_back))
-            case Step.REPLICAS_WRITTEN if me not in self.target:
-                return (yield from self._close_self(tenure, progress))
-            case Step.REPLICAS_WRITTEN | Step.SELF_CLOSE_SENT:
-                return (yield from self._clean_up(tenure))
+            case ReassignmentStep.ISR_WRITTEN:
+                came_back = self._came_back(leader_term, progress, now)
+                return (yield from self._write_replicas(leader_term, came_back))
+            case ReassignmentStep.REPLICAS_WRITTEN if me not in self.target:
+                return (yield from self._close_self(leader_term, progress))
+            case ReassignmentStep.REPLICAS_WRITTEN | ReassignmentStep.SELF_CLOSE_SENT:
+                return (yield from self._clean_up(leader_term))
         return None
 
-    def _start(self, tenure: Tenure) -> Steps[bool]:
-        """Ask those of RAR - AR; who is silent later is asked again by the commit loop."""
+    def _start(self, leader_term: LeaderTerm) -> Steps[bool]:
+        """Send a start request to each replica of RAR - AR. The commit loop asks silent replicas again."""
         for each in self.target:
-            if each not in tenure.assigned.replicas and each not in self.started:
-                if not (yield from tenure.send(StateChange.START_REPLICA, each)):
+            if each not in leader_term.assigned.replicas and each not in self.started:
+                if not (yield from leader_term.send(StateChange.START_REPLICA, each)):
                     return False
                 self.started.add(each)
         return True
 
-    def _close_again(self, tenure: Tenure, progress: Progress, now: float) -> Steps[None]:
-        """Until the switch AR names the old replicas, and one that restarts behind its close-replica is started again
-        by that: it would fetch, and stay in the ISR, for good. So who fetches after it has closed is asked again."""
-        came_back = self._came_back(tenure, progress, now)
-        for each in sorted(tenure.leaving):
-            path = tenure.asked_to_close.get(each)
+    def _close_again(self, leader_term: LeaderTerm, progress: Progress, now: float) -> Steps[None]:
+        """Close old replicas that came back.
+
+        Before the switch, AR still lists the old replicas. A replica that restarts after close-replica would rejoin the
+        ISR, so close it again.
+        """
+        came_back = self._came_back(leader_term, progress, now)
+        for each in sorted(leader_term.leaving):
+            path = leader_term.close_requests.get(each)
             if each in came_back:
-                if (yield from tenure.send(StateChange.CLOSE_REPLICA, each)):
+                if (yield from leader_term.send(StateChange.CLOSE_REPLICA, each)):
                     del self.closed_since[each]
             elif path and each not in self.closed_since:
                 [found] = yield [Exists(path)]
                 if isinstance(found, Absent):
                     self.closed_since[each] = now
 
-    def _came_back(self, tenure: Tenure, progress: Progress, now: float) -> set[int]:
-        """Old replicas that closed, and have fetched since."""
-        closed = [each for each in tenure.leaving if each in self.closed_since]
+    def _came_back(self, leader_term: LeaderTerm, progress: Progress, now: float) -> set[int]:
+        """Return the old replicas that have fetched since they were closed."""
+        closed = [each for each in leader_term.leaving if each in self.closed_since]
         return {each for each in closed if progress.silent_for.get(each, math.inf) < now - self.closed_since[each]}
 
-    def _has_caught_up(self, tenure: Tenure, progress: Progress) -> bool:
-        """Every replica of RAR has all that is committed, and is counted as in sync."""
+    def _has_caught_up(self, leader_term: LeaderTerm, progress: Progress) -> bool:
+        """Return True if every replica of RAR is in the ISR and has all committed records."""
         return all(
-            each in tenure.in_sync.isr and progress.ends.get(each, -1) >= progress.high_watermark
+            each in leader_term.in_sync.isr and progress.ends.get(each, -1) >= progress.high_watermark
             for each in self.target
-            if each != tenure.me
+            if each != leader_term.me
         )
 
-    def _may_switch(self, tenure: Tenure, progress: Progress) -> bool:
-        is_safe = tenure.me in self.target or bool(self._successors(tenure, progress))
-        return is_safe and self._has_caught_up(tenure, progress)
+    def _may_switch(self, leader_term: LeaderTerm, progress: Progress) -> bool:
+        is_safe = leader_term.me in self.target or bool(self._successors(leader_term, progress))
+        return is_safe and self._has_caught_up(leader_term, progress)
 
-    def _successors(self, tenure: Tenure, progress: Progress) -> list[int]:
-        """Those of RAR that have all that is committed, and were heard of lately."""
-        limit = tenure.around.config.keep_in_sync
+    def _successors(self, leader_term: LeaderTerm, progress: Progress) -> list[int]:
+        """Return the replicas of RAR that are in the ISR, have all committed records, and have fetched recently."""
+        limit = leader_term.context.config.keep_in_sync
         return [
             each
             for each in self.target
-            if each in tenure.in_sync.isr
+            if each in leader_term.in_sync.isr
             and progress.ends.get(each, -1) >= progress.high_watermark
             and progress.silent_for.get(each, math.inf) <= limit
         ]
@@ -182,73 +187,78 @@ class Reassignment:
     def _those_of_target_first(self, isr: tuple[int, ...]) -> list[int]:
         return [*(each for each in self.target if each in isr), *(each for each in isr if each not in self.target)]
 
-    def _close_self(self, tenure: Tenure, progress: Progress) -> Steps[Step | None]:
-        """The log of this leader goes, so another of the ISR must have all that was ever acknowledged, also at the end.
-        First nothing is served and nobody leaves the ISR any more; then the ISR is written as it is, which settles what
-        was still asked for. While a new replica lags, it serves on, and looks again."""
-        if not self._can_be_left(tenure, progress):
+    def _close_self(self, leader_term: LeaderTerm, progress: Progress) -> Steps[ReassignmentStep | None]:
+        """Close the leader's own replica once another ISR member has every acknowledged record.
+
+        The leader's log is about to be deleted. So first the leader stops serving and freezes the ISR, then it writes
+        the ISR unchanged, which settles pending requests. If a new replica lags by then, the leader serves again and
+        retries later.
+        """
+        if not self._can_be_left(leader_term, progress):
             return None
-        tenure.is_open = False
-        tenure.lead()
-        yield from tenure.write_isr(lambda isr: isr)
-        if self._can_be_left(tenure, progress):
-            tenure.lead()
-            if (yield from tenure.send(StateChange.CLOSE_REPLICA, tenure.me)):
-                return Step.SELF_CLOSE_SENT
-        tenure.is_open = True
-        tenure.lead()
+        leader_term.is_open = False
+        leader_term.lead()
+        yield from leader_term.write_isr(lambda isr: isr)
+        if self._can_be_left(leader_term, progress):
+            leader_term.lead()
+            if (yield from leader_term.send(StateChange.CLOSE_REPLICA, leader_term.me)):
+                return ReassignmentStep.SELF_CLOSE_SENT
+        leader_term.is_open = True
+        leader_term.lead()
         return None
 
-    def _can_be_left(self, tenure: Tenure, progress: Progress) -> bool:
-        able, live = self._successors(tenure, progress), tenure.around.live()
+    def _can_be_left(self, leader_term: LeaderTerm, progress: Progress) -> bool:
+        able, live = self._successors(leader_term, progress), leader_term.context.live()
         return bool(able) and all(each in able for each in self.target if each in live)
 
-    def _write_replicas(self, tenure: Tenure, came_back: set[int]) -> Steps[Step | None]:
-        path = znodes.replicas(tenure.partition)
+    def _write_replicas(self, leader_term: LeaderTerm, came_back: set[int]) -> Steps[ReassignmentStep | None]:
+        path = znodes.replicas(leader_term.partition)
         found = yield from read(path)
         if not isinstance(found, Found):
             return None
         [outcome] = yield [SetData(path, znodes.write_replicas(self.target), found.stat.version)]
         if not isinstance(outcome, Done):
             return None
-        tenure.leaving = frozenset()
-        tenure.adopt_assigned(Assigned(self.target, self.target))
+        leader_term.leaving = frozenset()
+        leader_term.adopt_assigned(ReplicaAssignment(self.target, self.target))
         for each in came_back:
-            tenure.asked_to_close.pop(each, None)
-        tenure.to_close |= came_back
-        tenure.lead()
-        return Step.REPLICAS_WRITTEN
+            leader_term.close_requests.pop(each, None)
+        leader_term.to_close |= came_back
+        leader_term.lead()
+        return ReassignmentStep.REPLICAS_WRITTEN
 
-    def _clean_up(self, tenure: Tenure) -> Steps[Step | None]:
-        """Delete the znode of the reassignment, unless another one is in it by now."""
-        path = znodes.reassigned(tenure.partition)
+    def _clean_up(self, leader_term: LeaderTerm) -> Steps[ReassignmentStep | None]:
+        """Delete the znode of the reassignment unless it holds another target by now."""
+        path = znodes.reassigned(leader_term.partition)
         [found] = yield [Get(path)]
         if isinstance(found, Found):
-            if znodes.read_reassigned(tenure.partition, found.data) != self.target:
+            if znodes.read_reassigned(leader_term.partition, found.data) != self.target:
                 return None
             yield [Delete(path, found.stat.version, found.stat.czxid)]
-        tenure.assigned = Assigned(self.target)
-        return Step.REASSIGNED_DELETED
+        leader_term.assigned = ReplicaAssignment(self.target)
+        return ReassignmentStep.REASSIGNED_DELETED
 
-    def finish_closed(self, tenure: Tenure) -> Steps[None]:
-        """The leader carries out its own close-replica before it came to the steps behind that: they follow now."""
-        if self.last is Step.SELF_CLOSE_SENT:
-            done = yield from self._clean_up(tenure)
+    def finish_closed(self, leader_term: LeaderTerm) -> Steps[None]:
+        """Do the steps that follow SELF_CLOSE_SENT; the leader has carried out its own close request."""
+        if self.last is ReassignmentStep.SELF_CLOSE_SENT:
+            done = yield from self._clean_up(leader_term)
             if done is not None:
-                self._tell(tenure, done)
+                self._report(leader_term, done)
 
-    def left(self, tenure: Tenure) -> None:
-        """/leader is deleted."""
-        self._tell(tenure, Step.LEADER_DELETED)
+    def left(self, leader_term: LeaderTerm) -> None:
+        """Note that /leader is deleted."""
+        self._report(leader_term, ReassignmentStep.LEADER_DELETED)
 
-    def _tell(self, tenure: Tenure, done: Step) -> None:
+    def _report(self, leader_term: LeaderTerm, done: ReassignmentStep) -> None:
         self.last = done
-        tenure.around.monitor.reassignment(tenure.partition, done.value, tenure.epoch)
+        leader_term.context.monitor.reassignment(leader_term.partition, done.value, leader_term.epoch)
 
 
-def _close(tenure: Tenure, which: list[int]) -> Steps[bool]:
-    """Ask each that was not asked yet; whether all are."""
+def _close(leader_term: LeaderTerm, which: list[int]) -> Steps[bool]:
+    """Send a close request to each broker that has none yet, and return whether all have one."""
     for each in which:
-        if each not in tenure.asked_to_close and not (yield from tenure.send(StateChange.CLOSE_REPLICA, each)):
+        if each not in leader_term.close_requests and not (
+            yield from leader_term.send(StateChange.CLOSE_REPLICA, each)
+        ):
             return False
     return True

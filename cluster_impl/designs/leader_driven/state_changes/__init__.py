@@ -1,1 +1,1 @@
-"""Requests from leaders and admin commands to brokers, through a persistent queue for each broker. Pure."""
+"""Requests from leaders and admin commands to brokers, through a persistent queue per broker. No I/O."""

@@ -1,47 +1,54 @@
 """Carrying out a state change request ("stateChangeListener").
 
-Whoever drives this reads the queue (`queue.read_waiting`), hands the requests of each partition to its replica in the
-order of the queue, one at a time, and those of different partitions side by side.
+The driver reads the queue (`queue.read_waiting`) and hands the requests of each partition to its replica in the order
+of the queue, one at a time. Requests of different partitions run side by side.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from cluster_impl.coordination.steps import Delete, Exists, Found, Get, Present, Steps
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
-from cluster_impl.designs.leader_driven.state_changes.request import Queued, StateChange, StateChangeRequest
-from cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.coordination.steps import Delete, Exists, Found, Get, Present, Steps
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import (
+    QueuedRequest,
+    StateChange,
+    StateChangeRequest,
+)
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
 
 
 class NotStarted(Exception):
-    """A replica could not be started or closed. The message is a sentence without its full stop."""
+    """A replica could not be started or closed. The message has no full stop."""
 
 
 class NotReplicaForPartition(NotStarted):
     """Neither the assignment nor a reassignment names this broker."""
 
 
-class Replica(Protocol):
-    """Of the partition that the request names, whether it is started or not."""
+class ReplicaOperations(Protocol):
+    """The replica that a request names, whether it is started or not."""
 
     def start(self, now: float) -> Steps[None]:
-        """Raises NotStarted."""
+        """Start the replica. Raises NotStarted."""
         ...
 
     def close(self, now: float) -> Steps[None]:
-        """Stop and delete it, if there is one. Raises NotStarted if its log dir has failed."""
+        """Stop the replica and delete its log, if there is one. Raises NotStarted if its log directory has failed."""
         ...
 
 
-def carry_out(queued: Queued, replica: Replica, monitor: Monitor, now: float) -> Steps[None]:
-    """One request to its end: carried out, ignored or failed, and then taken out of the queue.
+def carry_out(
+    queued: QueuedRequest, replica: ReplicaOperations, monitor: StateChangeMonitor, now: float
+) -> Steps[None]:
+    """Carry out, ignore or fail one request, then delete it from the queue.
 
-    Only then, so a request that was begun when the process died is begun again: each can be carried out twice.
+    The request is deleted last, so a request that was begun when the process died is begun again; each request can be
+    repeated without harm.
     """
     request = queued.request
-    assert request is not None, "what cannot be read is dropped by `drop`"
+    assert request is not None, "an unreadable request is for `drop`"
     monitor.received(request)
     try:
         latest = yield from _later_epoch(request)
@@ -58,18 +65,18 @@ def carry_out(queued: Queued, replica: Replica, monitor: Monitor, now: float) ->
     yield [Delete(queued.path)]
 
 
-def drop(queued: Queued, monitor: Monitor) -> Steps[None]:
-    """Take out of the queue what nobody can read."""
+def drop(queued: QueuedRequest, monitor: StateChangeMonitor) -> Steps[None]:
+    """Delete an unreadable request from the queue, and log its problem."""
     monitor.unreadable(queued.problem)
     yield [Delete(queued.path)]
 
 
 def _later_epoch(request: StateChangeRequest) -> Steps[int | None]:
-    """The epoch of the partition if the request is to be ignored since it came from another one; else None.
+    """Return the partition's epoch if the request is of another epoch and must be ignored; else None.
 
-    A close-replica is carried out at any epoch, so that it reaches brokers that were away. A partition without leader
-    is new, or is about to have a later epoch. The request of an admin command has no epoch to be compared: the first
-    leader of a new partition may be elected before slower replicas read theirs.
+    A close-replica is carried out at any epoch, so that it reaches brokers that were down. A partition without a leader
+    is new, or is about to have a later epoch. A request of an admin command has no epoch to compare: the first leader
+    of a new partition may be elected before slower replicas read their requests.
     """
     if request.change is StateChange.CLOSE_REPLICA or request.is_by_admin:
         return None

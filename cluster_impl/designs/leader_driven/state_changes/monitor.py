@@ -1,7 +1,7 @@
-"""The life of each state change in words and in counts (differences between V1 and V2, point 7).
+"""Log lines and counts for the life of each state change (differences between V1 and V2, point 7).
 
-The lifecycle in the words of the document: requested by a leader, received and completed by a follower, each with the
-epoch. The backup of requests on slow followers as what a leader saw in their queues when it last put something there.
+The log uses the words of the document: requested by a leader, received and completed by a follower, each with the
+epoch. The backlog of a slow follower is the queue length that a leader saw when it last put a request there.
 """
 
 from __future__ import annotations
@@ -12,58 +12,60 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 log = logging.getLogger("state.change")
 
 
-class Stage(Enum):
+class StateChangeStage(Enum):
+    """A stage in the life of a request."""
+
     REQUESTED = "requested"
     RECEIVED = "received"
     COMPLETED = "completed"
     IGNORED = "ignored"
-    """The request came from a leader that is none any more."""
+    """The request came from a former leader."""
     FAILED = "failed"
 
 
 @dataclass(slots=True)
-class Monitor:
-    """Of the broker `broker_id`, in all its parts."""
+class StateChangeMonitor:
+    """The state changes that broker `broker_id` sees in all its parts."""
 
     broker_id: int
-    counts: Counter[tuple[Stage, StateChange]] = field(default_factory=Counter)
+    counts: Counter[tuple[StateChangeStage, StateChange]] = field(default_factory=Counter)
     backlog: dict[int, int] = field(default_factory=dict)
-    """By broker, how many requests waited in its queue when one was put there last, that one included."""
+    """Queue length by broker id when a request was last put there, that request included."""
     leader_changes_seen: int = 0
     queue_full: int = 0
 
     def requested(self, request: StateChangeRequest, to: int, backlog: int) -> None:
-        self.counts[Stage.REQUESTED, request.change] += 1
+        self.counts[StateChangeStage.REQUESTED, request.change] += 1
         self.backlog[to] = backlog
-        who = "admin" if request.is_by_admin else "leader"
+        requester = "admin" if request.is_by_admin else "leader"
         log.info(
             "%s, broker id %d, requested %s for %s, to broker id %d, at epoch %d",
-            who, self.broker_id, request.change.value, _words(request.partition), to, request.epoch,
+            requester, self.broker_id, request.change.value, _words(request.partition), to, request.epoch,
         )  # fmt: skip
 
     def received(self, request: StateChangeRequest) -> None:
-        self.counts[Stage.RECEIVED, request.change] += 1
+        self.counts[StateChangeStage.RECEIVED, request.change] += 1
         log.info(
             "follower, broker id %d, received %s for %s, from leader %d, at epoch %d",
             self.broker_id, request.change.value, _words(request.partition), request.sender, request.epoch,
         )  # fmt: skip
 
     def completed(self, request: StateChangeRequest) -> None:
-        self._ended(Stage.COMPLETED, request, "")
+        self._ended(StateChangeStage.COMPLETED, request, "")
 
     def ignored(self, request: StateChangeRequest, latest_epoch: int) -> None:
-        self._ended(Stage.IGNORED, request, f", the epoch is {latest_epoch}")
+        self._ended(StateChangeStage.IGNORED, request, f", the epoch is {latest_epoch}")
 
     def failed(self, request: StateChangeRequest, reason: str) -> None:
-        self._ended(Stage.FAILED, request, f": {reason}")
+        self._ended(StateChangeStage.FAILED, request, f": {reason}")
 
-    def _ended(self, stage: Stage, request: StateChangeRequest, remark: str) -> None:
+    def _ended(self, stage: StateChangeStage, request: StateChangeRequest, remark: str) -> None:
         self.counts[stage, request.change] += 1
         log.info(
             "follower, broker id %d, %s %s for %s, request from leader %d, at epoch %d%s",
@@ -89,7 +91,7 @@ class Monitor:
         )
 
     def reassignment(self, partition: TopicPartition, step: str, epoch: int) -> None:
-        """A step of a reassignment, or of a deletion, was done."""
+        """Log that a step of a reassignment, or of a deletion, is done."""
         log.info(
             "leader, broker id %d, reassignment of %s, step %s, at epoch %d",
             self.broker_id, _words(partition), step, epoch,
@@ -100,10 +102,11 @@ class Monitor:
         log.info("broker id %d, saw a leader change of %s", self.broker_id, _words(partition))
 
     def figures(self) -> Mapping[str, object]:
-        """For the metrics file."""
+        """Return the counts for the metrics file."""
         return {
             "state_changes": {
-                stage.value: {change.value: self.counts[stage, change] for change in StateChange} for stage in Stage
+                stage.value: {change.value: self.counts[stage, change] for change in StateChange}
+                for stage in StateChangeStage
             },
             "queue_backlog": {str(to): length for to, length in sorted(self.backlog.items())},
             "leader_changes_seen": self.leader_changes_seen,

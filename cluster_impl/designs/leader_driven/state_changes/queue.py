@@ -1,7 +1,7 @@
 """The queue of state change requests of a broker: /brokers/state/ID and its sequential children ("sendStateChange").
 
-It is persistent, so that what happened to its replicas reaches also a broker that was away. It is bounded, so that one
-that stays away does not fill ZooKeeper: a full queue is shrunk to what must not be forgotten.
+The queue is persistent, so that a broker that was down still receives the requests for its replicas. It is bounded, so
+that a broker that stays down does not fill ZooKeeper: a full queue is shrunk to the requests that must not be lost.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from cluster_impl.coordination.steps import (
+from fencepost.cluster_impl.coordination.steps import (
     ANY_VERSION,
     Absent,
     BadVersion,
@@ -27,25 +27,25 @@ from cluster_impl.coordination.steps import (
     read,
     run,
 )
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
-from cluster_impl.designs.leader_driven.state_changes.request import (
-    Queued,
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import (
+    QueuedRequest,
     StateChange,
     StateChangeRequest,
     read_request,
     write_request,
 )
-from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 
 class NotQueued(Exception):
-    """The request was not put into the queue. The message is a sentence."""
+    """The request was not put into the queue. The message says why, without a full stop."""
 
 
 class FollowerStateChangeQueueFull(NotQueued):
-    """The queue has as many requests as it may have, and none of them can be dropped."""
+    """The queue is full, and none of its requests can be dropped."""
 
 
 class NoStateChangeQueue(NotQueued):
@@ -53,18 +53,18 @@ class NoStateChangeQueue(NotQueued):
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """What waits for a broker, oldest first. `shrunk`: how often requests were dropped so far."""
+class PendingRequests:
+    """The requests that wait for a broker, oldest first. `shrunk` counts how often requests were dropped."""
 
-    requests: Sequence[Queued]
+    requests: Sequence[QueuedRequest]
     shrunk: int
 
 
-def put(request: StateChangeRequest, to: int, capacity: int, monitor: Monitor) -> Steps[str]:
-    """Put a request into the queue of broker `to`; shrink the queue if it is full. Returns the path of the request.
+def put(request: StateChangeRequest, to: int, capacity: int, monitor: StateChangeMonitor) -> Steps[str]:
+    """Put a request into the queue of broker `to` and return its path; shrink the queue first if it is full.
 
-    Raises NotQueued. Several who put at the same time may exceed the capacity by as many. The request may come to be
-    in the queue twice, which does no harm: each can be carried out again.
+    `capacity` is state.change.queue.max.requests; senders that put at the same time may exceed it by their number.
+    After a lost response the request may be in the queue twice, which does no harm. Raises NotQueued.
     """
     backlog = yield from _length(to)
     if backlog >= capacity:
@@ -90,9 +90,10 @@ def _length(of: int) -> Steps[int]:
 
 
 def shrink(of: int) -> Steps[int]:
-    """Keep the close-replica of the latest epoch for each partition, and drop the rest; returns how many are dropped.
+    """Drop all requests but the newest close-replica of each partition; return the number dropped.
 
-    That something was dropped is written down first: whoever dies in between has only made the broker look twice.
+    The counter is raised before anything is deleted: a sender that dies in between only makes the broker read its
+    assignment once more.
     """
     waiting = yield from read_waiting(of)
     kept = _latest_closes(waiting.requests)
@@ -103,9 +104,9 @@ def shrink(of: int) -> Steps[int]:
     return len(dropped)
 
 
-def _latest_closes(requests: Sequence[Queued]) -> list[Queued]:
-    """Of each partition; of two at the same epoch the later one."""
-    latest: dict[TopicPartition, tuple[int, Queued]] = {}
+def _latest_closes(requests: Sequence[QueuedRequest]) -> list[QueuedRequest]:
+    """Return the newest close request per partition; on equal epochs the later wins."""
+    latest: dict[TopicPartition, tuple[int, QueuedRequest]] = {}
     for each in requests:
         if each.request is None or each.request.change is not StateChange.CLOSE_REPLICA:
             continue
@@ -121,33 +122,35 @@ def _count_shrinking(of: int) -> Steps[None]:
         if not isinstance(found, Found):
             return
         count = _shrunk(of, found.data)
-        data = znodes.write_queue(znodes.QueueInfo(count + 1))
+        data = znodes.write_queue(znodes.QueueZnode(count + 1))
         [outcome] = yield [SetData(znodes.state(of), data, found.stat.version)]
         if not isinstance(outcome, BadVersion):
             return
 
 
 def _shrunk(of: int, data: bytes) -> int:
-    """A count that nobody can read begins anew: whoever compares it sees another one than before."""
+    """Return the counter. An unreadable counter starts over, so a broker that compares it sees a change."""
     try:
         return znodes.read_queue(of, data).shrunk
     except MalformedZnode:
         return ANY_VERSION
 
 
-def read_waiting(of: int, known: Collection[str] = (), *, watch: bool = False) -> Steps[Waiting]:
-    """What waits in the queue, without the znodes whose names are `known`. With `watch`, the next change of the queue
-    is told. What nobody can read is there too, with the problem."""
+def read_waiting(of: int, known: Collection[str] = (), *, watch: bool = False) -> Steps[PendingRequests]:
+    """Read the pending requests of broker `of`, except the znodes named in `known`.
+
+    Unparsable entries are included with their error. With `watch`, a watch is set on the queue.
+    """
     [names, info] = yield [Children(znodes.state(of), watch), Get(znodes.state(of))]
     shrunk = _shrunk(of, info.data) if isinstance(info, Found) else 0
     new = sorted(name for name in names.names if name not in known) if isinstance(names, Names) else []
     found = yield from run([Get(znodes.request(of, name)) for name in new])
     requests = [_queued(of, name, each.data) for name, each in zip(new, found, strict=True) if isinstance(each, Found)]
-    return Waiting(requests, shrunk)
+    return PendingRequests(requests, shrunk)
 
 
-def _queued(of: int, name: str, data: bytes) -> Queued:
+def _queued(of: int, name: str, data: bytes) -> QueuedRequest:
     try:
-        return Queued(of, name, read_request(znodes.request(of, name), data))
+        return QueuedRequest(of, name, read_request(znodes.request(of, name), data))
     except MalformedZnode as error:
-        return Queued(of, name, None, str(error))
+        return QueuedRequest(of, name, None, str(error))

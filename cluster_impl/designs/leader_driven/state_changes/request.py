@@ -1,28 +1,30 @@
-"""One state change request: what a leader, or an admin command, asks of a broker ("State change communication")."""
+"""One state change request from a leader or an admin command to a broker ("State change communication")."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 
-from cluster_impl.designs.leader_driven.znodes import NO_EPOCH_YET
-from cluster_impl.designs.leader_driven.znodes import request as request_path
-from cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
-from cluster_impl.designs.on_zookeeper.znodes import to_json
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.designs.leader_driven.znodes import NO_EPOCH_YET
+from fencepost.cluster_impl.designs.leader_driven.znodes import request as request_path
+from fencepost.cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
+from fencepost.cluster_impl.designs.on_zookeeper.znodes import to_json
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 ADMIN = -1
-"""Who asks, if it is an admin command and no leader."""
+"""The sender of a request that an admin command made."""
 
 
 class StateChange(Enum):
+    """The two state changes of the document; the values are its words."""
+
     START_REPLICA = "start-replica"
     CLOSE_REPLICA = "close-replica"
 
 
 @dataclass(frozen=True, slots=True)
 class StateChangeRequest:
-    """`epoch` is the leader's; `sender` its broker id, or ADMIN."""
+    """A request to start or close a replica. `epoch` is the leader's; `sender` is its broker id, or ADMIN."""
 
     change: StateChange
     partition: TopicPartition
@@ -31,6 +33,7 @@ class StateChangeRequest:
 
     @classmethod
     def by_admin(cls, change: StateChange, partition: TopicPartition) -> StateChangeRequest:
+        """Return the request of an admin command, which has no epoch."""
         return cls(change, partition, NO_EPOCH_YET, ADMIN)
 
     @property
@@ -39,9 +42,12 @@ class StateChangeRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
-    """A request in the queue of `broker_id`, or what is there in its place: `request` is None if nobody can read it,
-    and `problem` says why. `name` is that of the znode; names sort as the requests were put."""
+class QueuedRequest:
+    """An entry in the queue of `broker_id`.
+
+    `request` is None if the entry is unreadable, and `problem` says why. `name` is the name of the znode; names sort in
+    the order in which requests were put.
+    """
 
     broker_id: int
     name: str
@@ -54,6 +60,7 @@ class Queued:
 
 
 def write_request(request: StateChangeRequest) -> bytes:
+    """Return the request as the JSON of a queue entry."""
     return to_json(
         {
             "request": request.change.value,
@@ -66,12 +73,13 @@ def write_request(request: StateChangeRequest) -> bytes:
 
 
 def read_request(path: str, data: bytes) -> StateChangeRequest:
+    """Return the request in a queue entry. Raises MalformedZnode."""
     document = Document.parse(path, data)
     name = document.text("request")
     try:
         change = StateChange(name)
     except ValueError:
-        raise MalformedZnode(path, f"{name!r} is no state change") from None
+        raise MalformedZnode(path, f"{name!r} is not a state change") from None
     return StateChangeRequest(
         change, document.topic_partition(), document.number("epoch", NO_EPOCH_YET), document.number("from", ADMIN)
     )

@@ -1,1 +1,1 @@
-"""The broker's side of the quorum: its lease, its heartbeats, and the control plane that its replicas see."""
+"""The broker's side of the metadata quorum: its lease, its heartbeats, and the control plane for its replicas."""

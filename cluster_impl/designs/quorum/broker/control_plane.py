@@ -1,4 +1,4 @@
-"""The control plane of the `quorum` design as a broker's replicas and client APIs see it."""
+"""The control plane of the quorum design for a broker's replicas and client APIs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from cluster_impl.designs.forwarding import forward
-from cluster_impl.designs.quorum.broker.finder import ControllerFinder
-from cluster_impl.designs.quorum.broker.lifecycle import Lifecycle
-from cluster_impl.designs.quorum.broker.link import ControllerLink
-from cluster_impl.designs.quorum.image import MetadataImage
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from fencepost.cluster_impl.designs.quorum.broker.lifecycle import LeaseLifecycle
+from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
+from fencepost.cluster_impl.designs.quorum.image import MetadataImage
+from fencepost.cluster_impl.designs.shared.forwarding import forward
+from fencepost.cluster_impl.replication.control_plane import (
     NO_EPOCH,
     NO_LEADER,
     BrokerView,
@@ -29,34 +29,34 @@ from cluster_impl.replication.control_plane import (
     TopicPartition,
     TopicView,
 )
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
 
 RETRY = 0.05
-"""Seconds between attempts while nobody answers as the active controller."""
+"""Seconds between attempts while no active controller answers."""
 
 _PRODUCER_ID_BITS = 20
-"""How many producer ids one broker epoch can give: 2**20."""
+"""The number of producer ids per broker epoch is 2**20."""
 
 
 class QuorumControlPlane:
     """Implements `replication.control_plane.ControlPlane` on a lifecycle, a metadata image and two links.
 
-    ISR changes go over `link` and what clients ask for over `forward_link`: it may wait, and answers keep their order.
-    `request_timeout` bounds, in seconds, how long the fate of an ISR change is waited for.
+    ISR changes use `link`, client requests use `forward_link`: a forwarded request may wait, and responses on one
+    connection keep their order. `request_timeout` bounds, in seconds, the wait for the outcome of an ISR change.
     """
 
     def __init__(
         self,
         broker_id: int,
         cluster_id: str,
-        lifecycle: Lifecycle,
+        lifecycle: LeaseLifecycle,
         image: MetadataImage,
-        link: ControllerLink,
-        forward_link: ControllerLink,
+        link: ActiveControllerLink,
+        forward_link: ActiveControllerLink,
         finder: ControllerFinder,
         request_timeout: float,
     ) -> None:
@@ -85,17 +85,18 @@ class QuorumControlPlane:
         return None if broker is None else broker.epoch
 
     async def alter_isr(self, proposal: IsrProposal) -> IsrOutcome:
-        """Ask the active controller, whoever that becomes while the time lasts.
+        """Send the proposal to the active controller, and retry within the request timeout, also at a new controller.
 
-        Asking again after an unknown outcome is safe: the version has moved if the change was made. But then a refusal
-        is one of the repetition only: the earlier attempt may have been made, or may still be on its way.
+        A retry after an unknown outcome is safe: if the change was made, its version has moved. But a refusal of a
+        retry says nothing about the first attempt, which may have been made or may still arrive, so the outcome stays
+        unknown.
         """
         deadline = time.monotonic() + self._request_timeout
         in_doubt = False
         while True:
             outcome = await self._propose(proposal, max(RETRY, deadline - time.monotonic()))
             if in_doubt and isinstance(outcome, IsrRefused):
-                return IsrUnknown(f"it was refused ({outcome.error.name}) after an attempt that nobody answered")
+                return IsrUnknown(f"it was refused ({outcome.error.name}) after an attempt without a response")
             if not isinstance(outcome, IsrUnknown) or time.monotonic() + RETRY >= deadline:
                 return outcome
             in_doubt = True
@@ -114,23 +115,26 @@ class QuorumControlPlane:
             topics=[m.AlterIsrRequest.TopicData(name=proposal.topic, partitions=[partition])],
         )
         try:
-            asked, reply = await self._link.request(request, 0, timeout)
+            controller_id, reply = await self._link.request(request, 0, timeout)
         except (ConnectionError, TimeoutError) as failure:
             return IsrUnknown(str(failure))
         if reply.error_code == Error.NOT_CONTROLLER:
-            self._finder.failed(asked)
-            return IsrUnknown(f"controller {asked} is not active")
+            self._finder.failed(controller_id)
+            return IsrUnknown(f"controller {controller_id} is not active")
         if reply.error_code:
             return IsrRefused(Error(reply.error_code))
         answer = reply.topics[0].partitions[0]
         if answer.error_code == Error.NOT_CONTROLLER:
-            return IsrUnknown(f"controller {asked} is behind this broker")
+            return IsrUnknown(f"controller {controller_id} is behind this broker")
         if answer.error_code:
             return IsrRefused(Error(answer.error_code))
         return IsrAccepted(isr=tuple(answer.isr), leader_epoch=answer.leader_epoch, version=answer.current_isr_version)
 
     def new_producer_id(self) -> int:
-        """The broker epoch in the upper bits, a counter below. An epoch is granted once in the cluster's life."""
+        """Return an id with the broker epoch in its upper bits and a counter in its lower bits.
+
+        It is unique, because an epoch is granted only once in a cluster. Raises ProducerIdsUnavailable.
+        """
         epoch = self._lifecycle.epoch
         first = epoch << _PRODUCER_ID_BITS
         next_id = max(first, self._last_producer_id + 1)
@@ -143,14 +147,14 @@ class QuorumControlPlane:
         return await forward(request, version, self._forward_link.request, self._finder.failed)
 
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
-        """The draft has no word for it; the node ends when its last log dir is gone."""
-        log.error("%s has failed with %d replicas, which no controller learns", path, len(lost))
+        """Log the failure. The KIP-631 draft has no request for it; the node ends when its last log directory fails."""
+        log.error("%s has failed with %d replicas; no controller is notified", path, len(lost))
 
     async def look(self, topics: Collection[str] | None) -> None:
-        """Every change of metadata is told to this broker."""
+        """Do nothing: this broker receives every metadata change anyway."""
 
     def cluster(self) -> ClusterView:
-        """Built anew when the metadata has changed."""
+        """Return the metadata, rebuilt after each change."""
         if self._view is None or self._view[0] != self._image.offset:
             self._view = (self._image.offset, _view_of(self._image, self._cluster_id))
         return self._view[1]

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
+from fencepost.cluster_impl.config.values import Voter
+from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.codec import R, RequestMessage
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
+from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
+from fencepost.cluster_impl.wire.sasl import PlainLogin
 
-from cluster_impl.config_values import Voter
-from cluster_impl.designs.quorum.broker.finder import ControllerFinder
-from cluster_impl.security.jaas import PlainLogin
-from cluster_impl.wire.client import Connection
-from cluster_impl.wire.codec import R, RequestMessage
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import QUORUM_CONTROLLER
 
+class ActiveControllerLink:
+    """A connection to the finder's candidate, opened when a request needs it and closed by a request that fails.
 
-class ControllerLink:
-    """One connection, opened when needed, to whoever the finder names; a request that fails closes it.
-
-    It is closed as well when somebody finds another controller to be active: a request that waits for a deposed one
-    fails then, in place of using up its time. Each purpose has a link of its own, so that a stalled request of one does
-    not hold up another.
+    It is also closed when any part of the broker learns that another controller is active, so a request that waits for
+    a deposed controller fails at once. Each purpose has a link of its own, so that a stalled request of one purpose
+    does not delay another. `connect_timeout` is in seconds.
     """
 
     def __init__(
@@ -34,55 +33,43 @@ class ControllerLink:
         self._client_id = client_id
         self._connect_timeout = connect_timeout
         self._login = login
-        self._connection: Connection | None = None
-        self._to: Voter | None = None
-        self._opening = asyncio.Lock()
-        finder.watchers.append(self._leave_unless)
+        self._connection = OnDemandConnection[str]()
+        finder.watchers.append(lambda active: self._connection.close_unless(_name(active)))
 
     async def request(self, message: RequestMessage[R], version: int, timeout: float) -> tuple[int, R]:
-        """Ask the candidate once; who answered, and what.
+        """Send one request to the candidate; return the controller's id and its response.
 
-        Raises ConnectionError or TimeoutError (`timeout` in seconds, connecting included) with a sentence. Then the
-        candidate is marked as failed, and the connection is closed: what it was still to answer is never read.
+        Raises ConnectionError, or TimeoutError after `timeout` seconds, connecting included; both with a message. Then
+        the candidate is marked as failed, and the connection is closed: its late response is never read.
         """
-        deadline = asyncio.get_running_loop().time() + timeout
-        connection: Connection | None = None
         candidate = self._finder.candidate()
         try:
-            connection = await self._connect(candidate, timeout)
-            remaining = max(0.001, deadline - asyncio.get_running_loop().time())
-            return candidate.id, await connection.request(message, version, timeout=remaining)
+            response = await self._connection.request(
+                _name(candidate), lambda: self._open(candidate, timeout), message, version, timeout
+            )
         except (ConnectionError, TimeoutError):
             self._finder.failed(candidate.id)
-            if connection is not None:
-                connection.close()
             raise
+        return candidate.id, response
 
-    async def _connect(self, candidate: Voter, timeout: float) -> Connection:
-        async with self._opening:
-            if self._connection is not None and (self._to != candidate or self._connection.closed):
-                self._connection.close()
-                self._connection = None
-            if self._connection is None:
-                self._to = candidate
-                self._connection = await Connection.open(
-                    candidate.host,
-                    candidate.port,
-                    QUORUM_CONTROLLER,
-                    self._client_id,
-                    hosts=self._hosts,
-                    timeout=min(timeout, self._connect_timeout),
-                    login=self._login,
-                )
-                if self._finder.candidate() != candidate:
-                    self.close()
-                    raise ConnectionError(f"controller {candidate.id} was given up while it was connected to")
-            return self._connection
-
-    def _leave_unless(self, active: Voter) -> None:
-        if self._to != active:
-            self.close()
+    async def _open(self, candidate: Voter, timeout: float) -> Connection:
+        connection = await Connection.open(
+            candidate.host,
+            candidate.port,
+            QUORUM_CONTROLLER,
+            self._client_id,
+            hosts=self._hosts,
+            timeout=min(timeout, self._connect_timeout),
+            login=self._login,
+        )
+        if self._finder.candidate() != candidate:
+            connection.close()
+            raise ConnectionError(f"{_name(candidate)} was given up while the connection to it was opened")
+        return connection
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
+        self._connection.close()
+
+
+def _name(controller: Voter) -> str:
+    return f"controller {controller.id}"

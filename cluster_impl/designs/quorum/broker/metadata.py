@@ -1,41 +1,55 @@
-"""A broker's copy of the metadata, and what of it the data plane is told.
+"""A broker's copy of the metadata, and the part of it that the data plane receives.
 
-The metadata says which partitions *broker 4* leads; whether this process is broker 4 is another question while two
-processes claim the id. So the data plane is told only of states in which the registration is this process's own: a
-process that lost its id would otherwise note, in its own log, a leadership that was its rival's.
+The metadata says which partitions *broker 4* leads. Whether this process is broker 4 is another question while two
+processes claim the id. So the data plane receives only states in which the registration is this process's own;
+otherwise a process that lost its id would write its rival's leadership into its own log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import cast
 from uuid import UUID
 
-from cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
-from cluster_impl.replication.control_plane import DataPlane, PartitionAssignment, PartitionRemoved
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.records import decode_record
+from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
+from fencepost.cluster_impl.replication.control_plane import (
+    DataPlane,
+    PartitionAssignment,
+    PartitionRemoved,
+    TopicPartition,
+)
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.records import decode_record
 
 Key = tuple[UUID, int]
 
 
 class BrokerMetadata:
-    """`own_epoch` gives the epoch that this process was granted last, -1 before the first."""
+    """Replays committed records into `image` and hands the broker's own replicas to `data_plane`.
 
-    def __init__(self, broker_id: int, own_epoch: Callable[[], int]) -> None:
-        self.image = MetadataImage()
-        self._data_plane: DataPlane | None = None
+    `own_epoch` returns the broker epoch that this process was granted last, -1 before the first. `remove_strays`
+    deletes all replicas on disk but the given ones. It is called each time that the metadata has reached the
+    registration of this process: deletions before that are in no later record.
+    """
+
+    def __init__(
+        self,
+        broker_id: int,
+        own_epoch: Callable[[], int],
+        image: MetadataImage,
+        data_plane: DataPlane,
+        remove_strays: Callable[[Collection[TopicPartition]], None],
+    ) -> None:
+        self.image = image
+        self._data_plane = data_plane
         self._broker_id = broker_id
         self._own_epoch = own_epoch
+        self._remove_strays = remove_strays
         self._is_ours = False
-        self._told: dict[Key, str] = {}
-
-    def attach(self, data_plane: DataPlane) -> None:
-        """Name whom to tell; before the first records."""
-        self._data_plane = data_plane
+        self._delivered: dict[Key, str] = {}
 
     def on_records(self, records: Sequence[tuple[int, bytes]]) -> None:
-        """Take in committed records, in order."""
+        """Replay committed records, given in order as (offset, value)."""
         touched: dict[Key, None] = {}
         for offset, value in records:
             record = cast("MetadataRecord", decode_record(value))
@@ -48,7 +62,7 @@ class BrokerMetadata:
         self._pass_on(touched)
 
     def on_epoch(self) -> None:
-        """This process was granted an epoch; its record may have arrived before."""
+        """Handle that this process was granted an epoch; the record of it may have arrived earlier."""
         self._pass_on(())
 
     def _pass_on(self, touched: Iterable[Key]) -> None:
@@ -56,13 +70,15 @@ class BrokerMetadata:
         was_ours = self._is_ours
         if registered is not None:
             self._is_ours = registered.epoch == self._own_epoch()
-        if not self._is_ours or self._data_plane is None:
+        if not self._is_ours:
             return
         if not was_ours:
-            touched = dict.fromkeys((*self._told, *self._mine()))
+            touched = dict.fromkeys((*self._delivered, *self._mine()))
         changes = [change for key in touched if (change := self._change(key)) is not None]
         if changes:
             self._data_plane.apply(changes)
+        if not was_ours:
+            self._remove_strays({TopicPartition(self.image.topic_names[topic], index) for topic, index in self._mine()})
 
     def _mine(self) -> Iterable[Key]:
         for partition in self.image.all_partitions():
@@ -73,10 +89,10 @@ class BrokerMetadata:
         topic_id, index = key
         partition = self.image.partitions.get(topic_id, {}).get(index)
         if partition is None or self._broker_id not in partition.replicas:
-            told = self._told.pop(key, None)
-            return None if told is None else PartitionRemoved(topic=told, topic_id=topic_id, partition=index)
+            name = self._delivered.pop(key, None)
+            return None if name is None else PartitionRemoved(topic=name, topic_id=topic_id, partition=index)
         name = self.image.topic_names[topic_id]
-        self._told[key] = name
+        self._delivered[key] = name
         return PartitionAssignment(
             topic=name,
             topic_id=topic_id,
@@ -85,7 +101,7 @@ class BrokerMetadata:
             isr=partition.isr,
             leader=partition.leader,
             leader_epoch=partition.leader_epoch,
-            tenure_epoch=partition.tenure_epoch,
+            leader_term_epoch=partition.leader_term_epoch,
             version=partition.leader_epoch,
             config=self.image.config_of(name),
         )

@@ -1,4 +1,4 @@
-"""A broker node: the replicas and client APIs, driven by the metadata that it follows and the lease that it keeps."""
+"""A broker node: the replicas and client APIs, driven by the metadata that it follows and the lease that it holds."""
 
 from __future__ import annotations
 
@@ -6,80 +6,94 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from cluster_impl.api.apis import BrokerApis
-from cluster_impl.config import NodeConfig
-from cluster_impl.config_data_plane import api_config, replication_config
-from cluster_impl.designs.quorum.broker.control_plane import QuorumControlPlane
-from cluster_impl.designs.quorum.broker.finder import ControllerFinder
-from cluster_impl.designs.quorum.broker.heartbeats import Heartbeats, Pace
-from cluster_impl.designs.quorum.broker.lifecycle import Lifecycle
-from cluster_impl.designs.quorum.broker.link import ControllerLink
-from cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
-from cluster_impl.designs.quorum.quorum_config import raft_config
-from cluster_impl.designs.quorum.raft.observer import MetadataObserver
-from cluster_impl.endings import NodeFailure
-from cluster_impl.replication.manager import ReplicaManager
-from cluster_impl.security.cluster_action import guarded
-from cluster_impl.security.configured import authorizer_of, users_of
-from cluster_impl.storage.log_dirs import LogDirs
-from cluster_impl.wire.codec import Malformed
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import KAFKA
-from cluster_impl.wire.server import Server
+from fencepost.cluster_impl.api.apis import BrokerApis
+from fencepost.cluster_impl.config.nodes import QuorumBrokerNodeConfig
+from fencepost.cluster_impl.designs.quorum.broker.control_plane import QuorumControlPlane
+from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from fencepost.cluster_impl.designs.quorum.broker.heartbeats import LeaseHeartbeats
+from fencepost.cluster_impl.designs.quorum.broker.lifecycle import LeaseLifecycle
+from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
+from fencepost.cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
+from fencepost.cluster_impl.designs.quorum.broker.misdirected import MisdirectedHeartbeats
+from fencepost.cluster_impl.designs.quorum.image import MetadataImage
+from fencepost.cluster_impl.designs.quorum.raft.observer import MetadataObserver
+from fencepost.cluster_impl.designs.shared.heartbeats import HeartbeatTiming
+from fencepost.cluster_impl.designs.shared.strays import Strays
+from fencepost.cluster_impl.failures import NodeFailure
+from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.security.cluster_action import require_cluster_action
+from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
+from fencepost.cluster_impl.storage.log_dirs import LogDirs
+from fencepost.cluster_impl.wire.codec import Malformed
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import KAFKA, QUORUM_BROKER
+from fencepost.cluster_impl.wire.server import Server
 
 log = logging.getLogger(__name__)
 
 
 class BrokerNode:
-    """Implements `cluster_impl.node.Node`."""
+    """Implements `fencepost.cluster_impl.node.Node`."""
 
-    def __init__(self, config: NodeConfig) -> None:
+    def __init__(self, config: QuorumBrokerNodeConfig) -> None:
         self._config = config
+        quorum = config.quorum
         hosts = Hosts.load(config.hosts_file)
-        self._log_dirs = LogDirs.open(config.log_dirs, config.cluster_id, config.broker_id)
-        self._lifecycle = Lifecycle()
-        self._metadata = BrokerMetadata(config.broker_id, lambda: self._lifecycle.epoch)
-        finder = ControllerFinder(config.voters)
+        self._log_dirs = LogDirs.open(config.log_dirs, quorum.cluster_id, config.broker_id)
+        self._lifecycle = LeaseLifecycle()
+        image = MetadataImage()
+        finder = ControllerFinder(quorum.voters)
         client_id = f"broker-{config.broker_id}"
-        raft = raft_config(config)
+        login = login_of(config.security, config.data_plane.inter_broker_listener)
+        controller_login = (
+            login_of(config.security, quorum.controller_listeners[0]) if quorum.controller_listeners else None
+        )
         heartbeat_link, metadata_link, isr_link, forward_link = self._links = tuple(
-            ControllerLink(finder, hosts, client_id, config.request_timeout, raft.login) for _ in range(4)
+            ActiveControllerLink(finder, hosts, client_id, quorum.request_timeout, controller_login) for _ in range(4)
         )
         self._control = QuorumControlPlane(
             config.broker_id,
-            config.cluster_id,
+            quorum.cluster_id,
             self._lifecycle,
-            self._metadata.image,
+            image,
             isr_link,
             forward_link,
             finder,
-            config.request_timeout,
+            quorum.request_timeout,
         )
-        self._replicas = ReplicaManager(self._control, replication_config(config), self._log_dirs, hosts)
-        self._metadata.attach(self._replicas)
-        self._apis = BrokerApis(self._control, self._replicas, api_config(config))
-        self._server = Server(
-            KAFKA,
-            guarded(self._apis.handlers, authorizer_of(config.security)),
-            max_frame_bytes=config.socket_request_max_bytes,
+        self._replicas = ReplicaManager(self._control, config.data_plane, self._log_dirs, hosts, login)
+        self._metadata = BrokerMetadata(
+            config.broker_id,
+            lambda: self._lifecycle.epoch,
+            image,
+            self._replicas,
+            Strays(self._log_dirs, self._replicas).remove,
         )
-        self._observer = MetadataObserver(raft, metadata_link, finder, self._on_records)
-        self._heartbeats = Heartbeats(
+        self._apis = BrokerApis(self._control, self._replicas, config.data_plane)
+        authorizer, largest = authorizer_of(config.security), config.max_request_bytes
+        between = {**self._apis.handlers, **MisdirectedHeartbeats(finder).handlers}
+        self._internal = Server(QUORUM_BROKER, require_cluster_action(between, authorizer), max_frame_bytes=largest)
+        self._clients = Server(KAFKA, require_cluster_action(self._apis.handlers, authorizer), max_frame_bytes=largest)
+        self._observer = MetadataObserver(quorum, metadata_link, finder, self._on_records)
+        self._heartbeats = LeaseHeartbeats(
             config.broker_id,
             config.advertised(),
             self._lifecycle,
             heartbeat_link,
             finder,
-            Pace(config.heartbeat_interval, min(config.lease_timeout / 2, config.request_timeout)),
+            HeartbeatTiming(quorum.heartbeat_interval, min(quorum.lease_timeout / 2, quorum.request_timeout)),
             lambda: self._observer.offset,
             self._metadata.on_epoch,
         )
         self._beating: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
+        """Open the listeners, then follow the metadata and send heartbeats."""
         for listener in self._config.listeners:
             users = users_of(self._config.security, listener.name)
-            await self._server.listen(listener.host, listener.port, listener.name, users)
+            is_internal = listener.name == self._config.data_plane.inter_broker_listener
+            server = self._internal if is_internal else self._clients
+            await server.listen(listener.host, listener.port, listener.name, users)
         await self._replicas.start()
         await self._observer.start()
         self._beating = asyncio.create_task(self._heartbeats.run())
@@ -89,6 +103,7 @@ class BrokerNode:
         self._heartbeats.metadata_advanced()
 
     async def failed(self) -> None:
+        """Wait for ever, or raise the failure of a part: NodeFailure if the metadata is unreadable or gone."""
         assert self._beating is not None
         try:
             await asyncio.gather(self._observer.failed(), self._replicas.failed(), asyncio.shield(self._beating))
@@ -96,16 +111,17 @@ class BrokerNode:
             raise NodeFailure(f"this software cannot read the metadata: {error}") from error
 
     async def stop(self) -> None:
-        """Give the id back (KIP-631, Controlled Shutdown), for at most a lease: after that there is nothing to give."""
+        """Return the id (KIP-631, Controlled Shutdown), waiting at most one lease: after that the id is free anyway."""
         self._heartbeats.stop()
         if self._beating is not None:
-            _, unfinished = await asyncio.wait({self._beating}, timeout=self._config.lease_timeout)
+            _, unfinished = await asyncio.wait({self._beating}, timeout=self._config.quorum.lease_timeout)
             if unfinished:
-                log.warning("no controller granted the shutdown within a lease; this broker leaves without it")
+                log.warning("no controller granted the shutdown within a lease; this broker stops without it")
                 self._beating.cancel()
                 await asyncio.wait(unfinished)
         self._heartbeats.close()
-        await self._server.close()
+        await self._internal.close()
+        await self._clients.close()
         self._apis.close()
         await self._observer.close()
         await self._replicas.close()

@@ -1,1 +1,1 @@
-"""The controller: pure operations on a metadata image and the leases, and the edge that runs them over Raft."""
+"""The controller: operations on a metadata image and the leases, without I/O, and the edge that runs them over Raft."""

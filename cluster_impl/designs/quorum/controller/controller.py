@@ -1,6 +1,6 @@
-"""A controller: keeps the committed image, and answers for the cluster while Raft makes it the active one.
+"""A controller: keeps the committed image, and serves the cluster while Raft makes it the active controller.
 
-KIP-631, The Metadata Topic: the leader of the quorum is the active controller; the others are hot standbys, with the
+KIP-631, The Metadata Topic: the leader of the quorum is the active controller; the others are hot standbys with the
 same image in memory. All of it runs on one event loop.
 """
 
@@ -14,40 +14,52 @@ from functools import partial
 from typing import cast
 from uuid import uuid4
 
-from cluster_impl.designs.quorum.controller import heartbeats
-from cluster_impl.designs.quorum.controller.alter_isr import alter_isr
-from cluster_impl.designs.quorum.controller.leases import Leases
-from cluster_impl.designs.quorum.controller.state import ControllerState, Outcome, Reply
-from cluster_impl.designs.quorum.controller.term import Quorum, Term, TermEnded
-from cluster_impl.designs.quorum.controller.topics import NotHeardYet, TopicDefaults, create_topics, delete_topics
-from cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.records import decode_record
-from cluster_impl.wire.server import Handler, Request
+from fencepost.cluster_impl.config.data_plane import TopicDefaults
+from fencepost.cluster_impl.designs.quorum.controller import heartbeats
+from fencepost.cluster_impl.designs.quorum.controller.alter_isr import alter_isr
+from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
+from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState, Reply
+from fencepost.cluster_impl.designs.quorum.controller.term import ActiveControllerTerm, Quorum, TermEnded
+from fencepost.cluster_impl.designs.quorum.controller.topics import (
+    NotHeardYet,
+    create_topics,
+    delete_topics,
+)
+from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
+from fencepost.cluster_impl.designs.quorum.refused_heartbeat import refused_heartbeat
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.records import decode_record
+from fencepost.cluster_impl.wire.server import Handler, Request
 
 log = logging.getLogger(__name__)
 
-NOBODY = -1
+NO_NODE = -1
+"""The leader id if there is no leader."""
 
 RETRY = 0.1
-"""Seconds between attempts to create a topic while too few brokers were heard."""
+"""Seconds between attempts to create a topic while too few brokers are known to be active."""
 
 
-class Controller:
-    """Also the listener of its Raft node: `on_commit`, `on_elected`, `on_resigned`, `on_leader`."""
+class QuorumController:
+    """One controller; also the listener of its Raft node. `lease` is in seconds."""
 
     def __init__(
-        self, controller_id: int, controller_ids: frozenset[int], lease: float, defaults: TopicDefaults
+        self,
+        controller_id: int,
+        controller_ids: frozenset[int],
+        lease: float,
+        defaults: TopicDefaults,
+        quorum: Quorum,
     ) -> None:
         self._id = controller_id
         self._ids = controller_ids
         self._lease = lease
         self._defaults = defaults
         self._committed = MetadataImage()
-        self._quorum: Quorum | None = None
-        self._term: Term | None = None
-        self._leader = NOBODY
+        self._quorum = quorum
+        self._term: ActiveControllerTerm | None = None
+        self._leader = NO_NODE
         self._timer: asyncio.TimerHandle | None = None
         self.handlers: Mapping[int, Handler] = {
             m.BrokerHeartbeatRequest.API_KEY: self._broker_heartbeat,
@@ -57,19 +69,15 @@ class Controller:
             m.DeleteTopicsRequest.API_KEY: self._delete_topics,
         }
 
-    def attach(self, quorum: Quorum) -> None:
-        """Name the Raft node that this controller listens to; before it starts."""
-        self._quorum = quorum
-
     def on_commit(self, records: Sequence[tuple[int, bytes]]) -> None:
+        """Replay committed records, given as (offset, value)."""
         for offset, value in records:
             self._committed.replay(cast("MetadataRecord", decode_record(value)), offset)
         if self._term is not None:
             self._term.state.stable_offset = self._committed.offset
 
     def on_elected(self, epoch: int) -> None:
-        """Become active. Everything before this epoch is committed and in the image."""
-        assert self._quorum is not None
+        """Become active. Every record before this epoch is committed and in the image."""
         leases = Leases(self._lease)
         leases.assume(self._committed.brokers, self._committed.offset, time.monotonic())
         state = ControllerState(
@@ -80,20 +88,21 @@ class Controller:
             end_offset=self._quorum.end_offset,
             stable_offset=self._committed.offset,
         )
-        self._term = Term(epoch, self._quorum, state)
+        self._term = ActiveControllerTerm(epoch, self._quorum, state)
         log.info("this controller is active in epoch %d", epoch)
         self._watch_leases()
 
     def on_resigned(self) -> None:
-        """Drop what is uncommitted, and the leases with it."""
+        """Drop the uncommitted state and the leases."""
         if self._term is not None:
             log.info("this controller is no longer active; its epoch was %d", self._term.epoch)
             self._term.ended = True
             self._term = None
 
     def on_leader(self, leader_id: int, epoch: int) -> None:
+        """Note and log the leader of the epoch."""
         if leader_id != self._leader:
-            log.info("epoch %d: %s", epoch, "no leader" if leader_id == NOBODY else f"controller {leader_id} leads")
+            log.info("epoch %d: %s", epoch, "no leader" if leader_id == NO_NODE else f"controller {leader_id} leads")
         self._leader = leader_id
 
     async def _broker_heartbeat(self, request: Request) -> m.BrokerHeartbeatResponse:
@@ -102,12 +111,12 @@ class Controller:
         try:
             return await self._run(lambda state: heartbeats.heartbeat(state, body, received_at), received_at)
         except TermEnded:
-            return heartbeats.refusal(body, Error.NOT_CONTROLLER, self._leader)
+            return refused_heartbeat(body, Error.NOT_CONTROLLER, self._leader)
         finally:
             self._watch_leases()
 
     async def _controller_heartbeat(self, request: Request) -> m.ControllerHeartbeatResponse:
-        """No snapshots are made, so none is ever asked for."""
+        """Answer that no snapshot is wanted; snapshots are not implemented."""
         error = Error.NOT_CONTROLLER if self._term is None else Error.NONE
         return m.ControllerHeartbeatResponse(error_code=error, start_snapshot=False)
 
@@ -120,7 +129,7 @@ class Controller:
             return m.AlterIsrResponse(error_code=Error.NOT_CONTROLLER)
 
     async def _create_topics(self, request: Request) -> m.CreateTopicsResponse:
-        """Waits for brokers that may be active until they say so, or their lease is over."""
+        """Create topics; wait until brokers that may be active report themselves or their lease is over."""
         body = cast("m.CreateTopicsRequest", request.body)
         try:
             async with asyncio.timeout(body.timeout_ms / 1000):
@@ -131,16 +140,16 @@ class Controller:
                     except NotHeardYet:
                         await asyncio.sleep(RETRY)
         except (TermEnded, TimeoutError) as why:
-            error, sentence = _not_done(why)
+            error, message = _not_done(why)
             results = [
-                m.CreateTopicsResponse.CreatableTopicResult(name=topic.name, error_code=error, error_message=sentence)
+                m.CreateTopicsResponse.CreatableTopicResult(name=topic.name, error_code=error, error_message=message)
                 for topic in body.topics
             ]
             return m.CreateTopicsResponse(topics=results)
 
     def _created(
         self, body: m.CreateTopicsRequest, now: float, state: ControllerState
-    ) -> Outcome[m.CreateTopicsResponse]:
+    ) -> ControllerResult[m.CreateTopicsResponse]:
         return create_topics(state, body, now, self._defaults, uuid4)
 
     async def _delete_topics(self, request: Request) -> m.DeleteTopicsResponse:
@@ -149,27 +158,30 @@ class Controller:
             async with asyncio.timeout(body.timeout_ms / 1000):
                 return await self._run(lambda state: delete_topics(state, body, request.version), request.received_at)
         except (TermEnded, TimeoutError) as why:
-            error, sentence = _not_done(why)
+            error, message = _not_done(why)
             named = [(topic.name, topic.topic_id) for topic in body.topics]
             results = [
                 m.DeleteTopicsResponse.DeletableTopicResult(
-                    name=name, topic_id=topic_id, error_code=error, error_message=sentence
+                    name=name, topic_id=topic_id, error_code=error, error_message=message
                 )
                 for name, topic_id in named
             ]
             results += [
-                m.DeleteTopicsResponse.DeletableTopicResult(name=name, error_code=error, error_message=sentence)
+                m.DeleteTopicsResponse.DeletableTopicResult(name=name, error_code=error, error_message=message)
                 for name in body.topic_names
             ]
             return m.DeleteTopicsResponse(responses=results)
 
-    async def _run(self, operation: Callable[[ControllerState], Outcome[Reply]], now: float) -> Reply:
+    async def _run(self, operation: Callable[[ControllerState], ControllerResult[Reply]], now: float) -> Reply:
         if self._term is None:
             raise TermEnded("this controller is not active")
         return await self._term.run(operation, now)
 
     def _watch_leases(self) -> None:
-        """Wake when the first lease ends. A timer that is set stays: leases only ever end later than it thinks."""
+        """Set a timer for the end of the first lease.
+
+        A timer that is set stays: leases are only ever extended, so it fires early at worst.
+        """
         if self._term is None or self._timer is not None:
             return
         next_end = self._term.state.leases.next_end()
@@ -183,7 +195,7 @@ class Controller:
             try:
                 self._term.end_leases(time.monotonic())
             except TermEnded as ended:
-                log.info("leases are left to the next active controller: %s", ended)
+                log.info("the next active controller ends the leases: %s", ended)
                 return
         self._watch_leases()
 

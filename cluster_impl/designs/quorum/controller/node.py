@@ -2,48 +2,52 @@
 
 from __future__ import annotations
 
-from cluster_impl.config import NodeConfig
-from cluster_impl.designs.quorum.controller.controller import Controller
-from cluster_impl.designs.quorum.controller.topics import TopicDefaults
-from cluster_impl.designs.quorum.quorum_config import raft_config
-from cluster_impl.designs.quorum.raft.node import RaftNode
-from cluster_impl.endings import NodeFailure
-from cluster_impl.security.cluster_action import guarded_on_controller
-from cluster_impl.security.configured import authorizer_of, users_of
-from cluster_impl.storage.directory import LogDir
-from cluster_impl.wire.codec import Malformed
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import QUORUM_CONTROLLER
-from cluster_impl.wire.server import Server
+from fencepost.cluster_impl.config.nodes import QuorumControllerNodeConfig
+from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
+from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
+from fencepost.cluster_impl.failures import NodeFailure
+from fencepost.cluster_impl.security.cluster_action import require_cluster_action_for_all
+from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
+from fencepost.cluster_impl.storage.directory import LogDir
+from fencepost.cluster_impl.wire.codec import Malformed
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
+from fencepost.cluster_impl.wire.server import Server
 
 
 class ControllerNode:
-    """Implements `cluster_impl.node.Node`."""
+    """Implements `fencepost.cluster_impl.node.Node`."""
 
-    def __init__(self, config: NodeConfig) -> None:
+    def __init__(self, config: QuorumControllerNodeConfig) -> None:
         self._config = config
-        self._log_dir = LogDir.open(config.log_dir, config.cluster_id, config.controller_id)
-        self._controller = Controller(
+        self._log_dir = LogDir.open(config.log_dir, config.quorum.cluster_id, config.controller_id)
+        self._raft = RaftNode(
             config.controller_id,
-            frozenset(voter.id for voter in config.voters),
-            config.lease_timeout,
-            TopicDefaults(config.num_partitions, config.default_replication_factor),
+            config.quorum,
+            login_of(config.security, config.quorum.controller_listeners[0]),
+            self._log_dir,
+            Hosts.load(config.hosts_file),
         )
-        self._raft = RaftNode(raft_config(config), self._log_dir, Hosts.load(config.hosts_file), self._controller)
-        self._controller.attach(self._raft)
+        self._controller = QuorumController(
+            config.controller_id, config.quorum.voter_ids, config.quorum.lease_timeout, config.topics, self._raft
+        )
         self._server = Server(
             QUORUM_CONTROLLER,
-            guarded_on_controller({**self._raft.handlers, **self._controller.handlers}, authorizer_of(config.security)),
-            max_frame_bytes=config.socket_request_max_bytes,
+            require_cluster_action_for_all(
+                {**self._raft.handlers, **self._controller.handlers}, authorizer_of(config.security)
+            ),
+            max_frame_bytes=config.max_request_bytes,
         )
 
     async def start(self) -> None:
+        """Open the listeners and join the quorum. Raises OSError, CorruptQuorumState."""
         for listener in self._config.listeners:
             users = users_of(self._config.security, listener.name)
             await self._server.listen(listener.host, listener.port, listener.name, users)
-        await self._raft.start()
+        await self._raft.start(self._controller)
 
     async def failed(self) -> None:
+        """Wait for ever, or raise NodeFailure: the disk fails, or the metadata is unreadable or at risk."""
         try:
             await self._raft.failed()
         except OSError as error:
@@ -52,7 +56,7 @@ class ControllerNode:
             raise NodeFailure(f"this software cannot read the metadata: {error}") from error
 
     async def stop(self) -> None:
-        """Leave the quorum to the others, who elect another leader at once if this one led."""
+        """Leave the quorum; if this node leads, the others elect another leader at once."""
         self._controller.close()
         await self._raft.close()
         await self._server.close()

@@ -1,7 +1,8 @@
-"""What the operations of an active controller see, and what they give back.
+"""The state that the operations of an active controller work on, and their results.
 
-An operation is a function `(state, request, now) -> Outcome`. It changes no metadata: the records of its outcome are
-appended to the Raft log and then replayed, and only that changes the image. It may change the leases, which are soft.
+An operation is a function `(state, request, now) -> ControllerResult`. It changes no metadata: its records are appended
+to the Raft log and then replayed, and only the replay changes the image. It may change the leases, which are soft
+state.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from cluster_impl.designs.quorum.controller.leases import Leases
-from cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
-from cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
+from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
+from fencepost.cluster_impl.wire.codec import Message
 
 Reply = TypeVar("Reply", bound=Message, covariant=True)
 
@@ -21,8 +22,8 @@ Reply = TypeVar("Reply", bound=Message, covariant=True)
 class ControllerState:
     """The state of an active controller, uncommitted records included (KIP-631, Persistence and Visibility).
 
-    `end_offset` is the offset that the next record will get; `stable_offset` that of the last committed record.
-    `controller_ids` are the ids that no broker may use.
+    `end_offset` is the offset of the next record, `stable_offset` that of the last committed record. `controller_ids`
+    are the ids that no broker may use.
     """
 
     controller_id: int
@@ -34,8 +35,9 @@ class ControllerState:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[Reply]):
-    """Records to append as one atomic batch, and the reply to give once what it was decided from is committed."""
+class ControllerResult(Generic[Reply]):
+    """Records to append as one atomic batch, and the reply to send once the state that it was decided from is
+    committed."""
 
     reply: Reply
     records: Sequence[MetadataRecord] = ()

@@ -1,34 +1,34 @@
-"""One leadership: the state of an active controller, and how its operations reach the Raft log and become answers.
+"""One term of an active controller: its state, and the way of its operations through the Raft log to a response.
 
-KIP-631, Persistence and Visibility: the state is ahead of what is committed, and nothing of it is shown before it is.
-When the leadership ends the term is dropped, and with it everything uncommitted; the committed image stays.
+KIP-631, Persistence and Visibility: the state is ahead of the committed records, and no response shows uncommitted
+state. The end of the term drops the state with everything uncommitted; the committed image stays.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from cluster_impl.designs.quorum.controller.changes import describe
-from cluster_impl.designs.quorum.controller.heartbeats import end_lease
-from cluster_impl.designs.quorum.controller.state import ControllerState, Outcome, Reply
-from cluster_impl.designs.quorum.image import MetadataRecord
-from cluster_impl.designs.quorum.raft.core import NotLeader
-from cluster_impl.designs.quorum.raft.node import LostLeadership
-from cluster_impl.wire.records import encode_record
+from fencepost.cluster_impl.designs.quorum.controller.heartbeats import end_lease
+from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState, Reply
+from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
+from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader
+from fencepost.cluster_impl.designs.quorum.raft.node import LostLeadership
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.records import encode_record
 
 log = logging.getLogger(__name__)
 
 
 class Quorum(Protocol):
-    """What an active controller needs of Raft."""
+    """The part of Raft that an active controller uses."""
 
     @property
     def end_offset(self) -> int: ...
 
     def append(self, records: Sequence[bytes], epoch: int) -> int:
-        """Append one atomic batch; the offset of its last record. Raises NotLeader."""
+        """Append one atomic batch; return the offset of its last record. Raises NotLeader."""
         ...
 
     async def committed(self, offset: int, epoch: int) -> None:
@@ -36,41 +36,49 @@ class Quorum(Protocol):
         ...
 
     async def confirm_leadership(self) -> None:
-        """Return once a majority confirmed this leadership, asked after this call. Raises LostLeadership."""
+        """Return once a majority has confirmed this leadership in a round that began after this call.
+
+        Raises LostLeadership.
+        """
         ...
 
 
 class TermEnded(Exception):
-    """This controller is not active any more; what it was about to do may or may not come to pass."""
+    """This controller is no longer active; the requested change may or may not happen."""
 
 
-class Term:
+class ActiveControllerTerm:
+    """One term, at Raft epoch `epoch`."""
+
     def __init__(self, epoch: int, quorum: Quorum, state: ControllerState) -> None:
         self.epoch = epoch
         self.state = state
         self.ended = False
         self._quorum = quorum
 
-    async def run(self, operation: Callable[[ControllerState], Outcome[Reply]], now: float) -> Reply:
-        """Decide at once, and return the reply when it may be shown. Raises TermEnded."""
+    async def run(self, operation: Callable[[ControllerState], ControllerResult[Reply]], now: float) -> Reply:
+        """Decide at once, and return the reply when it may be sent. Raises TermEnded."""
         self.end_leases(now)
         outcome = operation(self.state)
         self._append(outcome.records)
-        await self.until_it_may_be_shown(outcome)
+        await self.until_reply_may_be_sent(outcome)
         return outcome.reply
 
     def end_leases(self, now: float) -> None:
-        """Give up the brokers whose lease is over at `now`."""
+        """End the leases that are over at `now`. Raises TermEnded."""
         for broker_id in self.state.leases.over(now):
             log.info("the lease of broker %d ended", broker_id)
             self._append(end_lease(self.state, broker_id, now))
 
-    async def until_it_may_be_shown(self, outcome: Outcome[Reply]) -> None:
-        """Wait until what the reply was decided from is committed, and this controller is known to be active still.
+    async def until_reply_may_be_sent(self, outcome: ControllerResult[Reply]) -> None:
+        """Wait until the state behind the reply is committed and this controller is known to be active still.
 
-        A reply with records waits for their commit, which shows both. One without waits for what was pending when it
-        was decided, and for a majority that confirms the epoch in a round begun after the request came (decision: a
-        deposed controller must not renew). Refusals wait as well: a deposed controller would fence by them.
+        A reply with records waits for their commit, which shows both. A reply without records waits for the records
+        pending at its decision, and for a majority that confirms the epoch in a round begun after the request arrived
+        (decision: a deposed controller must not renew). Refusals wait too, because a deposed controller would fence
+        brokers by them.
+
+        Raises TermEnded.
         """
         pending = self.state.end_offset - 1
         try:
@@ -83,7 +91,7 @@ class Term:
             raise TermEnded(f"the leadership of epoch {self.epoch} ended")
 
     def _append(self, records: Sequence[MetadataRecord]) -> None:
-        """Append a batch and replay it, which is the only way in which the state's metadata changes."""
+        """Append a batch and replay it; only this changes the metadata of the state."""
         if not records:
             return
         if self.ended:
@@ -98,5 +106,29 @@ class Term:
         for offset, record in enumerate(records, start=base):
             self.state.image.replay(record, offset)
         self.state.end_offset = last + 1
-        for sentence in describe(records, self.state.image):
-            log.info("%s", sentence)
+        for message in _describe(records, self.state.image):
+            log.info("%s", message)
+
+
+def _describe(records: Sequence[MetadataRecord], image: MetadataImage) -> Iterator[str]:
+    """Yield a log message for each change of a broker, a topic, a leader or an ISR.
+
+    `image` already contains the records.
+    """
+    for record in records:
+        match record:
+            case m.BrokerRecord():
+                yield f"broker {record.broker_id} is registered with epoch {record.broker_epoch}"
+            case m.DeleteBrokerRecord():
+                yield f"broker {record.id} is no longer registered"
+            case m.TopicRecord():
+                yield f"topic {record.name} has the id {record.topic_id}"
+            case m.DeleteTopicRecord():
+                yield f"the topic with the id {record.name} is deleted"
+            case m.PartitionRecord() | m.IsrChangeRecord():
+                yield _describe_partition(record, image)
+
+
+def _describe_partition(record: m.PartitionRecord | m.IsrChangeRecord, image: MetadataImage) -> str:
+    name = image.topic_names.get(record.topic_id, str(record.topic_id))
+    return f"{name}-{record.partition_id}: leader {record.leader}, ISR {record.isr}, leader epoch {record.leader_epoch}"

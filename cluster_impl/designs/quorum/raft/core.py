@@ -1,20 +1,20 @@
-"""Raft as decisions: the pull-based protocol of KIP-595, with the pre-vote of KIP-996.
+"""The decisions of Raft: the pull-based protocol of KIP-595, with the pre-vote of KIP-996.
 
-`RaftCore` takes an input and the time and returns effects. It does no I/O, reads no clock, and draws election jitter
-from the generator that it is given, so that one seed names a whole history. Before it looks at an input it acts on the
-timers that ran out by then: a leader that was paused for long resigns before it handles what waited in its sockets.
+`RaftCore` takes an input and the time and returns effects. It does no I/O, reads no clock, and takes election jitter
+from the random generator that it is given, so one seed determines a whole history. Before each input it handles the
+timers that have run out: a leader that was paused for long resigns before it handles the requests that waited in its
+sockets.
 
-Pre-vote in place of leader stickiness: a voter that is cut off never raises its epoch, so that its return deposes
-nobody, and a vote, once asked for, is decided as plain Raft decides it.
+Pre-vote takes the place of leader stickiness: a voter that is cut off never raises its epoch, so its return deposes no
+leader, and a real vote is decided as in plain Raft.
 """
 
 from collections.abc import Sequence
 
-from cluster_impl.designs.quorum.raft import effects as fx
-from cluster_impl.designs.quorum.raft.leadership import Leadership, ParkedFetch
-from cluster_impl.designs.quorum.raft.messages import (
+from fencepost.cluster_impl.designs.quorum.raft import effects as fx
+from fencepost.cluster_impl.designs.quorum.raft.leadership import Leadership, ParkedFetch
+from fencepost.cluster_impl.designs.quorum.raft.messages import (
     UNKNOWN_EPOCH,
-    Batch,
     BeginQuorumEpochRequest,
     BeginQuorumEpochResponse,
     EndQuorumEpochRequest,
@@ -22,19 +22,20 @@ from cluster_impl.designs.quorum.raft.messages import (
     EpochEnd,
     FetchRequest,
     FetchResponse,
+    RaftBatch,
     Request,
     Response,
     VoteRequest,
     VoteResponse,
 )
-from cluster_impl.designs.quorum.raft.roles import RoleMachine
-from cluster_impl.designs.quorum.raft.state import Role
-from cluster_impl.endings import NodeFailure
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.quorum.raft.roles import RoleMachine
+from fencepost.cluster_impl.designs.quorum.raft.state import VoterRole
+from fencepost.cluster_impl.failures import NodeFailure
+from fencepost.cluster_impl.wire.errors import Error
 
 
 class NotLeader(Exception):
-    """This node does not lead the metadata quorum in the epoch that was asked for."""
+    """This node does not lead the metadata quorum in the requested epoch."""
 
 
 class CommittedRecordsAtRisk(NodeFailure):
@@ -47,11 +48,11 @@ class RaftCore(RoleMachine):
     # Inputs
 
     def tick(self, now: float) -> list[fx.Effect]:
-        """Time has passed. Due at `deadline()`; harmless at any other time."""
+        """Handle the passing of time. Due at `deadline()`, harmless at any other time."""
         return self._done(now)
 
     def receive(self, request: Request, token: object, now: float) -> list[fx.Effect]:
-        """A request arrived; its reply, at once or later, carries `token`."""
+        """Handle a request. Its reply, at once or later, carries `token`."""
         self._expire(now)
         match request:
             case VoteRequest():
@@ -67,7 +68,7 @@ class RaftCore(RoleMachine):
         return self._done(now)
 
     def answered(self, peer: int, correlation: int, response: Response, now: float) -> list[fx.Effect]:
-        """A peer answered the request sent under `correlation`."""
+        """Handle a peer's response to the request sent under `correlation`."""
         self._expire(now)
         request = self._outbox.complete(peer, correlation)
         if request is None:
@@ -86,7 +87,7 @@ class RaftCore(RoleMachine):
         return self._done(now)
 
     def failed(self, peer: int, correlation: int, now: float) -> list[fx.Effect]:
-        """No answer to the request sent under `correlation` will come: refused, cut, or timed out."""
+        """Handle that the request sent under `correlation` gets no response: refused, cut, or timed out."""
         self._expire(now)
         if self._outbox.complete(peer, correlation) is not None:
             self._outbox.pause(peer, now)
@@ -97,14 +98,14 @@ class RaftCore(RoleMachine):
 
         Raises NotLeader. Call `tick` first, so that a leader whose time is up does not append.
         """
-        if self.role is not Role.LEADER:
+        if self.role is not VoterRole.LEADER:
             raise NotLeader(f"node {self.node_id} is {self.role.value} in epoch {self.epoch}: it appends nothing")
         self._emit(fx.AppendRecords(self.log.end_offset, self.epoch, records))
         self.log.append(self.epoch, self.log.end_offset + len(records))
         return self._done(now)
 
     def flushed(self, end_offset: int, now: float) -> list[fx.Effect]:
-        """The log is durable up to `end_offset`, as a `Flush` asked for."""
+        """Handle that the log is durable up to `end_offset`, as a `Flush` requested."""
         assert end_offset <= self.log.end_offset, "nothing is truncated while a flush runs"
         self._flushing = False
         self.durable_end = end_offset
@@ -112,9 +113,10 @@ class RaftCore(RoleMachine):
         return self._done(now)
 
     def confirm(self, token: object, now: float) -> list[fx.Effect]:
-        """Have a majority confirm this epoch from now on; `Confirmed` with the token, or `Resigned`, follows.
+        """Begin a round in which a majority confirms this epoch.
 
-        Raises NotLeader. Call `tick` first, as before `append`.
+        A `LeadershipConfirmation` with the token follows, or a `LeaderResignation`. Raises NotLeader. Call `tick`
+        first, as before `append`.
         """
         if self.leadership is None:
             raise NotLeader(f"node {self.node_id} is {self.role.value} in epoch {self.epoch}: nothing to confirm")
@@ -122,14 +124,14 @@ class RaftCore(RoleMachine):
         return self._done(now)
 
     def resign(self, now: float) -> list[fx.Effect]:
-        """Give up leadership in good order (KIP-595, EndQuorumEpoch). A node that stops does this first."""
+        """Give up leadership in good order (KIP-595, EndQuorumEpoch). A node does this before it stops."""
         self._expire(now)
-        if self.role is Role.LEADER:
+        if self.role is VoterRole.LEADER:
             self._end_leadership(now)
         return self._done(now)
 
     def deadline(self) -> float:
-        """When `tick` is due at the latest."""
+        """Return the time at which `tick` is due at the latest."""
         due = [self._resignation_due_at() if self.leadership else self._timer]
         due += [self._send_due_at(peer) for peer in self._peers if self._outbox.idle(peer)]
         if self.leadership:
@@ -147,13 +149,14 @@ class RaftCore(RoleMachine):
         )
         if granted and not request.pre_vote:
             self._become_unattached(self.epoch, now, voted_id=request.candidate_id)
-        # Whoever asks before an election is told of a leader only if it lives, or two followers of a dead one would
+        # A pre-vote response names the leader only if it is alive; otherwise two followers of a dead leader would
         # keep sending each other back to it.
         leader_id = None if request.pre_vote and not self._has_live_leader(now) else self.leader_id
         return VoteResponse(Error.NONE, self.epoch, leader_id, granted)
 
     def _up_to_date(self, request: VoteRequest) -> bool:
-        """Whether the candidate's log is at least as up to date as this one: the later last epoch, then the longer."""
+        """Return True if the candidate's log is at least as up to date: a later last epoch, or as long in the same
+        one."""
         mine, theirs = self.log.end, request.log_end
         return (theirs.epoch, theirs.end_offset) >= (mine.epoch, mine.end_offset)
 
@@ -161,10 +164,10 @@ class RaftCore(RoleMachine):
         return self.leader_id is None and self.state.voted_id in (None, candidate_id)
 
     def _has_live_leader(self, now: float) -> bool:
-        """Whether an election would be needless. A leader that lives answers fetches well within half of the time."""
-        if self.role is Role.FOLLOWER:
+        """Return True if an election would be needless. A live leader answers fetches well within half the timeout."""
+        if self.role is VoterRole.FOLLOWER:
             return now - self._heard_leader_at < self.settings.fetch_timeout / 2
-        return self.role is Role.LEADER
+        return self.role is VoterRole.LEADER
 
     def _begin_quorum_epoch(self, request: BeginQuorumEpochRequest, now: float) -> BeginQuorumEpochResponse:
         error = self._refusal(request, request.cluster_id, request.leader_id)
@@ -178,13 +181,13 @@ class RaftCore(RoleMachine):
         error = self._refusal(request, request.cluster_id, request.leader_id)
         if not error:
             self._learn(request.epoch, request.leader_id, now)
-            if self.role is Role.FOLLOWER and self.leader_id == request.leader_id:
+            if self.role is VoterRole.FOLLOWER and self.leader_id == request.leader_id:
                 self._become_unattached(self.epoch, now)
                 self._timer = now + self._succession_delay(request.successors)
         return EndQuorumEpochResponse(error, self.epoch, self.leader_id)
 
     def _succession_delay(self, successors: tuple[int, ...]) -> float:
-        """In the order of the successors, late enough that the others know of the resignation as well."""
+        """Return a delay in the order of the successors, long enough that the others learn of the resignation too."""
         position = successors.index(self.node_id) if self.node_id in successors else len(successors)
         return self.settings.election_timeout * (position + 1 + self._random.random()) / 10
 
@@ -196,7 +199,7 @@ class RaftCore(RoleMachine):
         if follower is not None:
             follower.heard_at = now
         if follower is None and request.log_end.epoch == UNKNOWN_EPOCH:
-            # Any consumer, which says only an offset.
+            # A plain consumer sends only an offset.
             diverging = None
             if request.log_end.end_offset > self.log.end_offset:
                 return FetchResponse(Error.OFFSET_OUT_OF_RANGE, self.epoch, self.leader_id)
@@ -205,7 +208,7 @@ class RaftCore(RoleMachine):
         if diverging is not None:
             return self._fetch_response(diverging)
         if follower is not None:
-            # Within one epoch a log that matched is never truncated: a late fetch takes nothing back.
+            # Within one epoch a matching log is never truncated, so a late fetch must not lower the offset.
             follower.end_offset = max(follower.end_offset, request.log_end.end_offset)
         deadline = now + min(request.max_wait, self.settings.fetch_max_wait)
         self.leadership.parked.append(ParkedFetch(token, request, deadline))
@@ -217,13 +220,13 @@ class RaftCore(RoleMachine):
         may_not_know = request.epoch == UNKNOWN_EPOCH and request.replica_id not in self._peers
         if request.epoch != self.epoch and not may_not_know:
             return Error.FENCED_LEADER_EPOCH if request.epoch < self.epoch else Error.UNKNOWN_LEADER_EPOCH
-        return Error.NONE if self.role is Role.LEADER else Error.NOT_LEADER_OR_FOLLOWER
+        return Error.NONE if self.role is VoterRole.LEADER else Error.NOT_LEADER_OR_FOLLOWER
 
     def _fetch_response(self, diverging: EpochEnd | None = None) -> FetchResponse:
         return FetchResponse(Error.NONE, self.epoch, self.leader_id, self.high_watermark, diverging)
 
     def _refusal(self, request: Request, cluster_id: str | None, sender: int) -> Error:
-        """What is asked of every request from a voter (KIP-595): this cluster, an epoch not behind, a voter."""
+        """Check what every request from a voter must meet (KIP-595): this cluster, a current epoch, a known voter."""
         if cluster_id not in (None, self.settings.cluster_id):
             return Error.INCONSISTENT_CLUSTER_ID
         if request.epoch < self.epoch:
@@ -247,18 +250,18 @@ class RaftCore(RoleMachine):
 
     def _fetch_answered(self, peer: int, response: FetchResponse, now: float) -> None:
         if response.error is Error.NOT_LEADER_OR_FOLLOWER:
-            # It leads this epoch no more, and nobody else ever will.
+            # It no longer leads this epoch, and no other voter ever will.
             self._become_unattached(self.epoch, now)
             self._timer = now + self._back_off()
         elif response.error or not self._continues_log(response.batches):
             self._outbox.pause(peer, now)
         else:
             self._heard_leader_at = now
-            self._timer = now + self._patience()
+            self._timer = now + self._leader_timeout()
             if response.diverging is None:
                 self._take(response)
             else:
-                # What is left may still differ from the leader's log: it commits nothing before the next answer.
+                # The rest may still differ from the leader's log, so it commits nothing before the next response.
                 self._truncate(response.diverging)
 
     def _take(self, response: FetchResponse) -> None:
@@ -268,7 +271,7 @@ class RaftCore(RoleMachine):
             self._emit(fx.Append(response.batches))
         self._commit(min(response.high_watermark, self.log.end_offset))
 
-    def _continues_log(self, batches: Sequence[Batch]) -> bool:
+    def _continues_log(self, batches: Sequence[RaftBatch]) -> bool:
         last = self.log.end
         for batch in batches:
             if batch.base_offset != last.end_offset or not last.epoch <= batch.epoch <= self.epoch:
@@ -280,14 +283,14 @@ class RaftCore(RoleMachine):
         end_offset = self.log.truncation_point(diverging)
         if end_offset < self.high_watermark:
             raise CommittedRecordsAtRisk(
-                f"node {self.node_id} was told by leader {self.leader_id} of epoch {self.epoch} to truncate to "
+                f"node {self.node_id}: leader {self.leader_id} of epoch {self.epoch} asks to truncate to "
                 f"{end_offset}, below its high watermark {self.high_watermark}: committed metadata was lost elsewhere"
             )
         self.log.truncate(end_offset)
         self.durable_end = min(self.durable_end, end_offset)
         self._emit(fx.Truncate(end_offset))
 
-    # What follows from every input
+    # After every input
 
     def _done(self, now: float) -> list[fx.Effect]:
         self._expire(now)
@@ -309,29 +312,32 @@ class RaftCore(RoleMachine):
             self._commit(replicated)
         if not leadership.elected and self.high_watermark > leadership.start_offset:
             leadership.elected = True
-            self._emit(fx.Elected(self.epoch))
+            self._emit(fx.LeaderElection(self.epoch))
         self._confirm_rounds(leadership)
         leadership.parked = [parked for parked in leadership.parked if not self._answer_fetch(leadership, parked, now)]
 
     def _committable(self, leadership: Leadership, offset: int) -> bool:
-        """Only a record of the leader's own epoch commits what lies before it (Raft, 5.4.2)."""
+        """Only a record of the leader's own epoch commits the records before it (Raft, 5.4.2)."""
         return offset > leadership.start_offset
 
     def _commit(self, offset: int) -> None:
         if offset > self.high_watermark:
             self.high_watermark = offset
-            self._emit(fx.Committed(offset))
+            self._emit(fx.HighWatermarkAdvance(offset))
 
     def _confirm_rounds(self, leadership: Leadership) -> None:
         rounds = leadership.confirmations
         while True:
             if leadership.round_confirmed():
-                self._emit(fx.Confirmed(rounds.finish()))
+                self._emit(fx.LeadershipConfirmation(rounds.finish()))
             if not rounds.start_next():
                 return
 
     def _answer_fetch(self, leadership: Leadership, parked: ParkedFetch, now: float) -> bool:
-        """Voters get all there is, observers what is committed; a voter also hears of a new high watermark at once."""
+        """Answer a parked fetch if there is something to send; return whether it is answered.
+
+        Voters get all records, observers only committed ones. A voter also learns of a new high watermark at once.
+        """
         start = parked.request.log_end
         follower = leadership.followers.get(parked.request.replica_id)
         limit = self.high_watermark if follower is None else self.log.end_offset
@@ -349,17 +355,17 @@ class RaftCore(RoleMachine):
         return max(self._request_due_at(peer), self._outbox.retry_at(peer))
 
     def _request_due_at(self, peer: int) -> float:
-        """When there is something to ask of a peer: always (0), never (infinite), or from a time on."""
+        """Return when to send a request to a peer: now (0), never (infinity), or from a time on."""
         match self.role:
-            case Role.PROSPECTIVE | Role.CANDIDATE:
+            case VoterRole.PROSPECTIVE | VoterRole.CANDIDATE:
                 due = peer not in self._granted and peer not in self._refused
-            case Role.FOLLOWER:
-                # What is fetched next says that all before it is durable here.
+            case VoterRole.FOLLOWER:
+                # A fetch offset also states that all records below it are durable here.
                 due = peer == self.leader_id and self.durable_end == self.log.end_offset
-            case Role.LEADER:
+            case VoterRole.LEADER:
                 assert self.leadership is not None
                 return self.leadership.begin_due_at(peer, self.settings.fetch_timeout / 2)
-            case Role.UNATTACHED:
+            case VoterRole.UNATTACHED:
                 due = False
         return 0.0 if due else float("inf")
 
@@ -367,6 +373,6 @@ class RaftCore(RoleMachine):
         cluster_id, epoch, node_id = self.settings.cluster_id, self.epoch, self.node_id
         if self.leadership is not None:
             return BeginQuorumEpochRequest(cluster_id, epoch, node_id, self.leadership.confirmations.number)
-        if self.role is Role.FOLLOWER:
+        if self.role is VoterRole.FOLLOWER:
             return FetchRequest(cluster_id, epoch, node_id, self.log.end, self.settings.fetch_max_wait)
-        return VoteRequest(cluster_id, epoch, node_id, self.log.end, pre_vote=self.role is Role.PROSPECTIVE)
+        return VoteRequest(cluster_id, epoch, node_id, self.log.end, pre_vote=self.role is VoterRole.PROSPECTIVE)

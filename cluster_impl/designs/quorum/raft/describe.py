@@ -1,12 +1,12 @@
-"""DescribeQuorum (55): every controller says how it sees the quorum, whether it leads or not.
+"""DescribeQuorum (55): every controller describes the quorum as it sees it, whether it leads or not.
 
-Who does not lead answers with NOT_LEADER_OR_FOLLOWER in the partition, as Kafka does, and adds what it knows.
+A controller that does not lead answers NOT_LEADER_OR_FOLLOWER in the partition, as Kafka does, and adds what it knows.
 """
 
-from cluster_impl.designs.quorum.raft.config import PARTITION, TOPIC
-from cluster_impl.designs.quorum.raft.core import RaftCore
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.metadata_topic import PARTITION, TOPIC
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
 
 _UNKNOWN = -1
 
@@ -14,11 +14,11 @@ _UNKNOWN = -1
 def describe_quorum(
     request: m.DescribeQuorumRequest, core: RaftCore, now: float, wall: float
 ) -> m.DescribeQuorumResponse:
-    """`now` on the clock of the core, `wall` in seconds since 1970."""
-    asked = [
+    """Return the response. `now` is on the clock of the core, `wall` in seconds since 1970."""
+    requested = [
         (topic.topic_name, partition.partition_index) for topic in request.topics for partition in topic.partitions
     ]
-    if asked != [(TOPIC, PARTITION)]:
+    if requested != [(TOPIC, PARTITION)]:
         return m.DescribeQuorumResponse(error_code=Error.INVALID_REQUEST)
     partition = m.DescribeQuorumResponse.PartitionData(
         partition_index=PARTITION,
@@ -33,7 +33,7 @@ def describe_quorum(
 
 
 def _voter(core: RaftCore, node_id: int, now: float, wall: float) -> m.DescribeQuorumResponse.ReplicaState:
-    """How far a voter is: this one by its own log, the others as their leader saw them last."""
+    """Describe one voter: this one by its own log, the others as their leader saw them last."""
     replica = m.DescribeQuorumResponse.ReplicaState(replica_id=node_id, log_end_offset=_UNKNOWN)
     if node_id == core.node_id:
         replica.log_end_offset = core.log.end_offset

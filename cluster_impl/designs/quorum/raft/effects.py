@@ -1,19 +1,19 @@
-"""What the core decided. The edge performs effects in the order in which they were given, each before the next begins.
+"""The effects that the core decides on. The edge performs them in the given order, each before the next begins.
 
-That order carries safety: a vote is on disk (`Persist`) before it is sent, and a batch is appended before anything says
-so. Only `Flush` and `Send` end later: they are answered by an input (`flushed`; `answered` or `failed`).
+Safety depends on that order: a vote is on disk (`Persist`) before it is sent, and a batch is appended before any
+message reports it. Only `Flush` and `Send` end later, and are answered by an input (`flushed`; `answered` or `failed`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cluster_impl.designs.quorum.raft.messages import Batch, EpochEnd, FetchResponse, Request, Response
-from cluster_impl.designs.quorum.raft.state import QuorumState
+from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd, FetchResponse, RaftBatch, Request, Response
+from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState
 
 
 @dataclass(frozen=True, slots=True)
 class Persist:
-    """Write the vote and the epoch, and fsync, before anything that follows."""
+    """Write the vote and the epoch, and fsync, before the next effect."""
 
     state: QuorumState
 
@@ -22,7 +22,7 @@ class Persist:
 class Append:
     """Append fetched batches as they are."""
 
-    batches: tuple[Batch, ...]
+    batches: tuple[RaftBatch, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,14 @@ class Truncate:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Begin to make the log durable up to `end_offset`, then tell the core `flushed`. Never two at a time."""
+    """Start to make the log durable up to `end_offset`, then call `flushed` on the core. Never two at a time."""
 
     end_offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send to a peer, then tell the core `answered` or `failed` with the same correlation, once."""
+    """Send to a peer, then call `answered` or `failed` on the core once, with the same correlation."""
 
     peer: int
     correlation: int
@@ -70,7 +70,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Notify:
-    """Send to a peer; no answer is awaited."""
+    """Send to a peer; no response is awaited."""
 
     peer: int
     request: Request
@@ -78,7 +78,7 @@ class Notify:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Answer the request that was received under `token`."""
+    """Send the response to the request that was received under `token`."""
 
     token: object
     response: Response
@@ -86,7 +86,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class ReplyWithRecords:
-    """Answer a fetch with `response` and the log from `start` on, nothing at or above `limit`."""
+    """Answer a fetch with `response` and the log from `start` on, below `limit`."""
 
     token: object
     response: FetchResponse
@@ -95,37 +95,37 @@ class ReplyWithRecords:
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
-    """Everything below `high_watermark` is committed."""
+class HighWatermarkAdvance:
+    """All records below `high_watermark` are committed."""
 
     high_watermark: int
 
 
 @dataclass(frozen=True, slots=True)
-class Elected:
+class LeaderElection:
     """This node leads `epoch`, and its first batch of it is committed."""
 
     epoch: int
 
 
 @dataclass(frozen=True, slots=True)
-class Resigned:
-    """This node no longer leads `epoch`. Whatever waits for a commit or a confirmation of it waits in vain."""
+class LeaderResignation:
+    """This node no longer leads `epoch`. Pending commits and confirmations of it fail."""
 
     epoch: int
 
 
 @dataclass(frozen=True, slots=True)
-class LeaderChanged:
-    """The leader of `epoch` as this node knows it (None: none)."""
+class LeaderChange:
+    """The leader of `epoch` as this node knows it; None for no known leader."""
 
     leader_id: int | None
     epoch: int
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmed:
-    """A majority accepted this leader's epoch in a round that began after `confirm` was called with these tokens."""
+class LeadershipConfirmation:
+    """A majority accepted the epoch in a round that began after `confirm` was called with these tokens."""
 
     tokens: tuple[object, ...]
 
@@ -141,9 +141,9 @@ Effect = (
     | Notify
     | Reply
     | ReplyWithRecords
-    | Committed
-    | Elected
-    | Resigned
-    | LeaderChanged
-    | Confirmed
+    | HighWatermarkAdvance
+    | LeaderElection
+    | LeaderResignation
+    | LeaderChange
+    | LeadershipConfirmation
 )

@@ -1,14 +1,14 @@
-"""What a leader knows during one epoch: how far each voter is, when it was heard, and who waits for what."""
+"""The state of a leader during one epoch: the progress of each voter, its last fetch, and the waiting requests."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from cluster_impl.designs.quorum.raft.messages import FetchRequest
+from fencepost.cluster_impl.designs.quorum.raft.messages import FetchRequest
 
 
 @dataclass(slots=True)
 class Follower:
-    """Another voter as its leader sees it. `end_offset`: durable there, and the same as in the leader's log."""
+    """Another voter as its leader sees it. Below `end_offset`, its log is durable and equals the leader's."""
 
     heard_at: float
     begun_at: float = float("-inf")
@@ -19,7 +19,7 @@ class Follower:
 
 @dataclass(frozen=True, slots=True)
 class ParkedFetch:
-    """A fetch that waits for something to be answered with."""
+    """A fetch that waits until there is something to send."""
 
     token: object
     request: FetchRequest
@@ -27,15 +27,18 @@ class ParkedFetch:
 
 
 @dataclass(slots=True)
-class Confirmations:
-    """Rounds that prove that nobody was elected before they began: one runs, all who come meanwhile share the next."""
+class ConfirmationRounds:
+    """Rounds that prove that no other leader was elected before they began.
+
+    One round runs at a time; all tokens that arrive meanwhile share the next.
+    """
 
     number: int = 0
     running: list[object] = field(default_factory=list)
     waiting: list[object] = field(default_factory=list)
 
     def start_next(self) -> bool:
-        """Begin a round for those that wait, unless one runs."""
+        """Begin a round for the waiting tokens unless one runs; return whether it began."""
         if self.running or not self.waiting:
             return False
         self.number += 1
@@ -43,7 +46,7 @@ class Confirmations:
         return True
 
     def finish(self) -> tuple[object, ...]:
-        """The round was accepted by a majority: the tokens that it confirms."""
+        """End the round, which a majority accepted, and return its tokens."""
         done, self.running = tuple(self.running), []
         return done
 
@@ -56,21 +59,22 @@ class Leadership:
         self.elected = False
         self.followers = {peer: Follower(heard_at=now) for peer in peers}
         self.majority = (len(self.followers) + 1) // 2 + 1
-        self.confirmations = Confirmations()
+        self.confirmations = ConfirmationRounds()
         self.parked: list[ParkedFetch] = []
 
     def replicated(self, own_durable_end: int) -> int:
-        """The offset below which a majority of the voters, this one among them, holds everything durably."""
+        """Return the offset below which a majority of the voters, this one included, holds everything durably."""
         ends = sorted([own_durable_end, *(follower.end_offset for follower in self.followers.values())], reverse=True)
         return ends[self.majority - 1]
 
     def heard_majority_at(self) -> float:
-        """The latest time at which a majority, this voter among it, had been heard; infinite if alone."""
+        """Return the latest time at which a majority, this voter included, had been heard; infinity if alone."""
         times = sorted((follower.heard_at for follower in self.followers.values()), reverse=True)
         return times[self.majority - 2] if self.majority > 1 else float("inf")
 
     def begin_due_at(self, peer: int, silence: float) -> float:
-        """When to announce the epoch to a voter: at once if a round lacks it, or after `silence` without a fetch."""
+        """Return when to announce the epoch to a voter: at once if a round needs it, or after `silence` seconds without
+        a fetch."""
         follower = self.followers[peer]
         round_needed = self.confirmations.number if self.confirmations.running else 0
         if follower.round_accepted < round_needed:
@@ -78,12 +82,12 @@ class Leadership:
         return max(follower.heard_at, follower.begun_at) + silence
 
     def round_confirmed(self) -> bool:
-        """Whether a majority, this voter among it, accepted the round that runs."""
+        """Return True if a majority, this voter included, has accepted the running round."""
         if not self.confirmations.running:
             return False
         number = self.confirmations.number
         return 1 + sum(f.round_accepted >= number for f in self.followers.values()) >= self.majority
 
     def successors(self) -> tuple[int, ...]:
-        """The other voters, the one with the longest log first."""
+        """Return the other voters, the one with the longest log first."""
         return tuple(sorted(self.followers, key=lambda peer: -self.followers[peer].end_offset))

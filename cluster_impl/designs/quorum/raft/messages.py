@@ -1,31 +1,31 @@
-"""What voters say to each other (KIP-595, `Vote` to `Fetch`), as values free of any wire format.
+"""The messages between voters (KIP-595, `Vote` to `Fetch`), as values free of any wire format.
 
-Every response carries the responder's epoch and the leader that it knows of (None: none), so that each exchange spreads
-the news of an election. An `epoch` of a request is the sender's own.
+Every response carries the responder's epoch and the leader that it knows (None: none), so each exchange spreads the
+news of an election. An `epoch` in a request is the sender's own.
 """
 
 from dataclasses import dataclass, field
 
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.errors import Error
 
 OBSERVER = -1
-"""Replica id of a fetcher without a vote."""
+"""The replica id of a fetcher without a vote."""
 
 UNKNOWN_EPOCH = -1
-"""Epoch of an observer's fetch that does not know one: not compared."""
+"""The epoch in a fetch of an observer that knows none; it is not compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class EpochEnd:
-    """An epoch and the offset at which it ends (exclusive) in somebody's log."""
+    """An epoch and the offset at which it ends (exclusive) in a log."""
 
     epoch: int
     end_offset: int
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Records that were appended together: they are stored, fetched and truncated as one."""
+class RaftBatch:
+    """Records that were appended together and are stored, fetched and truncated as one."""
 
     base_offset: int
     next_offset: int
@@ -35,7 +35,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class VoteRequest:
-    """Ask for a vote in `epoch`; or, with `pre_vote`, whether one would be given in the next epoch (KIP-996)."""
+    """Request a vote in `epoch`; with `pre_vote`, ask whether it would be granted in the next epoch (KIP-996)."""
 
     cluster_id: str | None
     epoch: int
@@ -46,6 +46,8 @@ class VoteRequest:
 
 @dataclass(frozen=True, slots=True)
 class VoteResponse:
+    """The response to a vote or pre-vote."""
+
     error: Error
     epoch: int
     leader_id: int | None
@@ -54,7 +56,7 @@ class VoteResponse:
 
 @dataclass(frozen=True, slots=True)
 class BeginQuorumEpochRequest:
-    """The leader of `epoch` makes itself known. `round` stays with the sender: which confirmation this answers."""
+    """The leader of `epoch` announces itself. `round` is the confirmation round; it stays with the sender."""
 
     cluster_id: str | None
     epoch: int
@@ -64,6 +66,8 @@ class BeginQuorumEpochRequest:
 
 @dataclass(frozen=True, slots=True)
 class BeginQuorumEpochResponse:
+    """The response to the announcement of a leader."""
+
     error: Error
     epoch: int
     leader_id: int | None
@@ -81,6 +85,8 @@ class EndQuorumEpochRequest:
 
 @dataclass(frozen=True, slots=True)
 class EndQuorumEpochResponse:
+    """The response to the resignation of a leader."""
+
     error: Error
     epoch: int
     leader_id: int | None
@@ -88,9 +94,9 @@ class EndQuorumEpochResponse:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """Ask for the log from `log_end.end_offset` on, which follows a record of `log_end.epoch`.
+    """Request the log from `log_end.end_offset` on, which follows a record of `log_end.epoch`.
 
-    From a voter it also says: everything below is durable here. `max_wait` in seconds.
+    From a voter it also states that all records below are durable there. `max_wait` is in seconds.
     """
 
     cluster_id: str | None
@@ -102,14 +108,15 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True)
 class FetchResponse:
-    """`diverging`: where the fetcher's last epoch ends in the leader's log; the fetcher truncates and asks again."""
+    """`diverging` is the end of the fetcher's last epoch in the leader's log; the fetcher truncates and fetches
+    again."""
 
     error: Error
     epoch: int
     leader_id: int | None
     high_watermark: int = -1
     diverging: EpochEnd | None = None
-    batches: tuple[Batch, ...] = ()
+    batches: tuple[RaftBatch, ...] = ()
 
 
 Request = VoteRequest | BeginQuorumEpochRequest | EndQuorumEpochRequest | FetchRequest

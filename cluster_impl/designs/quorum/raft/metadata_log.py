@@ -1,18 +1,18 @@
-"""The metadata topic's log, as the effects of the core change it and as its readers need it."""
+"""The log of the metadata topic, as the core's effects change it and its readers need it."""
 
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from cluster_impl.designs.quorum.raft.effects import AppendLeaderChange
-from cluster_impl.designs.quorum.raft.log_shape import LogShape
-from cluster_impl.designs.quorum.raft.messages import Batch
-from cluster_impl.storage.checkpoints import sync_directory
-from cluster_impl.storage.log import Log, OffsetMismatch
-from cluster_impl.wire import batches as format_
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Buffer
+from fencepost.cluster_impl.designs.quorum.raft.effects import AppendLeaderChange
+from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
+from fencepost.cluster_impl.designs.quorum.raft.messages import RaftBatch
+from fencepost.cluster_impl.storage.checkpoints import sync_directory
+from fencepost.cluster_impl.storage.log import Log, OffsetMismatch
+from fencepost.cluster_impl.wire import batches as format_
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Buffer
 
 _READ_BYTES = 1024 * 1024
 _LEADER_CHANGE_KEY = b"\0\0\0\2"
@@ -20,29 +20,33 @@ _LEADER_CHANGE_KEY = b"\0\0\0\2"
 
 
 class MetadataLog:
-    """`delivered` is where `committed_records` goes on: everything below was given out."""
+    """The log in one folder. All records below `delivered` were returned by `committed_records`."""
 
     def __init__(self, folder: Path) -> None:
         self._log = Log.open(folder)
-        # What an earlier process wrote may not be durable yet; from now on it counts as if it were.
+        # Records of an earlier process may not be durable yet, but count as durable from now on.
         self._log.flush()
         sync_directory(folder.parent)
         self.delivered = 0
 
     def shape(self) -> LogShape:
+        """Return the epochs and the end of the log."""
         return LogShape(self._log.epochs.entries, self._log.log_end_offset)
 
-    def append_fetched(self, batches: Sequence[Batch]) -> None:
-        """Raises as `append_records` does, and InvalidBatch."""
+    def append_fetched(self, batches: Sequence[RaftBatch]) -> None:
+        """Append fetched batches. Raises as `append_records` does, and InvalidBatch."""
         self._log.append_as_follower(b"".join(batch.data for batch in batches))
 
     def append_records(self, base_offset: int, epoch: int, records: Sequence[bytes]) -> None:
-        """Raises OSError and, if the log and the core disagree about its end, OffsetMismatch."""
+        """Append the leader's records as one batch.
+
+        Raises OSError, and OffsetMismatch if the log and the core disagree about its end.
+        """
         now = _milliseconds()
         self._append([(None, record, now) for record in records], base_offset, epoch, control=False)
 
     def append_leader_change(self, change: AppendLeaderChange) -> None:
-        """Raises as `append_records` does."""
+        """Append the control batch that opens an epoch. Raises as `append_records` does."""
         voter = m.LeaderChangeMessage.Voter
         message = m.LeaderChangeMessage(
             leader_id=change.leader_id,
@@ -60,14 +64,15 @@ class MetadataLog:
         self._log.append_as_leader(bytearray(format_.build(records, control=control)), epoch)
 
     def truncate(self, end_offset: int) -> None:
+        """Remove everything from `end_offset` on. Raises OSError."""
         self._log.truncate_to(end_offset)
 
     def read(self, offset: int, limit: int) -> Buffer:
-        """Whole batches from `offset` on and below `limit`."""
+        """Return whole batches from `offset` on and below `limit`."""
         return self._log.read(offset, _READ_BYTES, limit)
 
     def committed_records(self, high_watermark: int) -> Iterator[list[tuple[int, bytes]]]:
-        """What became committed since the last time, with offsets, in pieces; control records are nobody's business."""
+        """Yield the newly committed records with their offsets, in pieces, without control records."""
         while self.delivered < high_watermark:
             batches = format_.split(self.read(self.delivered, high_watermark))
             self.delivered = batches[-1].next_offset
@@ -75,18 +80,18 @@ class MetadataLog:
                 yield records
 
     def flush(self) -> None:
-        """May run in another thread."""
+        """Make the log durable; may run in another thread. Raises OSError."""
         self._log.flush()
 
     def close(self) -> None:
-        """Never raises: what was promised is durable already, and the disk may be gone."""
+        """Close the log. Never raises: all promised records are durable already, and the disk may have failed."""
         with suppress(OSError):
             self._log.flush()
         self._log.close()
 
 
 def data_records(batches: Sequence[format_.Batch]) -> list[tuple[int, bytes]]:
-    """Offsets and values of the records in all but control batches."""
+    """Return the offsets and values of the records in all but control batches."""
     return [
         (record.offset, record.value or b"")
         for batch in batches

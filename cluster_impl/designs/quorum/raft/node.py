@@ -1,7 +1,7 @@
-"""The edge of the core: gives it the log, the clock and the sockets, and does what it decides.
+"""The edge of the core: gives it the log, the clock and the sockets, and performs its effects.
 
-The event loop calls the core and performs its effects at once and in order; only the fsync of the log, in a thread,
-and requests to peers take longer. While one fsync runs, everything that is appended waits for the next: one for all.
+The event loop calls the core and performs its effects at once and in order. Only the fsync of the log, in a thread, and
+requests to peers take longer. All records that are appended during one fsync share the next.
 """
 
 import asyncio
@@ -14,76 +14,89 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
 
-from cluster_impl.designs.quorum.raft import effects as fx
-from cluster_impl.designs.quorum.raft.config import PARTITION, TOPIC, RaftConfig
-from cluster_impl.designs.quorum.raft.core import NotLeader, RaftCore
-from cluster_impl.designs.quorum.raft.describe import describe_quorum
-from cluster_impl.designs.quorum.raft.messages import Request as RaftRequest
-from cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
-from cluster_impl.designs.quorum.raft.peer import Peer
-from cluster_impl.designs.quorum.raft.quorum_state_file import QuorumStateFile
-from cluster_impl.designs.quorum.raft.roles import Settings
-from cluster_impl.designs.quorum.raft.state import QuorumState, Role
-from cluster_impl.designs.quorum.raft.translate import read_request, refusal_message, response_message
-from cluster_impl.storage.directory import LogDir
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Malformed, Message
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.server import CloseConnection, Handler, Request
+from fencepost.cluster_impl.config.quorum import QuorumConfig
+from fencepost.cluster_impl.designs.quorum.raft import effects as fx
+from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader, RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.describe import describe_quorum
+from fencepost.cluster_impl.designs.quorum.raft.messages import Request as RaftRequest
+from fencepost.cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
+from fencepost.cluster_impl.designs.quorum.raft.metadata_topic import PARTITION, TOPIC
+from fencepost.cluster_impl.designs.quorum.raft.peer import Peer
+from fencepost.cluster_impl.designs.quorum.raft.quorum_state_file import QuorumStateFile
+from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
+from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
+from fencepost.cluster_impl.designs.quorum.raft.translate import read_request, refusal_message, response_message
+from fencepost.cluster_impl.storage.directory import LogDir
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Malformed, Message
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.sasl import PlainLogin
+from fencepost.cluster_impl.wire.server import CloseConnection, Handler, Request
 
 log = logging.getLogger(__name__)
 
-NOBODY = -1
-_FAREWELL_SECONDS = 0.2
+NO_NODE = -1
+"""The leader id if there is no leader."""
+_RESIGN_TIMEOUT_S = 0.2
+"""Seconds to wait, when the node stops, until the peers have received its resignation."""
 
 
 class LostLeadership(Exception):
-    """This node no longer leads the epoch: what was waited for may have been committed or not."""
+    """This node no longer leads the epoch; the pending records may have been committed or not."""
 
 
 class RaftListener(Protocol):
-    """Who is told of the quorum. Called from the event loop, in the order of events; must not block."""
+    """The listener for events of the quorum. Called in the event loop, in the order of events; must not block."""
 
     def on_commit(self, records: Sequence[tuple[int, bytes]]) -> None:
-        """Committed records with their offsets, in order, each once in the life of this process."""
+        """Handle committed records, given as (offset, value) in order, each once in the life of this process."""
         ...
 
     def on_elected(self, epoch: int) -> None:
-        """This node leads, and every record before its epoch has been given to `on_commit`."""
+        """Handle that this node leads; every record before its epoch was given to `on_commit`."""
         ...
 
     def on_resigned(self) -> None:
-        """This node leads no more, whether it was told `on_elected` before or not."""
+        """Handle that this node no longer leads, whether `on_elected` was called before or not."""
         ...
 
     def on_leader(self, leader_id: int, epoch: int) -> None:
-        """The leader of the newest epoch, as far as this node knows; -1 for none."""
+        """Handle a change of the leader of the newest epoch, as this node knows it; -1 for none."""
         ...
 
 
 @dataclass(slots=True)
-class _Asked:
-    """A request of a peer or an observer, waiting for its answer."""
+class _PendingRequest:
+    """A request of a peer or an observer that waits for its response."""
 
     version: int
     answer: asyncio.Future[Message | None]
 
 
 class RaftNode:
-    """A voter of the metadata quorum. `handlers` go on the controllers' listener, which may be open before `start`."""
+    """A voter of the metadata quorum. `handlers` go on the controllers' listener, which may open before `start`."""
 
-    def __init__(self, config: RaftConfig, log_dir: LogDir, hosts: Hosts, listener: RaftListener) -> None:
+    def __init__(
+        self,
+        node_id: int,
+        config: QuorumConfig,
+        login: PlainLogin | None,
+        log_dir: LogDir,
+        hosts: Hosts,
+    ) -> None:
+        """`login`: the name and password that this node gives to other controllers, if they require one."""
+        self._node_id = node_id
         self._config = config
         self._folder = log_dir.partition_path(TOPIC, PARTITION)
-        self._listener = listener
+        self._listener: RaftListener
         self._peers = {
-            node_id: Peer(node_id, address, hosts, f"controller-{config.node_id}", config.request_timeout, config.login)
-            for node_id, address in config.voters.items()
-            if node_id != config.node_id
+            peer_id: Peer(peer_id, address, hosts, f"controller-{node_id}", config.request_timeout, login)
+            for peer_id, address in config.voter_addresses.items()
+            if peer_id != node_id
         }
         self._core: RaftCore | None = None
         self._log: MetadataLog
-        self._state_file = QuorumStateFile(self._folder, config.cluster_id, tuple(sorted(config.voters)))
+        self._state_file = QuorumStateFile(self._folder, config.cluster_id, tuple(sorted(config.voter_ids)))
         self._fsync = ThreadPoolExecutor(max_workers=1, thread_name_prefix="raft-fsync")
         self._effects: deque[fx.Effect] = deque()
         self._performing = False
@@ -102,8 +115,9 @@ class RaftNode:
             m.DescribeQuorumRequest.API_KEY: self._describe,
         }
 
-    async def start(self) -> None:
-        """Open the log and join the quorum. Raises OSError, CorruptQuorumState."""
+    async def start(self, listener: RaftListener) -> None:
+        """Open the log, join the quorum and notify `listener` from now on. Raises OSError, CorruptQuorumState."""
+        self._listener = listener
         self._folder.mkdir(parents=True, exist_ok=True)
         self._log = MetadataLog(self._folder)
         try:
@@ -113,9 +127,9 @@ class RaftNode:
             raise
         self._vote = (state.epoch, state.voted_id)
         self._failure = asyncio.get_running_loop().create_future()
-        settings = Settings(
-            self._config.node_id,
-            frozenset(self._config.voters),
+        settings = VoterSettings(
+            self._node_id,
+            self._config.voter_ids,
             self._config.cluster_id,
             self._config.election_timeout,
             self._config.fetch_timeout,
@@ -127,12 +141,12 @@ class RaftNode:
         self._input(RaftCore.tick)
 
     async def failed(self) -> None:
-        """Return never; raise what this node died of: a failing disk, or committed records at risk."""
+        """Wait for ever, or raise the failure that ended this node: a failing disk, or committed records at risk."""
         assert self._failure is not None
         await asyncio.shield(self._failure)
 
     async def close(self) -> None:
-        """Resign, and leave. Does nothing before `start`."""
+        """Resign and stop. Does nothing before `start`."""
         if self._failure is None:
             return
         before = set(self._tasks)
@@ -140,8 +154,8 @@ class RaftNode:
         self._core = None
         if self._timer is not None:
             self._timer.cancel()
-        if farewells := self._tasks - before:
-            await asyncio.wait(farewells, timeout=_FAREWELL_SECONDS)
+        if notices := self._tasks - before:
+            await asyncio.wait(notices, timeout=_RESIGN_TIMEOUT_S)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -152,28 +166,26 @@ class RaftNode:
 
     @property
     def epoch(self) -> int:
+        """The newest epoch that this node knows. Raises NotLeader if it does not run."""
         return self._running.epoch
 
     @property
     def leader_id(self) -> int | None:
-        """The leader of `epoch` as far as this node knows."""
+        """The leader of `epoch` as this node knows it, or None."""
         return self._running.leader_id
 
     @property
-    def is_leader(self) -> bool:
-        return self._core is not None and self._core.role is Role.LEADER
-
-    @property
     def last_stable_offset(self) -> int:
-        """Everything below is committed."""
+        """All records below this offset are committed."""
         return self._running.high_watermark
 
     @property
     def end_offset(self) -> int:
+        """The offset of the next record."""
         return self._running.log.end_offset
 
     def append(self, records: Sequence[bytes], epoch: int) -> int:
-        """Append one atomic batch as the leader of `epoch`; the offset of its last record. Raises NotLeader."""
+        """Append one atomic batch as the leader of `epoch`; return the offset of its last record. Raises NotLeader."""
         self._input(RaftCore.tick)
         self._check_leads(epoch)
         self._input(lambda core, now: core.append(records, now))
@@ -188,7 +200,10 @@ class RaftNode:
             await done
 
     async def confirm_leadership(self) -> None:
-        """Return once a majority confirmed the epoch in a round that began after this call. Raises LostLeadership."""
+        """Return once a majority has confirmed the epoch in a round that began after this call.
+
+        Raises LostLeadership.
+        """
         self._input(RaftCore.tick)
         self._check_still_leads()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -199,13 +214,13 @@ class RaftNode:
     @property
     def _running(self) -> RaftCore:
         if self._core is None:
-            raise NotLeader(f"controller {self._config.node_id} is not running")
+            raise NotLeader(f"controller {self._node_id} is not running")
         return self._core
 
     def _check_leads(self, epoch: int | None = None) -> None:
-        """Raises NotLeader; without an epoch it is the present one that matters."""
+        """Raise NotLeader unless this node leads `epoch`, or the present epoch if None."""
         core = self._running
-        if core.role is not Role.LEADER or epoch not in (None, core.epoch):
+        if core.role is not VoterRole.LEADER or epoch not in (None, core.epoch):
             raise NotLeader(
                 f"controller {core.node_id} is {core.role.value} in epoch {core.epoch}, not leader of {epoch}"
             )
@@ -222,12 +237,12 @@ class RaftNode:
         if self._core is None:
             raise CloseConnection("this controller has not joined the quorum")
         try:
-            asked = read_request(request.body, request.version)
+            raft_request = read_request(request.body, request.version)
         except Malformed:
             return refusal_message(request.body)
         answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
-        token = _Asked(request.version, answer)
-        self._input(lambda core, now: core.receive(asked, token, now))
+        token = _PendingRequest(request.version, answer)
+        self._input(lambda core, now: core.receive(raft_request, token, now))
         return answer
 
     def _describe(self, request: Request) -> Message:
@@ -239,7 +254,8 @@ class RaftNode:
     # The core
 
     def _input(self, step: Callable[[RaftCore, float], list[fx.Effect]]) -> None:
-        """Give the core an input, if it runs, and perform what follows; what a listener does meanwhile comes after."""
+        """Give the core an input and perform the effects. Effects of inputs that a listener adds meanwhile come
+        after."""
         if self._core is None:
             return
         try:
@@ -258,14 +274,14 @@ class RaftNode:
             self._fail(error)
 
     def _fail(self, error: Exception) -> None:
-        """Whatever went wrong between decision and disk: to go on could break what was promised."""
+        """Stop after a failure between decision and disk, because going on could break a promise to other voters."""
         assert self._failure is not None
         if self._failure.done():
             return
         log.critical("this controller stops: %s", error)
         self._core = None
         self._failure.set_exception(error)
-        self._failure.exception()  # Whether anybody waits in `failed` or not.
+        self._failure.exception()  # marks the exception as retrieved, also if no caller awaits `failed`
         self._effects.clear()
         self._give_up_waiting()
 
@@ -304,22 +320,22 @@ class RaftNode:
             case fx.Send(peer, correlation, request):
                 self._spawn(self._ask(self._peers[peer], correlation, request))
             case fx.Notify(peer, request):
-                self._spawn(self._peers[peer].tell(request))
-            case fx.Reply(_Asked(version, answer), response):
+                self._spawn(self._peers[peer].notify(request))
+            case fx.Reply(_PendingRequest(version, answer), response):
                 _answer(answer, response_message(response, version))
-            case fx.ReplyWithRecords(_Asked(version, answer), response, start, limit):
+            case fx.ReplyWithRecords(_PendingRequest(version, answer), response, start, limit):
                 found = self._log.read(start.end_offset, limit)
                 _answer(answer, response_message(response, version, found))
-            case fx.Committed(high_watermark):
+            case fx.HighWatermarkAdvance(high_watermark):
                 self._deliver(high_watermark)
-            case fx.Elected(epoch):
+            case fx.LeaderElection(epoch):
                 self._listener.on_elected(epoch)
-            case fx.Resigned():
+            case fx.LeaderResignation():
                 self._give_up_waiting()
                 self._listener.on_resigned()
-            case fx.LeaderChanged(leader_id, epoch):
-                self._listener.on_leader(NOBODY if leader_id is None else leader_id, epoch)
-            case fx.Confirmed(tokens):
+            case fx.LeaderChange(leader_id, epoch):
+                self._listener.on_leader(NO_NODE if leader_id is None else leader_id, epoch)
+            case fx.LeadershipConfirmation(tokens):
                 for token in tokens:
                     assert isinstance(token, asyncio.Future)
                     self._awaiting_confirmation.discard(token)
@@ -348,9 +364,9 @@ class RaftNode:
         self._awaiting_confirmation.clear()
         for done in waiting:
             if not done.done():
-                done.set_exception(LostLeadership(f"controller {self._config.node_id} lost its leadership"))
+                done.set_exception(LostLeadership(f"controller {self._node_id} lost its leadership"))
 
-    # What takes longer
+    # Tasks that take longer
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -375,6 +391,6 @@ class RaftNode:
 
 
 def _answer(future: asyncio.Future[Any], value: object) -> None:
-    """Unless whoever asked has left."""
+    """Set the result unless the caller has left."""
     if not future.done():
         future.set_result(value)

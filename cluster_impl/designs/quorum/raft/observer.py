@@ -1,7 +1,8 @@
-"""How a broker follows the metadata: it fetches what is committed from the active controller, wherever that is.
+"""Following the metadata as a broker: fetching committed records from the active controller, wherever it is.
 
-Any controller may be asked: one that does not lead names the leader, if it knows it. The newest leader epoch ever seen
-is kept, and nobody of an older one is listened to: a deposed controller that still answers is left behind.
+Any controller may be asked: one that does not lead names the leader if it knows it. The observer keeps the newest
+leader epoch that it has seen and ignores responses of older ones, so a deposed controller that still answers is left
+behind.
 """
 
 import asyncio
@@ -10,15 +11,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from cluster_impl.designs.quorum.raft.config import RaftConfig
-from cluster_impl.designs.quorum.raft.messages import OBSERVER, UNKNOWN_EPOCH, EpochEnd, FetchRequest, FetchResponse
-from cluster_impl.designs.quorum.raft.messages import Batch as Fetched
-from cluster_impl.designs.quorum.raft.metadata_log import data_records
-from cluster_impl.designs.quorum.raft.translate import FETCH_VERSION, fetch_message, read_response
-from cluster_impl.endings import NodeFailure
-from cluster_impl.wire.batches import Batch
-from cluster_impl.wire.codec import Malformed, R, RequestMessage
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.config.quorum import QuorumConfig
+from fencepost.cluster_impl.designs.quorum.raft.messages import (
+    OBSERVER,
+    UNKNOWN_EPOCH,
+    EpochEnd,
+    FetchRequest,
+    FetchResponse,
+    RaftBatch,
+)
+from fencepost.cluster_impl.designs.quorum.raft.metadata_log import data_records
+from fencepost.cluster_impl.designs.quorum.raft.translate import FETCH_VERSION, fetch_message, read_response
+from fencepost.cluster_impl.failures import NodeFailure
+from fencepost.cluster_impl.wire.batches import Batch
+from fencepost.cluster_impl.wire.codec import Malformed, R, RequestMessage
+from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
 
@@ -27,54 +34,54 @@ LONGEST_PAUSE = 0.5
 
 
 class MetadataGone(NodeFailure):
-    """The leader does not have what this observer was given as committed. The broker must not go on."""
+    """The leader lacks records that this observer received as committed. The broker must stop."""
 
 
-class ActiveController(Protocol):
-    """A connection to whoever is believed to be active."""
+class ActiveControllerConnection(Protocol):
+    """A connection to the controller that is believed to be active."""
 
     async def request(self, message: RequestMessage[R], version: int, timeout: float) -> tuple[int, R]:
-        """Ask the candidate once; who answered, and what.
+        """Send one request to the candidate; return its id and its response.
 
-        Raises ConnectionError or TimeoutError; then the next call asks another one.
+        Raises ConnectionError or TimeoutError; then the next call uses another candidate.
         """
         ...
 
 
 class Belief(Protocol):
-    """Who is believed to be active, shared with all others who need to know."""
+    """The belief about the active controller, shared by all parts of the broker."""
 
     def learned(self, controller_id: int) -> None:
-        """This one is active, says somebody who should know."""
+        """Note that a controller reported this one to be active."""
         ...
 
     def failed(self, controller_id: int) -> None:
-        """This one is not active."""
+        """Note that this controller is not active."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """Records to apply, and where the log ends after them."""
+class _CommittedBatch:
+    """Records to apply, and the end of the log after them."""
 
     end: EpochEnd
     records: list[tuple[int, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    asked: int
+class _FetchAnswer:
+    controller_id: int
     response: FetchResponse
-    pieces: list[_Piece]
+    pieces: list[_CommittedBatch]
 
 
 class MetadataObserver:
-    """Calls `on_records` with committed records and their offsets, in order. Of `config` the voters are not used."""
+    """Calls `on_records` with committed records and their offsets, in order. Does not use the voters in `config`."""
 
     def __init__(
         self,
-        config: RaftConfig,
-        controller: ActiveController,
+        config: QuorumConfig,
+        controller: ActiveControllerConnection,
         belief: Belief,
         on_records: Callable[[list[tuple[int, bytes]]], None],
     ) -> None:
@@ -86,7 +93,7 @@ class MetadataObserver:
         self._end = EpochEnd(0, 0)
         self._following: asyncio.Task[None] | None = None
         self.last_stable_offset = 0
-        """The end of what is committed, as the leader said last."""
+        """The end of the committed records, as the leader reported it last."""
 
     @property
     def offset(self) -> int:
@@ -94,10 +101,11 @@ class MetadataObserver:
         return self._end.end_offset - 1
 
     async def start(self) -> None:
+        """Begin to follow the metadata in a task."""
         self._following = asyncio.create_task(self._follow())
 
     async def failed(self) -> None:
-        """Return never; raise MetadataGone, or what `on_records` raised."""
+        """Wait for ever, or raise MetadataGone, or what `on_records` raised."""
         assert self._following is not None
         await asyncio.shield(self._following)
 
@@ -118,59 +126,67 @@ class MetadataObserver:
                 followed = self._take(answer)
             failures = 0 if followed else failures + 1
             if failures > 1:
-                # Not after the first: whoever was asked may have named the leader.
+                # No pause after the first failure: the response may have named the leader.
                 await asyncio.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 2, 10)))
 
-    async def _fetch(self) -> _Answer:
+    async def _fetch(self) -> _FetchAnswer:
         """Fetch once. Raises ConnectionError, TimeoutError, Malformed."""
         request = FetchRequest(self._config.cluster_id, self._epoch, OBSERVER, self._end, self._config.fetch_max_wait)
-        asked, message = await self._controller.request(
+        controller_id, message = await self._controller.request(
             fetch_message(request), FETCH_VERSION, self._config.request_timeout
         )
         try:
             response = read_response(message)
             assert isinstance(response, FetchResponse)
-            return _Answer(asked, response, self._pieces(response.batches))
+            return _FetchAnswer(controller_id, response, self._pieces(response.batches))
         except Malformed:
-            self._belief.failed(asked)
+            self._belief.failed(controller_id)
             raise
 
-    def _pieces(self, batches: Sequence[Fetched]) -> list[_Piece]:
-        """What continues what is applied already. Raises Malformed."""
+    def _pieces(self, batches: Sequence[RaftBatch]) -> list[_CommittedBatch]:
+        """Return the batches that continue the applied records. Raises Malformed if they leave a gap."""
         end = self._end.end_offset
         pieces = []
         for fetched in batches:
             if fetched.base_offset != end:
                 raise Malformed(f"the batch at {fetched.base_offset} does not follow {end}")
             end = fetched.next_offset
-            pieces.append(_Piece(EpochEnd(fetched.epoch, end), data_records([Batch(memoryview(fetched.data))])))
+            pieces.append(
+                _CommittedBatch(EpochEnd(fetched.epoch, end), data_records([Batch(memoryview(fetched.data))]))
+            )
         return pieces
 
-    def _take(self, answer: _Answer) -> bool:
-        """Whether a leader answered. Raises MetadataGone, and what `on_records` raises."""
-        asked, response = answer.asked, answer.response
+    def _take(self, answer: _FetchAnswer) -> bool:
+        """Apply a response; return whether a leader sent it. Raises MetadataGone, and what `on_records` raises."""
+        controller_id, response = answer.controller_id, answer.response
         if response.epoch < self._epoch:
-            self._belief.failed(asked)
+            self._belief.failed(controller_id)
             return False
         news = response.epoch > self._epoch
         if news:
-            log.info("metadata: epoch %d, leader %s, was told by %d", response.epoch, response.leader_id, asked)
+            log.info(
+                "metadata: epoch %d, leader %s, reported by %d",
+                response.epoch,
+                response.leader_id,
+                controller_id,
+            )
             self._epoch = response.epoch
         if response.diverging is not None or response.error is Error.OFFSET_OUT_OF_RANGE:
             raise MetadataGone(
-                f"controller {asked}, leader of epoch {response.epoch}, does not have the committed metadata up to "
-                f"offset {self.offset}, epoch {self._end.epoch}, that this broker has applied: {response.diverging}"
+                f"controller {controller_id}, leader of epoch {response.epoch}, does not have the committed metadata "
+                f"up to offset {self.offset}, epoch {self._end.epoch}, "
+                f"that this broker has applied: {response.diverging}"
             )
-        if response.leader_id is None or (response.error and response.leader_id == asked):
-            self._belief.failed(asked)
+        if response.leader_id is None or (response.error and response.leader_id == controller_id):
+            self._belief.failed(controller_id)
         elif news or response.error:
-            # A leader that merely answers as before may be deposed: others may have found its successor meanwhile.
+            # A leader that answers as before may be deposed: other parts may have found its successor meanwhile.
             self._belief.learned(response.leader_id)
         if not response.error:
             self._apply(answer)
         return not response.error
 
-    def _apply(self, answer: _Answer) -> None:
+    def _apply(self, answer: _FetchAnswer) -> None:
         for piece in answer.pieces:
             self._end = piece.end
             if piece.records:

@@ -1,21 +1,25 @@
-"""The connection to another controller, opened when it is needed."""
+"""The connection from one controller to another."""
 
-import asyncio
 import logging
 
-from cluster_impl.designs.quorum.raft.messages import Request, Response
-from cluster_impl.designs.quorum.raft.translate import read_response, request_message
-from cluster_impl.security.jaas import PlainLogin
-from cluster_impl.wire.client import Connection
-from cluster_impl.wire.codec import Malformed, Message
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import QUORUM_CONTROLLER
+from fencepost.cluster_impl.designs.quorum.raft.messages import Request, Response
+from fencepost.cluster_impl.designs.quorum.raft.translate import read_response, request_message
+from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.codec import Malformed, Message
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
+from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
+from fencepost.cluster_impl.wire.sasl import PlainLogin
 
 log = logging.getLogger(__name__)
 
 
 class Peer:
-    """A request that fails closes the connection: what it was still to answer is never read."""
+    """Another voter, reached by a connection that is opened when a request needs it.
+
+    `address` is host and port, `timeout` in seconds. A request that fails closes the connection, so its late response
+    is never read.
+    """
 
     def __init__(
         self,
@@ -32,14 +36,16 @@ class Peer:
         self._client_id = client_id
         self._timeout = timeout
         self._login = login
-        self._connection: Connection | None = None
+        self._connection = OnDemandConnection[str]()
         self._silent = False
-        self._opening = asyncio.Lock()
 
     async def ask(self, request: Request) -> Response:
-        """Raises ConnectionError, TimeoutError (after the request timeout, connecting included) or Malformed."""
+        """Send a request and return its response; log when the peer stops answering and when it answers again.
+
+        Raises ConnectionError, TimeoutError (after the request timeout, connecting included) or Malformed.
+        """
         try:
-            response = read_response(await self._ask(request))
+            response = read_response(await self._send(request))
         except (ConnectionError, TimeoutError, Malformed) as error:
             if not self._silent:
                 log.warning("controller %d does not answer: %s", self.node_id, error)
@@ -50,40 +56,29 @@ class Peer:
         self._silent = False
         return response
 
-    async def tell(self, request: Request) -> None:
-        """Send, and do not care."""
+    async def notify(self, request: Request) -> None:
+        """Send a request and ignore its response and every failure."""
         try:
-            await self._ask(request)
+            await self._send(request)
         except (ConnectionError, TimeoutError):
             pass
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._connection.close()
 
-    async def _ask(self, request: Request) -> Message:
+    async def _send(self, request: Request) -> Message:
         message, version = request_message(request, self.node_id)
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._timeout
-        connection = await self._connect()
-        try:
-            answer: Message = await connection.request(message, version, timeout=max(0.0, deadline - loop.time()))
-        except (ConnectionError, TimeoutError):
-            connection.close()
-            raise
-        return answer
+        target = f"controller {self.node_id}"
+        response: Message = await self._connection.request(target, self._open, message, version, self._timeout)
+        return response
 
-    async def _connect(self) -> Connection:
-        async with self._opening:
-            if self._connection is None or self._connection.closed:
-                self._connection = await Connection.open(
-                    self._host,
-                    self._port,
-                    QUORUM_CONTROLLER,
-                    self._client_id,
-                    hosts=self._hosts,
-                    timeout=self._timeout,
-                    login=self._login,
-                )
-            return self._connection
+    async def _open(self) -> Connection:
+        return await Connection.open(
+            self._host,
+            self._port,
+            QUORUM_CONTROLLER,
+            self._client_id,
+            hosts=self._hosts,
+            timeout=self._timeout,
+            login=self._login,
+        )

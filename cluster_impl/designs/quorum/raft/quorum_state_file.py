@@ -3,29 +3,32 @@
 import json
 from pathlib import Path
 
-from cluster_impl.designs.quorum.raft.state import QuorumState
-from cluster_impl.storage.checkpoints import replace_file
-from cluster_impl.storage.directory import LogDirError
+from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState
+from fencepost.cluster_impl.storage.checkpoints import replace_file
+from fencepost.cluster_impl.storage.directory import LogDirError
 
 NAME = "quorum-state"
 
-_NOBODY = -1
+_NO_NODE = -1
 
 
 class CorruptQuorumState(LogDirError):
-    """The file cannot be read, or is gone. The text names it and says what to do."""
+    """The file cannot be read, or is gone. The message names it and says what to do."""
 
 
 class QuorumStateFile:
+    """The file in `folder`. `cluster_id` and `voters` are written for Kafka's format and not read."""
+
     def __init__(self, folder: Path, cluster_id: str, voters: tuple[int, ...]) -> None:
         self.path = folder / NAME
         self._cluster_id = cluster_id
         self._voters = voters
 
     def read(self, *, log_is_empty: bool) -> QuorumState:
-        """The initial state if there is no file yet. Raises CorruptQuorumState, OSError.
+        """Return the stored state, or the initial one if neither the file nor any record exists.
 
-        The file is written before the first record, so beside a log that is not empty it was lost.
+        The file is written before the first record, so it is missing beside a log with records only if it was lost.
+        Raises CorruptQuorumState, OSError.
         """
         try:
             content = json.loads(self.path.read_text("utf-8"))
@@ -44,12 +47,12 @@ class QuorumStateFile:
         )
 
     def write(self, state: QuorumState) -> None:
-        """Durable when it returns. Raises OSError."""
+        """Replace the file; it is durable on return. Raises OSError."""
         content = {
             "clusterId": self._cluster_id,
-            "leaderId": _NOBODY if state.leader_id is None else state.leader_id,
+            "leaderId": _NO_NODE if state.leader_id is None else state.leader_id,
             "leaderEpoch": state.epoch,
-            "votedId": _NOBODY if state.voted_id is None else state.voted_id,
+            "votedId": _NO_NODE if state.voted_id is None else state.voted_id,
             "appliedOffset": 0,
             "currentVoters": [{"voterId": voter} for voter in self._voters],
             "data_version": 0,
@@ -58,4 +61,4 @@ class QuorumStateFile:
 
 
 def _known(node_id: int) -> int | None:
-    return None if node_id == _NOBODY else int(node_id)
+    return None if node_id == _NO_NODE else int(node_id)

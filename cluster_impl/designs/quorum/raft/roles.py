@@ -1,20 +1,65 @@
-"""Which role a voter has, and every way from one role to another (KIP-595; the pre-vote is KIP-996)."""
+"""The roles of a voter, and every transition between them (KIP-595; the pre-vote is KIP-996)."""
 
 from dataclasses import dataclass, replace
 from random import Random
 
-from cluster_impl.designs.quorum.raft import effects as fx
-from cluster_impl.designs.quorum.raft.leadership import Leadership
-from cluster_impl.designs.quorum.raft.log_shape import LogShape
-from cluster_impl.designs.quorum.raft.messages import EndQuorumEpochRequest, FetchResponse
-from cluster_impl.designs.quorum.raft.outbox import Outbox
-from cluster_impl.designs.quorum.raft.state import QuorumState, Role
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.quorum.raft import effects as fx
+from fencepost.cluster_impl.designs.quorum.raft.leadership import Leadership
+from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
+from fencepost.cluster_impl.designs.quorum.raft.messages import EndQuorumEpochRequest, FetchResponse, Request
+from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
+from fencepost.cluster_impl.wire.errors import Error
+
+FIRST_PAUSE = 0.05
+LONGEST_PAUSE = 0.5
+
+
+class Outbox:
+    """One request at a time to each peer, and a growing pause while a peer does not answer. Times in seconds."""
+
+    def __init__(self) -> None:
+        self._correlation = 0
+        self._in_flight: dict[int, tuple[int, Request]] = {}
+        self._retry_at: dict[int, float] = {}
+        self._failures: dict[int, int] = {}
+
+    def idle(self, peer: int) -> bool:
+        return peer not in self._in_flight
+
+    def retry_at(self, peer: int) -> float:
+        """Return the time from which an idle peer may get a request."""
+        return self._retry_at.get(peer, 0.0)
+
+    def sent(self, peer: int, request: Request) -> int:
+        """Note a request in flight; return the correlation that its response must carry."""
+        self._correlation += 1
+        self._in_flight[peer] = (self._correlation, request)
+        return self._correlation
+
+    def complete(self, peer: int, correlation: int) -> Request | None:
+        """Return the request that was answered; None for a response that no longer counts."""
+        if peer not in self._in_flight or self._in_flight[peer][0] != correlation:
+            return None
+        return self._in_flight.pop(peer)[1]
+
+    def succeeded(self, peer: int) -> None:
+        self._failures.pop(peer, None)
+        self._retry_at.pop(peer, None)
+
+    def pause(self, peer: int, now: float) -> None:
+        """Note a failed request. An immediate retry would fail again."""
+        failures = self._failures[peer] = self._failures.get(peer, 0) + 1
+        self._retry_at[peer] = now + min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, 10))
+
+    def reset(self) -> None:
+        """Forget all requests in flight, because the role or the epoch has changed."""
+        self._in_flight.clear()
+        self._retry_at.clear()
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """Who this voter is, and its timeouts in seconds. `fetch_max_wait` must be well below the other two."""
+class VoterSettings:
+    """The identity of this voter, and its timeouts in seconds. `fetch_max_wait` must be well below the other two."""
 
     node_id: int
     voters: frozenset[int]
@@ -25,16 +70,16 @@ class Settings:
 
 
 class RoleMachine:
-    """The state of a voter, and what changes its role: votes counted, news of an epoch, and time.
+    """The state of a voter, and the events that change its role: counted votes, news of an epoch, and time.
 
     Decisions are noted as effects, for the caller to collect.
     """
 
-    def __init__(self, settings: Settings, state: QuorumState, log: LogShape, random: Random, now: float) -> None:
+    def __init__(self, settings: VoterSettings, state: QuorumState, log: LogShape, random: Random, now: float) -> None:
         self.settings = settings
         self.state = state
         self.log = log
-        self.role = Role.UNATTACHED
+        self.role = VoterRole.UNATTACHED
         self.high_watermark = 0
         self.durable_end = log.end_offset
         self.leadership: Leadership | None = None
@@ -48,9 +93,9 @@ class RoleMachine:
         self._refused: set[int] = set()
         self._heard_leader_at = float("-inf")
         if state.leader_id not in (None, settings.node_id):
-            self.role, self._timer = Role.FOLLOWER, now + self._patience()
+            self.role, self._timer = VoterRole.FOLLOWER, now + self._leader_timeout()
         else:
-            # A short first wait: where a leader lives, the pre-vote tells who it is.
+            # The first wait is short: if there is a leader, the pre-vote responses name it.
             self.state, self._timer = replace(state, leader_id=None), now + self._back_off(0.5)
 
     @property
@@ -66,7 +111,7 @@ class RoleMachine:
         return self.state.leader_id
 
     def _learn(self, epoch: int, leader_id: int | None, now: float) -> bool:
-        """Take in what a peer says of an epoch and its leader; True if that changed the role of this voter."""
+        """Take in an epoch and its leader from a peer's message; return True if that changed this voter's role."""
         known = leader_id if leader_id in self._peers else None
         if epoch < self.epoch or (epoch == self.epoch and (known is None or self.leader_id is not None)):
             return False
@@ -75,25 +120,25 @@ class RoleMachine:
         else:
             self._heard_leader_at = float("-inf")
             voted_id = self.state.voted_id if epoch == self.epoch else None
-            self._become(Role.FOLLOWER, QuorumState(epoch, voted_id, known), now + self._patience())
+            self._become(VoterRole.FOLLOWER, QuorumState(epoch, voted_id, known), now + self._leader_timeout())
         return True
 
     def _become_unattached(self, epoch: int, now: float, voted_id: int | None = None) -> None:
         if epoch == self.epoch and voted_id is None:
             voted_id = self.state.voted_id
-        self._become(Role.UNATTACHED, QuorumState(epoch, voted_id), now + self._election_timeout())
+        self._become(VoterRole.UNATTACHED, QuorumState(epoch, voted_id), now + self._election_timeout())
 
     def _become_prospective(self, now: float) -> None:
-        self._become(Role.PROSPECTIVE, replace(self.state, leader_id=None), now + self._election_timeout())
+        self._become(VoterRole.PROSPECTIVE, replace(self.state, leader_id=None), now + self._election_timeout())
         self._count_votes(now)
 
     def _become_candidate(self, now: float) -> None:
-        self._become(Role.CANDIDATE, QuorumState(self.epoch + 1, self.node_id), now + self._election_timeout())
+        self._become(VoterRole.CANDIDATE, QuorumState(self.epoch + 1, self.node_id), now + self._election_timeout())
         self._count_votes(now)
 
     def _become_leader(self, now: float) -> None:
         granted = tuple(sorted(self._granted))
-        self._become(Role.LEADER, replace(self.state, leader_id=self.node_id), float("inf"))
+        self._become(VoterRole.LEADER, replace(self.state, leader_id=self.node_id), float("inf"))
         start = self.log.end_offset
         self.leadership = Leadership(self._peers, start, now)
         self._emit(fx.AppendLeaderChange(start, self.epoch, self.node_id, tuple(sorted(self.settings.voters)), granted))
@@ -102,13 +147,16 @@ class RoleMachine:
     def _end_leadership(self, now: float) -> None:
         assert self.leadership is not None
         successors = self.leadership.successors()
-        farewell = EndQuorumEpochRequest(self.settings.cluster_id, self.epoch, self.node_id, successors)
+        end_epoch = EndQuorumEpochRequest(self.settings.cluster_id, self.epoch, self.node_id, successors)
         for peer in self._peers:
-            self._emit(fx.Notify(peer, farewell))
+            self._emit(fx.Notify(peer, end_epoch))
         self._become_unattached(self.epoch, now)
 
-    def _become(self, role: Role, state: QuorumState, timer: float) -> None:
-        """The one way into every role. What the old role was asked or had asked is over, on disk first."""
+    def _become(self, role: VoterRole, state: QuorumState, timer: float) -> None:
+        """Enter a role; every transition goes through here.
+
+        The new state is on disk before anything else follows. Requests received or sent in the old role are ended.
+        """
         before, ended = self.state, self.leadership
         self.role, self.state, self._timer, self.leadership = role, state, timer, None
         self._granted, self._refused = {self.node_id}, set()
@@ -119,33 +167,35 @@ class RoleMachine:
             for parked in ended.parked:
                 response = FetchResponse(Error.NOT_LEADER_OR_FOLLOWER, self.epoch, self.leader_id)
                 self._emit(fx.Reply(parked.token, response))
-            self._emit(fx.Resigned(before.epoch))
+            self._emit(fx.LeaderResignation(before.epoch))
         if (state.epoch, state.leader_id) != (before.epoch, before.leader_id):
-            self._emit(fx.LeaderChanged(state.leader_id, state.epoch))
+            self._emit(fx.LeaderChange(state.leader_id, state.epoch))
 
     def _count_votes(self, now: float) -> None:
         if len(self._granted) >= self._majority:
-            if self.role is Role.PROSPECTIVE:
+            if self.role is VoterRole.PROSPECTIVE:
                 self._become_candidate(now)
             else:
                 self._become_leader(now)
-        elif self.role is Role.CANDIDATE and self._refused:
-            # Whoever refuses may have voted for another, who has as little chance: do not wait for the silent.
+        elif self.role is VoterRole.CANDIDATE and self._refused:
+            # A voter that refuses may have voted for another candidate, which cannot win either: do not wait for the
+            # silent voters.
             self._timer = min(self._timer, now + self._back_off())
 
-    def _patience(self) -> float:
-        """With a leader. Not the same for all, who often hear of the last commit of a leader at the same time."""
+    def _leader_timeout(self) -> float:
+        """Return the wait for a leader, with jitter: followers often hear of a leader's last commit at the same
+        time."""
         return self.settings.fetch_timeout * (1 + self._random.random() / 5)
 
     def _election_timeout(self) -> float:
         return self.settings.election_timeout * (1 + self._random.random())
 
     def _back_off(self, factor: float = 1.0) -> float:
-        """Random from little up, so that two candidates that met do not meet again for ever (KAFKA-18345)."""
+        """Return a random delay from small values up, so that two candidates do not collide for ever (KAFKA-18345)."""
         return self.settings.election_timeout * factor * (0.1 + 0.9 * self._random.random())
 
     def _resignation_due_at(self) -> float:
-        """When a leader that hears no majority gives up (KAFKA-15489)."""
+        """Return when a leader that does not hear from a majority resigns (KAFKA-15489)."""
         assert self.leadership is not None
         return self.leadership.heard_majority_at() + self.settings.fetch_timeout
 

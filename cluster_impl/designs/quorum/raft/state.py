@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Role(Enum):
-    """KIP-595 with the prospective state of KIP-996. Who voted for another, or has resigned, is unattached as well."""
+class VoterRole(Enum):
+    """KIP-595 with the prospective state of KIP-996. A voter that voted for another or has resigned is UNATTACHED."""
 
     UNATTACHED = "unattached"
     PROSPECTIVE = "prospective"
@@ -16,7 +16,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class QuorumState:
-    """The newest epoch seen, whom this voter gave its one vote of it, and who leads it (None: nobody, unknown)."""
+    """The newest known epoch, the candidate that got this voter's vote in it, and its leader; None if there is none."""
 
     epoch: int = 0
     voted_id: int | None = None

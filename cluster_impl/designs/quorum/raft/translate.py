@@ -1,14 +1,12 @@
-"""Between the core's messages and Kafka's. Every message is about the one partition of the metadata topic.
+"""Translation between the core's messages and Kafka's, all about the one partition of the metadata topic.
 
-What a peer sends that cannot be meant, another topic for one, raises Malformed.
+Messages that cannot be meant, such as those about another topic, raise Malformed.
 """
 
 from typing import Any
 
-from cluster_impl.designs.quorum.raft.config import PARTITION, TOPIC, TOPIC_ID
-from cluster_impl.designs.quorum.raft.messages import (
+from fencepost.cluster_impl.designs.quorum.raft.messages import (
     OBSERVER,
-    Batch,
     BeginQuorumEpochRequest,
     BeginQuorumEpochResponse,
     EndQuorumEpochRequest,
@@ -16,18 +14,20 @@ from cluster_impl.designs.quorum.raft.messages import (
     EpochEnd,
     FetchRequest,
     FetchResponse,
+    RaftBatch,
     Request,
     Response,
     VoteRequest,
     VoteResponse,
 )
-from cluster_impl.wire import batches as format_
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Buffer, Malformed, Message, RequestMessage
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.quorum.raft.metadata_topic import PARTITION, TOPIC, TOPIC_ID
+from fencepost.cluster_impl.wire import batches as format_
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Buffer, Malformed, Message, RequestMessage
+from fencepost.cluster_impl.wire.errors import Error
 
 FETCH_VERSION = 12
-"""Fetches between controllers and from brokers name the topic; from version 13 on it is known by its id."""
+"""The version of fetches between controllers and from brokers; from version 13 on a fetch names topics by id."""
 _VERSIONS: dict[type, int] = {
     VoteRequest: 2,
     BeginQuorumEpochRequest: 0,
@@ -35,11 +35,11 @@ _VERSIONS: dict[type, int] = {
     FetchRequest: FETCH_VERSION,
 }
 _MAX_BYTES = 1024 * 1024
-_NOBODY = -1
+_NO_NODE = -1
 
 
 def request_message(request: Request, peer: int) -> tuple[RequestMessage[Any], int]:
-    """What to send, and in which version."""
+    """Return the message to send, and its version."""
     version = _VERSIONS[type(request)]
     match request:
         case VoteRequest():
@@ -85,6 +85,7 @@ def _end_message(request: EndQuorumEpochRequest) -> m.EndQuorumEpochRequest:
 
 
 def fetch_message(request: FetchRequest) -> m.FetchRequest:
+    """Return the fetch as Kafka's message."""
     partition = m.FetchRequest.FetchPartition(
         partition=PARTITION,
         current_leader_epoch=request.epoch,
@@ -102,7 +103,7 @@ def fetch_message(request: FetchRequest) -> m.FetchRequest:
 
 
 def read_request(message: Message, version: int) -> Request:
-    """What a peer asks. Raises Malformed."""
+    """Return a peer's request. Raises Malformed."""
     match message:
         case m.VoteRequest(cluster_id=cluster_id, topics=[m.VoteRequest.TopicData(topic_name=t, partitions=[vote])]):
             _check(t, vote.partition_index)
@@ -123,7 +124,7 @@ def read_request(message: Message, version: int) -> Request:
                 raise Malformed(f"topic id {topic.topic_id} is not the metadata topic")
             _check(topic.topic if version <= FETCH_VERSION else TOPIC, fetch.partition)
             if fetch.fetch_offset < 0:
-                raise Malformed(f"there is no offset {fetch.fetch_offset}")
+                raise Malformed(f"{fetch.fetch_offset} is not an offset")
             return FetchRequest(
                 message.cluster_id,
                 fetch.current_leader_epoch,
@@ -131,7 +132,7 @@ def read_request(message: Message, version: int) -> Request:
                 EpochEnd(fetch.last_fetched_epoch, fetch.fetch_offset),
                 message.max_wait_ms / 1000,
             )
-    raise Malformed("it is not about one partition of the metadata topic")
+    raise Malformed("the message is not about one partition of the metadata topic")
 
 
 def _replica_id(message: m.FetchRequest, version: int) -> int:
@@ -146,7 +147,7 @@ def _check(topic: str, partition: int) -> None:
 
 
 def refusal_message(message: Message) -> Message:
-    """The answer to a request that `read_request` refused."""
+    """Return the response to a request that `read_request` refused."""
     match message:
         case m.VoteRequest():
             return m.VoteResponse(error_code=Error.INVALID_REQUEST)
@@ -159,9 +160,12 @@ def refusal_message(message: Message) -> Message:
 
 
 def response_message(response: Response, version: int = 0, records: Buffer = b"") -> Message:
-    """The answer on the wire; a foreign cluster is an error of the whole message, the others of the partition."""
+    """Return the response on the wire.
+
+    A foreign cluster is an error of the whole message, other errors are those of the partition.
+    """
     foreign = response.error is Error.INCONSISTENT_CLUSTER_ID
-    leader_id = _NOBODY if response.leader_id is None else response.leader_id
+    leader_id = _NO_NODE if response.leader_id is None else response.leader_id
     match response:
         case VoteResponse():
             if foreign:
@@ -222,7 +226,7 @@ def _fetch_response_message(response: FetchResponse, version: int, leader_id: in
 
 
 def read_response(message: Message) -> Response:
-    """What a peer answered, with every checksum verified. Raises Malformed."""
+    """Return a peer's response, with every checksum verified. Raises Malformed."""
     match message:
         case m.VoteResponse(topics=[m.VoteResponse.TopicData(partitions=[vote])]):
             error, leader = Error(vote.error_code), _node(vote.leader_id)
@@ -232,8 +236,8 @@ def read_response(message: Message) -> Response:
         case m.FetchResponse(responses=[m.FetchResponse.FetchableTopicResponse(partitions=[fetch])]):
             return _read_fetch_response(fetch)
         case m.VoteResponse() | m.BeginQuorumEpochResponse() | m.FetchResponse() if message.error_code:
-            raise Malformed(f"it is refused with {Error(message.error_code)!r}")
-    raise Malformed("it is not about one partition of the metadata topic")
+            raise Malformed(f"the request is refused with {Error(message.error_code)!r}")
+    raise Malformed("the message is not about one partition of the metadata topic")
 
 
 def _read_fetch_response(fetch: m.FetchResponse.PartitionData) -> FetchResponse:
@@ -241,10 +245,10 @@ def _read_fetch_response(fetch: m.FetchResponse.PartitionData) -> FetchResponse:
     for batch in format_.split(fetch.records or b""):
         if not batch.verify_crc():
             raise Malformed(f"the checksum of {batch} is wrong")
-        batches.append(Batch(batch.base_offset, batch.next_offset, batch.leader_epoch, batch.view))
+        batches.append(RaftBatch(batch.base_offset, batch.next_offset, batch.leader_epoch, batch.view))
     diverging, leader = fetch.diverging_epoch, fetch.current_leader
     if leader is None:
-        raise Malformed("it does not say who leads in which epoch")
+        raise Malformed("the response names no leader and epoch")
     return FetchResponse(
         Error(fetch.error_code),
         leader.leader_epoch,
@@ -256,4 +260,4 @@ def _read_fetch_response(fetch: m.FetchResponse.PartitionData) -> FetchResponse:
 
 
 def _node(node_id: int) -> int | None:
-    return None if node_id == _NOBODY else node_id
+    return None if node_id == _NO_NODE else node_id

@@ -1,1 +1,1 @@
-"""The broker's side: its registration, what the controller tells it, its heartbeats, and the seam to its replicas."""
+"""The broker of the zk-controller design: its registration, heartbeats, and the requests of the controller."""

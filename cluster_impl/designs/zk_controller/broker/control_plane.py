@@ -1,4 +1,4 @@
-"""The control plane of the `zk-controller` design as a broker's replicas and client APIs see it."""
+"""The control plane of the `zk-controller` design, as the replicas and the client APIs of a broker use it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from cluster_impl.designs.forwarding import forward
-from cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
-from cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
-from cluster_impl.designs.zk_controller.broker.link import ControllerLink
-from cluster_impl.designs.zk_controller.broker.log_dir_failures import LogDirFailures
-from cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
-from cluster_impl.replication.control_plane import NO_EPOCH, ClusterView, IsrOutcome, IsrProposal, TopicPartition
-from cluster_impl.wire.codec import Message
-
-RETRY = 0.05
-"""Seconds between attempts while nobody answers as the controller."""
+from fencepost.cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
+from fencepost.cluster_impl.designs.shared.forwarding import forward
+from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
+from fencepost.cluster_impl.designs.zk_controller.broker.link import ControllerLink
+from fencepost.cluster_impl.designs.zk_controller.broker.log_dir_failures import LogDirFailures
+from fencepost.cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
+from fencepost.cluster_impl.replication.control_plane import (
+    NO_EPOCH,
+    ClusterView,
+    IsrOutcome,
+    IsrProposal,
+    TopicPartition,
+)
+from fencepost.cluster_impl.wire.codec import Message
 
 
 class IsrChanges(Protocol):
-    """How ISRs are changed at the configured level: IsrWriter or IsrRequester."""
+    """The way to change ISRs at the configured level: IsrWriter or IsrRequester."""
 
     async def change(self, proposal: IsrProposal, timeout: float) -> IsrOutcome: ...
 
@@ -29,9 +32,9 @@ class IsrChanges(Protocol):
 class ZkControlPlane:
     """Implements `replication.control_plane.ControlPlane`.
 
-    `lifecycle` is None below KIP-343's level: there a broker serves from its first metadata on, whatever becomes of the
-    controller or of its session. `broker_epoch` gives this process's own, `informed_at` the one at which metadata
-    arrived last. `request_timeout` bounds, in seconds, how long the fate of an ISR change is waited for.
+    `lifecycle` is None below the level of KIP-343: there a broker serves from its first metadata on, even without a
+    controller or a session. `broker_epoch` returns the epoch of this process, `informed_at` the broker epoch at which
+    metadata arrived last. `request_timeout` limits, in seconds, the wait for the outcome of an ISR change.
     """
 
     def __init__(
@@ -59,14 +62,14 @@ class ZkControlPlane:
         self._request_timeout = request_timeout
 
     def serving(self) -> bool:
-        """An incarnation that was answered as active but not told anything yet would hand out what its predecessor
-        knew."""
+        """Return whether clients are served. Before its first metadata an active incarnation would serve that of its
+        predecessor."""
         if self._lifecycle is None:
             return self._cache.known
         return self._lifecycle.serving(time.monotonic()) and self._informed_at() == self._lifecycle.incarnation
 
     def completes_begun(self) -> bool:
-        """KIP-343: existing requests are completed, new ones are not accepted."""
+        """Return True. KIP-343: existing requests are completed, new ones are not accepted."""
         return True
 
     def broker_epoch(self) -> int:
@@ -91,7 +94,7 @@ class ZkControlPlane:
         self._failures.failed(f"the log dir {path} has failed", lost)
 
     async def look(self, topics: Collection[str] | None) -> None:
-        """Every change of metadata is told to this broker."""
+        """Do nothing: the controller sends every change of metadata to this broker."""
 
     def cluster(self) -> ClusterView:
         return self._cache.view

@@ -1,13 +1,13 @@
-"""The life of one broker process under KIP-343, as a pure machine.
+"""The state machine of one broker process under KIP-343. It does no I/O.
 
     INITIAL ---answered: active---> ACTIVE, STOPPING ---answered: inactive, or another incarnation---> INACTIVE
        ^                                 |    ^                                                          |
        |                                 +----+ silent for too long: fenced, and back with an answer     |
-       +---registered anew, as another incarnation---<---answered: active (ACTIVE)---<-------------------+
+       +---registered again, another incarnation-----<---answered: active (ACTIVE)---<-------------------+
 
-It is told the time (seconds, monotonic) and what was answered; it says what to send next, and whether a client's
-request may be begun. The timer runs from the last *response* (decision: timeouts), the controller's from the last
-request, so where only requests are cut the broker is inactive before it is fenced.
+Its input is the time (seconds of the monotonic clock) and the responses; its output is the next heartbeat, and whether
+a client's request may be started. The broker's timer runs from the last *response* (decision: timeouts), the
+controller's from the last request. So if only requests are lost the broker is inactive before it fences itself.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from cluster_impl.designs.zk_controller.states import BrokerState
-from cluster_impl.replication.control_plane import NO_EPOCH
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.shared.heartbeats import PendingHeartbeat
+from fencepost.cluster_impl.designs.zk_controller.broker_state import BrokerState
+from fencepost.cluster_impl.replication.control_plane import NO_EPOCH
+from fencepost.cluster_impl.wire.errors import Error
 
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """What to send. `number` tells one heartbeat from another."""
+    """A heartbeat to send; `number` identifies it."""
 
     number: int
     incarnation: int
@@ -31,17 +32,17 @@ class Heartbeat:
 
 
 class Fence(Enum):
-    """Why new requests are not accepted."""
+    """The reason why new requests are not accepted."""
 
     NOT_REGISTERED = "it is not registered"
     NOT_ANSWERED = "the controller has not answered it yet"
     SILENCE = "no controller has answered it for too long"
-    INACTIVE = "the controller holds it to be inactive"
+    INACTIVE = "the controller has declared it inactive"
     ANOTHER_INCARNATION = "the controller knows another incarnation of it"
 
 
 class Lifecycle:
-    """`timeout` is broker.heartbeat.timeout.ms, in seconds."""
+    """One broker process. `timeout` is broker.heartbeat.timeout.ms, in seconds."""
 
     def __init__(self, timeout: float) -> None:
         self.state = BrokerState.INITIAL
@@ -50,67 +51,65 @@ class Lifecycle:
         self.stopping = False
         self._timeout = timeout
         self._heard_at = 0.0
-        self._in_flight: Heartbeat | None = None
-        self._sent = 0
+        self._pending = PendingHeartbeat()
 
     def serving(self, now: float) -> bool:
-        """Whether a new request may be begun at `now` (KIP-343, Broker-Side Heartbeat Timeout).
+        """Return whether a new request may be started at `now` (KIP-343, Broker-Side Heartbeat Timeout).
 
-        Compares with the time of the last answer each time: a process that slept through the timeout is fenced the
-        moment it wakes, before any of its timers has run.
+        Each call compares with the time of the last response: a process that was suspended beyond the timeout is fenced
+        when it resumes, before any of its timers runs.
         """
         return self.fence is None and now < self._heard_at + self._timeout
 
     @property
     def fences_at(self) -> float | None:
-        """When the broker fences itself unless it is answered; None while it is fenced."""
+        """Return when the broker fences itself unless a response comes before; None while it is fenced."""
         return self._heard_at + self._timeout if self.fence is None else None
 
     def registered(self, incarnation: int) -> None:
-        """The znode was written: from now on this process is another incarnation, of which nobody has heard yet."""
+        """Become another incarnation, as the znode was written. The controller does not know it yet."""
         if incarnation != self.incarnation:
-            self.incarnation, self._in_flight = incarnation, None
+            self._pending.clear()
+            self.incarnation = incarnation
             self.state, self.fence = BrokerState.INITIAL, Fence.NOT_ANSWERED
 
     def unregistered(self) -> None:
-        """The session is over, and with it the incarnation."""
-        self.incarnation, self._in_flight = NO_EPOCH, None
+        """End the incarnation, as the session has expired."""
+        self._pending.clear()
+        self.incarnation = NO_EPOCH
         self.state, self.fence = BrokerState.INITIAL, Fence.NOT_REGISTERED
 
     def stop(self) -> None:
-        """Ask to be stopping from the next heartbeat on."""
+        """Request the state STOPPING from the next heartbeat on."""
         self.stopping = True
 
     def tick(self, now: float) -> None:
-        """Notice that no answer has come for too long."""
+        """Fence the broker if no response has come in time."""
         if self.fence is None and now >= self._heard_at + self._timeout:
             self.fence = Fence.SILENCE
 
     def next_heartbeat(self, now: float) -> Heartbeat | None:
-        """The heartbeat to send at `now`, None without an incarnation. One that is in flight still is given up."""
+        """Return the heartbeat to send at `now`, None without an incarnation. Responses to earlier ones are ignored."""
         self.tick(now)
         if self.incarnation == NO_EPOCH:
             return None
-        self._sent += 1
         target = BrokerState.STOPPING if self.stopping else BrokerState.ACTIVE
-        self._in_flight = Heartbeat(self._sent, self.incarnation, target, now)
-        return self._in_flight
+        return Heartbeat(self._pending.next(), self.incarnation, target, now)
 
     def gave_up(self, heartbeat: Heartbeat) -> None:
-        """No answer is waited for any more."""
-        if self._in_flight is not None and heartbeat.number == self._in_flight.number:
-            self._in_flight = None
+        """Ignore a response to this heartbeat."""
+        self._pending.give_up(heartbeat.number)
 
     def answered(self, heartbeat: Heartbeat, error: Error, state: BrokerState, now: float) -> None:
-        """Take in the answer to `heartbeat`, which arrived at `now`.
+        """Apply the response to `heartbeat` that arrived at `now`.
 
-        One that took a whole timeout says nothing about now: a process that was paused finds it in its socket. What is
-        not from the controller (NOT_CONTROLLER), or says that the heartbeat could not be judged, is no contact.
+        A response that took a whole timeout is ignored: a process that was suspended finds it in its socket. An error
+        other than INVALID_INCARNATION_ID does not count as contact with the controller.
         """
         self.tick(now)
-        if self._in_flight is None or heartbeat.number != self._in_flight.number:
+        if not self._pending.is_pending(heartbeat.number):
             return
-        self._in_flight = None
+        self._pending.clear()
         if now >= heartbeat.sent_at + self._timeout:
             return
         if error is Error.INVALID_INCARNATION_ID:

@@ -1,5 +1,5 @@
-"""Tells the controller of failed log dirs: by ReplicaStateEvent, or below its level by a znode under
-/log_dir_event_notification (KIP-112). Either is best effort.
+"""Reports failed log dirs to the controller, by ReplicaStateEvent or, below its level, by a znode under
+/log_dir_event_notification (KIP-112). Both are best effort.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from cluster_impl.coordination.errors import ConnectionLost, NoNode, SessionExpired
-from cluster_impl.coordination.znodes import Created
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.broker.link import ControllerLink
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, NoNodeError, SessionExpired
+from fencepost.cluster_impl.coordination.znodes import CreatedZnode
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.broker.link import ControllerLink
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
 
 GATHER = 0.1
-"""Seconds in which errors gather before one message is sent: a dir fails with all of its replicas."""
+"""Seconds for which errors are collected before one report is sent: all replicas of a dir fail together."""
 ATTEMPTS = 10
 RETRY = 0.2
-"""Seconds between attempts. After the last one the message is lost, as ReplicaStateEvent's text allows."""
+"""Seconds between attempts. After the last one the report is dropped, as ReplicaStateEvent allows."""
 
 OFFLINE = 1
-"""The one type of event there is."""
+"""The only type of event."""
 
 
 @dataclass(slots=True)
 class FailureAccumulator:
-    """Gathers failures into one message. Told the time, in seconds; `due` is when to send, None if there is nothing."""
+    """Collects failures for one report. `due` is the time at which to send it, in seconds; None without a failure."""
 
     gather: float = GATHER
     due: float | None = None
@@ -40,7 +40,7 @@ class FailureAccumulator:
     _lost: dict[TopicPartition, None] = field(default_factory=dict)
 
     def failed(self, reason: str, lost: Iterable[TopicPartition], now: float) -> None:
-        """A failure that took no replica with it is nothing to report: no topic at all would mean every topic."""
+        """Add a failure. One without a lost replica is not reported: a report without topics would mean all topics."""
         before = len(self._lost)
         self._lost |= dict.fromkeys(lost)
         if len(self._lost) > before:
@@ -49,22 +49,24 @@ class FailureAccumulator:
                 self.due = now + self.gather
 
     def take(self) -> tuple[str, list[TopicPartition]]:
-        """The message: why, and what is lost. Afterwards there is nothing."""
+        """Return the reasons and the lost replicas, and forget them."""
         message = "; ".join(self.reasons), list(self._lost)
         self.due, self.reasons, self._lost = None, [], {}
         return message
 
 
-class Sender(Protocol):
+class FailureSender(Protocol):
+    """A way to report failures to the controller."""
+
     async def send(self, reason: str, lost: Sequence[TopicPartition]) -> None:
-        """Tell the controller, or give up and say so in the log."""
+        """Report lost replicas to the controller; log an error if that fails."""
         ...
 
 
 class LogDirFailures:
-    """Lets errors gather, and has one message at a time sent."""
+    """Collects errors and sends one report at a time."""
 
-    def __init__(self, sender: Sender) -> None:
+    def __init__(self, sender: FailureSender) -> None:
         self._sender = sender
         self._accumulator = FailureAccumulator()
         self._reporting: asyncio.Task[None] | None = None
@@ -78,7 +80,7 @@ class LogDirFailures:
         while self._accumulator.due is not None:
             await asyncio.sleep(self._accumulator.due - asyncio.get_running_loop().time())
             reason, lost = self._accumulator.take()
-            log.info("telling the controller of %d replicas that are offline: %s", len(lost), reason)
+            log.info("reporting %d offline replicas to the controller: %s", len(lost), reason)
             await self._sender.send(reason, lost)
 
     def close(self) -> None:
@@ -87,7 +89,7 @@ class LogDirFailures:
 
 
 class EventSender:
-    """ReplicaStateEvent. `broker_epoch` gives this process's own; times are seconds."""
+    """Reports by ReplicaStateEvent. `broker_epoch` returns the epoch of this process; times are seconds."""
 
     def __init__(
         self,
@@ -110,21 +112,21 @@ class EventSender:
             if attempt:
                 await asyncio.sleep(self._retry)
             if self._broker_epoch() != epoch:
-                problem = "this broker was registered anew, and the controller asks what it has"
+                problem = "this broker has registered again, and the controller probes its replicas"
                 break
             try:
-                asked, reply = await self._link.request(self._request(epoch, reason, lost), 0, self._timeout)
+                sender, reply = await self._link.request(self._request(epoch, reason, lost), 0, self._timeout)
             except (ConnectionError, TimeoutError) as failure:
                 problem = str(failure)
                 continue
             error = Error(reply.error_code)
             if error is Error.NONE:
                 return
-            problem = f"broker {asked} answered {error.name}"
+            problem = f"broker {sender} answered {error.name}"
             if error is not Error.NOT_CONTROLLER:
                 break
-            self._link.mistaken(asked)
-        log.error("the controller was not told of %d offline replicas: %s", len(lost), problem)
+            self._link.mistaken(sender)
+        log.error("%d offline replicas were not reported to the controller: %s", len(lost), problem)
 
     def _request(self, epoch: int, reason: str, lost: Sequence[TopicPartition]) -> m.ReplicaStateEventRequest:
         topics: dict[str, list[m.ReplicaStateEventRequest.PartitionData]] = {}
@@ -144,15 +146,15 @@ class EventSender:
 
 
 class NotificationStore(Protocol):
-    """What of ZooKeeper is needed here."""
+    """The ZooKeeper operations that are used here."""
 
-    async def create(self, path: str, data: bytes, *, sequence: bool) -> Created: ...
+    async def create(self, path: str, data: bytes, *, sequence: bool) -> CreatedZnode: ...
 
     async def until_connected(self) -> None: ...
 
 
 class NotificationSender:
-    """A sequential znode that names this broker; the controller asks by LeaderAndIsr which replicas are meant."""
+    """Reports by a sequential znode that names this broker; the controller finds the replicas by LeaderAndIsr."""
 
     def __init__(self, broker_id: int, store: NotificationStore) -> None:
         self._broker_id = broker_id
@@ -166,6 +168,6 @@ class NotificationSender:
                 return
             except (ConnectionLost, SessionExpired):
                 await self._store.until_connected()
-            except NoNode as error:
-                log.error("the controller was not told of %d offline replicas: %s", len(lost), error)
+            except NoNodeError as error:
+                log.error("%d offline replicas were not reported to the controller: %s", len(lost), error)
                 return

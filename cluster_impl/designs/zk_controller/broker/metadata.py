@@ -1,7 +1,6 @@
-"""What UpdateMetadata has said so far: brokers, topics and partitions, as the client APIs and followers see them.
+"""The metadata from UpdateMetadata: brokers, topics and partitions for the client APIs and the followers.
 
-Live brokers come whole with each request, partitions only where something changed. A topic's own settings are in
-ZooKeeper and arrive later, by another way.
+Each request names all live brokers, but only the partitions that changed. The settings of topics come from ZooKeeper.
 """
 
 from __future__ import annotations
@@ -9,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.designs.shared.topic_requests import NO_TOPIC_ID
+from fencepost.cluster_impl.designs.zk_controller.control_requests import FULL, LEADER_DURING_DELETE
+from fencepost.cluster_impl.replication.control_plane import (
     NO_EPOCH,
     NO_LEADER,
     BrokerView,
@@ -18,33 +19,26 @@ from cluster_impl.replication.control_plane import (
     PartitionView,
     TopicView,
 )
-from cluster_impl.wire import messages as m
-
-NO_TOPIC_ID = UUID(int=0)
-LEADER_DURING_DELETE = -2
-"""In place of a leader: the partition's topic is deleted, and is to be forgotten."""
-FULL = 2
-"""The type of a request that names everything: of LeaderAndIsr all replicas of the broker, of UpdateMetadata all
-partitions. What it does not name is gone."""
+from fencepost.cluster_impl.wire import messages as m
 
 PartitionState = m.UpdateMetadataRequest.UpdateMetadataPartitionState
 
 
 class MetadataCache:
-    """`view` is replaced, never changed, so whoever holds one has a consistent picture."""
+    """The metadata of this broker. Each update replaces `view`, so every view is consistent."""
 
     def __init__(self, cluster_id: str) -> None:
         self.view = ClusterView(cluster_id, NO_LEADER, {}, {})
         self.broker_epochs: Mapping[int, int] = {}
-        """The incarnations of live brokers, by id: whose fetches count (decision: credited by identity)."""
+        """Live brokers' incarnations by id. Only their fetches count (decision: credited by identity)."""
         self.known = False
-        """Whether anything was told yet."""
+        """True after the first update."""
 
     def update(self, request: m.UpdateMetadataRequest) -> list[TopicView]:
-        """Adopt a request; the topics that it tells of, as they are now."""
+        """Apply a request; return the topics that it names, in their new state."""
         topics = {} if request.type == FULL else dict(self.view.topics)
-        told = _by_topic(request)
-        for name, (topic_id, states) in told.items():
+        named = _by_topic(request)
+        for name, (topic_id, states) in named.items():
             _update(topics, self.view.topics.get(name), name, topic_id, states)
         self.view = ClusterView(
             self.view.cluster_id,
@@ -56,10 +50,10 @@ class MetadataCache:
             broker.id: broker.broker_epoch for broker in request.live_brokers if broker.broker_epoch != NO_EPOCH
         }
         self.known = True
-        return [topics[name] for name in told if name in topics]
+        return [topics[name] for name in named if name in topics]
 
     def configured(self, topic_id: UUID, config: Mapping[str, str]) -> None:
-        """Take over what ZooKeeper says of a topic's settings."""
+        """Apply the settings of a topic from ZooKeeper."""
         topics = dict(self.view.topics)
         for topic in self.view.topics.values():
             if topic.topic_id == topic_id:
@@ -68,7 +62,7 @@ class MetadataCache:
 
 
 def _by_topic(request: m.UpdateMetadataRequest) -> dict[str, tuple[UUID, list[PartitionState]]]:
-    """Before version 5 each partition names its topic."""
+    """Group the partitions by topic; before version 5 each partition names its topic."""
     found: dict[str, tuple[UUID, list[PartitionState]]] = {}
     for state in request.ungrouped_partition_states:
         found.setdefault(state.topic_name, (NO_TOPIC_ID, []))[1].append(state)
@@ -80,7 +74,7 @@ def _by_topic(request: m.UpdateMetadataRequest) -> dict[str, tuple[UUID, list[Pa
 def _update(
     topics: dict[str, TopicView], known: TopicView | None, name: str, topic_id: UUID, states: list[PartitionState]
 ) -> None:
-    """Of a topic that was made anew under its name nothing of the earlier one is kept."""
+    """Apply the states of one topic. If it was created again under its name, the earlier topic is dropped."""
     if topic_id == NO_TOPIC_ID and known is not None:
         topic_id = known.topic_id
     before = topics.get(name)

@@ -1,4 +1,4 @@
-"""A broker's znode: how it is registered, and registered again after its session has expired."""
+"""The registration of a broker by its znode, and again after its session has expired."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from cluster_impl.config_security import SecurityConfig
-from cluster_impl.config_values import Listener
-from cluster_impl.coordination.errors import ConnectionLost, NodeExists, SessionExpired
-from cluster_impl.coordination.session_state import SessionState
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.ibp import Ibp
-from cluster_impl.endings import NodeFailure, StartupError
-from cluster_impl.replication.control_plane import NO_EPOCH
+from fencepost.cluster_impl.config.ibp import Ibp
+from fencepost.cluster_impl.config.security import SecurityConfig
+from fencepost.cluster_impl.config.values import Listener
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, NodeExistsError, SessionExpired
+from fencepost.cluster_impl.coordination.session_state import SessionState
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.failures import NodeFailure, StartupError
+from fencepost.cluster_impl.replication.control_plane import NO_EPOCH
 
 log = logging.getLogger(__name__)
 
 
 def broker_info(listeners: Sequence[Listener], security: SecurityConfig, ibp: Ibp) -> znodes.BrokerInfo:
-    """What this broker says of itself, now."""
+    """Return the information that this broker registers, with the present time."""
     endpoints = tuple(
         znodes.BrokerEndpoint(at.name, at.host, at.port, security.protocol_of(at.name).value) for at in listeners
     )
     return znodes.BrokerInfo(ibp.broker_info_version, endpoints, time.time_ns() // 1_000_000)
 
 
-class Registration:
-    """Keeps an ephemeral znode for one broker id. Its czxid is the broker epoch, and the incarnation id (KIP-343).
+class ZnodeRegistration:
+    """Holds the ephemeral znode of one broker id. Its czxid is the broker epoch and the incarnation id (KIP-343).
 
     `registered` is called with each new epoch, `lost` when the session that held the znode has expired.
     """
@@ -56,26 +56,26 @@ class Registration:
         zookeeper.listeners.append(self._session_is)
 
     async def settled(self) -> None:
-        """Return when no registration is under way, whose epoch others may know before this process does.
+        """Wait until no registration is in progress, whose epoch others may know before this process does.
 
-        One whose answer was lost is under way until the next attempt finds the znode, or the session expires.
+        A registration without a response is in progress until the next attempt finds the znode, or the session expires.
         """
         await self._settled.wait()
 
-    async def first(self, patience: float) -> None:
-        """Register for the first time. Raises StartupError if another session holds the id for `patience` seconds."""
+    async def first(self, timeout: float) -> None:
+        """Register for the first time. Raises StartupError if another session holds the id for `timeout` seconds."""
         try:
-            await self._znode.within(patience, self._register(waits=True))
+            await self._znode.within(timeout, self._register(waits=True))
         except TimeoutError:
             raise StartupError(
                 f"broker id {self._broker_id} is registered by another ZooKeeper session, which did not end within "
-                f"{patience:g} s: stop the broker that has it, or give this one another broker.id."
+                f"{timeout:g} s: stop the broker that has it, or give this one another broker.id."
             ) from None
 
     async def keep(self, *, waits: bool) -> None:
-        """Register again whenever the session has expired; for ever.
+        """Register again whenever the session has expired, for ever.
 
-        If another process has taken the id meanwhile, this one `waits` for it to go, or NodeFailure is raised.
+        If another process has taken the id, wait for it to end if `waits`, else raise NodeFailure.
         """
         while True:
             await self._expired.wait()
@@ -92,7 +92,7 @@ class Registration:
             self._settled.set()
 
     async def _register(self, *, waits: bool) -> None:
-        """One znode for the session that is open, however often that changes on the way."""
+        """Register in the session that is open, also if it changes meanwhile."""
         while True:
             try:
                 await self._zookeeper.until_connected()
@@ -105,7 +105,7 @@ class Registration:
                 log.info("broker %d is registered with epoch %d", self._broker_id, epoch)
                 self._registered(epoch)
                 return
-            except NodeExists:
+            except NodeExistsError:
                 self._settled.set()
                 if not waits and await self._znode.is_held_by_others():
                     raise NodeFailure(
@@ -117,6 +117,6 @@ class Registration:
                 continue
 
     async def _create(self) -> int:
-        """Returns the epoch. Raises NodeExists if the znode is another session's."""
+        """Create the znode and return the epoch. Raises NodeExistsError if the znode belongs to another session."""
         self._settled.clear()
         return (await self._znode.hold(znodes.write_broker(self._info()))).czxid

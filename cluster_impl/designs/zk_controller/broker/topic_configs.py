@@ -1,4 +1,4 @@
-"""Topics' own settings, which are in ZooKeeper and in no request of the controller. Each topic's are read once."""
+"""The settings of topics. They are in ZooKeeper and in no request of the controller; each topic's are read once."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import logging
 from collections.abc import Callable, Mapping
 from uuid import UUID
 
-from cluster_impl.coordination.errors import ConnectionLost, NoNode, SessionExpired
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.designs.topic_config import UNCLEAN, problem_with
-from cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, NoNodeError, SessionExpired
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.designs.shared.topic_settings import UNCLEAN, problem_with
+from fencepost.cluster_impl.designs.zk_controller import znodes
 
 log = logging.getLogger(__name__)
 
@@ -20,9 +20,9 @@ _SMALLEST_SEGMENT, _LARGEST_SEGMENT = 14, 2**31 - 1
 
 
 class TopicConfigs:
-    """By topic id: a topic that is made anew under its name has settings of its own.
+    """Settings by topic id, as a topic that is created again under its name has its own.
 
-    `loaded` is called with what was read. Settings that change later are not seen before a restart.
+    `loaded` is called with the settings that were read. Later changes take effect after a restart.
     """
 
     def __init__(self, zookeeper: ZooKeeper, loaded: Callable[[UUID, Mapping[str, str]], None]) -> None:
@@ -32,18 +32,18 @@ class TopicConfigs:
         self._reading: dict[UUID, asyncio.Task[None]] = {}
 
     def get(self, topic_id: UUID) -> Mapping[str, str] | None:
-        """None if they are not known yet."""
+        """Return the settings of a topic, None if they are not known yet."""
         return self._known.get(topic_id)
 
     def want(self, name: str, topic_id: UUID) -> None:
-        """Have them read, without waiting."""
+        """Start to read the settings of a topic, without waiting."""
         if topic_id not in self._known and topic_id not in self._reading:
             self._reading[topic_id] = asyncio.create_task(self._read(name, topic_id))
 
     async def load(self, name: str, topic_id: UUID) -> None:
-        """Return when they are known. Waits for ZooKeeper for as long as that takes, or this node lives.
+        """Wait until the settings of a topic are known, for as long as ZooKeeper takes.
 
-        A replica that began with other settings, say a lower min.insync.replicas, would acknowledge too much.
+        A replica with other settings, such as a lower min.insync.replicas, would acknowledge records too early.
         """
         self.want(name, topic_id)
         if topic_id not in self._known:
@@ -58,17 +58,17 @@ class TopicConfigs:
             del self._reading[topic_id]
 
     async def _config(self, name: str) -> Mapping[str, str]:
-        """The controller wrote them before it spoke of the topic, maybe through another server than this broker's: one
-        that lags would say that there are none."""
+        """Read the settings after a sync. The controller wrote them before its first request about the topic, but the
+        ZooKeeper server of this broker may lag and not have them."""
         path = znodes.topic_config(name)
         while True:
             try:
                 await self._zookeeper.sync()
                 return usable(name, znodes.read_topic_config(name, (await self._zookeeper.get(path)).data))
-            except NoNode:
+            except NoNodeError:
                 return {}
             except MalformedZnode as error:
-                log.error("the settings of topic %s are taken for the defaults: %s", name, error)
+                log.error("topic %s gets the default settings: %s", name, error)
                 return {}
             except (ConnectionLost, SessionExpired):
                 await self._zookeeper.until_connected()
@@ -79,12 +79,14 @@ class TopicConfigs:
 
 
 def usable(topic: str, config: Mapping[str, str]) -> dict[str, str]:
-    """Without what no topic can have, which is logged: people and other software write these znodes as well, and one
-    bad value must not keep this broker from all that the controller orders."""
+    """Return the valid settings and log the others.
+
+    Operators and other software write these znodes too, and one bad value must not block the controller's requests.
+    """
     good = {}
     for name, value in config.items():
         if problem := _problem_with(name, value):
-            log.error("the default is used in place of a setting of topic %s: %s", topic, problem)
+            log.error("a setting of topic %s is ignored: %s", topic, problem)
         else:
             good[name] = value
     return good

@@ -1,1 +1,1 @@
-"""The controller in ZooKeeper: pure cores that decide in steps, and the edge that runs them on a session."""
+"""The controller: the decisions in its packages are generators without I/O, which `runtime` drives."""

@@ -1,7 +1,7 @@
-"""What happens to an active controller. Events are handled one at a time, in their order (Kafka's event thread).
+"""The events of an active controller. They are handled one at a time, in their order, as by Kafka's event thread.
 
-`now` is the monotonic time in seconds at which the event came in, not at which its turn came: a heartbeat that waited
-behind other events counts from when it was received.
+`now` is the monotonic time in seconds at which the event arrived. So a heartbeat that waited behind other events counts
+from its arrival.
 """
 
 from __future__ import annotations
@@ -9,28 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.codec import Message
 
 
 @dataclass(frozen=True, slots=True)
-class Elected:
-    """This broker won /controller and raised /controller_epoch to `epoch`; always the first event."""
+class Election:
+    """This broker created /controller and raised /controller_epoch to `epoch`; always the first event."""
 
     epoch: int
     now: float
 
 
 @dataclass(frozen=True, slots=True)
-class ZnodeChanged:
-    """A watch on `path` fired, whatever it was set by and whatever changed. Told twice, it does no harm."""
+class ZnodeChange:
+    """A watch on `path` fired, for any change. A repeated event is harmless."""
 
     path: str
     now: float
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerAnswered:
-    """A broker answered what was drained for it. Answers of a connection that was given up are not told."""
+class BrokerResponse:
+    """The response of a broker to a request from `drain`. Late responses on closed connections do not arrive."""
 
     broker_id: int
     request: Message
@@ -39,8 +39,8 @@ class BrokerAnswered:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request on the INTERNAL listener. `reply` is called exactly once, maybe by a later event.
+class ReceivedRequest:
+    """A request on the INTERNAL listener. `reply` is called exactly once, maybe during a later event.
 
     `allowed` says whether the sender's principal may do what the request asks (ClusterAction for broker requests);
     requests that need no right of their own are always allowed.
@@ -55,21 +55,25 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """The time that `Controller.next_tick` named has come; earlier or later does no harm."""
+    """The time of `Controller.next_tick` has come; an early or late Tick is harmless."""
 
     now: float
 
 
 @dataclass(frozen=True, slots=True)
-class Reconnected:
-    """The session was suspended, and lives on. No Tick may be handled in between: nobody is given up meanwhile."""
+class Reconnection:
+    """The session was suspended and lives on. In between no Tick is handled, so that no broker is declared inactive."""
 
     now: float
 
 
 @dataclass(frozen=True, slots=True)
-class Resigned:
-    """This controller is not the active one any more: what it still owes is refused. Always the last event."""
+class Resignation:
+    """This controller is no longer active: pending requests are refused. Always the last event."""
 
 
-Event = Elected | ZnodeChanged | BrokerAnswered | Asked | Tick | Reconnected | Resigned
+Event = Election | ZnodeChange | BrokerResponse | ReceivedRequest | Tick | Reconnection | Resignation
+
+
+class ControllerMoved(Exception):
+    """A later controller exists: its writes were read, or its epoch refused a write. The term is over."""

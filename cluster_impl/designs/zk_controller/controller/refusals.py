@@ -1,22 +1,22 @@
-"""The answers of a broker that is not the controller, or not any more."""
+"""The responses of a broker that is not the controller, or no longer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
 
-SENTENCE = "this broker is not the controller"
+MESSAGE = "this broker is not the controller"
 
 
 def _create_topics(request: m.CreateTopicsRequest) -> Message:
     return m.CreateTopicsResponse(
         topics=[
             m.CreateTopicsResponse.CreatableTopicResult(
-                name=topic.name, error_code=Error.NOT_CONTROLLER, error_message=SENTENCE
+                name=topic.name, error_code=Error.NOT_CONTROLLER, error_message=MESSAGE
             )
             for topic in request.topics
         ]
@@ -24,12 +24,12 @@ def _create_topics(request: m.CreateTopicsRequest) -> Message:
 
 
 def _delete_topics(request: m.DeleteTopicsRequest) -> Message:
-    """Up to version 5 topics are named; from 6 on each comes with a name or an id."""
+    """Refuse each topic. Up to version 5 topics have names, from version 6 on names or ids."""
     result = m.DeleteTopicsResponse.DeletableTopicResult
     responses = [
-        result(name=name, error_code=Error.NOT_CONTROLLER, error_message=SENTENCE) for name in request.topic_names
+        result(name=name, error_code=Error.NOT_CONTROLLER, error_message=MESSAGE) for name in request.topic_names
     ] + [
-        result(name=each.name, topic_id=each.topic_id, error_code=Error.NOT_CONTROLLER, error_message=SENTENCE)
+        result(name=each.name, topic_id=each.topic_id, error_code=Error.NOT_CONTROLLER, error_message=MESSAGE)
         for each in request.topics
     ]
     return m.DeleteTopicsResponse(responses=responses)
@@ -40,10 +40,10 @@ _REFUSALS: Mapping[type[Message], Callable[[Any], Message]] = {
     m.DeleteTopicsRequest: _delete_topics,
     m.ControlledShutdownRequest: lambda _: m.ControlledShutdownResponse(error_code=Error.NOT_CONTROLLER),
     m.MetadataHeartbeatRequest: lambda _: m.MetadataHeartbeatResponse(
-        error_code=Error.NOT_CONTROLLER, error_string=SENTENCE
+        error_code=Error.NOT_CONTROLLER, error_string=MESSAGE
     ),
     m.IsrChangeRequest: lambda _: m.IsrChangeResponse(
-        top_level_error_code=Error.NOT_CONTROLLER, top_level_error_message=SENTENCE
+        top_level_error_code=Error.NOT_CONTROLLER, top_level_error_message=MESSAGE
     ),
     m.ReplicaStateEventRequest: lambda _: m.ReplicaStateEventResponse(error_code=Error.NOT_CONTROLLER),
 }
@@ -53,5 +53,5 @@ CONTROLLER_REQUESTS = frozenset(request.API_KEY for request in _REFUSALS)
 
 
 def not_controller(request: Message) -> Message:
-    """NOT_CONTROLLER, in the form that the request asks for."""
+    """Return a response with NOT_CONTROLLER, of the type that the request requires."""
     return _REFUSALS[type(request)](request)

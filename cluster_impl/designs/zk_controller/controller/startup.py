@@ -1,42 +1,42 @@
-"""onBecomingLeader: what a new controller reads, and how it takes over from the one before.
+"""The first event of a new controller (onBecomingLeader): it reads the cluster and takes over.
 
-003, Controller failover, in this order:
+Kafka Internals (2017), Controller failover, in this order:
 
-    watches     set with every read, so that nothing is missed between reading and watching
+    watches     set with every read, so that no change between reading and watching is missed
     context     brokers, topics, assignments, leadership: read once
-    machines    replicas, then partitions; leaders for what has none
-    under way   reassignments, deletions and elections that were asked for go on
-    brokers     all live ones are told everything
+    machines    replicas, then partitions; leaders for partitions without one
+    requests    reassignments, deletions and elections that were requested continue
+    brokers     all live ones get the complete state
 """
 
 from __future__ import annotations
 
 import logging
 
-from cluster_impl.coordination.steps import Absent, Create, Exists, Steps, run
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller import notifications
-from cluster_impl.designs.zk_controller.controller.context import ControllerContext
-from cluster_impl.designs.zk_controller.controller.leadership import Stats, read_states
-from cluster_impl.designs.zk_controller.controller.parts import Parts
-from cluster_impl.designs.zk_controller.controller.states import PartitionState
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.coordination.steps import Absent, Create, Exists, Steps, run
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.controller.brokers import notifications
+from fencepost.cluster_impl.designs.zk_controller.controller.components import Components
+from fencepost.cluster_impl.designs.zk_controller.controller.state.context import ControllerContext
+from fencepost.cluster_impl.designs.zk_controller.controller.state.leadership import Stats, read_states
+from fencepost.cluster_impl.designs.zk_controller.controller.state.transitions import PartitionState
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 log = logging.getLogger(__name__)
 
 FIRST_EPOCH = 1
-"""Of the controller that initialises a new cluster."""
+"""The epoch of the controller that initialises a new cluster."""
 
 
-def elected(parts: Parts, epoch: int, now: float) -> Steps[None]:
-    core, context = parts.core, parts.core.context
+def elected(components: Components, epoch: int, now: float) -> Steps[None]:
+    machines, context = components.machines, components.machines.context
     context.epoch = epoch
     yield from _create_roots()
     yield from notifications.forget(znodes.ISR_CHANGES)
-    if not parts.config.level.has_replica_events:
+    if not components.config.design.ibp.has_replica_events:
         yield from notifications.forget(znodes.LOG_DIR_EVENTS)
-    yield from parts.liveness.elected(now, brand_new=epoch == FIRST_EPOCH)
-    yield from parts.topics.elected()
+    yield from components.liveness.elected(now, brand_new=epoch == FIRST_EPOCH)
+    yield from components.topics.elected()
     stats = yield from read_states(context, list(context.partitions()))
     log.info(
         "controller of epoch %d: %d live brokers of %d, %d topics, %d partitions",
@@ -46,20 +46,20 @@ def elected(parts: Parts, epoch: int, now: float) -> Steps[None]:
         len(context.assignments),
         len(context.leadership),
     )
-    core.batch.update_metadata()
-    core.batch.introduce(context.live)
-    dead = core.replicas.startup()
-    core.partitions.startup()
+    machines.batch.update_metadata()
+    machines.batch.introduce(context.live)
+    dead = machines.replicas.startup()
+    machines.partitions.startup()
     older = _older_than_a_replica(context, stats)
-    renewed = set((yield from _bounce_unseen(parts, stats, older)))
-    renewed.update((yield from core.partitions.trigger_online()))
-    yield from core.replicas.take_offline(dead)
-    yield from parts.liveness.renew(each for each in older if each not in renewed)
-    yield from parts.reassignments.elected()
-    yield from parts.reassignments.read_asked()
-    yield from parts.deletion.read_asked()
-    yield from parts.preferred.read_asked()
-    parts.preferred.elected(now)
+    renewed = set((yield from _bounce_unseen(components, stats, older)))
+    renewed.update((yield from machines.partitions.trigger_online()))
+    yield from machines.replicas.take_offline(dead)
+    yield from components.liveness.renew(each for each in older if each not in renewed)
+    yield from components.reassignments.elected()
+    yield from components.reassignments.read_requested()
+    yield from components.deletion.read_requested()
+    yield from components.preferred.read_requested()
+    components.preferred.elected(now)
 
 
 def _create_roots() -> Steps[None]:
@@ -68,13 +68,13 @@ def _create_roots() -> Steps[None]:
     yield from run([Create(path) for path in missing])
 
 
-def _bounce_unseen(parts: Parts, stats: Stats, older: list[TopicPartition]) -> Steps[set[TopicPartition]]:
-    """Take members out of ISRs that they are in as earlier processes, which nobody saw end; returns the partitions.
+def _bounce_unseen(components: Components, stats: Stats, older: list[TopicPartition]) -> Steps[set[TopicPartition]]:
+    """Remove members from ISRs that were registered again while no controller saw it; return the partitions.
 
-    They may have another log: an elder process whose id another one held in between has. Where no other member is
-    online they stay, as after any failure of all members at once.
+    Such a member may have another log, if another process held its id in between. Where no other member is online they
+    stay, as after a failure of all members at once.
     """
-    context = parts.core.context
+    context = components.machines.context
     bounced = []
     for partition in older:
         isr = context.leadership[partition].isr
@@ -83,16 +83,16 @@ def _bounce_unseen(parts: Parts, stats: Stats, older: list[TopicPartition]) -> S
         if len(younger) < len(online):
             bounced += [(partition, each) for each in younger]
     led = [partition for partition, broker_id in bounced if context.leader(partition) == broker_id]
-    parts.core.partitions.put(led, PartitionState.OFFLINE)
-    yield from parts.core.replicas.take_offline(bounced)
-    parts.core.replicas.bring_online(bounced)
+    components.machines.partitions.put(led, PartitionState.OFFLINE)
+    yield from components.machines.replicas.take_offline(bounced)
+    components.machines.replicas.bring_online(bounced)
     return {partition for partition, _ in bounced}
 
 
 def _older_than_a_replica(context: ControllerContext, stats: Stats) -> list[TopicPartition]:
-    """Partitions whose state was written last before one of their brokers was registered.
+    """Return the partitions whose state is older than the registration of one of their brokers.
 
-    No controller saw that broker come: an ISR change which was proposed for its earlier process could be accepted.
+    No controller saw that registration, so an ISR change that was proposed for the earlier process could be accepted.
     """
     return [
         partition

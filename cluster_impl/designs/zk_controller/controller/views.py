@@ -1,13 +1,13 @@
-"""What the decisions on requests of brokers see of the controller: the context, and the brokers' states."""
+"""A read-only view of the context and of the brokers' states, for the decisions on requests of brokers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cluster_impl.designs.zk_controller.controller.context import ControllerContext
-from cluster_impl.designs.zk_controller.controller.heartbeats import BrokerStates
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.designs.zk_controller.controller.brokers.broker_states import BrokerStates
+from fencepost.cluster_impl.designs.zk_controller.controller.state.context import ControllerContext
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class KnownPartition:
 
 @dataclass(frozen=True, slots=True)
 class ContextView:
-    """The `View` of isr_change and of replica_state_event."""
+    """Implements `IsrChangeView` and `ReplicaEventView`."""
 
     context: ControllerContext
     states: BrokerStates
@@ -30,7 +30,7 @@ class ContextView:
         return self.states.incarnation(broker_id)
 
     def broker_epoch(self, broker_id: int) -> int | None:
-        """A heartbeat may know of a later one than the znode that was read."""
+        """Return the latest epoch; a heartbeat may have brought a later one than the znode that was read."""
         return self.states.incarnation(broker_id)
 
     def is_live(self, broker_id: int) -> bool:

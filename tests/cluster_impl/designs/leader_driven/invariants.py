@@ -1,16 +1,20 @@
-"""What must hold at every moment of a cluster without controller, whatever dies when."""
+"""The invariants of a cluster without a controller, at every moment and whichever process dies."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.partition.agent import State
-from cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest, read_request
-from cluster_impl.designs.leader_driven.znodes import InSync, Leader
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.replication.progress import Role
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.partition.agent import AgentState
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import (
+    StateChange,
+    StateChangeRequest,
+    read_request,
+)
+from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState, Leader
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.replication.progress import ReplicaRole
 
 if TYPE_CHECKING:
     from tests.cluster_impl.designs.leader_driven.memory_broker import MemoryBroker
@@ -20,19 +24,19 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class _Known:
     czxid: int
-    in_sync: InSync
+    in_sync: IsrState
 
 
 @dataclass(slots=True)
 class Watcher:
-    """Looks after each operation; an AssertionError says what was violated."""
+    """Checks after each operation; an AssertionError names the violated invariant."""
 
     cluster: MemoryCluster
     seen: int = 0
-    """The last transaction that was looked at."""
+    """The last transaction that was checked."""
     isrs: dict[TopicPartition, _Known] = field(default_factory=dict)
     leaders: dict[tuple[int, int], int] = field(default_factory=dict)
-    """Who led: by the creation of the ISR (one life of a partition) and the epoch."""
+    """The leader by the creation of the ISR (one life of a partition) and the epoch."""
 
     def look(self) -> None:
         if self.cluster.tree.zxid != self.seen:
@@ -57,9 +61,9 @@ class Watcher:
             assert now.epoch >= before.epoch, f"{partition}: the epoch went back from {before.epoch} to {now.epoch}"
             assert now.epoch <= before.epoch + 1, f"{partition}: an epoch was left out"
             if now.epoch > before.epoch:
-                assert now.isr == before.isr, f"{partition}: who took epoch {now.epoch} changed the ISR with it"
+                assert now.isr == before.isr, f"{partition}: the winner of epoch {now.epoch} changed the ISR"
                 winner = self.cluster.leader(partition)
-                assert winner is not None, f"{partition}: epoch {now.epoch} was taken by who has not won"
+                assert winner is not None, f"{partition}: epoch {now.epoch} was taken by a replica that has not won"
                 assert not before.isr or winner.broker_id in before.isr, (
                     f"{partition}: {winner.broker_id} was elected outside the ISR {before.isr}"
                 )
@@ -81,19 +85,19 @@ class Watcher:
         assert other == leader.broker_id, f"{partition}: {other} and {leader.broker_id} lead at epoch {leader.epoch}"
 
     def _leads(self, partition: TopicPartition, epoch: int, broker: MemoryBroker) -> None:
-        """Only who holds /leader; a broker that does not know of the end of its session may believe longer."""
+        """Only the holder of /leader leads; a broker that does not know that its session ended may believe longer."""
         if not self.cluster.is_alive(broker.session):
             return
         owner, leader = self.cluster.tree.owner(znodes.leader(partition)), self.cluster.leader(partition)
         assert (owner, leader) == (broker.session, Leader(broker.id, epoch)), (
             f"{broker.id} leads {partition} at epoch {epoch} in session {broker.session}, but {leader} is in {owner}"
         )
-        if broker.agents[partition].state is State.LEADING:
+        if broker.agents[partition].state is AgentState.LEADING:
             isr = self.isrs[partition].in_sync.isr
             assert broker.id in isr, f"{partition}: {broker.id} serves at epoch {epoch} outside the ISR {isr}"
 
     def drops(self, path: str, session: int) -> None:
-        """Somebody deletes a request: its broker, which has carried it out, or who shrinks a queue that is full."""
+        """A request is deleted by its broker, which has carried it out, or by a sender that shrinks a full queue."""
         broker_id, name = int(path.split("/")[3]), path.split("/")[4]
         broker = self.cluster.brokers.get(broker_id)
         if (broker is not None and broker.session == session) or not self.cluster.tree.exists(path):
@@ -111,7 +115,7 @@ class Watcher:
         )
 
     def takes(self, broker: MemoryBroker, request: StateChangeRequest) -> None:
-        """A broker begins to carry out a request."""
+        """Check the beginning of a request at its broker."""
         if request.change is not StateChange.START_REPLICA or request.is_by_admin:
             return
         known, leader = self.isrs.get(request.partition), self.cluster.node(znodes.leader(request.partition))
@@ -127,7 +131,7 @@ class Watcher:
         )
 
     def at_rest(self) -> None:
-        """All brokers live, and nobody has anything left to do."""
+        """All brokers live, and no broker has work left."""
         cluster = self.cluster
         for partition in cluster.partitions():
             node = cluster.node(znodes.replicas(partition))
@@ -137,7 +141,7 @@ class Watcher:
             assert wanted in (None, replicas), f"{partition} is on {replicas}, and was to move to {wanted}"
             assert not cluster.tree.exists(znodes.reassigned(partition)), f"the reassignment of {partition} is not over"
             leader = cluster.leader(partition)
-            assert leader is not None, f"nobody leads {partition}"
+            assert leader is not None, f"{partition} has no leader"
             isr = self.isrs[partition].in_sync.isr
             assert set(isr) == set(replicas), f"{partition} has the ISR {isr} of {replicas}"
             for broker in cluster.brokers.values():
@@ -158,11 +162,11 @@ class Watcher:
             return
         agent, replica = broker.agents.get(partition), broker.data_plane.replicas.get(partition)
         assert agent is not None and replica is not None, f"broker {broker.id} has no replica of {partition}"
-        role = Role.LEADER if leader.broker_id == broker.id else Role.FOLLOWER
+        role = ReplicaRole.LEADER if leader.broker_id == broker.id else ReplicaRole.FOLLOWER
         assert (replica.role, replica.leader_epoch) == (role, leader.epoch), f"{partition} on broker {broker.id}"
-        state = State.LEADING if leader.broker_id == broker.id else State.FOLLOWING
+        state = AgentState.LEADING if leader.broker_id == broker.id else AgentState.FOLLOWING
         assert (agent.state, agent.epoch) == (state, leader.epoch), f"{partition} on broker {broker.id}"
-        if role is Role.LEADER:
+        if role is ReplicaRole.LEADER:
             known = self.isrs[partition].in_sync
             assert replica.isr.committed == set(known.isr) and replica.isr.version == known.version
             assert replica.serves_clients

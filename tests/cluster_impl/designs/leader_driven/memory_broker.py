@@ -12,16 +12,27 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cluster_impl.coordination.steps import Create, Done, Found, Get, NodeExists, Operation, Outcome, Steps, names, run
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.broker.assigned_replicas import read_assigned_replicas
-from cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
-from cluster_impl.designs.leader_driven.partition.surroundings import Surroundings
-from cluster_impl.designs.leader_driven.state_changes.handling import NotStarted, carry_out, drop
-from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
-from cluster_impl.designs.leader_driven.state_changes.queue import read_waiting
-from cluster_impl.designs.leader_driven.state_changes.request import Queued, StateChangeRequest
-from cluster_impl.replication.control_plane import IsrProposal, PartitionRemoved, TopicPartition
+from fencepost.cluster_impl.coordination.steps import (
+    Create,
+    Done,
+    Found,
+    Get,
+    NodeExists,
+    Operation,
+    Outcome,
+    Steps,
+    names,
+    run,
+)
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.broker.assigned_replicas import read_assigned_replicas
+from fencepost.cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
+from fencepost.cluster_impl.designs.leader_driven.partition.replica_context import ReplicaContext
+from fencepost.cluster_impl.designs.leader_driven.state_changes.handling import NotStarted, carry_out, drop
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
+from fencepost.cluster_impl.designs.leader_driven.state_changes.queue import read_waiting
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import QueuedRequest, StateChangeRequest
+from fencepost.cluster_impl.replication.control_plane import IsrProposal, PartitionRemoved, TopicPartition
 from tests.cluster_impl.designs.leader_driven.memory_data_plane import Disk, MemoryDataPlane
 
 if TYPE_CHECKING:
@@ -30,7 +41,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Until = Callable[[], bool]
 Work = Generator[Sequence[Operation] | Until, Any, T]
-"""Steps, or a condition to wait for."""
+"""The steps of a task, or a condition to wait for."""
 
 
 class SessionOver(Exception):
@@ -48,7 +59,7 @@ class Task:
         self._until: Until | None = None
         self.is_over = False
         self.stalled_until = 0.0
-        """A moment before which chance lets nothing of it happen."""
+        """The time before which no random step runs the task."""
         self._resume(None)
 
     @property
@@ -56,7 +67,7 @@ class Task:
         return not self.is_over and (self._until is None or self._until())
 
     def step(self, execute: Callable[[Operation], Outcome]) -> None:
-        """One operation, or what follows the end of a wait."""
+        """Run one operation, or continue after a wait."""
         if self._until is not None:
             self._until = None
             self._resume(None)
@@ -84,7 +95,7 @@ class Task:
             self._operations.extend(wanted)
 
 
-class WatchedMonitor(Monitor):
+class WatchedMonitor(StateChangeMonitor):
     def __init__(self, broker_id: int, completed: Callable[[int, StateChangeRequest], None]) -> None:
         super().__init__(broker_id)
         self._completed = completed
@@ -101,7 +112,7 @@ class MemoryBroker:
         self.cluster = cluster
         self.monitor = WatchedMonitor(broker_id, cluster.watcher.completed)
         self.data_plane = MemoryDataPlane(broker_id, disk, lambda: cluster.now, cluster.config.keep_in_sync)
-        self.around = Surroundings(broker_id, cluster.config, self.data_plane, lambda: self.known, self.monitor)
+        self.context = ReplicaContext(broker_id, cluster.config, self.data_plane, lambda: self.known, self.monitor)
         self.agents: dict[TopicPartition, ReplicaAgent] = {}
         self.known: dict[int, int] = {}
         """The registered brokers and their epochs."""
@@ -119,7 +130,7 @@ class MemoryBroker:
         self._taken: set[str] = set()
         self._shrunk = 0
         self._listening: dict[str, bool] = {}
-        """By listener, whether it is to run again after the present run."""
+        """True for each listener that is to run again after the present run."""
         self.known = {}
         self.tasks = [Task(self._start_up())]
 
@@ -138,15 +149,15 @@ class MemoryBroker:
     # What drives it, one thing at a time
 
     def step(self, task: Task) -> None:
-        """One operation of a task."""
+        """Run one operation of a task."""
         try:
             task.step(self._execute)
         except SessionOver:
             self.lose_session()
         self.tasks = [each for each in self.tasks if not each.is_over]
 
-    def tell(self) -> None:
-        """The oldest watch that fired."""
+    def notify(self) -> None:
+        """Deliver the oldest fired watch."""
         path = self.fired.pop(0)
         partition = znodes.partition_of_leader(path)
         if partition is not None:
@@ -178,7 +189,7 @@ class MemoryBroker:
             self._add(Task(self._alter_isr(partition, proposal), partial(self._proposing.discard, partition)))
 
     def lose_session(self) -> None:
-        """It learns that its session is over, and opens another one."""
+        """Notify the broker that its session is over; it opens another one."""
         for task in self.tasks:
             task.close()
         for agent in self.agents.values():
@@ -187,13 +198,13 @@ class MemoryBroker:
         self._begin()
 
     def end(self) -> None:
-        """The process is killed."""
+        """Kill the process."""
         for task in self.tasks:
             task.close()
         self.tasks = []
 
     def input(self, partition: TopicPartition, make: Callable[[], Work[None]]) -> None:
-        """To the agent, after those before it."""
+        """Queue an input for the agent."""
         self._inputs.setdefault(partition, deque()).append(make)
         if partition not in self._busy:
             self._busy.add(partition)
@@ -209,7 +220,7 @@ class MemoryBroker:
 
     def _agent(self, partition: TopicPartition) -> ReplicaAgent:
         if partition not in self.agents:
-            self.agents[partition] = ReplicaAgent(self.around, partition)
+            self.agents[partition] = ReplicaAgent(self.context, partition)
         return self.agents[partition]
 
     def _agent_input(self, partition: TopicPartition, name: str) -> Work[None]:
@@ -229,7 +240,7 @@ class MemoryBroker:
 
     def _start_up(self) -> Work[None]:
         yield from self._create_when_free(znodes.claim(self.id), b"")
-        yield [Create(znodes.state(self.id), znodes.write_queue(znodes.QueueInfo()))]
+        yield [Create(znodes.state(self.id), znodes.write_queue(znodes.QueueZnode()))]
         self._shrunk = yield from self._take_requests()
         yield lambda: not self._busy
         yield from self._start_assigned(remove_others=True)
@@ -242,7 +253,7 @@ class MemoryBroker:
         self._listen("reassigned", self._read_reassigned)
 
     def _create_when_free(self, path: str, data: bytes) -> Work[None]:
-        """Of an earlier session of this id there may still be one."""
+        """Create the znode, once that of an earlier session of this id is gone."""
         while True:
             [outcome] = yield [Create(path, data, ephemeral=True)]
             if not isinstance(outcome, NodeExists):
@@ -275,7 +286,7 @@ class MemoryBroker:
                 self.input(queued.request.partition, partial(self._carry_out, queued))
         return waiting.shrunk
 
-    def _carry_out(self, queued: Queued) -> Work[None]:
+    def _carry_out(self, queued: QueuedRequest) -> Work[None]:
         request = queued.request
         assert request is not None
         self.cluster.watcher.takes(self, request)

@@ -1,7 +1,7 @@
-"""A cluster without controller in memory: one tree of znodes, brokers with sessions, people who administer it.
+"""A cluster without controller in memory: one tree of znodes, brokers with sessions, and an administrator.
 
-Nothing happens by itself. `settle` lets everybody do what there is to do at this moment, `pass_time` lets time go by,
-`random_step` is one operation, watch, fetch or timer of somebody.
+Nothing happens by itself. `settle` lets every broker do its pending work, `pass_time` advances the clock, and
+`random_step` is one operation, watch, fetch or timer of a random broker.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from cluster_impl.coordination.steps import Create, Delete, Done, Operation, Outcome, SetData, names
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.partition.surroundings import AgentConfig
-from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
-from cluster_impl.designs.leader_driven.state_changes.queue import NotQueued, put
-from cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
-from cluster_impl.designs.leader_driven.znodes import Leader
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.config.leader_driven import LeaderDrivenConfig
+from fencepost.cluster_impl.coordination.steps import Create, Delete, Done, Operation, Outcome, SetData, names
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
+from fencepost.cluster_impl.designs.leader_driven.state_changes.queue import NotQueued, put
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
+from fencepost.cluster_impl.designs.leader_driven.znodes import Leader
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from tests.cluster_impl.designs.leader_driven.invariants import Watcher
 from tests.cluster_impl.designs.leader_driven.memory_broker import MemoryBroker, Task, Work
 from tests.cluster_impl.designs.leader_driven.memory_data_plane import Disk
 from tests.cluster_impl.designs.znode_tree import ZnodeTree
 
-CONFIG = AgentConfig(
-    preferred_wait=0.3, election_wait=1.5, keep_in_sync=1.5, tick=0.1, queue_capacity=100, balances_leaders=False
+CONFIG = LeaderDrivenConfig(
+    preferred_wait=0.3, election_wait=1.5, keep_in_sync=1.5, tick=0.1, queue_capacity=100, auto_leader_rebalance=False
 )
 
 
@@ -55,7 +55,7 @@ class MemoryCluster:
         self.stale: dict[tuple[int, TopicPartition, int], int] = {}
         self.watcher = Watcher(self)
         self.before: Callable[[Operation, int], None] = lambda operation, session: None
-        """Told of each operation of a broker, by its session, before it is executed."""
+        """Called with each operation of a broker, by its session, before it is executed."""
         self.admin: list[Task] = []
         self.frozen: set[int] = set()
         """Brokers that do nothing in `settle` and `pass_time`."""
@@ -86,7 +86,7 @@ class MemoryCluster:
         return broker
 
     def kill(self, broker_id: int, *, expire: bool = True) -> None:
-        """The process ends; with `expire` its session does so, too."""
+        """End the process, and with `expire` its session."""
         broker = self.brokers.pop(broker_id)
         broker.end()
         self._dead.append(broker.session)
@@ -94,13 +94,13 @@ class MemoryCluster:
             self.expire_dead()
 
     def expire_dead(self) -> None:
-        """ZooKeeper gives up the sessions of all killed processes."""
+        """Expire the sessions of all killed processes."""
         for session in self._dead:
             self._end(session)
         self._dead.clear()
 
     def expire(self, broker_id: int) -> None:
-        """ZooKeeper gives up the session of a living process, which learns it later."""
+        """Expire the session of a living process, which learns of it later."""
         self._end(self.brokers[broker_id].session)
 
     def _end(self, session: int) -> None:
@@ -141,7 +141,7 @@ class MemoryCluster:
         self.administer(self._create_topic(name, layout))
 
     def _create_topic(self, name: str, layout: Sequence[Sequence[int]]) -> Work[None]:
-        yield [Create(znodes.topic(name), znodes.write_topic(znodes.TopicInfo()))]
+        yield [Create(znodes.topic(name), znodes.write_topic(znodes.TopicZnode()))]
         yield [Create(znodes.reassigned_topic(name))]
         for index, replicas in enumerate(layout):
             of = TopicPartition(name, index)
@@ -158,7 +158,7 @@ class MemoryCluster:
         request = StateChangeRequest.by_admin(change, of)
         while True:
             try:
-                return (yield from put(request, to, self.config.queue_capacity, Monitor(-1)))
+                return (yield from put(request, to, self.config.queue_capacity, StateChangeMonitor(-1)))
             except NotQueued:
                 yield partial(self._is_past, self.now + 0.2)
 
@@ -169,7 +169,7 @@ class MemoryCluster:
         return self.now >= until
 
     def is_settled(self, of: TopicPartition) -> bool:
-        """Whether it exists for good, and nothing is asked of it."""
+        """Return True if the partition exists and no reassignment of it is under way."""
         return self.tree.exists(znodes.replicas(of)) and not self.tree.exists(znodes.reassigned(of))
 
     def reassign(self, name: str, *replicas: int) -> None:
@@ -184,7 +184,7 @@ class MemoryCluster:
         self.administer(self._delete_topic(name))
 
     def _delete_topic(self, name: str) -> Work[None]:
-        """As an administrator does it who waits for the brokers that live."""
+        """Act as an administrator that waits for the live brokers."""
         for index in (yield from names(znodes.topic(name))):
             of = TopicPartition(name, int(index))
             [made] = yield [Create(znodes.reassigned(of), znodes.write_replicas(()))]
@@ -207,7 +207,7 @@ class MemoryCluster:
         yield [Delete(znodes.reassigned_topic(name)), Delete(znodes.topic(name))]
 
     def _is_closed(self, of: TopicPartition, until: float | None = None) -> bool:
-        """By all brokers that live; or so late that it need not be."""
+        """Return True if no live broker has the replica, or the time is over."""
         if until is not None and self.now >= until:
             return True
         return not any(of in broker.disk.logs for broker in self.brokers.values())
@@ -215,7 +215,7 @@ class MemoryCluster:
     # Time
 
     def settle(self) -> None:
-        """Everybody does what there is to do, in random order, and followers fetch until nothing changes."""
+        """Let every broker do its pending work, in random order, and followers fetch until nothing changes."""
         for _ in range(200_000):
             if not self._anything():
                 return
@@ -246,7 +246,7 @@ class MemoryCluster:
         for broker in self._awake():
             todo += [partial(broker.step, task) for task in broker.tasks if task.is_ready]
             if broker.fired:
-                todo.append(broker.tell)
+                todo.append(broker.notify)
             if not self.is_alive(broker.session):
                 todo.append(broker.lose_session)
         return todo

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.replication.control_plane import (
     Change,
     IsrProposal,
     PartitionAssignment,
@@ -14,15 +14,15 @@ from cluster_impl.replication.control_plane import (
     ReplicaStopped,
     TopicPartition,
 )
-from cluster_impl.replication.follower import FollowerFetch
-from cluster_impl.replication.partition import Partition, Transition
-from cluster_impl.replication.progress import Progress, Role
-from cluster_impl.replication.rules import REPLICATION_V2
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.replication.follower import FollowerFetch
+from fencepost.cluster_impl.replication.partition import Partition, RoleTransition
+from fencepost.cluster_impl.replication.progress import Progress, ReplicaRole
+from fencepost.cluster_impl.replication.rules import REPLICATION_V2
+from fencepost.cluster_impl.wire.errors import Error
 
 
 @dataclass(slots=True)
-class Kept:
+class StoredLog:
     """A log on disk, and its checkpointed high watermark."""
 
     topic_id: UUID
@@ -32,9 +32,9 @@ class Kept:
 
 @dataclass(slots=True)
 class Disk:
-    """What outlives a process."""
+    """The state that outlives a process."""
 
-    logs: dict[TopicPartition, Kept] = field(default_factory=dict)
+    logs: dict[TopicPartition, StoredLog] = field(default_factory=dict)
 
 
 class MemoryDataPlane:
@@ -73,14 +73,14 @@ class MemoryDataPlane:
         replica = self.replicas.get(name)
         if replica is None:
             began_empty = kept is None
-            kept = self._disk.logs.setdefault(name, Kept(to.topic_id))
+            kept = self._disk.logs.setdefault(name, StoredLog(to.topic_id))
             replica = self.replicas[name] = Partition(
                 self._broker_id, name, to.topic_id, high_watermark=min(kept.high_watermark, kept.end),
                 lag_limit=self._lag_limit, rules=REPLICATION_V2, began_empty=began_empty,
             )  # fmt: skip
         assert kept is not None
         transition = replica.assign(to, log_end_offset=kept.end, min_isr=1, now=self._clock())
-        if transition is Transition.FOLLOWS and replica.high_watermark < kept.end:
+        if transition is RoleTransition.FOLLOWS and replica.high_watermark < kept.end:
             kept.end = replica.high_watermark
             replica.truncated(kept.end)
 
@@ -93,7 +93,7 @@ class MemoryDataPlane:
                 replica.stop()
 
     def append(self, name: TopicPartition) -> None:
-        """A client produces one record, if it is served."""
+        """Produce one record as a client, if the leader serves it."""
         replica = self.replicas.get(name)
         if replica is not None and not replica.check_client(-1):
             kept = self._disk.logs[name]
@@ -106,7 +106,7 @@ class MemoryDataPlane:
                 self._disk.logs[name].high_watermark = replica.high_watermark
 
     def following(self) -> list[TopicPartition]:
-        return [name for name, replica in self.replicas.items() if replica.role is Role.FOLLOWER]
+        return [name for name, replica in self.replicas.items() if replica.role is ReplicaRole.FOLLOWER]
 
     def fetch(self, name: TopicPartition, own_epoch: int, leader: MemoryDataPlane, known: Mapping[int, int]) -> bool:
         """One fetch of at most two records; `known` are the registered brokers as the leader knows them. Whether it was
@@ -125,7 +125,7 @@ class MemoryDataPlane:
         of_leader.credit(fetch, self._clock())
         kept.end = min(kept.end + 2, of_leader.log_end_offset)
         replica.copied(kept.end)
-        replica.told_high_watermark(of_leader.high_watermark)
+        replica.note_high_watermark(of_leader.high_watermark)
         return True
 
     def wished_isr(self, name: TopicPartition, known: Mapping[int, int]) -> IsrProposal | None:

@@ -1,4 +1,4 @@
-"""The znodes of the design: what is written is read back, and what does not belong there is refused with a sentence."""
+"""The znodes of the design: written data is read back, and malformed data is refused with a message."""
 
 from __future__ import annotations
 
@@ -6,37 +6,44 @@ from collections.abc import Callable
 
 import pytest
 
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.state_changes.request import (
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import (
     StateChange,
     StateChangeRequest,
     read_request,
     write_request,
 )
-from cluster_impl.designs.leader_driven.znodes import BrokerInfo, Claim, InSync, Leader, QueueInfo, TopicInfo
-from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.replication.control_plane import Endpoint, TopicPartition
+from fencepost.cluster_impl.designs.leader_driven.znodes import (
+    BrokerZnode,
+    ClaimZnode,
+    IsrState,
+    Leader,
+    QueueZnode,
+    TopicZnode,
+)
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.replication.control_plane import Endpoint, TopicPartition
 
 OF = TopicPartition("t", 3)
 
 
 def test_every_znode_is_read_as_it_was_written() -> None:
-    info = BrokerInfo({"INTERNAL": Endpoint("node-4", 9090), "CLIENT": Endpoint("::1", 9092)}, 17)
+    info = BrokerZnode({"INTERNAL": Endpoint("node-4", 9090), "CLIENT": Endpoint("::1", 9092)}, 17)
     assert znodes.read_broker(4, znodes.write_broker(info)) == info
-    assert znodes.read_claim(4, znodes.write_claim(Claim(12, "here"))) == Claim(12, "here")
-    assert znodes.read_topic("t", znodes.write_topic(TopicInfo({"a": "b"}))) == TopicInfo({"a": "b"})
+    assert znodes.read_claim(4, znodes.write_claim(ClaimZnode(12, "here"))) == ClaimZnode(12, "here")
+    assert znodes.read_topic("t", znodes.write_topic(TopicZnode({"a": "b"}))) == TopicZnode({"a": "b"})
     assert znodes.read_replicas(OF, znodes.write_replicas((5, 4))) == (5, 4)
     assert znodes.read_reassigned(OF, znodes.write_replicas(())) == ()
     assert znodes.read_leader(OF, znodes.write_leader(Leader(4, -1))) == Leader(4, -1)
-    assert znodes.read_isr(OF, znodes.write_isr(InSync((4, 5), 3)), 8) == InSync((4, 5), 3, 8)
-    assert znodes.read_queue(4, znodes.write_queue(QueueInfo(2))) == QueueInfo(2)
+    assert znodes.read_isr(OF, znodes.write_isr(IsrState((4, 5), 3)), 8) == IsrState((4, 5), 3, 8)
+    assert znodes.read_queue(4, znodes.write_queue(QueueZnode(2))) == QueueZnode(2)
     request = StateChangeRequest(StateChange.CLOSE_REPLICA, OF, 7, 4)
     assert read_request("/a", write_request(request)) == request
 
 
 def test_the_text_of_a_znode_is_the_documented_one() -> None:
     assert znodes.write_leader(Leader(4, 3)) == b'{"broker":4,"epoch":3}'
-    assert znodes.write_isr(InSync((4, 5), 3)) == b'{"isr":[4,5],"epoch":3}'
+    assert znodes.write_isr(IsrState((4, 5), 3)) == b'{"isr":[4,5],"epoch":3}'
     assert znodes.write_replicas((4, 5, 6)) == b"[4,5,6]"
     request = StateChangeRequest.by_admin(StateChange.START_REPLICA, OF)
     wanted = b'{"request":"start-replica","topic":"t","partition":3,"epoch":-1,"from":-1}'

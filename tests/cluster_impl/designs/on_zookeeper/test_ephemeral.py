@@ -8,14 +8,14 @@ from typing import Any, cast
 
 import pytest
 
-from cluster_impl.coordination.errors import ConnectionLost, NodeExists
-from cluster_impl.coordination.session_state import SessionState
-from cluster_impl.coordination.znodes import Created, Stat
-from cluster_impl.coordination.zookeeper import StateListener, ZooKeeper
-from cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, NodeExistsError
+from fencepost.cluster_impl.coordination.session_state import SessionState
+from fencepost.cluster_impl.coordination.znodes import CreatedZnode, Stat
+from fencepost.cluster_impl.coordination.zookeeper import StateListener, ZooKeeper
+from fencepost.cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
 
 ME, OTHER = 4, 5
-PATIENCE = 0.05
+TIMEOUT_S = 0.05
 
 
 class Server:
@@ -43,12 +43,12 @@ class Server:
     async def until_connected(self) -> None:
         await self.is_near.wait()
 
-    async def create(self, path: str, data: bytes, *, ephemeral: bool, make_parents: bool) -> Created:
+    async def create(self, path: str, data: bytes, *, ephemeral: bool, make_parents: bool) -> CreatedZnode:
         self._check(path)
         if self.owner is not None:
-            raise NodeExists(f"{path} exists", path)
+            raise NodeExistsError(f"{path} exists", path)
         self.owner = self.session_id
-        return Created(path, self._stat())
+        return CreatedZnode(path, self._stat())
 
     async def exists(self, path: str, watch: Callable[[None], None] | None = None) -> Stat | None:
         self._check(path)
@@ -75,7 +75,7 @@ async def taking(server: Server, znode: OwnZnode) -> str:
         await server.until_connected()
         try:
             await znode.hold(b"")
-        except NodeExists:
+        except NodeExistsError:
             await znode.until_it_may_be_free()
         except ConnectionLost:
             continue
@@ -83,14 +83,14 @@ async def taking(server: Server, znode: OwnZnode) -> str:
             return "taken"
 
 
-def waiting(story: Callable[[Server, asyncio.Task[str]], Coroutine[Any, Any, None]]) -> None:
+def waiting(scenario: Callable[[Server, asyncio.Task[str]], Coroutine[Any, Any, None]]) -> None:
     async def main() -> None:
         server = Server()
         znode = OwnZnode(cast("ZooKeeper", server), "/mine", "the id is taken")
-        task = asyncio.create_task(znode.within(PATIENCE, taking(server, znode)))
+        task = asyncio.create_task(znode.within(TIMEOUT_S, taking(server, znode)))
         async with asyncio.timeout(10):
             await asyncio.sleep(0)
-            await story(server, task)
+            await scenario(server, task)
         assert not server.listeners
 
     asyncio.run(main())
@@ -98,7 +98,7 @@ def waiting(story: Callable[[Server, asyncio.Task[str]], Coroutine[Any, Any, Non
 
 @pytest.mark.requirement("DINT-17", "DLD-01")
 def test_a_process_that_hears_nothing_waits_on_and_takes_what_it_finds_free() -> None:
-    async def story(server: Server, task: asyncio.Task[str]) -> None:
+    async def scenario(server: Server, task: asyncio.Task[str]) -> None:
         server.cut()
         server.owner = None
         for _ in range(3):
@@ -107,26 +107,26 @@ def test_a_process_that_hears_nothing_waits_on_and_takes_what_it_finds_free() ->
         server.heal()
         assert await task == "taken"
 
-    waiting(story)
+    waiting(scenario)
 
 
 @pytest.mark.requirement("DINT-17", "DLD-01")
-def test_its_patience_is_counted_anew_once_the_servers_answer_again() -> None:
-    async def story(server: Server, task: asyncio.Task[str]) -> None:
+def test_its_timeout_is_counted_anew_once_the_servers_answer_again() -> None:
+    async def scenario(server: Server, task: asyncio.Task[str]) -> None:
         server.cut()
         await server.asked_in_vain.acquire()
         server.heal()
         healed = asyncio.get_running_loop().time()
         with pytest.raises(TimeoutError):
             await task
-        assert asyncio.get_running_loop().time() - healed >= PATIENCE
+        assert asyncio.get_running_loop().time() - healed >= TIMEOUT_S
         assert server.owner == OTHER
 
-    waiting(story)
+    waiting(scenario)
 
 
-def test_who_is_stopped_while_it_waits_takes_nothing() -> None:
-    async def story(server: Server, task: asyncio.Task[str]) -> None:
+def test_a_process_that_is_stopped_while_it_waits_takes_nothing() -> None:
+    async def scenario(server: Server, task: asyncio.Task[str]) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -135,4 +135,4 @@ def test_who_is_stopped_while_it_waits_takes_nothing() -> None:
         await asyncio.sleep(0)
         assert server.owner is None
 
-    waiting(story)
+    waiting(scenario)

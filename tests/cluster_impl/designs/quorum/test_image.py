@@ -1,4 +1,4 @@
-"""The metadata image: what records amount to."""
+"""The metadata image: the state that records add up to."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster_impl.designs.quorum.image import Endpoint, MetadataImage
-from cluster_impl.wire import messages as m
+from fencepost.cluster_impl.designs.quorum.image import MetadataImage, NamedEndpoint
+from fencepost.cluster_impl.wire import messages as m
 
 TOPIC = UUID(int=1)
 
@@ -32,20 +32,24 @@ def test_ports_are_read_unsigned() -> None:
     image = MetadataImage()
     end_points = [m.BrokerRecord.BrokerEndpoint(name="CLIENT", host="h", port=40000 - 65536)]
     image.replay(m.BrokerRecord(broker_id=4, broker_epoch=7, end_points=end_points), 7)
-    assert image.brokers[4].endpoints == (Endpoint("CLIENT", "h", 40000),)
+    assert image.brokers[4].endpoints == (NamedEndpoint("CLIENT", "h", 40000),)
 
 
 @given(st.lists(st.sampled_from([4, 5, -1]), max_size=12))
-def test_a_tenure_begins_where_the_leader_changes(leaders: list[int]) -> None:
+def test_a_leader_term_begins_where_the_leader_changes(leaders: list[int]) -> None:
     image = image_with_a_partition()
-    leader, tenure = 4, 0
+    leader, leader_term = 4, 0
     for leader_epoch, next_leader in enumerate(leaders, start=1):
         image.replay(change(next_leader, leader_epoch), leader_epoch + 1)
         if next_leader != leader:
-            leader, tenure = next_leader, leader_epoch
+            leader, leader_term = next_leader, leader_epoch
         partition = image.partition("t", 0)
         assert partition is not None
-        assert (partition.leader, partition.leader_epoch, partition.tenure_epoch) == (leader, leader_epoch, tenure)
+        assert (partition.leader, partition.leader_epoch, partition.leader_term_epoch) == (
+            leader,
+            leader_epoch,
+            leader_term,
+        )
 
 
 def test_a_copy_changes_independently() -> None:

@@ -1,10 +1,10 @@
-"""What each level of the inter-broker protocol turns on."""
+"""The features that each level of the inter-broker protocol turns on."""
 
 from __future__ import annotations
 
 import pytest
 
-from cluster_impl.designs.zk_controller.ibp import Ibp
+from fencepost.cluster_impl.config.ibp import Ibp
 
 
 @pytest.mark.requirement("K343-57", "K343-58", "K343-59", "RSE-35", "D343-18")

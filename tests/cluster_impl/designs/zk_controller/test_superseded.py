@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.designs.zk_controller.superseded import SupersededConnections
+from fencepost.cluster_impl.designs.zk_controller.superseded import SupersededConnections
 
 
 @pytest.mark.requirement("D343-08")

@@ -7,10 +7,10 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.designs.on_zookeeper import znodes as shared
-from cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.znodes import (
+from fencepost.cluster_impl.designs.on_zookeeper import znodes as shared
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.znodes import (
     BrokerEndpoint,
     BrokerInfo,
     LeaderAndIsr,
@@ -18,7 +18,7 @@ from cluster_impl.designs.zk_controller.znodes import (
     PartitionReplicas,
     TopicInfo,
 )
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 
 pytestmark = pytest.mark.requirement("DINT-19")
 
@@ -68,6 +68,24 @@ def test_versions_4_and_5_of_a_registration_have_the_same_members() -> None:
     four, five = (json.loads(znodes.write_broker(BrokerInfo(version, at, 7, "r1"))) for version in (4, 5))
     assert four.keys() == five.keys()
     assert znodes.read_broker(1, json.dumps(four).encode()) == BrokerInfo(4, at, 7, "r1")
+
+
+@pytest.mark.requirement("K343-61")
+@pytest.mark.parametrize(
+    ("data", "listener", "rack"),
+    [
+        (b'{"jmx_port":-1,"timestamp":"1460677527837","host":"10.1.1.1","version":1,"port":9002}', "PLAINTEXT", None),
+        (b'{"version":2,"host":"h","port":1,"timestamp":"1","endpoints":["SSL://10.1.1.1:9002"]}', "SSL", None),
+        (b'{"version":3,"timestamp":"1","endpoints":["SSL://10.1.1.1:9002"],"rack":"r1"}', "SSL", "r1"),
+    ],
+)
+def test_registrations_before_version_4_are_read_as_older_kafka_wrote_them(
+    data: bytes, listener: str, rack: str | None
+) -> None:
+    info = znodes.read_broker(1, data)
+    assert info.endpoints == (BrokerEndpoint(listener, "10.1.1.1", 9002, listener),)
+    assert info.rack == rack
+    assert info.version < 4
 
 
 def test_a_topic_is_written_and_read_as_kafka_does() -> None:
@@ -125,7 +143,7 @@ def test_a_path_says_what_it_belongs_to() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "sentence"),
+    ("data", "message"),
     [
         (b"", "it holds no JSON"),
         (b"[]", "it holds no JSON object"),
@@ -139,10 +157,10 @@ def test_a_path_says_what_it_belongs_to() -> None:
         ),
     ],
 )
-def test_what_is_no_state_is_refused_with_a_sentence(data: bytes, sentence: str) -> None:
+def test_what_is_no_state_is_refused_with_a_message(data: bytes, message: str) -> None:
     with pytest.raises(MalformedZnode) as refusal:
         znodes.read_state(T0, data, 0)
-    assert sentence in str(refusal.value)
+    assert message in str(refusal.value)
     assert str(refusal.value).startswith("/brokers/topics/t/partitions/0/state cannot be read")
 
 

@@ -6,15 +6,15 @@ import os
 
 import pytest
 
-from harness.backends import DOCKER, check_backend
-from harness.errors import UsageError
+from fencepost.harness.backends import DOCKER, check_backend
+from fencepost.harness.errors import InfrastructureError
 
 
 @pytest.fixture(scope="session")
 def an_engine() -> None:
     try:
         check_backend(DOCKER)
-    except UsageError as reason:
+    except InfrastructureError as reason:
         if os.environ.get("FENCEPOST_REQUIRE_DOCKER"):
             raise
         pytest.skip(str(reason))

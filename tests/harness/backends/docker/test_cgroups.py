@@ -1,4 +1,4 @@
-"""What is read of the kernel's control groups, of either version."""
+"""The control groups of the kernel, of both versions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from faults.capabilities import Limits
-from harness.backends.docker import cgroups
+from fencepost.faults.capabilities import Limits
+from fencepost.harness.backends.docker import cgroups
 
 
 def _write(folder: Path, **files: str) -> None:

@@ -1,18 +1,20 @@
-"""What a node's command line becomes inside an image."""
+"""The command line of a node, translated for an image."""
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from harness.backends.backend import Command
-from harness.backends.docker import images
-from harness.backends.docker.commands import contained
-from harness.errors import InfrastructureError, UsageError
-from harness.targets.target import FILES
+from fencepost.harness.backends.docker import images
+from fencepost.harness.backends.docker.commands import contained
+from fencepost.harness.errors import InfrastructureError, UsageError
+from fencepost.harness.processes.command import Command
+from fencepost.harness.targets.target import FILES
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +22,7 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is fetched for a test."""
     wheel = tmp_path / "kazoo-2.11.0-py2.py3-none-any.whl"
     wheel.write_bytes(b"a wheel")
-    monkeypatch.setattr("harness.backends.docker.wheels.wheels", lambda: [wheel])
+    monkeypatch.setattr("fencepost.harness.backends.docker.wheels.wheels", lambda: [wheel])
     images.reference_image.cache_clear()
     yield
     images.reference_image.cache_clear()
@@ -34,15 +36,51 @@ def _jars(folder: Path, *names: str) -> Path:
 
 
 def test_a_node_of_the_reference_cluster_is_run_by_the_python_of_its_image() -> None:
-    inside = contained(Command([sys.executable, "-m", "cluster_impl", "/runs/1/nodes/node-4/node.properties"]))
-    assert inside.argv == ("python3", "-m", "cluster_impl", "/runs/1/nodes/node-4/node.properties")
+    inside = contained(
+        Command([sys.executable, "-m", "fencepost.cluster_impl", "/runs/1/nodes/node-4/node.properties"])
+    )
+    assert inside.argv == ("python3", "-m", "fencepost.cluster_impl", "/runs/1/nodes/node-4/node.properties")
     assert inside.image.kind == "reference"
-    assert "code/cluster_impl/__main__.py" in inside.image.context
+    assert "code/fencepost/cluster_impl/__main__.py" in inside.image.context
+
+
+def test_an_image_that_is_only_described_fetches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("something is fetched")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("fencepost.harness.backends.docker.wheels._fetch", refuse)
+    command = Command([sys.executable, "-m", "fencepost.cluster_impl", "node.properties"])
+    context = contained(command, fetch=False).image.context
+    [place] = [place for place in context if place.startswith("wheels/")]
+    assert place == "wheels/requirements.txt"
+    assert re.search(r"^kazoo==\d", context[place].read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("given", ["kazoo.whl", "requirements.txt"])
+def test_the_image_unpacks_its_wheels_and_fetches_only_those_that_are_named(tmp_path: Path, given: str) -> None:
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels" / given).touch()
+    python = tmp_path / "python3"
+    python.write_text(
+        f'#!/bin/sh\necho "$2" "$3" >> {tmp_path}/calls\n[ "$2" = pip ] && touch {tmp_path}/wheels/fetched.whl\ntrue\n'
+    )
+    python.chmod(0o755)
+    dockerfile = (images.DOCKERFILES / "reference" / "Dockerfile").read_text().replace("\\\n", "")
+    [script] = [line for line in dockerfile.splitlines() if line.startswith("RUN") and "/tmp/wheels" in line]
+    done = subprocess.run(
+        ["sh", "-ec", script.removeprefix("RUN ").replace("/tmp/wheels", f"{tmp_path}/wheels")],
+        env={"PATH": f"{tmp_path}:/bin:/usr/bin"},
+        check=False,
+    )
+    assert done.returncode == 0
+    fetched = ["pip download"] if given == "requirements.txt" else []
+    assert (tmp_path / "calls").read_text().splitlines() == [*fetched, "zipfile -e", "compileall -q"]
 
 
 def test_a_program_that_wraps_the_reference_cluster_brings_its_package_along() -> None:
     inside = contained(Command([sys.executable, "-m", "tests.mutants.run", "node.properties"]))
-    assert {"code/tests/__init__.py", "code/tests/mutants/run.py", "code/cluster_impl/__main__.py"} <= set(
+    assert {"code/tests/__init__.py", "code/tests/mutants/run.py", "code/fencepost/cluster_impl/__main__.py"} <= set(
         inside.image.context
     )
     assert "code/tests/faults/fake.py" not in inside.image.context
@@ -68,7 +106,7 @@ def test_a_jvm_finds_its_jars_its_logging_and_its_classes_in_the_image(tmp_path:
     assert {"jars/kafka_2.13-3.9.1.jar", "jars/slf4j-api-1.7.36.jar"} <= set(inside.image.context)
 
 
-def test_a_zookeeper_server_has_an_image_of_its_own_whoever_brought_its_jars(tmp_path: Path) -> None:
+def test_a_zookeeper_server_has_an_image_of_its_own_wherever_its_jars_come_from(tmp_path: Path) -> None:
     jars = _jars(tmp_path / "libs", "zookeeper-3.9.5.jar", "jute-3.9.5.jar")
     class_path = f"{jars / 'zookeeper-3.9.5.jar'}:{jars / 'jute-3.9.5.jar'}"
     main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"

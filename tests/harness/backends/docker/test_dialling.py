@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from harness.backends.docker.agent import SOCKET, serve
-from harness.backends.docker.dialling import dial_inside, reaches_agent, sock_diag_inside
-from harness.backends.docker.portal import Portal
-from harness.errors import InfrastructureError
-from harness.network.addresses import Endpoint
-from harness.network.tcp_info import received
-from harness.targets.archives import free_port
+from fencepost.harness.backends.docker.agent import SOCKET, serve
+from fencepost.harness.backends.docker.dialling import dial_inside, reaches_agent, sock_diag_inside
+from fencepost.harness.backends.docker.forwarder import TcpForwarder
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.network.tcp_info import received
+from fencepost.harness.targets.archives import free_port
 
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Path:
-    """What an agent and the harness see, deeper than the path of a Unix socket may be long."""
+    """A shared folder whose path is longer than that of a Unix socket may be."""
     folder = tmp_path / ("a" * 60) / ("b" * 60)
     folder.mkdir(parents=True)
     path = Path(f"/proc/self/fd/{os.open(folder, os.O_PATH | os.O_DIRECTORY)}") / SOCKET
@@ -56,12 +56,12 @@ def test_a_connection_from_inside_carries_bytes_both_ways(shared: Path, echo: En
         assert connection.recv(100) == b""
 
 
-def test_who_is_refused_inside_is_refused_here(shared: Path) -> None:
+def test_a_connection_refused_inside_is_refused_here(shared: Path) -> None:
     with pytest.raises(ConnectionRefusedError):
         dial_inside(shared, Endpoint("127.0.0.1", free_port()), 5.0)
 
 
-def test_who_meets_silence_inside_meets_it_here(shared: Path) -> None:
+def test_silence_inside_is_silence_here(shared: Path) -> None:
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
@@ -77,17 +77,17 @@ def test_the_kernel_tells_about_the_connections_inside(shared: Path) -> None:
             assert [each.bytes for each in received(kernel) if each.local == at] == [0]
 
 
-def test_an_agent_that_is_gone_is_trouble_and_no_measurement(tmp_path: Path) -> None:
+def test_an_agent_that_is_gone_is_infrastructure_and_no_measurement(tmp_path: Path) -> None:
     assert not reaches_agent(tmp_path)
     with pytest.raises(InfrastructureError, match=r"the agent of the pod at .* does not answer"):
         dial_inside(tmp_path, Endpoint("127.0.0.1", 1), 0.1)
 
 
-def test_a_portal_leads_inside_and_hangs_up_where_nobody_is(shared: Path, echo: Endpoint) -> None:
+def test_a_forwarder_leads_inside_and_closes_if_nothing_listens(shared: Path, echo: Endpoint) -> None:
     here = Endpoint("127.0.0.1", free_port())
-    with closing(Portal(shared, here, echo)), socket.create_connection(here, 5.0) as connection:
+    with closing(TcpForwarder(shared, here, echo)), socket.create_connection(here, 5.0) as connection:
         connection.sendall(b"hello")
         assert connection.recv(100) == b"HELLO"
     nowhere = Endpoint("127.0.0.1", free_port())
-    with closing(Portal(shared, here, nowhere)), socket.create_connection(here, 5.0) as connection:
+    with closing(TcpForwarder(shared, here, nowhere)), socket.create_connection(here, 5.0) as connection:
         assert connection.recv(100) == b""

@@ -1,4 +1,4 @@
-"""Without an engine there is one sentence, and exit code 2."""
+"""Without an engine there is one message, and exit code 2."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from faults.capabilities import Capability
-from harness.backends import DOCKER, PROCESS, check_backend, lacking
-from harness.backends.docker.engine import engine
-from harness.errors import UsageError
+from fencepost.faults.capabilities import Capability
+from fencepost.harness.backends import DOCKER, PROCESS, check_backend
+from fencepost.harness.backends.docker.engine import engine
+from fencepost.harness.cluster.availability import unavailable_reason
+from fencepost.harness.errors import InfrastructureError
 
 
 @pytest.fixture(autouse=True)
@@ -27,22 +28,22 @@ def test_an_engine_that_does_not_answer_is_named_with_how_to_get_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(InfrastructureError) as refused:
         check_backend(DOCKER)
-    sentence = str(refused.value)
-    assert f"no Docker engine answers at unix://{tmp_path}/docker.sock (No such file or directory)" in sentence
-    assert "apt-get install docker.io" in sentence
-    assert "\n" not in sentence
+    message = str(refused.value)
+    assert f"no Docker engine answers at unix://{tmp_path}/docker.sock (No such file or directory)" in message
+    assert "apt-get install docker.io" in message
+    assert "\n" not in message
 
 
 def test_an_engine_elsewhere_cannot_share_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "tcp://192.0.2.1:2375")
-    with pytest.raises(UsageError, match=r"is on another machine.*unset DOCKER_HOST"):
+    with pytest.raises(InfrastructureError, match=r"is on another machine.*unset DOCKER_HOST"):
         check_backend(DOCKER)
 
 
 def test_the_command_line_ends_with_2_before_anything_is_made(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "harness.cli", "run", "duplicate-id-empty", "--backend", "docker"]
+    command = [sys.executable, "-m", "fencepost.harness.cli", "run", "duplicate-id-empty", "--backend", "docker"]
     done = subprocess.run(
         [*command, "--runs", str(tmp_path / "runs")],
         env={**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/docker.sock"},
@@ -57,5 +58,5 @@ def test_the_command_line_ends_with_2_before_anything_is_made(tmp_path: Path) ->
 
 @pytest.mark.parametrize("capability", [Capability.NETWORK, Capability.RESOURCES])
 def test_only_containers_have_a_network_and_limits_of_their_own(capability: Capability) -> None:
-    assert lacking(DOCKER, capability) is None
-    assert "--backend docker" in str(lacking(PROCESS, capability))
+    assert unavailable_reason(DOCKER, capability) is None
+    assert "--backend docker" in str(unavailable_reason(PROCESS, capability))

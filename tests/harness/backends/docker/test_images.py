@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.backends.docker.images import AGENT, DOCKERFILES, ROOT, Image, modules_of
+from fencepost.harness.backends.docker.images import AGENT, DOCKERFILES, ROOT, Image, modules_of
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
-"""Who is where in a cluster of containers: all is as among processes, but the nodes' own addresses."""
+"""The layout of a cluster of containers: that of processes, but for the nodes' own addresses."""
 
 from __future__ import annotations
 
-from harness.backends.docker.premises import PodAddresses, links_from, on_this_machine
-from harness.cluster import lay_out
-from harness.network.addresses import Addresses
+from fencepost.harness.backends.docker.environment import PodAddresses, links_from, on_this_machine
+from fencepost.harness.cluster.cluster import lay_out
+from fencepost.harness.network.addresses import Addresses
 from tests.harness.sample_target import sample_plan
 
 PODS = lay_out(sample_plan(), PodAddresses(60, "10.213.60"))

@@ -12,18 +12,19 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from faults.capabilities import Capability, Reach, Running
-from faults.registry import build
-from harness.backends import DOCKER, lacking
-from harness.backends.docker.containers import NODE_LABEL
-from harness.backends.waiting import within
-from harness.cleaning.records import RUN_LABEL, read_resources
-from harness.cluster import Cluster
-from harness.errors import InfrastructureError
-from harness.plan.model import NodeSpec, Plan, Timing, Topology
-from harness.targets.target import load, load_file
-from results.records.folder import RunFolder
-from results.records.journal import JournalWriter
+from fencepost.faults.capabilities import Capability, ProbeResult, Running
+from fencepost.faults.registry import build
+from fencepost.harness.backends import DOCKER
+from fencepost.harness.backends.docker.containers import NODE_LABEL
+from fencepost.harness.cluster.availability import unavailable_reason
+from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.plan.model import NodeSpec, Plan, Timing, Topology
+from fencepost.harness.processes.resources import RUN_LABEL, read_resources
+from fencepost.harness.processes.waiting import within
+from fencepost.harness.targets.registry import load, load_file
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import JournalWriter
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("an_engine")]
 
@@ -36,13 +37,13 @@ PATIENT = Timing(lease_ms=6000, session_ms=6000, fence_ms=8000, election_ms=2000
 
 def _small(target: str) -> Plan:
     """One controller or ZooKeeper server, and two brokers."""
-    around_zookeeper = load_file(target.partition(":")[0]).dialect.around_zookeeper
-    head = NodeSpec(name="head", id=1, index=1, roles=("zookeeper" if around_zookeeper else "controller",))
+    uses_zookeeper = load_file(target.partition(":")[0]).dialect.uses_zookeeper
+    head = NodeSpec(name="head", id=1, index=1, roles=("zookeeper" if uses_zookeeper else "controller",))
     brokers = [NodeSpec(name=name, id=int(name[-1]), index=int(name[-1]), roles=("broker",)) for name in BROKERS]
-    if not lacking(DOCKER, Capability.DISKS) and not lacking(DOCKER, Capability.CLOCK):
+    if not unavailable_reason(DOCKER, Capability.DISKS) and not unavailable_reason(DOCKER, Capability.CLOCK):
         brokers[1] = brokers[1].model_copy(update={"disk": "breakable", "clock": "own"})
     topology = Topology(nodes=(head, *brokers))
-    return Plan(story="s", title="s", document="d", seed=1, target=target, topology=topology, timing=PATIENT)
+    return Plan(scenario="s", title="s", document="d", seed=1, target=target, topology=topology, timing=PATIENT)
 
 
 @contextmanager
@@ -58,8 +59,8 @@ def _up(target: str, folder: Path) -> Iterator[Cluster]:
 
 
 def _left_of(run: RunFolder) -> list[str]:
-    """What the engine still has of a run, and what its records say is there."""
-    from harness.backends.docker.engine import engine
+    """Return the resources of a run on the engine, and those in its records."""
+    from fencepost.harness.backends.docker.engine import engine
 
     mine = {"label": f"{RUN_LABEL}={run.path.resolve()}"}
     containers = [each["Id"] for each in engine().api.containers(all=True, filters=mine)]
@@ -82,7 +83,7 @@ def _break(cluster: Cluster, name: str, params: Mapping[str, Any]) -> None:
 
 
 def _carries_records(cluster: Cluster) -> bool:
-    """Whether all that a client of this machine produces is acknowledged, and read back."""
+    """Return whether a client of this machine gets all its records acknowledged, and reads them back."""
     at: dict[str, str | int | float | bool] = {"bootstrap.servers": cluster.bootstrap(), "log_level": 0}
     admin = AdminClient(at)
     (made,) = admin.create_topics([NewTopic("t", 1, 2)]).values()
@@ -102,7 +103,7 @@ def test_a_cluster_in_pods_is_like_one_of_processes_and_its_faults_are_proven(tm
     with _up("quorum", tmp_path / "run") as cluster:
         assert _carries_records(cluster)
         assert within(30, lambda: "head" in cluster.processes.peers("node-4"))
-        assert cluster.links.reach("node-4", "node-5", 5) is Reach.ANSWERED
+        assert cluster.links.reach("node-4", "node-5", 5) is ProbeResult.ANSWERED
         link = {"from": ["node-4"], "to": ["head"]}
         one, small, little = {"nodes": ["node-5"]}, {"cpus": 0.1}, {"mb": 512}
         for name, params in (
@@ -124,13 +125,13 @@ def test_a_cluster_in_pods_is_like_one_of_processes_and_its_faults_are_proven(tm
 
 
 def test_a_pod_that_ends_makes_the_run_worthless(tmp_path: Path) -> None:
-    from harness.backends.docker.engine import engine
+    from fencepost.harness.backends.docker.engine import engine
 
     with _up("quorum", tmp_path / "run") as cluster:
         labels = [f"{RUN_LABEL}={cluster.folder.path.resolve()}", f"{NODE_LABEL}=node-4"]
         (pod,) = engine().api.containers(filters={"label": labels, "name": "-pod-"})
         engine().api.kill(pod["Id"], "SIGKILL")
-        assert within(30, lambda: any("the pod of node-4 ended" in sentence for sentence in cluster.problems()))
+        assert within(30, lambda: any("the pod of node-4 ended" in message for message in cluster.problems()))
 
 
 def test_apache_kafka_and_its_zookeeper_run_in_images_of_their_own(tmp_path: Path) -> None:

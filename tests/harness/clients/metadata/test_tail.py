@@ -11,10 +11,10 @@ from kio.schema.fetch.v12 import response
 from kio.schema.types import TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
-from cluster_impl.wire.batches import build
-from harness.clients.metadata.tail import DRAFT_TOPIC, NotLeader, Tail
-from harness.clients.raw import RawConnection
-from harness.targets.target import Dialect
+from fencepost.cluster_impl.wire.batches import build
+from fencepost.harness.clients.metadata.tail import DRAFT_TOPIC, NotLeader, Tail
+from fencepost.harness.clients.raw import RawConnection
+from fencepost.harness.plan.dialect import Dialect
 
 FIVE = build([(None, b"\x03\x00\x02" + 3 * b"\x00\x01x", 0)] * 5, base_offset=0, leader_epoch=3)
 """Records about configuration: they move the offset and nothing else."""

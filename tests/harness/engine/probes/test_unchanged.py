@@ -1,4 +1,4 @@
-"""What is compared before and after a probe."""
+"""A probe's changes are those of the decided state, once the brokers have received it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from harness.clients.views import Answer, BrokerView, Observation
-from harness.engine.probes.unchanged import changes, settled, snapshot
-from tests.harness.engine.stage import IN_ZOOKEEPER, in_zookeeper, serving, stage
+from fencepost.harness.clients.views import Answer, BrokerView, Observation
+from fencepost.harness.engine.probes.unchanged import Snapshots, changes
+from tests.harness.engine.still_context import IN_ZOOKEEPER, in_zookeeper, serving, still_context
 
 
 class News:
@@ -32,33 +32,35 @@ class News:
 
 
 LATE = in_zookeeper(brokers={"node-4": serving(), "node-5": serving(isr=(5,))})
-"""Node-5 was not told yet that broker 4 is in the ISR again."""
+"""Node-5 does not know yet that broker 4 is in the ISR again."""
 
 
-def context_of(path: Path, *observations: Observation) -> Any:
-    context = stage(path, observations[0], plan=IN_ZOOKEEPER)
-    cast("Any", context).observer = News(*observations)
-    return context
+def unchanged_of(path: Path, news: News) -> Snapshots:
+    context = still_context(path, news.now, plan=IN_ZOOKEEPER, observer=cast("Any", news))
+    return Snapshots(context.references, context.clients, context.clock)
 
 
-def test_what_was_decided_before_a_probe_and_told_after_it_is_no_change_by_it(tmp_path: Path) -> None:
-    context = context_of(tmp_path, LATE, in_zookeeper())
-    before = settled(["t-0"], context)
-    after = snapshot(["t-0"], context)
+def test_what_was_decided_before_a_probe_and_received_after_it_is_no_change_by_it(tmp_path: Path) -> None:
+    news = News(LATE, in_zookeeper())
+    unchanged = unchanged_of(tmp_path, news)
+    before = unchanged.settled(["t-0"])
+    after = unchanged.snapshot(["t-0"])
     assert before is not None and after is not None
     assert changes(before, after) == {}
 
 
-def test_a_broker_that_is_never_told_is_taken_as_it_is(tmp_path: Path) -> None:
-    context = context_of(tmp_path, LATE)
-    assert settled(["t-0"], context) == snapshot(["t-0"], context)
+def test_a_broker_that_receives_nothing_is_taken_as_it_is(tmp_path: Path) -> None:
+    news = News(LATE)
+    unchanged = unchanged_of(tmp_path, news)
+    assert unchanged.settled(["t-0"]) == unchanged.snapshot(["t-0"])
 
 
 def test_a_change_that_follows_the_probe_shows(tmp_path: Path) -> None:
-    context = context_of(tmp_path, in_zookeeper(), LATE)
-    before = settled(["t-0"], context)
-    context.observer.wait(lambda: False, 0.0)
-    after = snapshot(["t-0"], context)
+    news = News(in_zookeeper(), LATE)
+    unchanged = unchanged_of(tmp_path, news)
+    before = unchanged.settled(["t-0"])
+    news.wait(lambda: False, 0.0)
+    after = unchanged.snapshot(["t-0"])
     assert before is not None and after is not None
     assert list(changes(before, after)) == ["t-0, says node-5"]
 
@@ -66,10 +68,11 @@ def test_a_change_that_follows_the_probe_shows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("silent", ["before", "after"])
 def test_a_broker_that_was_silent_for_a_moment_has_not_changed(tmp_path: Path, silent: str) -> None:
     mute = in_zookeeper(brokers={"node-4": serving(), "node-5": BrokerView(Answer.SILENT)})
-    context = context_of(tmp_path, *((mute, in_zookeeper()) if silent == "before" else (in_zookeeper(), mute)))
-    before = snapshot(["t-0", "brokers"], context)
-    context.observer.wait(lambda: False, 0.0)
-    after = snapshot(["t-0", "brokers"], context)
+    news = News(*((mute, in_zookeeper()) if silent == "before" else (in_zookeeper(), mute)))
+    unchanged = unchanged_of(tmp_path, news)
+    before = unchanged.snapshot(["t-0", "brokers"])
+    news.wait(lambda: False, 0.0)
+    after = unchanged.snapshot(["t-0", "brokers"])
     assert before is not None and after is not None
     assert len(before) != len(after)
     assert changes(before, after) == {}

@@ -1,4 +1,4 @@
-"""What is sent in whose name, and what is made of the answers; the bytes are held against the cluster's elsewhere."""
+"""Probes send requests in the name of a node and read the answers; other tests compare the bytes with the cluster's."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from kio.schema.list_partition_reassignments.v0 import response as listed
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
-from harness.clients import commands, kip_343
-from harness.clients.metadata.image import Advertised, BrokerEntry
-from harness.engine.context import Context, StepError
-from harness.engine.probes.answer import Outcome
-from harness.engine.probes.commands import ask_leader_and_isr, ask_stop_replica, ask_update_metadata
-from harness.engine.probes.wishes import (
+from fencepost.harness.clients import commands, kip_343
+from fencepost.harness.clients.metadata.image import AdvertisedListener, BrokerEntry
+from fencepost.harness.clients.versions import Api
+from fencepost.harness.engine.errors import StepError
+from fencepost.harness.engine.probes.answer import ProbeOutcome
+from fencepost.harness.engine.probes.commands import ask_leader_and_isr, ask_stop_replica, ask_update_metadata
+from fencepost.harness.engine.probes.requests import (
     ask_controlled_shutdown,
     ask_create_partitions,
     ask_isr_change,
@@ -29,7 +30,8 @@ from harness.engine.probes.wishes import (
     ask_reassign,
     ask_replica_state_event,
 )
-from harness.plan.probes import (
+from fencepost.harness.engine.references import References
+from fencepost.harness.plan.probes import (
     ControlledShutdownProbe,
     CreatePartitionsProbe,
     EventTopic,
@@ -42,7 +44,7 @@ from harness.plan.probes import (
     StopReplicaProbe,
     UpdateMetadataProbe,
 )
-from tests.harness.engine.stage import IN_ZOOKEEPER, image, in_zookeeper, stage
+from tests.harness.engine.still_context import IN_ZOOKEEPER, image, in_zookeeper, still_context
 
 
 class Connection:
@@ -52,6 +54,9 @@ class Connection:
         self.asked: list[Any] = []
         self._answers = iter(answers)
 
+    def newest(self, api: Api) -> Any:
+        return api.newest({api.key: (api.low, api.high)}, "node-4")
+
     def call(self, request: Any, response: type[Any], timeout: float | None = None) -> Any:
         self.asked.append(request)
         answer = next(self._answers)
@@ -60,22 +65,22 @@ class Connection:
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> Context:
+def references(tmp_path: Path) -> References:
     """Broker 4 is the controller at epoch 5 and leads t-0 at epoch 3, version 7; brokers have epochs 14 and 15."""
-    return stage(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
+    return still_context(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER).references
 
 
-def told(error: ErrorCode, *partitions: ErrorCode) -> commands.LeaderAndIsrResponse:
+def answer_of(error: ErrorCode, *partitions: ErrorCode) -> commands.LeaderAndIsrResponse:
     errors = tuple(commands.LeaderAndIsrPartitionError(partition_index=i32(0), error_code=each) for each in partitions)
     return commands.LeaderAndIsrResponse(
         error_code=error, topics=(commands.LeaderAndIsrTopicError(topic_id=None, partitions=errors),)
     )
 
 
-def test_a_command_repeats_what_zookeeper_holds_with_the_epochs_that_the_plan_names(context: Context) -> None:
-    connection: Any = Connection(told(ErrorCode.none, ErrorCode.none))
+def test_a_command_repeats_what_zookeeper_holds_with_the_epochs_that_the_plan_names(references: References) -> None:
+    connection: Any = Connection(answer_of(ErrorCode.none, ErrorCode.none))
     probe = LeaderAndIsrProbe(node="node-5", topic="t", controller_epoch="stale", broker_epoch="stale")
-    assert ask_leader_and_isr(probe, "node-5", connection, context).outcome is Outcome.SERVED
+    assert ask_leader_and_isr(probe, "node-5", connection, references).outcome is ProbeOutcome.SERVED
     (request,) = connection.asked
     assert (request.controller_id, request.controller_epoch, request.broker_epoch) == (4, 4, 14)
     (partition,) = request.topics[0].partitions
@@ -83,11 +88,11 @@ def test_a_command_repeats_what_zookeeper_holds_with_the_epochs_that_the_plan_na
     assert (partition.isr, partition.replicas) == ((4, 5), (4, 5))
 
 
-def test_a_command_may_name_another_leader_and_isr(context: Context) -> None:
-    connection: Any = Connection(told(ErrorCode.none), told(ErrorCode.none))
+def test_a_command_may_name_another_leader_and_isr(references: References) -> None:
+    connection: Any = Connection(answer_of(ErrorCode.none), answer_of(ErrorCode.none))
     probe = LeaderAndIsrProbe(node="node-5", topic="t", leader="node-5", isr="node-5", leader_epoch=9, version=1)
-    ask_leader_and_isr(probe, "node-5", connection, context)
-    ask_leader_and_isr(probe.model_copy(update={"leader": "none", "isr": "none"}), "node-5", connection, context)
+    ask_leader_and_isr(probe, "node-5", connection, references)
+    ask_leader_and_isr(probe.model_copy(update={"leader": "none", "isr": "none"}), "node-5", connection, references)
     first, second = (request.topics[0].partitions[0] for request in connection.asked)
     assert (first.leader, first.isr, first.leader_epoch, first.version) == (5, (5,), 9, 1)
     assert (second.leader, second.isr) == (-1, ())
@@ -96,51 +101,51 @@ def test_a_command_may_name_another_leader_and_isr(context: Context) -> None:
 @pytest.mark.parametrize(
     ("answer", "error", "of"),
     [
-        (told(ErrorCode.stale_controller_epoch), 11, "the request"),
-        (told(ErrorCode.none, ErrorCode.fenced_leader_epoch), 74, "the partition"),
-        (told(ErrorCode.none, ErrorCode.none), None, None),
+        (answer_of(ErrorCode.stale_controller_epoch), 11, "the request"),
+        (answer_of(ErrorCode.none, ErrorCode.fenced_leader_epoch), 74, "the partition"),
+        (answer_of(ErrorCode.none, ErrorCode.none), None, None),
     ],
 )
-def test_a_refusal_of_the_whole_is_told_from_that_of_a_partition(
-    answer: commands.LeaderAndIsrResponse, error: int | None, of: str | None, context: Context
+def test_a_refusal_of_the_whole_is_distinguished_from_that_of_a_partition(
+    answer: commands.LeaderAndIsrResponse, error: int | None, of: str | None, references: References
 ) -> None:
     connection: Any = Connection(answer)
-    found = ask_leader_and_isr(LeaderAndIsrProbe(node="node-5", topic="t"), "node-5", connection, context)
+    found = ask_leader_and_isr(LeaderAndIsrProbe(node="node-5", topic="t"), "node-5", connection, references)
     assert (found.error, found.body.get("of")) == (error, of)
 
 
-def test_metadata_is_sent_as_it_is_with_the_registration_of_each_live_broker(context: Context) -> None:
-    observer: Any = context.observer
-    endpoint = Advertised("INTERNAL", "node-4", 9090, "SASL_PLAINTEXT")
+def test_metadata_is_sent_as_it_is_with_the_registration_of_each_live_broker(references: References) -> None:
+    observer: Any = references.observations
+    endpoint = AdvertisedListener("INTERNAL", "node-4", 9090, "SASL_PLAINTEXT")
     brokers = {4: BrokerEntry(4, 14, "active", 14, 5, (endpoint,)), 5: BrokerEntry(5, 15, "inactive", 15, 5)}
-    observer.now = replace(context.now, image=replace(image(), brokers=brokers))
+    observer.now = replace(references.now, image=replace(image(), brokers=brokers))
     connection: Any = Connection(commands.UpdateMetadataResponse(error_code=ErrorCode.stale_broker_epoch))
-    found = ask_update_metadata(UpdateMetadataProbe(node="node-5", broker_epoch=3), "node-5", connection, context)
-    assert (found.outcome, found.error) == (Outcome.REFUSED, 77)
+    found = ask_update_metadata(UpdateMetadataProbe(node="node-5", broker_epoch=3), "node-5", connection, references)
+    assert (found.outcome, found.error) == (ProbeOutcome.REFUSED, 77)
     (request,) = connection.asked
     (broker,) = request.live_brokers
     assert (broker.id, broker.broker_epoch, broker.endpoints[0].security_protocol) == (4, 14, 2)
     assert request.topics[0].partitions[0].leader_epoch == 3
 
 
-def test_a_replica_is_stopped_at_an_epoch(context: Context) -> None:
+def test_a_replica_is_stopped_at_an_epoch(references: References) -> None:
     error = commands.StopReplicaPartitionError(
         topic_name="t", partition_index=i32(0), error_code=ErrorCode.fenced_leader_epoch
     )
     connection: Any = Connection(commands.StopReplicaResponse(error_code=ErrorCode.none, partitions=(error,)))
     probe = StopReplicaProbe(node="node-5", topic="t", leader_epoch="stale", delete=True)
-    assert ask_stop_replica(probe, "node-5", connection, context).error == 74
+    assert ask_stop_replica(probe, "node-5", connection, references).error == 74
     partition = connection.asked[0].topics[0].partitions[0]
     assert (partition.leader_epoch, partition.delete_partition) == (2, True)
 
 
-def test_a_shutdown_tells_what_the_broker_still_leads(context: Context) -> None:
+def test_a_shutdown_reports_what_the_broker_still_leads(references: References) -> None:
     remaining = commands.RemainingPartition(topic_name="t", partition_index=i32(0))
     connection: Any = Connection(
         commands.ControlledShutdownResponse(error_code=ErrorCode.none, remaining_partitions=(remaining,))
     )
     probe = ControlledShutdownProbe(node="node-4", broker="node-5", broker_epoch="stale")
-    assert ask_controlled_shutdown(probe, connection, context).body["remaining"] == ["t-0"]
+    assert ask_controlled_shutdown(probe, connection, references).body["remaining"] == ["t-0"]
     assert (connection.asked[0].broker_id, connection.asked[0].broker_epoch) == (5, 14)
 
 
@@ -150,12 +155,12 @@ def heartbeat(error: int, state: int = 2) -> kip_343.MetadataHeartbeatResponse:
     )
 
 
-def test_private_errors_have_their_names(context: Context) -> None:
+def test_private_errors_have_their_names(references: References) -> None:
     connection: Any = Connection(heartbeat(0), heartbeat(1343))
     probe = MetadataHeartbeatProbe(node="node-4", broker="node-5", state="stopping")
-    served = ask_metadata_heartbeat(probe, connection, context)
-    assert (served.outcome, served.body["state"]) == (Outcome.SERVED, "active")
-    refused = ask_metadata_heartbeat(probe.model_copy(update={"incarnation": "stale"}), connection, context)
+    served = ask_metadata_heartbeat(probe, connection, references)
+    assert (served.outcome, served.body["state"]) == (ProbeOutcome.SERVED, "active")
+    refused = ask_metadata_heartbeat(probe.model_copy(update={"incarnation": "stale"}), connection, references)
     assert (refused.error, refused.body["error"]) == (1343, "invalid_incarnation_id")
     assert [(each.incarnation_id, each.target_state) for each in connection.asked] == [(15, 3), (14, 3)]
 
@@ -167,34 +172,34 @@ def isr_change(error: int, *results: int) -> kip_343.IsrChangeResponse:
 
 @pytest.mark.parametrize(("answer", "error"), [(isr_change(41), 41), (isr_change(0, 6), 6), (isr_change(0, 0), None)])
 def test_an_isr_change_fails_as_a_whole_or_for_its_partition(
-    answer: kip_343.IsrChangeResponse, error: int | None, context: Context
+    answer: kip_343.IsrChangeResponse, error: int | None, references: References
 ) -> None:
     connection: Any = Connection(answer)
     probe = IsrChangeProbe(node="node-4", broker="node-4", topic="t", isr="none")
-    assert ask_isr_change(probe, connection, context).error == error
+    assert ask_isr_change(probe, connection, references).error == error
     assert connection.asked[0].topics[0].partitions[0].isr == ()
 
 
-def test_an_event_names_topics_with_and_without_partitions(context: Context) -> None:
+def test_an_event_names_topics_with_and_without_partitions(references: References) -> None:
     result = kip_343.EventPartitionResult(partition_id=i32(0), error_code=i32(3))
     topic = kip_343.EventTopicResult(topic="t", partitions=(result,))
     connection: Any = Connection(kip_343.ReplicaStateEventResponse(error_code=i32(0), topics=(topic,)))
     named = (EventTopic(topic="t", partitions=(0,)), EventTopic(topic="u"))
     probe = ReplicaStateEventProbe(node="node-4", broker="node-5", topics=named, event_type=2)
-    found = ask_replica_state_event(probe, connection, context)
+    found = ask_replica_state_event(probe, connection, references)
     assert (found.error, found.body["partitions"]) == (3, {"t-0": 3})
     (request,) = connection.asked
     assert [len(topic.partitions) for topic in request.topics] == [1, 0]
     assert (request.broker_epoch, request.event_type) == (15, 2)
 
 
-def test_the_first_epoch_has_no_stale_one(context: Context) -> None:
-    observer: Any = context.observer
-    observer.now = replace(context.now, image=image(replace(image().partitions["t-0"], leader_epoch=0)))
+def test_the_first_epoch_has_no_stale_one(references: References) -> None:
+    observer: Any = references.observations
+    observer.now = replace(references.now, image=image(replace(image().partitions["t-0"], leader_epoch=0)))
     probe = LeaderAndIsrProbe(node="node-5", topic="t", leader_epoch="stale")
-    nobody: Any = Connection()
+    unused: Any = Connection()
     with pytest.raises(StepError, match="there is no earlier one to send as stale"):
-        ask_leader_and_isr(probe, "node-5", nobody, context)
+        ask_leader_and_isr(probe, "node-5", unused, references)
 
 
 NO_TIME = i32Timedelta.parse(timedelta(0))
@@ -211,23 +216,23 @@ def reassigned(error: ErrorCode, *partitions: ErrorCode) -> altered.AlterPartiti
     )
 
 
-def test_a_partition_is_reassigned_to_nodes_in_their_order_or_no_longer(context: Context) -> None:
+def test_a_partition_is_reassigned_to_nodes_in_their_order_or_no_longer(references: References) -> None:
     connection: Any = Connection(reassigned(ErrorCode.none, ErrorCode.none), reassigned(ErrorCode.none, ErrorCode(85)))
     probe = ReassignProbe(node="node-4", partition="a-t-1", to=("node-5", "node-4"))
-    assert ask_reassign(probe, connection, context).outcome is Outcome.SERVED
-    refused = ask_reassign(probe.model_copy(update={"to": None}), connection, context)
+    assert ask_reassign(probe, connection, references).outcome is ProbeOutcome.SERVED
+    refused = ask_reassign(probe.model_copy(update={"to": None}), connection, references)
     assert (refused.error, refused.body["message"]) == (85, "why")
     asked = [request.topics[0] for request in connection.asked]
     assert [(topic.name, topic.partitions[0].partition_index) for topic in asked] == [("a-t", 1)] * 2
     assert [topic.partitions[0].replicas for topic in asked] == [(5, 4), None]
 
 
-def test_a_reassignment_can_be_refused_as_a_whole(context: Context) -> None:
+def test_a_reassignment_can_be_refused_as_a_whole(references: References) -> None:
     connection: Any = Connection(reassigned(ErrorCode.request_timed_out))
-    assert ask_reassign(ReassignProbe(node="node-4", partition="t-0"), connection, context).error == 7
+    assert ask_reassign(ReassignProbe(node="node-4", partition="t-0"), connection, references).error == 7
 
 
-def test_what_is_being_reassigned_is_told_by_partition(context: Context) -> None:
+def test_what_is_being_reassigned_is_reported_by_partition(references: References) -> None:
     moving = listed.OngoingPartitionReassignment(
         partition_index=i32(0),
         replicas=(BrokerId(4), BrokerId(5)),
@@ -240,15 +245,15 @@ def test_what_is_being_reassigned_is_told_by_partition(context: Context) -> None
             throttle_time=NO_TIME, error_code=ErrorCode.none, error_message=None, topics=topics
         )
     )
-    answer = ask_list_reassignments(ListReassignmentsProbe(node="node-4"), connection, context)
+    answer = ask_list_reassignments(ListReassignmentsProbe(node="node-4"), connection, references)
     assert answer.body["moving"] == {"t-0": {"replicas": [4, 5], "adding": [5], "removing": [4]}}
 
 
-def test_partitions_are_added_up_to_a_number(context: Context) -> None:
+def test_partitions_are_added_up_to_a_number(references: References) -> None:
     result = created.CreatePartitionsTopicResult(
         name=TopicName("t"), error_code=ErrorCode.invalid_partitions, error_message="it has 3"
     )
     connection: Any = Connection(created.CreatePartitionsResponse(throttle_time=NO_TIME, results=(result,)))
-    answer = ask_create_partitions(CreatePartitionsProbe(node="node-4", topic="t", count=2), connection, context)
+    answer = ask_create_partitions(CreatePartitionsProbe(node="node-4", topic="t", count=2), connection, references)
     assert (answer.error, answer.body["message"]) == (37, "it has 3")
     assert (connection.asked[0].topics[0].count, connection.asked[0].validate_only) == (2, False)

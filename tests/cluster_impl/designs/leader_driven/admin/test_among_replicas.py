@@ -1,6 +1,8 @@
-"""The commands among the real cores of brokers, one operation of somebody at a time in random order, while brokers
-crash, lose their sessions or are slow, and commands are killed. `Watcher` looks after each operation; in the end, after
-one more deletion of what was cut short, all is at rest and nothing is left."""
+"""The commands among the real cores of brokers, one random operation at a time.
+
+Meanwhile brokers crash, lose their sessions or are slow, and commands are killed. `Watcher` checks after each
+operation; in the end, after one more deletion of what was interrupted, all is in its final state and nothing is left.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +11,29 @@ from functools import partial
 
 import pytest
 
-from cluster_impl.coordination.steps import Exists, Operation, Outcome
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.creating import (
+from fencepost.cluster_impl.coordination.steps import Exists, Operation, Outcome
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.admin.creating import (
     MorePartitions,
     NewTopic,
     create_partitions,
     create_topic,
 )
-from cluster_impl.designs.leader_driven.admin.deleting import delete_partition, delete_topic
-from cluster_impl.designs.leader_driven.admin.lock import locked
-from cluster_impl.designs.leader_driven.admin.reading import Topic, read_topic
-from cluster_impl.designs.leader_driven.admin.reassigning import reassign
-from cluster_impl.designs.leader_driven.admin.seam import Await, Command, Failed, Pause, Procedure
-from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
+from fencepost.cluster_impl.designs.leader_driven.admin.deleting import delete_partition, delete_topic
+from fencepost.cluster_impl.designs.leader_driven.admin.lock import locked
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import (
+    Await,
+    Command,
+    CommandFailed,
+    Pause,
+    Procedure,
+)
+from fencepost.cluster_impl.designs.leader_driven.admin.reading import StoredTopic, read_topic
+from fencepost.cluster_impl.designs.leader_driven.admin.reassigning import reassign
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
 from tests.cluster_impl.designs.leader_driven.memory_broker import Task, Work
 from tests.cluster_impl.designs.leader_driven.memory_cluster import MemoryCluster
-from tests.cluster_impl.designs.leader_driven.partition.test_random_interleavings import BROKERS, World
+from tests.cluster_impl.designs.leader_driven.partition.test_random_interleavings import BROKERS, RandomEvents
 
 TOPICS = ("t", "u")
 
@@ -52,7 +60,7 @@ class CommandTask(Task):
 
 
 def _work(cluster: MemoryCluster, procedure: Procedure[object]) -> Work[None]:
-    """A procedure as the cluster in memory carries out all work."""
+    """Run a procedure as the cluster in memory runs all work."""
     try:
         asked = next(procedure)
         while True:
@@ -65,7 +73,7 @@ def _work(cluster: MemoryCluster, procedure: Procedure[object]) -> Work[None]:
                     asked = procedure.send(())
                 case _:
                     asked = procedure.send((yield asked))
-    except (StopIteration, Failed):
+    except (StopIteration, CommandFailed):
         return
     finally:
         procedure.close()
@@ -75,10 +83,10 @@ def _is_over(cluster: MemoryCluster, paths: Sequence[str], until: float) -> bool
     return cluster.now >= until or not any(path == "/" or cluster.tree.exists(path) for path in paths)
 
 
-class CommandWorld(World):
+class RandomCommandEvents(RandomEvents):
     def __init__(self, seed: int, *, capacity: int = 100) -> None:
         super().__init__(seed, capacity=capacity)
-        self.command = Command(Monitor(9), self._now, patience=8.0, queue_capacity=capacity, side_by_side=2)
+        self.command = Command(StateChangeMonitor(9), self._now, timeout_s=8.0, queue_capacity=capacity, side_by_side=2)
 
     def _now(self) -> float:
         return self.cluster.now
@@ -95,7 +103,7 @@ class CommandWorld(World):
         super().step()
 
     def _administer(self) -> None:
-        """Here it is commands that administer."""
+        """Administer by commands."""
 
     def _kill_command(self) -> None:
         task = self.random.choice(self.cluster.admin)
@@ -144,8 +152,8 @@ class CommandWorld(World):
         return all(task.is_over for task in self.cluster.admin)
 
     @staticmethod
-    def _is_whole(topic: Topic) -> bool:
-        """Or altogether absent. A move that is under way completes by itself."""
+    def _is_whole(topic: StoredTopic) -> bool:
+        """Return True if the topic is settled or absent. A reassignment under way completes by itself."""
         indexes = sorted(topic.live)
         is_there = topic.topic_id is not None and indexes == list(range(len(indexes))) != []
         is_going = any(each.is_being_deleted for each in topic.partitions.values())
@@ -157,7 +165,7 @@ class CommandWorld(World):
 @pytest.mark.parametrize("capacity", [100, 4])
 @pytest.mark.parametrize("seed", [*range(8), A_BROKER_STARTS_WHILE_AN_ATTEMPT_IS_CLEANED_UP])
 def test_commands_that_are_killed_among_brokers_that_fail_leave_nothing_behind(seed: int, capacity: int) -> None:
-    world = CommandWorld(seed, capacity=capacity)
+    events = RandomCommandEvents(seed, capacity=capacity)
     for _ in range(3000):
-        world.step()
-    world.come_to_rest()
+        events.step()
+    events.come_to_rest()

@@ -8,15 +8,16 @@ from typing import Any, cast
 
 import pytest
 
-from cluster_impl.designs.leader_driven.admin.administrator import AdminConfig, Administrator
-from cluster_impl.designs.leader_driven.admin.apis import admin_handlers
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.registry import KAFKA, LEADER_DRIVEN_BROKER
-from cluster_impl.wire.server import Request, ServerConnection
-from tests.cluster_impl.designs.leader_driven.admin.memory_world import MemoryWorld
-from tests.cluster_impl.designs.leader_driven.admin.test_requests import MemorySeam
+from fencepost.cluster_impl.config.data_plane import TopicDefaults
+from fencepost.cluster_impl.designs.leader_driven.admin.administrator import Administrator
+from fencepost.cluster_impl.designs.leader_driven.admin.apis import admin_handlers
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.registry import KAFKA, LEADER_DRIVEN_BROKER
+from fencepost.cluster_impl.wire.server import Request, ServerConnection
+from tests.cluster_impl.designs.leader_driven.admin.model_cluster import ModelCluster
+from tests.cluster_impl.designs.leader_driven.admin.test_requests import MemoryExecutor
 from tests.cluster_impl.static_world import StaticControl, World
 
 REQUESTS: list[Message] = [
@@ -38,21 +39,21 @@ REQUESTS: list[Message] = [
 def answer(body: Message, *, serves: bool) -> Message:
     control = StaticControl(World[Any](), 4)
     control.fenced = not serves
-    world = MemoryWorld()
-    administrator = Administrator(lambda: MemorySeam(world, 77), world.monitor, AdminConfig(1, 1, 100))
+    model = ModelCluster()
+    administrator = Administrator(lambda: MemoryExecutor(model, 77), model.monitor, TopicDefaults(1, 1), 100)
     handle = admin_handlers(control, administrator)[body.API_KEY]
     api = LEADER_DRIVEN_BROKER[body.API_KEY]
-    nobody = cast("ServerConnection", None)
+    connection = cast("ServerConnection", None)
 
     async def ask() -> Message:
-        answered = handle(Request(api, api.max_version, 1, None, body, nobody, 0.0, "CLIENT"))
+        answered = handle(Request(api, api.max_version, 1, None, body, connection, 0.0, "CLIENT"))
         return cast("Message", await answered if isinstance(answered, Awaitable) else answered)
 
     return asyncio.run(ask())
 
 
 def errors(of: Message) -> set[int]:
-    """Of the whole answer and of all its parts."""
+    """Return the error codes of the whole response and of all its parts."""
     match of:
         case m.CreatePartitionsResponse():
             return {result.error_code for result in of.results}
@@ -65,8 +66,8 @@ def errors(of: Message) -> set[int]:
 
 
 def test_every_request_that_others_do_not_answer_has_a_handler() -> None:
-    world = MemoryWorld()
-    administrator = Administrator(lambda: MemorySeam(world, 77), world.monitor, AdminConfig(1, 1, 100))
+    model = ModelCluster()
+    administrator = Administrator(lambda: MemoryExecutor(model, 77), model.monitor, TopicDefaults(1, 1), 100)
     handlers = admin_handlers(StaticControl(World[Any](), 4), administrator)
     assert handlers.keys() == LEADER_DRIVEN_BROKER.keys() - KAFKA.keys()
 

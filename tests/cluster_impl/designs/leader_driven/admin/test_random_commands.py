@@ -6,19 +6,19 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.creating import (
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.admin.creating import (
     MorePartitions,
     NewTopic,
     create_partitions,
     create_topic,
 )
-from cluster_impl.designs.leader_driven.admin.deleting import delete_partition, delete_topic
-from cluster_impl.designs.leader_driven.admin.reading import read_topic
-from cluster_impl.designs.leader_driven.admin.reassigning import reassign
-from cluster_impl.designs.leader_driven.admin.seam import Failed, Procedure
-from tests.cluster_impl.designs.leader_driven.admin.memory_world import BROKERS, Died, MemoryWorld
-from tests.cluster_impl.designs.leader_driven.admin.rest import check_rest
+from fencepost.cluster_impl.designs.leader_driven.admin.deleting import delete_partition, delete_topic
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import CommandFailed, Procedure
+from fencepost.cluster_impl.designs.leader_driven.admin.reading import read_topic
+from fencepost.cluster_impl.designs.leader_driven.admin.reassigning import reassign
+from tests.cluster_impl.designs.leader_driven.admin.final_state import check_final_state
+from tests.cluster_impl.designs.leader_driven.admin.model_cluster import BROKERS, ModelCluster, ProcessDeath
 
 TOPICS = st.sampled_from(["t", "u"])
 KILLED_AFTER = st.one_of(st.none(), st.integers(0, 30))
@@ -28,70 +28,70 @@ REPLICAS = st.lists(st.sampled_from(BROKERS), min_size=1, max_size=3, unique=Tru
 class Commands(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
-        self.world = MemoryWorld(side_by_side=2)
+        self.model = ModelCluster(side_by_side=2)
 
     def do(self, topic: str, procedure: Procedure[object], writes: int | None) -> None:
         try:
-            self.world.alone(topic, procedure, writes=writes)
-        except (Failed, Died):
+            self.model.alone(topic, procedure, writes=writes)
+        except (CommandFailed, ProcessDeath):
             pass
 
     @rule(topic=TOPICS, layout=st.lists(REPLICAS, min_size=1, max_size=3), writes=KILLED_AFTER)
     def create(self, topic: str, layout: list[list[int]], writes: int | None) -> None:
         factor = min(map(len, layout))
         new = NewTopic(topic, assignment=[replicas[:factor] for replicas in layout])
-        self.do(topic, create_topic(self.world.command, new), writes)
+        self.do(topic, create_topic(self.model.command, new), writes)
 
     @rule(topic=TOPICS, count=st.integers(1, 5), writes=KILLED_AFTER)
     def extend(self, topic: str, count: int, writes: int | None) -> None:
-        self.do(topic, create_partitions(self.world.command, MorePartitions(topic, count)), writes)
+        self.do(topic, create_partitions(self.model.command, MorePartitions(topic, count)), writes)
 
     @rule(topic=TOPICS, writes=KILLED_AFTER)
     def delete(self, topic: str, writes: int | None) -> None:
-        self.do(topic, delete_topic(self.world.command, topic), writes)
+        self.do(topic, delete_topic(self.model.command, topic), writes)
 
     @rule(topic=TOPICS, index=st.integers(0, 3), writes=KILLED_AFTER)
     def delete_one(self, topic: str, index: int, writes: int | None) -> None:
-        self.do(topic, delete_partition(self.world.command, topic, index), writes)
+        self.do(topic, delete_partition(self.model.command, topic, index), writes)
 
     @rule(topic=TOPICS, moves=st.dictionaries(st.integers(0, 3), REPLICAS, max_size=3), writes=KILLED_AFTER)
     def move(self, topic: str, moves: dict[int, list[int]], writes: int | None) -> None:
-        self.do(topic, reassign(self.world.command, topic, moves), writes)
+        self.do(topic, reassign(self.model.command, topic, moves), writes)
 
     @rule(broker_id=st.sampled_from(BROKERS))
     def stop_or_start(self, broker_id: int) -> None:
-        if self.world.brokers[broker_id].is_up:
-            self.world.stop(broker_id)
+        if self.model.brokers[broker_id].is_up:
+            self.model.stop(broker_id)
         else:
-            self.world.start(broker_id)
+            self.model.start(broker_id)
 
     @rule(broker_id=st.sampled_from(BROKERS))
     def slow_down_or_speed_up(self, broker_id: int) -> None:
-        broker = self.world.brokers[broker_id]
+        broker = self.model.brokers[broker_id]
         broker.takes_requests = not broker.takes_requests
 
     @rule()
     def settle(self) -> None:
-        self.world.settle()
+        self.model.settle()
 
     @invariant()
     def no_command_holds_a_topic(self) -> None:
-        assert self.world.tree.names(znodes.ADMIN) == []
+        assert self.model.tree.names(znodes.ADMIN) == []
 
     def teardown(self) -> None:
-        """Whatever happened, one command for each topic, with all brokers well, leaves nothing behind."""
-        for broker in self.world.brokers.values():
+        """With all brokers up, one command for each topic leaves nothing behind, whatever happened before."""
+        for broker in self.model.brokers.values():
             broker.takes_requests = True
             if not broker.is_up:
-                self.world.start(broker.broker_id)
-        self.world.settle()
+                self.model.start(broker.broker_id)
+        self.model.settle()
         for topic in ("t", "u"):
-            found = self.world.tree.run(read_topic(topic))
+            found = self.model.tree.run(read_topic(topic))
             numbers = sorted(found.live)
             is_whole = numbers == list(range(len(numbers))) and found.live == found.partitions and numbers
             if not is_whole or any(each.marker for each in found.live.values()):
-                self.do(topic, delete_topic(self.world.command, topic), None)
-        check_rest(self.world)
+                self.do(topic, delete_topic(self.model.command, topic), None)
+        check_final_state(self.model)
 
 
 TestCommands = Commands.TestCase

@@ -9,21 +9,22 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.coordination.steps import Create, Operation, Outcome, Steps
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.administrator import AdminConfig, Administrator
-from cluster_impl.designs.leader_driven.admin.partition_requests import PartitionRequests
-from cluster_impl.designs.leader_driven.admin.reading import stat_of
-from cluster_impl.designs.leader_driven.admin.topic_requests import TopicRequests
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from tests.cluster_impl.designs.leader_driven.admin.memory_world import MemoryWorld
-from tests.cluster_impl.designs.leader_driven.admin.rest import check_rest
+from fencepost.cluster_impl.config.data_plane import TopicDefaults
+from fencepost.cluster_impl.coordination.steps import Create, Operation, Outcome, Steps
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.admin.administrator import Administrator
+from fencepost.cluster_impl.designs.leader_driven.admin.partition_requests import PartitionRequests
+from fencepost.cluster_impl.designs.leader_driven.admin.reading import stat_of
+from fencepost.cluster_impl.designs.leader_driven.admin.topic_requests import TopicRequests
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from tests.cluster_impl.designs.leader_driven.admin.final_state import check_final_state
+from tests.cluster_impl.designs.leader_driven.admin.model_cluster import ModelCluster
 
 T = TypeVar("T")
 
-Topic = m.CreateTopicsRequest.CreatableTopic
+StoredTopic = m.CreateTopicsRequest.CreatableTopic
 Assignment = m.CreateTopicsRequest.CreatableReplicaAssignment
 Config = m.CreateTopicsRequest.CreatableTopicConfig
 More = m.CreatePartitionsRequest.CreatePartitionsTopic
@@ -33,29 +34,29 @@ Moving = m.AlterPartitionReassignmentsRequest.ReassignableTopic
 MovingPartition = m.AlterPartitionReassignmentsRequest.ReassignablePartition
 Listed = m.ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
 
-PATIENCE_IN_TEST = 0.5
+TEST_TIMEOUT_S = 0.5
 
 
-class MemorySeam:
-    """Of one command: its session, and brokers that act while it waits."""
+class MemoryExecutor:
+    """The session of one command, and brokers that act while it waits."""
 
-    def __init__(self, world: MemoryWorld, session: int) -> None:
-        self._world = world
+    def __init__(self, model: ModelCluster, session: int) -> None:
+        self._model = model
         self._session = session
 
     async def run(self, steps: Steps[T]) -> T:
-        self._world.act()
+        self._model.act()
         await asyncio.sleep(0)
-        result = self._world.tree.run(steps, self._session)
-        for broker_id in self._world.brokers:
-            backlog = len(self._world.tree.names(znodes.state(broker_id)))
-            self._world.longest_backlog = max(self._world.longest_backlog, backlog)
+        result = self._model.tree.run(steps, self._session)
+        for broker_id in self._model.brokers:
+            backlog = len(self._model.tree.names(znodes.state(broker_id)))
+            self._model.longest_backlog = max(self._model.longest_backlog, backlog)
         return result
 
     async def gone(self, paths: Collection[str], within: float) -> None:
-        deadline = asyncio.get_running_loop().time() + min(within, PATIENCE_IN_TEST)
-        while any(self._world.tree.exists(path) for path in paths):
-            self._world.act()
+        deadline = asyncio.get_running_loop().time() + min(within, TEST_TIMEOUT_S)
+        while any(self._model.tree.exists(path) for path in paths):
+            self._model.act()
             if asyncio.get_running_loop().time() >= deadline:
                 return
             await asyncio.sleep(0.001)
@@ -63,7 +64,7 @@ class MemorySeam:
 
 class Requests:
     def __init__(self) -> None:
-        self.world = MemoryWorld()
+        self.model = ModelCluster()
         self.capacity = 100
         self._sessions = 1000
 
@@ -75,7 +76,7 @@ class Requests:
                 self.administrator.close()
 
         result = asyncio.run(asked())
-        self.world.settle()
+        self.model.settle()
         return result
 
     @property
@@ -87,14 +88,14 @@ class Requests:
         return PartitionRequests(self._new())
 
     def _new(self) -> Administrator:
-        self.administrator = Administrator(self._seam, self.world.monitor, AdminConfig(2, 3, self.capacity))
+        self.administrator = Administrator(self._executor, self.model.monitor, TopicDefaults(2, 3), self.capacity)
         return self.administrator
 
-    def _seam(self) -> MemorySeam:
+    def _executor(self) -> MemoryExecutor:
         self._sessions += 1
-        return MemorySeam(self.world, self._sessions)
+        return MemoryExecutor(self.model, self._sessions)
 
-    def create(self, *topics: Topic, check: bool = False, timeout_ms: int = 5000) -> list[Any]:
+    def create(self, *topics: StoredTopic, check: bool = False, timeout_ms: int = 5000) -> list[Any]:
         request = m.CreateTopicsRequest(topics=list(topics), validate_only=check, timeout_ms=timeout_ms)
         return self.answer(self.topics.create(request)).topics
 
@@ -141,14 +142,14 @@ def requests() -> Requests:
     return Requests()
 
 
-def simple(name: str, partitions: int = 1, factor: int = 1, **config: str | None) -> Topic:
+def simple(name: str, partitions: int = 1, factor: int = 1, **config: str | None) -> StoredTopic:
     configs = [Config(name=key.replace("_", "."), value=value) for key, value in config.items()]
-    return Topic(name=name, num_partitions=partitions, replication_factor=factor, configs=configs)
+    return StoredTopic(name=name, num_partitions=partitions, replication_factor=factor, configs=configs)
 
 
-def assigned(name: str, *layout: list[int], numbers: tuple[int, int] = (-1, -1), first: int = 0) -> Topic:
+def assigned(name: str, *layout: list[int], numbers: tuple[int, int] = (-1, -1), first: int = 0) -> StoredTopic:
     assignments = [Assignment(partition_index=at, broker_ids=each) for at, each in enumerate(layout, first)]
-    return Topic(name=name, num_partitions=numbers[0], replication_factor=numbers[1], assignments=assignments)
+    return StoredTopic(name=name, num_partitions=numbers[0], replication_factor=numbers[1], assignments=assignments)
 
 
 def codes(results: list[Any]) -> list[int]:
@@ -165,11 +166,11 @@ def test_topics_are_created_each_on_its_own_with_defaults_where_nothing_is_said(
     assert [(each.name, each.value) for each in results[0].configs] == [("min.insync.replicas", "2")]
     assert results[0].topic_id == znodes.topic_id("t", _czxid(requests, "t"))
     assert results[2].error_message == "Replication factor 7 cannot be met: 3 brokers are live."
-    check_rest(requests.world)
+    check_final_state(requests.model)
 
 
 def _czxid(requests: Requests, topic: str) -> int:
-    stat = requests.world.tree.run(stat_of(znodes.topic(topic)))
+    stat = requests.model.tree.run(stat_of(znodes.topic(topic)))
     assert stat is not None
     return stat.czxid
 
@@ -178,19 +179,19 @@ def test_many_topics_at_once_fill_no_queue(requests: Requests) -> None:
     requests.capacity = 8
     results = requests.create(*(simple(f"t{number}", 3, 3) for number in range(30)), timeout_ms=60_000)
     assert set(codes(results)) == {0}
-    assert 3 <= requests.world.longest_backlog <= 4
-    check_rest(requests.world)
+    assert 3 <= requests.model.longest_backlog <= 4
+    check_final_state(requests.model)
     assert set(codes(requests.delete(*(f"t{number}" for number in range(30)), timeout_ms=60_000))) == {0}
-    assert requests.world.tree.names(znodes.TOPICS) == []
+    assert requests.model.tree.names(znodes.TOPICS) == []
 
 
 def test_a_creation_that_is_only_to_be_checked_writes_nothing(requests: Requests) -> None:
     requests.create(simple("old"))
-    before = requests.world.tree.paths()
+    before = requests.model.tree.paths()
     results = requests.create(simple("t", 3, 2), simple("old"), simple("u", 1, 4), check=True)
     assert codes(results) == [0, Error.TOPIC_ALREADY_EXISTS, Error.INVALID_REPLICATION_FACTOR]
     assert (results[0].num_partitions, results[0].replication_factor) == (3, 2)
-    assert requests.world.tree.paths() == before
+    assert requests.model.tree.paths() == before
 
 
 @pytest.mark.parametrize(
@@ -205,11 +206,13 @@ def test_a_creation_that_is_only_to_be_checked_writes_nothing(requests: Requests
         (simple("t", min_insync_replicas=None), Error.INVALID_CONFIG),
     ],
 )
-def test_a_topic_that_cannot_be_is_refused_as_kafka_refuses_it(requests: Requests, topic: Topic, error: Error) -> None:
+def test_a_topic_that_cannot_be_is_refused_as_kafka_refuses_it(
+    requests: Requests, topic: StoredTopic, error: Error
+) -> None:
     [result] = requests.create(topic)
     assert result.error_code == error
     assert result.error_message
-    check_rest(requests.world)
+    check_final_state(requests.model)
 
 
 def test_a_topic_named_twice_in_a_request_is_refused_twice(requests: Requests) -> None:
@@ -221,42 +224,42 @@ def test_a_topic_named_twice_in_a_request_is_refused_twice(requests: Requests) -
 
 @pytest.mark.requirement("DLD-32")
 def test_a_creation_that_takes_longer_than_the_client_waits_is_answered_in_time(requests: Requests) -> None:
-    requests.world.brokers[4].takes_requests = False
+    requests.model.brokers[4].takes_requests = False
     [result] = requests.create(assigned("t", [4]), timeout_ms=20)
     assert result.error_code == Error.REQUEST_TIMED_OUT
     assert result.error_message == "The creation of topic t is under way."
 
 
 @pytest.mark.requirement("DLD-32")
-def test_a_client_that_does_not_wait_at_all_is_still_told_what_is_wrong_at_once(requests: Requests) -> None:
+def test_a_client_that_does_not_wait_at_all_still_gets_what_is_wrong_at_once(requests: Requests) -> None:
     results = requests.create(simple("t"), simple("u", 1, 9), timeout_ms=0)
     assert codes(results) == [Error.REQUEST_TIMED_OUT, Error.INVALID_REPLICATION_FACTOR]
 
 
 @pytest.mark.requirement("DLD-32")
-def test_a_command_goes_on_after_its_answer(requests: Requests) -> None:
+async def test_a_command_goes_on_after_its_answer(requests: Requests) -> None:
     administrator = requests._new()
 
     async def ask() -> int:
         request = m.CreateTopicsRequest(topics=[simple("t", 2, 2)], timeout_ms=0)
         [result] = (await TopicRequests(administrator).create(request)).topics
         for _ in range(10_000):
-            if requests.world.tree.names(znodes.TOPICS) and not requests.world.tree.names(znodes.ADMIN):
+            if requests.model.tree.names(znodes.TOPICS) and not requests.model.tree.names(znodes.ADMIN):
                 break
             await asyncio.sleep(0.001)
         return result.error_code
 
-    assert asyncio.run(ask()) == Error.REQUEST_TIMED_OUT
-    check_rest(requests.world)
-    assert requests.world.tree.names(znodes.topic("t")) == ["0", "1"]
+    assert await ask() == Error.REQUEST_TIMED_OUT
+    check_final_state(requests.model)
+    assert requests.model.tree.names(znodes.topic("t")) == ["0", "1"]
 
 
 @pytest.mark.requirement("DLD-18")
 def test_a_topic_that_another_command_holds_is_answered_when_the_time_is_over(requests: Requests) -> None:
     requests.create(simple("t"))
-    requests.world.tree.execute([Create(znodes.admin_lock("t"), b"{}", ephemeral=True)], session=77)
+    requests.model.tree.execute([Create(znodes.admin_lock("t"), b"{}", ephemeral=True)], session=77)
     assert codes(requests.delete("t", timeout_ms=30)) == [Error.REQUEST_TIMED_OUT]
-    assert requests.world.tree.names(znodes.TOPICS) == ["t"]
+    assert requests.model.tree.names(znodes.TOPICS) == ["t"]
 
 
 def test_topics_are_deleted_by_name_and_by_id(requests: Requests) -> None:
@@ -265,8 +268,8 @@ def test_topics_are_deleted_by_name_and_by_id(requests: Requests) -> None:
     [result] = requests.delete(ids=(second.topic_id,), version=6)
     assert (result.name, result.topic_id, result.error_code) == ("u", second.topic_id, 0)
     assert codes(requests.delete(ids=(first.topic_id,), version=6)) == [Error.UNKNOWN_TOPIC_ID]
-    check_rest(requests.world)
-    assert requests.world.tree.names(znodes.TOPICS) == []
+    check_final_state(requests.model)
+    assert requests.model.tree.names(znodes.TOPICS) == []
 
 
 def test_partitions_are_added_or_refused_as_kafka_does(requests: Requests) -> None:
@@ -278,10 +281,10 @@ def test_partitions_are_added_or_refused_as_kafka_does(requests: Requests) -> No
         More(name="none", count=2, assignments=None),
     )
     assert codes(results) == [0, Error.INVALID_PARTITIONS, Error.UNKNOWN_TOPIC_OR_PARTITION]
-    assert requests.world.tree.data(znodes.replicas(TopicPartition("t", 2))) == b"[6,4]"
-    check_rest(requests.world)
+    assert requests.model.tree.data(znodes.replicas(TopicPartition("t", 2))) == b"[6,4]"
+    check_final_state(requests.model)
     assert codes(requests.extend(More(name="u", count=2, assignments=None), check=True)) == [0]
-    assert requests.world.tree.names(znodes.topic("u")) == ["0"]
+    assert requests.model.tree.names(znodes.topic("u")) == ["0"]
     bad = More(name="u", count=2, assignments=[MoreAssignment(broker_ids=[4])])
     assert codes(requests.extend(bad)) == [Error.INVALID_REPLICA_ASSIGNMENT]
 
@@ -289,7 +292,7 @@ def test_partitions_are_added_or_refused_as_kafka_does(requests: Requests) -> No
 @pytest.mark.requirement("DLD-30", "LD-14")
 def test_reassignments_are_written_down_listed_and_refused(requests: Requests) -> None:
     requests.create(assigned("t", [4, 5], [5, 6], [6, 4]))
-    for broker in requests.world.brokers.values():
+    for broker in requests.model.brokers.values():
         broker.notices = False
     answered = requests.reassign("t", (0, [6, 5]), (1, [9]), (2, None), (7, [4]))
     assert answered == [
@@ -304,23 +307,23 @@ def test_reassignments_are_written_down_listed_and_refused(requests: Requests) -
     assert requests.reassign("t", (0, [5, 4]), (1, [6, 5])) == [(0, Error.REASSIGNMENT_IN_PROGRESS), (1, 0)]
     assert requests.reassign("t", (0, None)) == [(0, Error.INVALID_REQUEST)]
     assert requests.reassign("t", (2, [5]), may_change_factor=False) == [(2, Error.INVALID_REPLICATION_FACTOR)]
-    for broker in requests.world.brokers.values():
+    for broker in requests.model.brokers.values():
         broker.notices = True
-    check_rest(requests.world)
+    check_final_state(requests.model)
     assert requests.moving() == {}
 
 
 def test_partitions_in_the_making_and_on_their_way_out_are_not_listed_as_moving(requests: Requests) -> None:
     requests.create(assigned("t", [4]))
-    requests.world.brokers[4].notices = False
-    requests.world.tree.create(znodes.reassigned(TopicPartition("t", 0)), b"[]")
-    requests.world.tree.create(znodes.reassigned(TopicPartition("t", 1)), b"[5]")
+    requests.model.brokers[4].notices = False
+    requests.model.tree.create(znodes.reassigned(TopicPartition("t", 0)), b"[]")
+    requests.model.tree.create(znodes.reassigned(TopicPartition("t", 1)), b"[5]")
     assert requests.moving() == {}
 
 
-def test_a_znode_that_cannot_be_read_is_told_in_its_sentence(requests: Requests) -> None:
+def test_a_znode_that_cannot_be_read_is_named_in_the_message(requests: Requests) -> None:
     requests.create(assigned("t", [4]))
-    requests.world.tree.overwrite(znodes.topic("t"), b"what?")
+    requests.model.tree.overwrite(znodes.topic("t"), b"what?")
     [result] = requests.delete("t")
     assert result.error_code == Error.UNKNOWN_SERVER_ERROR
     assert "/brokers/topics/t cannot be read" in (result.error_message or "")
@@ -329,7 +332,7 @@ def test_a_znode_that_cannot_be_read_is_told_in_its_sentence(requests: Requests)
 @pytest.mark.parametrize("name", ["..", ".", "a/b", "", "x" * 250])
 def test_a_name_that_no_topic_can_have_is_refused_before_any_znode_is_asked_for(requests: Requests, name: str) -> None:
     asked: list[str] = []
-    tree = requests.world.tree
+    tree = requests.model.tree
     execute = tree.execute
 
     def watched(batch: Sequence[Operation], session: int = 0) -> list[Outcome]:

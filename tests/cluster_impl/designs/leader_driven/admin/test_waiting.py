@@ -1,4 +1,4 @@
-"""Commands on a real ZooKeeper: they wait by watches that go with what they wait for."""
+"""Commands on a real ZooKeeper: their watches go with the znodes that they wait for."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from cluster_impl.coordination.errors import SessionExpired
-from cluster_impl.coordination.steps import Create, Created, Delete, run
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.admin.brokers import add_broker, remove_broker
-from cluster_impl.designs.leader_driven.admin.lock import locked
-from cluster_impl.designs.leader_driven.admin.reading import stat_of
-from cluster_impl.designs.leader_driven.admin.seam import Command, Failed, carry_out
-from cluster_impl.designs.leader_driven.admin.waiting import ZooKeeperSeam
-from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
-from tests.cluster_impl.coordination.clients import client, until
-from tests.cluster_impl.coordination.clients import run as run_test
+from fencepost.cluster_impl.coordination.errors import SessionExpired
+from fencepost.cluster_impl.coordination.steps import Create, Created, Delete, run
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.admin.brokers import add_broker, remove_broker
+from fencepost.cluster_impl.designs.leader_driven.admin.lock import locked
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, CommandFailed, carry_out
+from fencepost.cluster_impl.designs.leader_driven.admin.reading import stat_of
+from fencepost.cluster_impl.designs.leader_driven.admin.zookeeper_executor import ZooKeeperExecutor
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
+from tests.cluster_impl.coordination.clients import client
 from tests.cluster_impl.coordination.relay import Relay
 from tests.cluster_impl.zookeeper import CLIENT_PORT, ZooKeeperServer, zookeeper
+from tests.waiting import until
 
 pytestmark = pytest.mark.integration
 
@@ -33,93 +33,78 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeperServer
         yield server
 
 
-def test_hundreds_of_znodes_are_waited_for_and_no_watch_is_left(server: ZooKeeperServer) -> None:
-    async def test() -> None:
-        async with client(server.connect) as mine, client(server.connect) as theirs:
-            seam, others = ZooKeeperSeam(mine), ZooKeeperSeam(theirs)
-            await seam.run(run([Create("/many"), *(Create(f"/many/{at}") for at in range(COUNT))]))
-            paths = [f"/many/{at}" for at in range(COUNT)]
-            waiting = asyncio.create_task(seam.gone([*paths, "/never/there"], 30))
-            await until(lambda: server.watches() == COUNT)
-            await others.run(run([Delete(path) for path in paths[1:]]))
-            assert not waiting.done()
-            await others.run(run([Delete(paths[0])]))
+async def test_hundreds_of_znodes_are_waited_for_and_no_watch_is_left(server: ZooKeeperServer) -> None:
+    async with client(server.connect) as mine, client(server.connect) as theirs:
+        executor, others = ZooKeeperExecutor(mine), ZooKeeperExecutor(theirs)
+        await executor.run(run([Create("/many"), *(Create(f"/many/{at}") for at in range(COUNT))]))
+        paths = [f"/many/{at}" for at in range(COUNT)]
+        waiting = asyncio.create_task(executor.gone([*paths, "/never/there"], 30))
+        await until(lambda: server.watches() == COUNT)
+        await others.run(run([Delete(path) for path in paths[1:]]))
+        assert not waiting.done()
+        await others.run(run([Delete(paths[0])]))
+        await waiting
+        assert server.watches() == 0
+
+
+async def test_a_wait_ends_when_its_time_is_over(server: ZooKeeperServer) -> None:
+    async with client(server.connect) as mine:
+        executor = ZooKeeperExecutor(mine)
+        await executor.run(run([Create("/stays")]))
+        before = time.monotonic()
+        await executor.gone(["/stays"], 0.1)
+        assert 0.09 < time.monotonic() - before < 5  # a loop's timer may come a millisecond early
+        await executor.gone(["/stays"], -1)
+
+
+async def test_a_command_ends_with_the_session_that_it_began_in(server: ZooKeeperServer) -> None:
+    async with (
+        Relay(server.address, CLIENT_PORT) as relay,
+        client(server.connect) as other,
+        client(relay.connect, session_timeout=0.5) as mine,
+    ):
+        executor = ZooKeeperExecutor(mine)
+        await executor.run(run([Create("/held"), Create("/mine", ephemeral=True)]))
+        waiting = asyncio.create_task(executor.gone(["/held"], 30))
+        await until(lambda: mine.watches > 0)
+        gone: list[object] = []
+        await other.exists("/mine", gone.append)
+        relay.cut()
+        await until(lambda: bool(gone))
+        relay.heal()
+        with pytest.raises(SessionExpired):
             await waiting
-            assert server.watches() == 0
-
-    run_test(test())
-
-
-def test_a_wait_ends_when_its_time_is_over(server: ZooKeeperServer) -> None:
-    async def test() -> None:
-        async with client(server.connect) as mine:
-            seam = ZooKeeperSeam(mine)
-            await seam.run(run([Create("/stays")]))
-            before = time.monotonic()
-            await seam.gone(["/stays"], 0.1)
-            assert 0.09 < time.monotonic() - before < 5  # a loop's timer may come a millisecond early
-            await seam.gone(["/stays"], -1)
-
-    run_test(test())
-
-
-def test_a_command_ends_with_the_session_that_it_began_in(server: ZooKeeperServer) -> None:
-    async def test() -> None:
-        async with (
-            Relay(server.address, CLIENT_PORT) as relay,
-            client(server.connect) as other,
-            client(relay.connect, session_timeout=0.5) as mine,
-        ):
-            seam = ZooKeeperSeam(mine)
-            await seam.run(run([Create("/held"), Create("/mine", ephemeral=True)]))
-            waiting = asyncio.create_task(seam.gone(["/held"], 30))
-            await until(lambda: mine.watches > 0)
-            gone: list[object] = []
-            await other.exists("/mine", gone.append)
-            relay.cut()
-            await until(lambda: bool(gone))
-            relay.heal()
-            with pytest.raises(SessionExpired):
-                await waiting
-
-    run_test(test())
 
 
 @pytest.mark.requirement("LD-39")
-def test_many_requests_are_put_in_their_order_in_few_round_trips(server: ZooKeeperServer) -> None:
-    async def test() -> None:
-        async with client(server.connect) as mine:
-            seam = ZooKeeperSeam(mine)
-            await seam.run(run([Create("/queue")]))
-            outcomes = await seam.run(run([Create("/queue/request-", b"", sequence=True) for _ in range(COUNT)]))
-            paths = [outcome.path for outcome in outcomes if isinstance(outcome, Created)]
-            assert paths == [f"/queue/request-{number:010}" for number in range(COUNT)]
-            stat = await seam.run(stat_of("/queue"))
-            assert stat is not None
-            assert stat.children == COUNT
-
-    run_test(test())
+async def test_many_requests_are_put_in_their_order_in_few_round_trips(server: ZooKeeperServer) -> None:
+    async with client(server.connect) as mine:
+        executor = ZooKeeperExecutor(mine)
+        await executor.run(run([Create("/queue")]))
+        outcomes = await executor.run(run([Create("/queue/request-", b"", sequence=True) for _ in range(COUNT)]))
+        paths = [outcome.path for outcome in outcomes if isinstance(outcome, Created)]
+        assert paths == [f"/queue/request-{number:010}" for number in range(COUNT)]
+        stat = await executor.run(stat_of("/queue"))
+        assert stat is not None
+        assert stat.children == COUNT
 
 
 @pytest.mark.requirement("DLD-18", "DLD-31")
-def test_locks_and_claims_go_with_the_process_that_held_them(server: ZooKeeperServer) -> None:
-    async def test() -> None:
-        command = Command(Monitor(4), time.monotonic, patience=20)
-        async with client(server.connect) as mine:
-            seam = ZooKeeperSeam(mine)
-            assert await seam.run(add_broker(7)) is True
-            async with client(server.connect) as theirs:
-                lock = Create(znodes.admin_lock("t"), ephemeral=True)
-                await ZooKeeperSeam(theirs).run(run([lock, Create(znodes.claim(7), b"{}", ephemeral=True)]))
-                with pytest.raises(Failed, match="Broker 7 is running"):
-                    await seam.run(remove_broker(7))
-                work = carry_out(locked(command, "t", stat_of(znodes.state(7))), seam, time.monotonic)
-                waiting = asyncio.create_task(work)
-                await until(lambda: mine.watches > 0)
-                assert not waiting.done()
-            found = await waiting
-            assert found is not None
-            assert await seam.run(remove_broker(7)) == 0
-            assert await seam.run(stat_of(znodes.admin_lock("t"))) is None
-
-    run_test(test())
+async def test_locks_and_claims_go_with_the_process_that_held_them(server: ZooKeeperServer) -> None:
+    command = Command(StateChangeMonitor(4), time.monotonic, timeout_s=20)
+    async with client(server.connect) as mine:
+        executor = ZooKeeperExecutor(mine)
+        assert await executor.run(add_broker(7)) is True
+        async with client(server.connect) as theirs:
+            lock = Create(znodes.admin_lock("t"), ephemeral=True)
+            await ZooKeeperExecutor(theirs).run(run([lock, Create(znodes.claim(7), b"{}", ephemeral=True)]))
+            with pytest.raises(CommandFailed, match="Broker 7 is running"):
+                await executor.run(remove_broker(7))
+            work = carry_out(locked(command, "t", stat_of(znodes.state(7))), executor, time.monotonic)
+            waiting = asyncio.create_task(work)
+            await until(lambda: mine.watches > 0)
+            assert not waiting.done()
+        found = await waiting
+        assert found is not None
+        assert await executor.run(remove_broker(7)) == 0
+        assert await executor.run(stat_of(znodes.admin_lock("t"))) is None

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import cast
 
-from cluster_impl.coordination.watches import Watched, WatchTable
-from cluster_impl.coordination.znodes import Stat, Watch, Znode
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.leader_driven.admin.waiting import ZooKeeperSeam
+from fencepost.cluster_impl.coordination.watches import Watched, WatchTable
+from fencepost.cluster_impl.coordination.znodes import Stat, Watch, Znode
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.leader_driven.admin.zookeeper_executor import ZooKeeperExecutor
 
 
 class Unchanging:
@@ -30,11 +29,8 @@ class Unchanging:
         self.table.forget(watch)
 
 
-def test_what_was_waited_for_in_vain_is_watched_no_more() -> None:
-    async def test() -> None:
-        zookeeper = Unchanging()
-        seam = ZooKeeperSeam(cast("ZooKeeper", zookeeper))
-        await seam.gone(["/a", "/b"], 0.02)
-        assert len(zookeeper.table) == 0
-
-    asyncio.run(test())
+async def test_what_was_waited_for_in_vain_is_watched_no_more() -> None:
+    zookeeper = Unchanging()
+    executor = ZooKeeperExecutor(cast("ZooKeeper", zookeeper))
+    await executor.gone(["/a", "/b"], 0.02)
+    assert len(zookeeper.table) == 0

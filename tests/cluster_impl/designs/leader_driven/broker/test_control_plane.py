@@ -1,4 +1,4 @@
-"""What the data plane gets to know of this broker, and which folders are nobody's."""
+"""The data plane's view of this broker, and the removal of stray folders."""
 
 from __future__ import annotations
 
@@ -10,16 +10,23 @@ from typing import Any, cast
 
 import pytest
 
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.broker.control_plane import LeaderDrivenControlPlane
-from cluster_impl.designs.leader_driven.broker.membership import Membership
-from cluster_impl.designs.leader_driven.broker.strays import Strays
-from cluster_impl.designs.leader_driven.partition.surroundings import AgentConfig, Surroundings
-from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
-from cluster_impl.replication.control_plane import NO_EPOCH, Change, DataPlane, PartitionRemoved, TopicPartition
-from cluster_impl.storage.directory import Owner
-from cluster_impl.storage.log_dirs import LogDirs
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.config.leader_driven import LeaderDrivenConfig
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.broker.broker_session import BrokerSession
+from fencepost.cluster_impl.designs.leader_driven.broker.control_plane import LeaderDrivenControlPlane
+from fencepost.cluster_impl.designs.leader_driven.partition.replica_context import ReplicaContext
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
+from fencepost.cluster_impl.designs.shared.strays import Strays
+from fencepost.cluster_impl.replication.control_plane import (
+    NO_EPOCH,
+    Change,
+    DataPlane,
+    PartitionRemoved,
+    TopicPartition,
+)
+from fencepost.cluster_impl.storage.directory import Owner
+from fencepost.cluster_impl.storage.log_dirs import LogDirs
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.leader_driven.broker.test_listeners import TreeExecution
 from tests.cluster_impl.designs.znode_tree import ZnodeTree
 
@@ -77,7 +84,7 @@ def test_every_folder_that_is_not_kept_is_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("DLD-20", "DLD-25")
-def test_a_log_dir_that_was_taken_away_is_noticed_by_who_removes_from_it_and_ends_nobody(tmp_path: Path) -> None:
+def test_a_log_dir_that_was_taken_away_is_noticed_at_the_next_removal_and_ends_no_broker(tmp_path: Path) -> None:
     dirs = LogDirs.open([tmp_path / "one", tmp_path / "two"], "cluster", 4, Owner.BROKER_ID)
     for directory, index in zip(dirs, (0, 1), strict=True):
         directory.create("t", index)
@@ -89,7 +96,7 @@ def test_a_log_dir_that_was_taken_away_is_noticed_by_who_removes_from_it_and_end
 
 
 @pytest.mark.requirement("DLD-25", "DLD-44")
-def test_a_replica_that_is_assigned_elsewhere_is_kept_until_it_is_in_sync_no_more(tmp_path: Path) -> None:
+async def test_a_replica_that_is_assigned_elsewhere_is_kept_until_it_is_in_sync_no_more(tmp_path: Path) -> None:
     tree = ZnodeTree()
     dirs = LogDirs.open([tmp_path], "cluster", 4, Owner.BROKER_ID)
     [directory] = dirs
@@ -100,27 +107,24 @@ def test_a_replica_that_is_assigned_elsewhere_is_kept_until_it_is_in_sync_no_mor
         if data:
             tree.create(znodes.isr(at(index)), data)
     plane = Removing()
-    membership = Membership(cast("Any", Following()), surroundings(), Strays(dirs, cast("DataPlane", plane)))
+    membership = BrokerSession(cast("Any", Following()), replica_context(), Strays(dirs, cast("DataPlane", plane)))
     membership.execution = cast("Any", TreeExecution(tree))
 
-    async def told() -> None:
-        await membership.start_assigned()
-        assert sorted(plane.removed) == ["t-1", "t-3"]
-        plane.removed.clear()
-        plane.gone.clear()
-        tree.overwrite(znodes.isr(at(0)), b'{"isr":[5],"epoch":2}')
-        again = asyncio.create_task(membership._remove_kept_strays())
-        await plane.gone.wait()
-        again.cancel()
-
-    asyncio.run(asyncio.wait_for(told(), 60))
+    await membership.start_assigned()
+    assert sorted(plane.removed) == ["t-1", "t-3"]
+    plane.removed.clear()
+    plane.gone.clear()
+    tree.overwrite(znodes.isr(at(0)), b'{"isr":[5],"epoch":2}')
+    again = asyncio.create_task(membership._remove_kept_strays())
+    await plane.gone.wait()
+    again.cancel()
     assert "t-2" not in plane.removed  # whether it is in sync here cannot be read
     assert "t-0" in plane.removed
     dirs.close()
 
 
 class Following:
-    """A ZooKeeper whose session is open, and that is asked nothing."""
+    """A ZooKeeper with an open session that gets no requests."""
 
     session_id = 7
 
@@ -129,5 +133,5 @@ def at(index: int) -> TopicPartition:
     return TopicPartition("t", index)
 
 
-def surroundings() -> Surroundings:
-    return Surroundings(4, AgentConfig(keep_in_sync=0.0), cast("Any", None), list, Monitor(4))
+def replica_context() -> ReplicaContext:
+    return ReplicaContext(4, LeaderDrivenConfig(keep_in_sync=0.0), cast("Any", None), list, StateChangeMonitor(4))

@@ -1,23 +1,24 @@
-"""Many replicas side by side, each one input at a time: with toy agents, on a tree of znodes in memory."""
+"""Many replicas side by side, one input at a time each: with fake agents, on a tree of znodes in memory."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 import pytest
 
-from cluster_impl.coordination.errors import SessionExpired
-from cluster_impl.coordination.execution import Execution
-from cluster_impl.coordination.steps import Exists, Steps
-from cluster_impl.designs.leader_driven.broker.replica_driver import AT_ONCE, ReplicaDriver
-from cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent, State
-from cluster_impl.replication.control_plane import IsrProposal, IsrRefused, TopicPartition
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.coordination.errors import SessionExpired
+from fencepost.cluster_impl.coordination.execution import Execution
+from fencepost.cluster_impl.coordination.steps import Exists, Steps
+from fencepost.cluster_impl.designs.leader_driven.broker.replica_driver import AT_ONCE, ReplicaDriver
+from fencepost.cluster_impl.designs.leader_driven.partition.agent import AgentState, ReplicaAgent
+from fencepost.cluster_impl.replication.control_plane import IsrProposal, IsrRefused, TopicPartition
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.znode_tree import ZnodeTree
+from tests.waiting import until
 
 T = TypeVar("T")
 
@@ -48,12 +49,12 @@ class SlowExecution:
 
 
 @dataclass
-class ToyAgent:
-    """Writes down what it is told; every input takes one step."""
+class FakeAgent:
+    """Records its inputs; every input takes one step."""
 
     partition: TopicPartition
-    told: list[str] = field(default_factory=list)
-    state: State = State.LEADING
+    inputs: list[str] = field(default_factory=list)
+    state: AgentState = AgentState.LEADING
     leads: bool = False
     due: float | None = None
     busy: bool = False
@@ -68,14 +69,14 @@ class ToyAgent:
     def leader_changed(self, now: float) -> Steps[None]:
         return self.input("leader changed")
 
-    def input(self, what: str, ends: State = State.LEADING) -> Steps[None]:
+    def input(self, what: str, ends: AgentState = AgentState.LEADING) -> Steps[None]:
         assert not self.busy, "two inputs at a time"
         self.busy = True
         try:
             yield [Exists("/any")]
         finally:
             self.busy = False
-        self.told.append(what)
+        self.inputs.append(what)
         self.state = ends
 
     def alter_isr(self, proposal: IsrProposal, now: float) -> Steps[IsrRefused]:
@@ -84,24 +85,24 @@ class ToyAgent:
 
     def session_lost(self) -> None:
         assert not self.busy, "an input was under way when the session was over"
-        self.told.append("session lost")
+        self.inputs.append("session lost")
 
 
 class Driven:
     def __init__(self) -> None:
         self.execution = SlowExecution()
-        self.agents: dict[TopicPartition, ToyAgent] = {}
+        self.agents: dict[TopicPartition, FakeAgent] = {}
         self.leads: list[tuple[TopicPartition, bool]] = []
         self.driver = ReplicaDriver(
             cast("Execution", self.execution), self._make, lambda at, does: self.leads.append((at, does))
         )
 
     def _make(self, partition: TopicPartition) -> ReplicaAgent:
-        agent = self.agents[partition] = ToyAgent(partition)
+        agent = self.agents[partition] = FakeAgent(partition)
         return cast("ReplicaAgent", agent)
 
-    def ask(self, index: int, what: str, ends: State = State.LEADING) -> asyncio.Future[None]:
-        return self.driver.ask(at(index), lambda agent, now: cast("ToyAgent", agent).input(what, ends))
+    def ask(self, index: int, what: str, ends: AgentState = AgentState.LEADING) -> asyncio.Future[None]:
+        return self.driver.ask(at(index), lambda agent, now: cast("FakeAgent", agent).input(what, ends))
 
     async def started(self, *indexes: int) -> None:
         self.execution.open.set()
@@ -113,156 +114,125 @@ def at(index: int) -> TopicPartition:
     return TopicPartition("t", index)
 
 
-def run(test: Callable[[Driven], Coroutine[Any, Any, None]]) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(10):
-            await test(Driven())
-
-    asyncio.run(limited())
-
-
 async def settle() -> None:
     for _ in range(20):
         await asyncio.sleep(0)
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    while not condition():  # noqa: ASYNC110
-        await asyncio.sleep(0.001)
+async def test_a_replica_gets_one_input_at_a_time_and_in_order() -> None:
+    it = Driven()
+    answers = [it.ask(0, what) for what in ("a", "b", "c")]
+    await settle()
+    assert it.execution.waiting == 1
+    it.execution.open.set()
+    await asyncio.gather(*answers)
+    assert it.agents[at(0)].inputs == ["a", "b", "c"]
 
 
-def test_a_replica_is_told_one_thing_at_a_time_and_in_order() -> None:
-    async def test(it: Driven) -> None:
-        answers = [it.ask(0, what) for what in ("a", "b", "c")]
-        await settle()
-        assert it.execution.waiting == 1
-        it.execution.open.set()
-        await asyncio.gather(*answers)
-        assert it.agents[at(0)].told == ["a", "b", "c"]
-
-    run(test)
-
-
-def test_different_replicas_go_on_side_by_side_but_not_all_at_once() -> None:
-    async def test(it: Driven) -> None:
-        answers = [it.ask(index, "a") for index in range(AT_ONCE + 10)]
-        await settle()
-        assert it.execution.waiting == AT_ONCE
-        it.execution.open.set()
-        await asyncio.gather(*answers)
-
-    run(test)
+async def test_different_replicas_go_on_side_by_side_but_not_all_at_once() -> None:
+    it = Driven()
+    answers = [it.ask(index, "a") for index in range(AT_ONCE + 10)]
+    await settle()
+    assert it.execution.waiting == AT_ONCE
+    it.execution.open.set()
+    await asyncio.gather(*answers)
 
 
 @pytest.mark.requirement("LD-06")
-def test_a_change_of_leader_waits_behind_no_other_replica() -> None:
-    async def test(it: Driven) -> None:
-        last = AT_ONCE + 10
-        await it.started(*range(last + 1))
-        others = [it.ask(index, "other") for index in range(last)]
-        await settle()
-        it.driver.leader_changed(at(last))
-        it.driver.leader_changed(at(last))
-        order: list[str] = []
-        others[-1].add_done_callback(lambda _: order.append(str(it.agents[at(last)].told)))
-        it.execution.open.set()
-        await asyncio.gather(*others)
-        assert order == ["['start', 'leader changed']"]
-
-    run(test)
+async def test_a_change_of_leader_waits_behind_no_other_replica() -> None:
+    it = Driven()
+    last = AT_ONCE + 10
+    await it.started(*range(last + 1))
+    others = [it.ask(index, "other") for index in range(last)]
+    await settle()
+    it.driver.leader_changed(at(last))
+    it.driver.leader_changed(at(last))
+    order: list[str] = []
+    others[-1].add_done_callback(lambda _: order.append(str(it.agents[at(last)].inputs)))
+    it.execution.open.set()
+    await asyncio.gather(*others)
+    assert order == ["['start', 'leader changed']"]
 
 
 @pytest.mark.requirement("LD-06")
-def test_a_change_of_leader_takes_a_replica_that_waits_for_its_turn_past_the_others() -> None:
-    async def test(it: Driven) -> None:
-        last = 4 * AT_ONCE
-        await it.started(*range(last + 1))
-        others = [it.ask(index, "other") for index in range(last)]
-        own = it.ask(last, "own")
-        await settle()
-        it.driver.leader_changed(at(last))
-        order: list[str] = []
-        others[-1].add_done_callback(lambda _: order.append(str(it.agents[at(last)].told)))
-        it.execution.open.set()
-        await asyncio.gather(*others, own)
-        assert order == ["['start', 'own', 'leader changed']"]
-
-    run(test)
+async def test_a_change_of_leader_takes_a_replica_that_waits_for_its_turn_past_the_others() -> None:
+    it = Driven()
+    last = 4 * AT_ONCE
+    await it.started(*range(last + 1))
+    others = [it.ask(index, "other") for index in range(last)]
+    own = it.ask(last, "own")
+    await settle()
+    it.driver.leader_changed(at(last))
+    order: list[str] = []
+    others[-1].add_done_callback(lambda _: order.append(str(it.agents[at(last)].inputs)))
+    it.execution.open.set()
+    await asyncio.gather(*others, own)
+    assert order == ["['start', 'own', 'leader changed']"]
 
 
-def test_a_replica_is_looked_at_when_it_asked_for_it() -> None:
-    async def test(it: Driven) -> None:
-        await it.started(0, 1)
-        it.execution.open.set()
-        it.agents[at(0)].due = time.monotonic() + 0.05
+async def test_a_replica_is_looked_at_when_it_asked_for_it() -> None:
+    it = Driven()
+    await it.started(0, 1)
+    it.execution.open.set()
+    it.agents[at(0)].due = time.monotonic() + 0.05
+    await it.ask(0, "a")
+    await until(lambda: "tick" in it.agents[at(0)].inputs)
+    assert it.agents[at(1)].inputs == ["start"]
+
+
+async def test_it_notifies_of_replicas_that_begin_and_cease_to_lead() -> None:
+    it = Driven()
+    await it.started(0)
+    it.execution.open.set()
+    for leads in (True, True, False):
+        it.agents[at(0)].leads = leads
         await it.ask(0, "a")
-        await until(lambda: "tick" in it.agents[at(0)].told)
-        assert it.agents[at(1)].told == ["start"]
-
-    run(test)
+    assert it.leads == [(at(0), True), (at(0), False)]
+    assert it.driver.led == frozenset()
 
 
-def test_it_is_told_who_leads_and_who_does_no_more() -> None:
-    async def test(it: Driven) -> None:
-        await it.started(0)
-        it.execution.open.set()
-        for leads in (True, True, False):
-            it.agents[at(0)].leads = leads
-            await it.ask(0, "a")
-        assert it.leads == [(at(0), True), (at(0), False)]
-        assert it.driver.led == frozenset()
-
-    run(test)
-
-
-def test_a_replica_that_was_closed_is_forgotten_and_made_anew_when_it_is_asked_again() -> None:
-    async def test(it: Driven) -> None:
-        await it.started(0)
-        first = it.agents[at(0)]
-        it.execution.open.set()
-        await it.ask(0, "close", ends=State.STOPPED)
-        assert list(it.driver) == []
-        it.driver.leader_changed(at(0))
-        await it.ask(0, "start")
-        assert first.told == ["start", "close"]
-        assert it.agents[at(0)].told == ["start"]
-
-    run(test)
+async def test_a_replica_that_was_closed_is_forgotten_and_made_anew_when_it_is_asked_again() -> None:
+    it = Driven()
+    await it.started(0)
+    first = it.agents[at(0)]
+    it.execution.open.set()
+    await it.ask(0, "close", ends=AgentState.STOPPED)
+    assert list(it.driver) == []
+    it.driver.leader_changed(at(0))
+    await it.ask(0, "start")
+    assert first.inputs == ["start", "close"]
+    assert it.agents[at(0)].inputs == ["start"]
 
 
-def test_an_input_that_fails_ends_neither_its_replica_nor_others() -> None:
+async def test_an_input_that_fails_ends_neither_its_replica_nor_others() -> None:
     def broken(agent: ReplicaAgent, now: float) -> Steps[None]:
         raise RuntimeError("broken")
 
-    async def test(it: Driven) -> None:
-        await it.started(0)
-        it.execution.open.set()
-        with pytest.raises(RuntimeError, match="broken"):
-            await it.driver.ask(at(0), broken)
-        it.driver.tell(at(0), broken)
-        await it.ask(0, "a")
-        assert it.agents[at(0)].told == ["start", "a"]
-
-    run(test)
+    it = Driven()
+    await it.started(0)
+    it.execution.open.set()
+    with pytest.raises(RuntimeError, match="broken"):
+        await it.driver.ask(at(0), broken)
+    it.driver.notify(at(0), broken)
+    await it.ask(0, "a")
+    assert it.agents[at(0)].inputs == ["start", "a"]
 
 
 @pytest.mark.requirement("DLD-16")
-def test_with_the_session_everything_ends_at_once() -> None:
-    async def test(it: Driven) -> None:
-        await it.started(*range(AT_ONCE + 2))
-        answers: list[Awaitable[Any]] = [it.ask(index, "never") for index in range(AT_ONCE + 2)]
-        proposal = IsrProposal(topic="t", topic_id=cast("Any", None), partition=0, leader_epoch=0, isr=(4,), version=0)
-        await settle()
-        it.driver.end()
-        assert all(agent.told == ["start", "session lost"] for agent in it.agents.values())
-        it.execution.open.set()
-        outcomes = await asyncio.gather(*answers, return_exceptions=True)
-        assert all(isinstance(outcome, SessionExpired) for outcome in outcomes)
-        with pytest.raises(SessionExpired):
-            await it.ask(0, "late")
-        assert await it.driver.alter_isr(proposal) == IsrRefused(Error.FENCED_LEADER_EPOCH)
-        it.driver.leader_changed(at(0))
-        await settle()
-        assert all(agent.told == ["start", "session lost"] for agent in it.agents.values())
-
-    run(test)
+async def test_with_the_session_everything_ends_at_once() -> None:
+    it = Driven()
+    await it.started(*range(AT_ONCE + 2))
+    answers: list[Awaitable[Any]] = [it.ask(index, "never") for index in range(AT_ONCE + 2)]
+    proposal = IsrProposal(topic="t", topic_id=cast("Any", None), partition=0, leader_epoch=0, isr=(4,), version=0)
+    await settle()
+    it.driver.end()
+    assert all(agent.inputs == ["start", "session lost"] for agent in it.agents.values())
+    it.execution.open.set()
+    outcomes = await asyncio.gather(*answers, return_exceptions=True)
+    assert all(isinstance(outcome, SessionExpired) for outcome in outcomes)
+    with pytest.raises(SessionExpired):
+        await it.ask(0, "late")
+    assert await it.driver.alter_isr(proposal) == IsrRefused(Error.FENCED_LEADER_EPOCH)
+    it.driver.leader_changed(at(0))
+    await settle()
+    assert all(agent.inputs == ["start", "session lost"] for agent in it.agents.values())

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.partition.agent import State
-from cluster_impl.designs.leader_driven.znodes import InSync, Leader
-from cluster_impl.replication.control_plane import IsrProposal, IsrRefused
-from cluster_impl.replication.progress import Role
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.partition.agent import AgentState
+from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState, Leader
+from fencepost.cluster_impl.replication.control_plane import IsrProposal, IsrRefused
+from fencepost.cluster_impl.replication.progress import ReplicaRole
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.leader_driven.memory_cluster import MemoryCluster, partition
 
 OF = partition("t-0")
 
 
-def isr(cluster: MemoryCluster) -> InSync:
+def isr(cluster: MemoryCluster) -> IsrState:
     return znodes.read_isr(OF, cluster.tree.data(znodes.isr(OF)), cluster.tree.version(znodes.isr(OF)))
 
 
 def lag(cluster: MemoryCluster, *broker_ids: int) -> None:
-    """These do nothing while a record is written: they leave the ISR."""
+    """Write a record while these brokers do nothing, so that they leave the ISR."""
     cluster.frozen = set(broker_ids)
     leader = cluster.leader(OF)
     assert leader is not None
@@ -40,7 +40,7 @@ def test_other_replicas_leave_preferred_replica_time_to_the_preferred_one(cluste
     cluster.kill(4)
     cluster.settle()
     assert cluster.leader(OF) is None
-    assert {cluster.brokers[each].agents[OF].state for each in (5, 6)} == {State.STANDING}
+    assert {cluster.brokers[each].agents[OF].state for each in (5, 6)} == {AgentState.STANDING}
     cluster.pass_time(cluster.config.preferred_wait + 0.1)
     leader = cluster.leader(OF)
     assert leader is not None and leader.broker_id in (5, 6) and leader.epoch >= 1
@@ -56,13 +56,13 @@ def test_a_broker_that_comes_back_follows_in_the_isr_or_not(cluster: MemoryClust
     cluster.start(4)
     cluster.settle()
     agent = cluster.brokers[4].agents[OF]
-    assert (agent.state, agent.epoch) == (State.FOLLOWING, leader.epoch)
+    assert (agent.state, agent.epoch) == (AgentState.FOLLOWING, leader.epoch)
     cluster.pass_time(3.0)
     cluster.watcher.at_rest()
 
 
 @pytest.mark.requirement("LD-28", "DLD-22")
-def test_nobody_outside_the_isr_leads_however_long_it_takes(cluster: MemoryCluster) -> None:
+def test_no_replica_outside_the_isr_leads_however_long_it_takes(cluster: MemoryCluster) -> None:
     lag(cluster, 6)
     cluster.kill(4)
     cluster.kill(5)
@@ -75,13 +75,13 @@ def test_nobody_outside_the_isr_leads_however_long_it_takes(cluster: MemoryClust
     assert leader is not None and leader.broker_id == 5
 
 
-@pytest.mark.requirement("DLD-22")
+@pytest.mark.requirement("DLD-22", "LD-22")
 def test_a_replica_without_a_leader_looks_again_by_itself(cluster: MemoryCluster) -> None:
     lag(cluster, 5, 6)
     cluster.kill(4)
     cluster.frozen.clear()
     cluster.settle()
-    cluster.tree.overwrite(znodes.isr(OF), znodes.write_isr(InSync((6,), 0)))  # nobody is told of that
+    cluster.tree.overwrite(znodes.isr(OF), znodes.write_isr(IsrState((6,), 0)))  # no broker is notified of that
     cluster.watcher.isrs.clear()
     cluster.pass_time(cluster.config.election_wait + 1.0)
     leader = cluster.leader(OF)
@@ -95,14 +95,14 @@ def test_a_new_leader_serves_its_followers_only_until_the_live_ones_have_caught_
     cluster.kill(4)
     cluster.pass_time(cluster.config.preferred_wait + 0.2)
     leader = cluster.brokers[5]
-    assert leader.agents[OF].state is State.CATCHING_UP
+    assert leader.agents[OF].state is AgentState.CATCHING_UP
     replica = leader.data_plane.replicas[OF]
     assert replica.check_leader(1) is Error.NONE
     assert replica.check_client(-1) is Error.NOT_LEADER_OR_FOLLOWER
     cluster.frozen.clear()
     cluster.pass_time(0.3)
     assert replica.check_client(-1) is Error.NONE
-    assert isr(cluster) == InSync((5, 6), 1, isr(cluster).version)
+    assert isr(cluster) == IsrState((5, 6), 1, isr(cluster).version)
 
 
 @pytest.mark.requirement("LD-52", "LD-53")
@@ -110,12 +110,12 @@ def test_it_waits_no_longer_than_keep_in_sync_time_and_goes_on_without_the_silen
     cluster.frozen = {6}
     cluster.kill(4)
     cluster.pass_time(cluster.config.preferred_wait + cluster.config.keep_in_sync + 0.5)
-    assert cluster.brokers[5].agents[OF].state is State.LEADING
+    assert cluster.brokers[5].agents[OF].state is AgentState.LEADING
     assert isr(cluster).isr == (5,)
 
 
 @pytest.mark.requirement("DLD-34")
-def test_the_isr_of_a_new_leader_holds_nobody_who_is_not_registered(cluster: MemoryCluster) -> None:
+def test_the_isr_of_a_new_leader_holds_no_broker_that_is_not_registered(cluster: MemoryCluster) -> None:
     cluster.kill(6)
     cluster.kill(4)
     cluster.pass_time(1.0)
@@ -127,8 +127,8 @@ def test_a_broker_whose_session_ended_leads_nothing_until_it_has_won_again(clust
     cluster.expire(4)
     broker = cluster.brokers[4]
     broker.lose_session()
-    assert broker.agents[OF].state is State.STOPPED
-    assert broker.data_plane.replicas[OF].role is Role.OFFLINE
+    assert broker.agents[OF].state is AgentState.STOPPED
+    assert broker.data_plane.replicas[OF].role is ReplicaRole.OFFLINE
     cluster.pass_time(4.0)
     cluster.watcher.at_rest()
     leader = cluster.leader(OF)
@@ -144,7 +144,7 @@ def test_a_leader_whose_log_dir_fails_lets_the_others_elect_and_stands_no_more(c
     cluster.pass_time(5.0)
     leader = cluster.leader(OF)
     assert leader is not None and leader.broker_id in (5, 6)
-    assert broker.agents[OF].state is State.FAILED
+    assert broker.agents[OF].state is AgentState.FAILED
 
 
 @pytest.mark.requirement("DLD-13")
@@ -153,7 +153,7 @@ def test_a_replica_that_lost_its_disk_does_not_lead_before_it_has_all_again(clus
     cluster.kill(6)
     cluster.kill(4)
     cluster.disks[5].logs.clear()
-    cluster.tree.overwrite(znodes.isr(OF), znodes.write_isr(InSync((4, 5), 0)))
+    cluster.tree.overwrite(znodes.isr(OF), znodes.write_isr(IsrState((4, 5), 0)))
     cluster.start(5)
     cluster.pass_time(5.0)
     assert cluster.leader(OF) is None
@@ -168,7 +168,7 @@ def test_a_replica_that_lost_its_disk_does_not_lead_before_it_has_all_again(clus
 
 @pytest.mark.requirement("LD-73", "DLD-21")
 def test_leadership_goes_back_to_the_preferred_replica_once_it_is_in_sync() -> None:
-    cluster = MemoryCluster(4, 5, 6, balances_leaders=True)
+    cluster = MemoryCluster(4, 5, 6, auto_leader_rebalance=True)
     cluster.create_topic("t", [4, 5, 6])
     cluster.pass_time(2.0)
     cluster.kill(4)
@@ -202,7 +202,7 @@ def test_an_isr_that_another_leader_asks_for_is_refused(cluster: MemoryCluster) 
 
 
 @pytest.mark.requirement("LD-70", "LD-71")
-def test_the_isr_shrinks_and_grows_again_within_one_tenure(cluster: MemoryCluster) -> None:
+def test_the_isr_shrinks_and_grows_again_within_one_leader_term(cluster: MemoryCluster) -> None:
     lag(cluster, 6)
     assert set(isr(cluster).isr) == {4, 5}
     lag(cluster, 5, 6)
@@ -219,7 +219,9 @@ def test_a_deleted_topic_leaves_nothing(cluster: MemoryCluster) -> None:
     cluster.pass_time(6.0)
     assert not cluster.tree.names(znodes.TOPICS)
     cluster.watcher.at_rest()
-    assert {each.state for broker in cluster.brokers.values() for each in broker.agents.values()} == {State.STOPPED}
+    assert {each.state for broker in cluster.brokers.values() for each in broker.agents.values()} == {
+        AgentState.STOPPED
+    }
 
 
 def test_a_topic_that_is_created_anew_begins_at_epoch_0_with_new_replicas(cluster: MemoryCluster) -> None:
@@ -248,7 +250,7 @@ def test_a_replica_of_what_is_to_be_deleted_is_not_started(cluster: MemoryCluste
     assert OF not in cluster.brokers[6].data_plane.replicas
 
 
-def test_znodes_that_cannot_be_read_stop_nobody_for_good(cluster: MemoryCluster) -> None:
+def test_znodes_that_cannot_be_read_stop_no_replica_for_good(cluster: MemoryCluster) -> None:
     data = cluster.tree.data(znodes.replicas(OF))
     cluster.tree.overwrite(znodes.replicas(OF), b"?")
     cluster.kill(4)

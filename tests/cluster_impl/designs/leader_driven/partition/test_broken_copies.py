@@ -1,4 +1,4 @@
-"""A core that is broken is found: each of these would be a real fault of the design."""
+"""Deliberately broken copies of the core are found; each would be a real defect of the design."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from cluster_impl.coordination.steps import ANY_VERSION, Done, Exists, SetData, Steps
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.partition import agent, election, isr_change
-from cluster_impl.designs.leader_driven.partition.situation import Situation
-from cluster_impl.designs.leader_driven.state_changes import handling, queue
-from cluster_impl.designs.leader_driven.state_changes.request import Queued, StateChangeRequest
-from cluster_impl.designs.leader_driven.znodes import InSync
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.coordination.steps import ANY_VERSION, Done, Exists, SetData, Steps
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.partition import agent, election, isr_change
+from fencepost.cluster_impl.designs.leader_driven.partition.situation import Situation
+from fencepost.cluster_impl.designs.leader_driven.state_changes import handling, queue
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import QueuedRequest, StateChangeRequest
+from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from tests.cluster_impl.designs.leader_driven.memory_cluster import MemoryCluster, partition
 from tests.cluster_impl.designs.leader_driven.partition.test_random_interleavings import play
 
@@ -31,14 +31,14 @@ def start_at_any_epoch(patch: pytest.MonkeyPatch) -> None:
 
 
 def close_dropped_by_shrink(patch: pytest.MonkeyPatch) -> None:
-    def nothing(requests: Sequence[Queued]) -> list[Queued]:
+    def nothing(requests: Sequence[QueuedRequest]) -> list[QueuedRequest]:
         return []
 
     patch.setattr(queue, "_latest_closes", nothing)
 
 
 def isr_without_compare_and_set(patch: pytest.MonkeyPatch) -> None:
-    def write_anyway(partition: TopicPartition, wanted: InSync) -> Steps[InSync | None]:
+    def write_anyway(partition: TopicPartition, wanted: IsrState) -> Steps[IsrState | None]:
         [outcome] = yield [SetData(znodes.isr(partition), znodes.write_isr(wanted), ANY_VERSION)]
         return replace(wanted, version=outcome.version) if isinstance(outcome, Done) else None
 
@@ -50,10 +50,10 @@ def election_outside_the_isr(patch: pytest.MonkeyPatch) -> None:
 
 
 def epoch_taken_in_memory(patch: pytest.MonkeyPatch) -> None:
-    """The epoch of the last leader, plus one, is told without being written to /ISR first."""
+    """The epoch of the last leader, plus one, is announced without being written to /ISR first."""
     taken = election._take_epoch
 
-    def not_written(me: int, partition: TopicPartition) -> Steps[Situation | election.NotWon]:
+    def not_written(me: int, partition: TopicPartition) -> Steps[Situation | election.ElectionLoss]:
         steps = taken(me, partition)
         batch = next(steps)
         while not any(isinstance(each, SetData) for each in batch):
@@ -111,12 +111,12 @@ def the_queue_of_a_slow_broker_is_shrunk_behind_a_close() -> None:
     cluster.create_topic("a", [4, 6])
     cluster.create_topic("b", [5, 6])
     cluster.pass_time(1.0)
-    assert cluster.tree.data(znodes.state(6)) != znodes.write_queue(znodes.QueueInfo())
+    assert cluster.tree.data(znodes.state(6)) != znodes.write_queue(znodes.QueueZnode())
     at_rest_in_the_end(cluster)
 
 
 def an_isr_is_written_late() -> None:
-    """The leader asked for an ISR, and made way before ZooKeeper had carried that out."""
+    """The leader requested an ISR, and stepped down before ZooKeeper had written it."""
     cluster = three_replicas()
     leader, name = cluster.brokers[4], partition("t-0")
     cluster.frozen = {6}
@@ -170,14 +170,14 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("broken", "story"), CASES, ids=lambda value: value.__name__)
+@pytest.mark.parametrize(("broken", "scenario"), CASES, ids=lambda value: value.__name__)
 def test_a_broken_core_is_found_and_a_sound_one_is_not(
-    broken: Patch, story: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    broken: Patch, scenario: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story()
+    scenario()
     broken(monkeypatch)
     with pytest.raises(AssertionError):
-        story()
+        scenario()
 
 
 @pytest.mark.parametrize(

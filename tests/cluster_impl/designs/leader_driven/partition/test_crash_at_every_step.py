@@ -1,7 +1,7 @@
-"""A leader ends between any two of its operations; whoever comes next finds a tree from which all goes on.
+"""A leader dies between any two of its operations; the next leader finds a tree from which all goes on.
 
-`Watcher` looks after each operation: epochs never go back, one leader for each epoch, elected within the ISR, in the
-ISR when it serves.
+`Watcher` checks after each operation: epochs never go back, there is one leader per epoch, elected within the ISR and
+in the ISR when it serves.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from cluster_impl.coordination.steps import Operation
-from cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.coordination.steps import Operation
+from fencepost.cluster_impl.designs.leader_driven import znodes
 from tests.cluster_impl.designs.leader_driven.memory_cluster import MemoryCluster, partition
 
 MOST = 250
@@ -47,7 +47,7 @@ CASES = [
 
 
 def play(case: Case, operations: int, *, expires_only: bool) -> bool:
-    """The victim ends after so many operations; whether there were so many."""
+    """Kill the victim after so many operations; return whether there were so many."""
     cluster = MemoryCluster(4, 5, 6, 7, seed=operations)
     cluster.create_topic("t", [4, 5, 6])
     cluster.pass_time(2.0)

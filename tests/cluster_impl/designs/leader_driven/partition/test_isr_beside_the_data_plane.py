@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from cluster_impl.coordination.steps import Operation, SetData
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.znodes import Leader
-from cluster_impl.replication.follower import FollowerFetch
+from fencepost.cluster_impl.coordination.steps import Operation, SetData
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.znodes import Leader
+from fencepost.cluster_impl.replication.follower import FollowerFetch
 from tests.cluster_impl.designs.leader_driven.memory_cluster import MemoryCluster, partition
 from tests.cluster_impl.designs.leader_driven.partition.test_reassignment import steps
 
@@ -44,7 +44,7 @@ def high_watermark(cluster: MemoryCluster, broker_id: int) -> int:
 
 
 def lag(cluster: MemoryCluster, *broker_ids: int) -> None:
-    """These are cut off, and still heard of: they fetch, and append nothing."""
+    """Let these brokers fetch without appending anything."""
     cut_off(cluster, *broker_ids)
     for each in broker_ids:
         fetch = FollowerFetch(each, cluster.brokers[each].epoch, 0, 0)
@@ -52,7 +52,7 @@ def lag(cluster: MemoryCluster, *broker_ids: int) -> None:
 
 
 def cut_off(cluster: MemoryCluster, *broker_ids: int) -> None:
-    """These fetch no more; the leader appends a record, and has waited for them long enough."""
+    """Stop these brokers' fetches, append a record, and pass the time after which the leader drops them."""
     cluster.frozen = set(broker_ids)
     leader = cluster.brokers[4]
     leader.agents[OF]._due = None

@@ -1,5 +1,8 @@
-"""Brokers over one tree, one operation of somebody at a time in random order, while they crash, lose their sessions,
-are slow, and topics are created, moved and deleted. `Watcher` looks after each operation; in the end all is at rest."""
+"""Brokers over one tree, one random operation at a time.
+
+Meanwhile they crash, lose their sessions or are slow, and topics are created, moved and deleted. `Watcher` checks after
+each operation; in the end all is in its final state.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,23 @@ import random
 
 import pytest
 
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from tests.cluster_impl.designs.leader_driven.memory_cluster import MemoryCluster
 
 BROKERS = (4, 5, 6, 7)
 
 
-class World:
-    """What happens to a cluster by chance."""
+class RandomEvents:
+    """Random events of a cluster."""
 
     def __init__(self, seed: int, *, capacity: int) -> None:
         self.random = random.Random(seed)
         self.cluster = MemoryCluster(
-            *BROKERS, seed=seed, queue_capacity=capacity, balances_leaders=self.random.random() < 0.5
+            *BROKERS, seed=seed, queue_capacity=capacity, auto_leader_rebalance=self.random.random() < 0.5
         )
         self.slow: dict[int, float] = {}
-        """Brokers that do nothing until a moment."""
+        """The time until which each slow broker does nothing."""
         self.topics = 0
 
     def step(self) -> None:
@@ -52,7 +55,7 @@ class World:
         if not cluster.is_alive(broker.session) and self.random.random() < 0.1:
             broker.lose_session()
         elif broker.fired and self.random.random() < 0.3:
-            broker.tell()
+            broker.notify()
         elif tasks and self.random.random() < 0.8:
             task = self.random.choice(tasks)
             if self.random.random() < 0.03:
@@ -135,13 +138,13 @@ class World:
         return all(task.is_over for task in self.cluster.admin)
 
 
-def play(seed: int, steps: int, capacity: int) -> World:
-    world = World(seed, capacity=capacity)
-    world.cluster.create_topic("t0", [4, 5, 6])
+def play(seed: int, steps: int, capacity: int) -> RandomEvents:
+    events = RandomEvents(seed, capacity=capacity)
+    events.cluster.create_topic("t0", [4, 5, 6])
     for _ in range(steps):
-        world.step()
-    world.come_to_rest()
-    return world
+        events.step()
+    events.come_to_rest()
+    return events
 
 
 @pytest.mark.requirement("LD-01", "LD-03", "LD-28", "LD-36", "LD-40", "DLD-16", "DLD-26")

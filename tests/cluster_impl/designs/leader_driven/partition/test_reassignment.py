@@ -1,4 +1,4 @@
-"""Moving a partition: the steps in their order, and what each of them waits for."""
+"""Moving a partition: the steps in their order, and the condition of each."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent, State
-from cluster_impl.designs.leader_driven.state_changes.monitor import Stage
-from cluster_impl.designs.leader_driven.state_changes.request import StateChange
-from cluster_impl.designs.leader_driven.znodes import Leader
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.partition.agent import AgentState, ReplicaAgent
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeStage
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange
+from fencepost.cluster_impl.designs.leader_driven.znodes import Leader
 from tests.cluster_impl.designs.leader_driven.memory_cluster import MemoryCluster, partition
 
 OF = partition("t-0")
@@ -55,10 +55,10 @@ def test_only_new_replicas_are_asked_to_start_and_only_old_ones_to_close_once_ea
     cluster.reassign("t-0", 4, 5, 7)
     cluster.pass_time(6.0)
     requested = cluster.brokers[4].monitor.counts
-    assert requested[Stage.REQUESTED, StateChange.START_REPLICA] == 1
-    assert requested[Stage.REQUESTED, StateChange.CLOSE_REPLICA] == 1
-    assert cluster.brokers[7].monitor.counts[Stage.COMPLETED, StateChange.START_REPLICA] == 1
-    assert cluster.brokers[6].monitor.counts[Stage.COMPLETED, StateChange.CLOSE_REPLICA] == 1
+    assert requested[StateChangeStage.REQUESTED, StateChange.START_REPLICA] == 1
+    assert requested[StateChangeStage.REQUESTED, StateChange.CLOSE_REPLICA] == 1
+    assert cluster.brokers[7].monitor.counts[StateChangeStage.COMPLETED, StateChange.START_REPLICA] == 1
+    assert cluster.brokers[6].monitor.counts[StateChangeStage.COMPLETED, StateChange.CLOSE_REPLICA] == 1
 
 
 @pytest.mark.requirement("DLD-36")
@@ -88,7 +88,7 @@ def test_a_leader_outside_the_new_replicas_does_not_close_while_it_alone_has_all
     cluster.frozen = {7}
     leader = cluster.brokers[4]
     agent = leader.agents[OF]
-    assert agent.state is State.LEADING
+    assert agent.state is AgentState.LEADING
     agent._due = None  # the next pass comes late
     leader.data_plane.append(OF)
     cluster.pass_time(3.0)
@@ -109,7 +109,7 @@ def test_an_old_replica_that_restarts_before_the_switch_is_closed_again(
 ) -> None:
     caplog.set_level(logging.INFO, "state.change")
     cluster.reassign("t-0", 4, 5)
-    cluster.until(lambda: cluster.brokers[6].monitor.counts[Stage.COMPLETED, StateChange.CLOSE_REPLICA] == 1)
+    cluster.until(lambda: cluster.brokers[6].monitor.counts[StateChangeStage.COMPLETED, StateChange.CLOSE_REPLICA] == 1)
     cluster.kill(6)
     cluster.start(6)
     cluster.pass_time(8.0)
@@ -128,7 +128,7 @@ def test_a_replica_that_was_started_by_the_last_moment_of_an_assignment_closes_i
 
 
 @pytest.mark.requirement("DLD-35")
-def test_a_reassignment_that_is_taken_back_closes_who_was_started_and_starts_who_was_closed(
+def test_a_reassignment_that_is_taken_back_closes_what_was_started_and_starts_what_was_closed(
     cluster: MemoryCluster, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "state.change")
@@ -170,7 +170,7 @@ def test_a_deletion_in_the_middle_of_a_switch_closes_the_leader_outside_it(
 
 
 @pytest.mark.requirement("LD-54", "DLD-26")
-def test_who_leads_next_begins_with_the_first_step(cluster: MemoryCluster, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_next_leader_begins_with_the_first_step(cluster: MemoryCluster, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "state.change")
     cluster.reassign("t-0", 5, 7)
     cluster.until(lambda: "caught-up" in steps(caplog))

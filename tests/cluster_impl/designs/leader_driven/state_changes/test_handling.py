@@ -1,4 +1,4 @@
-"""Whether a request is carried out, ignored or fails, and that it leaves the queue only then."""
+"""A request is carried out, ignored or fails, and leaves the queue only then."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import logging
 
 import pytest
 
-from cluster_impl.coordination.steps import Exists, Steps
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.state_changes.handling import NotReplicaForPartition, carry_out, drop
-from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor, Stage
-from cluster_impl.designs.leader_driven.state_changes.request import (
-    Queued,
+from fencepost.cluster_impl.coordination.steps import Exists, Steps
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.state_changes.handling import NotReplicaForPartition, carry_out, drop
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor, StateChangeStage
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import (
+    QueuedRequest,
     StateChange,
     StateChangeRequest,
     write_request,
 )
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from tests.cluster_impl.designs.znode_tree import TermOver, ZnodeTree
 
 OF = TopicPartition("foo", 0)
 START, CLOSE = StateChange.START_REPLICA, StateChange.CLOSE_REPLICA
 
 
-class Replica:
-    """Notes what it is asked for."""
+class ReplicaOperations:
+    """Records its calls."""
 
     def __init__(self, refuses: bool = False) -> None:
         self.asked: list[str] = []
@@ -44,13 +44,13 @@ class Replica:
 class Case:
     def __init__(self, change: StateChange, *, epoch: int, sender: int = 4, latest: int | None, led: bool) -> None:
         self.tree = ZnodeTree()
-        self.replica = Replica()
-        self.monitor = Monitor(5)
+        self.replica = ReplicaOperations()
+        self.monitor = StateChangeMonitor(5)
         request = StateChangeRequest(change, OF, epoch, sender)
-        self.queued = Queued(5, "request-0000000007", request)
+        self.queued = QueuedRequest(5, "request-0000000007", request)
         self.tree.create(self.queued.path, write_request(request))
         if latest is not None:
-            self.tree.create(znodes.isr(OF), znodes.write_isr(znodes.InSync((4,), latest)))
+            self.tree.create(znodes.isr(OF), znodes.write_isr(znodes.IsrState((4,), latest)))
         if led:
             self.tree.create(znodes.leader(OF), znodes.write_leader(znodes.Leader(4, latest or 0)))
 
@@ -65,7 +65,7 @@ class Case:
 def test_start_replica_is_ignored_unless_its_epoch_is_the_latest(epoch: int, is_started: bool) -> None:
     case = Case(START, epoch=epoch, latest=10, led=True)
     assert case.run() == ["start"] * is_started
-    assert case.monitor.counts[Stage.COMPLETED if is_started else Stage.IGNORED, START] == 1
+    assert case.monitor.counts[StateChangeStage.COMPLETED if is_started else StateChangeStage.IGNORED, START] == 1
 
 
 @pytest.mark.requirement("LD-35")
@@ -90,14 +90,14 @@ def test_a_broker_that_nothing_names_fails_to_start_and_is_asked_no_more() -> No
     case = Case(START, epoch=10, latest=10, led=True)
     case.replica.refuses = True
     assert case.run() == []
-    assert case.monitor.counts[Stage.FAILED, START] == 1
+    assert case.monitor.counts[StateChangeStage.FAILED, START] == 1
 
 
 def test_an_isr_that_cannot_be_read_fails_the_request() -> None:
     case = Case(START, epoch=10, latest=10, led=True)
     case.tree.overwrite(znodes.isr(OF), b"?")
     assert case.run() == []
-    assert case.monitor.counts[Stage.FAILED, START] == 1
+    assert case.monitor.counts[StateChangeStage.FAILED, START] == 1
 
 
 def test_a_request_stays_in_its_queue_until_it_was_carried_out() -> None:
@@ -111,26 +111,26 @@ def test_a_request_stays_in_its_queue_until_it_was_carried_out() -> None:
 
 def test_what_cannot_be_read_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
     tree = ZnodeTree()
-    queued = Queued(5, "request-0000000000", None, "it makes no sense")
+    queued = QueuedRequest(5, "request-0000000000", None, "it makes no sense")
     tree.create(queued.path, b"?")
-    tree.run(drop(queued, Monitor(5)))
+    tree.run(drop(queued, StateChangeMonitor(5)))
     assert not tree.exists(queued.path)
     assert "it makes no sense" in caplog.text
 
 
 @pytest.mark.requirement("LD-07")
-def test_the_life_of_a_request_is_told_in_the_words_of_the_document(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_life_of_a_request_is_logged_in_the_words_of_the_document(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "state.change")
-    Monitor(0).requested(StateChangeRequest(START, OF, 10, 0), 5, 1)
-    Monitor(0).requested(StateChangeRequest.by_admin(START, OF), 5, 1)
+    StateChangeMonitor(0).requested(StateChangeRequest(START, OF, 10, 0), 5, 1)
+    StateChangeMonitor(0).requested(StateChangeRequest.by_admin(START, OF), 5, 1)
     Case(START, epoch=10, sender=0, latest=10, led=True).run()
     Case(START, epoch=10, sender=0, latest=11, led=True).run()
     refusing = Case(START, epoch=10, sender=0, latest=10, led=True)
     refusing.replica.refuses = True
     refusing.run()
-    Monitor(4).reassignment(OF, "caught-up", 10)
-    Monitor(5).leader_changed(OF)
-    Monitor(4).is_full(5, 3)
+    StateChangeMonitor(4).reassignment(OF, "caught-up", 10)
+    StateChangeMonitor(5).leader_changed(OF)
+    StateChangeMonitor(4).is_full(5, 3)
     received = "follower, broker id 5, received start-replica for topic foo partition 0, from leader 0, at epoch 10"
     ended = "start-replica for topic foo partition 0, request from leader 0, at epoch 10"
     assert caplog.messages == [

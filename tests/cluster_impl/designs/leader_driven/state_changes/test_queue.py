@@ -1,27 +1,27 @@
-"""The queue of a broker: bounded, shrunk to what must not be forgotten, read in its order."""
+"""The queue of a broker: bounded, shrunk to the requests that must not be lost, read in its order."""
 
 from __future__ import annotations
 
 import pytest
 
-from cluster_impl.designs.leader_driven import znodes
-from cluster_impl.designs.leader_driven.state_changes import queue
-from cluster_impl.designs.leader_driven.state_changes.monitor import Monitor
-from cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.state_changes import queue
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from tests.cluster_impl.designs.znode_tree import TermOver, ZnodeTree
 
 START, CLOSE = StateChange.START_REPLICA, StateChange.CLOSE_REPLICA
 
 
 class Queue:
-    """That of broker 5; broker 4 leads whatever it is asked for."""
+    """The queue of broker 5; broker 4 leads every partition."""
 
     def __init__(self, capacity: int) -> None:
         self.tree = ZnodeTree()
-        self.tree.create(znodes.state(5), znodes.write_queue(znodes.QueueInfo()))
+        self.tree.create(znodes.state(5), znodes.write_queue(znodes.QueueZnode()))
         self.capacity = capacity
-        self.monitor = Monitor(4)
+        self.monitor = StateChangeMonitor(4)
 
     def put(self, change: StateChange, partition: int, epoch: int = 0) -> str:
         request = StateChangeRequest(change, TopicPartition("t", partition), epoch, 4)
@@ -108,7 +108,7 @@ def test_the_backlog_of_a_follower_is_what_was_seen_at_the_last_put() -> None:
     assert of_5.monitor.figures()["queue_backlog"] == {"5": 3}
 
 
-def test_what_nobody_can_read_is_told_with_its_problem_and_shrunk_away() -> None:
+def test_an_unreadable_request_is_read_with_its_problem_and_shrunk_away() -> None:
     of_5 = Queue(2)
     of_5.tree.create(znodes.request(5, "request-0000000000"), b"?")
     [found] = of_5.tree.run(queue.read_waiting(5)).requests

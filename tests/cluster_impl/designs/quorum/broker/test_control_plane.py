@@ -1,4 +1,4 @@
-"""What replicas and client APIs get from the `quorum` design's control plane."""
+"""The control plane of the quorum design for replicas and client APIs."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.config_values import Voter
-from cluster_impl.designs.quorum.broker.control_plane import QuorumControlPlane
-from cluster_impl.designs.quorum.broker.finder import ControllerFinder
-from cluster_impl.designs.quorum.broker.lifecycle import Answer, Lifecycle
-from cluster_impl.designs.quorum.broker.link import ControllerLink
-from cluster_impl.designs.quorum.image import MetadataImage
-from cluster_impl.designs.quorum.states import BrokerState
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.config.values import Voter
+from fencepost.cluster_impl.designs.quorum.broker.control_plane import QuorumControlPlane
+from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from fencepost.cluster_impl.designs.quorum.broker.lifecycle import HeartbeatAnswer, LeaseLifecycle
+from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
+from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
+from fencepost.cluster_impl.designs.quorum.image import MetadataImage
+from fencepost.cluster_impl.replication.control_plane import (
     ControlPlane,
     IsrAccepted,
     IsrOutcome,
@@ -23,12 +23,12 @@ from cluster_impl.replication.control_plane import (
     IsrUnknown,
     ProducerIdsUnavailable,
 )
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.server import CloseConnection, Request
-from tests.cluster_impl.designs.quorum.broker.scripted import Scripted, controllers
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.server import CloseConnection, Request
+from tests.cluster_impl.designs.quorum.broker.scripted_controllers import ScriptedController, controllers
 
 PROPOSAL = IsrProposal(topic="t", topic_id=UUID(int=1), partition=0, leader_epoch=3, isr=(4, 5), version=3)
 
@@ -37,9 +37,9 @@ def broker(
     voters: list[Voter], request_timeout: float = 5.0, epoch: int = 7, finder: ControllerFinder | None = None
 ) -> QuorumControlPlane:
     finder = finder or ControllerFinder(voters)
-    lifecycle = Lifecycle()
-    lifecycle.answered(lifecycle.next_heartbeat(0), Answer(Error.NONE, BrokerState.FENCED, epoch, 10), 0)
-    link, forward_link = (ControllerLink(finder, Hosts(), "broker-4", 5.0) for _ in range(2))
+    lifecycle = LeaseLifecycle()
+    lifecycle.answered(lifecycle.next_heartbeat(0), HeartbeatAnswer(Error.NONE, FenceState.FENCED, epoch, 10), 0)
+    link, forward_link = (ActiveControllerLink(finder, Hosts(), "broker-4", 5.0) for _ in range(2))
     return QuorumControlPlane(4, "cluster", lifecycle, MetadataImage(), link, forward_link, finder, request_timeout)
 
 
@@ -48,9 +48,9 @@ def accepted(request: Request) -> Message:
     return m.AlterIsrResponse(topics=[m.AlterIsrResponse.TopicData(name="t", partitions=[partition])])
 
 
-def refused(error: Error) -> Scripted:
+def refused(error: Error) -> ScriptedController:
     partition = m.AlterIsrResponse.PartitionData(error_code=error)
-    return Scripted(
+    return ScriptedController(
         lambda _: m.AlterIsrResponse(topics=[m.AlterIsrResponse.TopicData(name="t", partitions=[partition])])
     )
 
@@ -73,7 +73,7 @@ async def never(request: Request) -> Message:
     raise AssertionError
 
 
-def propose(*scripted: Scripted, request_timeout: float = 5.0) -> IsrOutcome:
+def propose(*scripted: ScriptedController, request_timeout: float = 5.0) -> IsrOutcome:
     async def run() -> IsrOutcome:
         async with controllers(*scripted) as voters:
             return await broker(voters, request_timeout).alter_isr(PROPOSAL)
@@ -87,7 +87,7 @@ def test_it_is_a_control_plane() -> None:
 
 
 def test_an_accepted_isr_change_names_the_broker_epoch_and_the_version_it_is_based_on() -> None:
-    active = Scripted(accepted)
+    active = ScriptedController(accepted)
     assert propose(active) == IsrAccepted(isr=(4, 5), leader_epoch=4, version=4)
     request = active.asked[0]
     assert isinstance(request, m.AlterIsrRequest)
@@ -99,7 +99,7 @@ def test_an_accepted_isr_change_names_the_broker_epoch_and_the_version_it_is_bas
 @pytest.mark.parametrize("wrong", [not_active, closes])
 def test_an_isr_change_goes_to_the_next_controller_if_one_is_not_active_or_breaks_off(wrong: object) -> None:
     assert callable(wrong)
-    assert isinstance(propose(Scripted(wrong), Scripted(accepted)), IsrAccepted)
+    assert isinstance(propose(ScriptedController(wrong), ScriptedController(accepted)), IsrAccepted)
 
 
 @pytest.mark.parametrize("error", [Error.INVALID_UPDATE_VERSION, Error.FENCED_LEADER_EPOCH, Error.INELIGIBLE_REPLICA])
@@ -108,20 +108,20 @@ def test_a_refused_isr_change_is_refused_with_the_controllers_error(error: Error
 
 
 def test_a_stale_broker_epoch_refuses_the_whole_request() -> None:
-    stale = Scripted(lambda _: m.AlterIsrResponse(error_code=Error.STALE_BROKER_EPOCH))
+    stale = ScriptedController(lambda _: m.AlterIsrResponse(error_code=Error.STALE_BROKER_EPOCH))
     assert propose(stale) == IsrRefused(Error.STALE_BROKER_EPOCH)
 
 
 @pytest.mark.parametrize("answer", [not_active, never])
 def test_without_an_answer_in_time_the_outcome_of_an_isr_change_is_unknown(answer: object) -> None:
     assert callable(answer)
-    assert isinstance(propose(Scripted(answer), request_timeout=0.2), IsrUnknown)
+    assert isinstance(propose(ScriptedController(answer), request_timeout=0.2), IsrUnknown)
 
 
 REQUEST = m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="t")], timeout_ms=5000)
 
 
-def forward(*scripted: Scripted, timeout_ms: int = 5000) -> Message:
+def forward(*scripted: ScriptedController, timeout_ms: int = 5000) -> Message:
     async def run() -> Message:
         async with controllers(*scripted) as voters:
             request = m.CreateTopicsRequest(topics=REQUEST.topics, timeout_ms=timeout_ms)
@@ -137,15 +137,15 @@ def created(request: Request) -> Message:
 @pytest.mark.parametrize("wrong", [not_active, closes])
 def test_a_forwarded_request_finds_the_controller_that_is_active_now(wrong: object) -> None:
     assert callable(wrong)
-    reply = forward(Scripted(wrong), Scripted(created))
+    reply = forward(ScriptedController(wrong), ScriptedController(created))
     assert isinstance(reply, m.CreateTopicsResponse)
     assert reply.topics[0].error_code == Error.NONE
 
 
-def test_a_request_that_waits_for_one_controller_goes_to_another_that_is_found_to_be_active() -> None:
+async def test_a_request_that_waits_for_one_controller_goes_to_another_that_is_found_to_be_active() -> None:
     async def run() -> Message:
-        silent = Scripted(never)
-        async with controllers(silent, Scripted(created)) as voters:
+        silent = ScriptedController(never)
+        async with controllers(silent, ScriptedController(created)) as voters:
             finder = ControllerFinder(voters)
             finder.learned(1)
             forwarding = asyncio.create_task(broker(voters, finder=finder).forward(REQUEST, 7))
@@ -155,14 +155,16 @@ def test_a_request_that_waits_for_one_controller_goes_to_another_that_is_found_t
             finder.learned(2)
             return await forwarding
 
-    reply = asyncio.run(run())
+    reply = await run()
     assert isinstance(reply, m.CreateTopicsResponse)
     assert reply.topics[0].error_code == Error.NONE
 
 
-def test_an_isr_change_does_not_wait_behind_a_topic_that_the_controller_has_not_decided_yet() -> None:
+async def test_an_isr_change_does_not_wait_behind_a_topic_that_the_controller_has_not_decided_yet() -> None:
     async def run() -> IsrOutcome:
-        active = Scripted(lambda request: never(request) if request.api.name == "CreateTopics" else accepted(request))
+        active = ScriptedController(
+            lambda request: never(request) if request.api.name == "CreateTopics" else accepted(request)
+        )
         async with controllers(active) as voters:
             plane = broker(voters, request_timeout=1.0)
             forwarding = asyncio.create_task(plane.forward(REQUEST, 7))
@@ -174,18 +176,18 @@ def test_an_isr_change_does_not_wait_behind_a_topic_that_the_controller_has_not_
             forwarding.cancel()
             return outcome
 
-    assert isinstance(asyncio.run(run()), IsrAccepted)
+    assert isinstance(await run(), IsrAccepted)
 
 
-def test_with_no_active_controller_the_client_is_told_so_when_its_time_is_over() -> None:
-    reply = forward(Scripted(not_active), timeout_ms=1000)
+def test_with_no_active_controller_the_client_gets_an_error_when_its_time_is_over() -> None:
+    reply = forward(ScriptedController(not_active), timeout_ms=1000)
     assert isinstance(reply, m.CreateTopicsResponse)
     assert reply.topics[0].error_code == Error.NOT_CONTROLLER
 
 
-def test_with_no_answer_at_all_forwarding_times_out_with_a_sentence() -> None:
+def test_with_no_answer_at_all_forwarding_times_out_with_a_message() -> None:
     with pytest.raises(TimeoutError, match="did not answer CreateTopics"):
-        forward(Scripted(never), timeout_ms=200)
+        forward(ScriptedController(never), timeout_ms=200)
 
 
 def test_producer_ids_do_not_repeat_within_an_epoch_nor_across_epochs() -> None:

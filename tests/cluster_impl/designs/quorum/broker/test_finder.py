@@ -1,11 +1,11 @@
-"""Which controller a broker asks next."""
+"""The choice of the controller that a broker asks next."""
 
 from __future__ import annotations
 
 import pytest
 
-from cluster_impl.config_values import Voter
-from cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from fencepost.cluster_impl.config.values import Voter
+from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
 
 VOTERS = [Voter(number, f"node-{number}", 9090) for number in (1, 2, 3)]
 
@@ -20,7 +20,7 @@ def test_without_a_belief_it_goes_round_the_configured_controllers() -> None:
     assert asked == [1, 2, 3, 1]
 
 
-def test_it_believes_what_it_was_told_last_until_that_fails() -> None:
+def test_it_believes_what_was_reported_last_until_that_fails() -> None:
     finder = ControllerFinder(VOTERS)
     finder.learned(3)
     finder.learned(2)

@@ -1,4 +1,4 @@
-"""A broker's heartbeats on real sockets: what it does with answers, silence, and controllers that are not active."""
+"""A broker's heartbeats on real sockets: responses, silence, and controllers that are not active."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from cluster_impl.config_values import Listener, Voter
-from cluster_impl.designs.quorum.broker.finder import ControllerFinder
-from cluster_impl.designs.quorum.broker.heartbeats import Heartbeats, Pace
-from cluster_impl.designs.quorum.broker.lifecycle import Lifecycle
-from cluster_impl.designs.quorum.broker.link import ControllerLink
-from cluster_impl.designs.quorum.states import BrokerState
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.server import Request
-from tests.cluster_impl.designs.quorum.broker.scripted import Scripted, controllers
+from fencepost.cluster_impl.config.values import Listener, Voter
+from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from fencepost.cluster_impl.designs.quorum.broker.heartbeats import LeaseHeartbeats
+from fencepost.cluster_impl.designs.quorum.broker.lifecycle import LeaseLifecycle
+from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
+from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
+from fencepost.cluster_impl.designs.shared.heartbeats import HeartbeatTiming
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.server import Request
+from tests.cluster_impl.designs.quorum.broker.scripted_controllers import ScriptedController, controllers
 
 LEASE_MS = 60_000
 
 
-def leased(request: Request, state: BrokerState, epoch: int = 7, lease_ms: int = LEASE_MS) -> Message:
+def leased(request: Request, state: FenceState, epoch: int = 7, lease_ms: int = LEASE_MS) -> Message:
     body = request.body
     assert isinstance(body, m.BrokerHeartbeatRequest)
     end = body.lease_start_time_ms + lease_ms
@@ -35,13 +36,13 @@ def leased(request: Request, state: BrokerState, epoch: int = 7, lease_ms: int =
 
 
 def active_controller(request: Request) -> Message:
-    """Grants epoch 7 to INITIAL, says ACTIVE to who has reached offset 7, and lets go who wants to stop."""
+    """Grants epoch 7 to INITIAL, answers ACTIVE from offset 7 on, and grants every shutdown."""
     body = request.body
     assert isinstance(body, m.BrokerHeartbeatRequest)
-    if body.target_state == BrokerState.SHUTDOWN:
-        return leased(request, BrokerState.SHUTDOWN, lease_ms=0)
-    caught_up = body.target_state == BrokerState.ACTIVE and body.cur_metadata_offset >= 7
-    return leased(request, BrokerState.ACTIVE if caught_up else BrokerState.FENCED)
+    if body.target_state == FenceState.SHUTDOWN:
+        return leased(request, FenceState.SHUTDOWN, lease_ms=0)
+    caught_up = body.target_state == FenceState.ACTIVE and body.cur_metadata_offset >= 7
+    return leased(request, FenceState.ACTIVE if caught_up else FenceState.FENCED)
 
 
 def not_active(active: int) -> Callable[[Request], Message]:
@@ -49,7 +50,7 @@ def not_active(active: int) -> Callable[[Request], Message]:
 
 
 @dataclass
-class Broker:
+class BrokerUnderTest:
     voters: list[Voter]
     interval: float = 60.0
     timeout: float = 5.0
@@ -57,38 +58,38 @@ class Broker:
     epochs: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.lifecycle = Lifecycle()
+        self.lifecycle = LeaseLifecycle()
         finder = ControllerFinder(self.voters)
-        self.link = ControllerLink(finder, Hosts(), "broker-4", 5.0)
-        self.heartbeats = Heartbeats(
+        self.link = ActiveControllerLink(finder, Hosts(), "broker-4", 5.0)
+        self.heartbeats = LeaseHeartbeats(
             4,
             [Listener("CLIENT", "node-4", 40000)],
             self.lifecycle,
             self.link,
             finder,
-            Pace(self.interval, self.timeout),
+            HeartbeatTiming(self.interval, self.timeout),
             lambda: self.reached,
             lambda: self.epochs.append(self.lifecycle.epoch),
         )
 
-    async def until(self, condition: Callable[[Lifecycle], bool]) -> None:
+    async def until(self, condition: Callable[[LeaseLifecycle], bool]) -> None:
         async with asyncio.timeout(10):
             while not condition(self.lifecycle):  # noqa: ASYNC110  # a pure machine has no event to wait for
                 await asyncio.sleep(0.005)
 
 
-def active(lifecycle: Lifecycle) -> bool:
+def active(lifecycle: LeaseLifecycle) -> bool:
     return lifecycle.serving(time.monotonic())
 
 
-def granted(lifecycle: Lifecycle) -> bool:
+def granted(lifecycle: LeaseLifecycle) -> bool:
     return lifecycle.epoch == 7
 
 
-async def live(broker: Broker, story: Callable[[Broker], Awaitable[None]]) -> None:
+async def live(broker: BrokerUnderTest, scenario: Callable[[BrokerUnderTest], Awaitable[None]]) -> None:
     running = asyncio.create_task(broker.heartbeats.run())
     try:
-        await story(broker)
+        await scenario(broker)
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
@@ -96,127 +97,113 @@ async def live(broker: Broker, story: Callable[[Broker], Awaitable[None]]) -> No
         broker.link.close()
 
 
-def test_a_broker_becomes_active_as_soon_as_its_metadata_has_caught_up_not_an_interval_later() -> None:
-    async def run() -> None:
-        controller = Scripted(active_controller)
-        async with controllers(controller) as voters:
+async def test_a_broker_becomes_active_as_soon_as_its_metadata_has_caught_up_not_an_interval_later() -> None:
+    controller = ScriptedController(active_controller)
+    async with controllers(controller) as voters:
 
-            async def story(broker: Broker) -> None:
-                await broker.until(granted)
-                assert broker.epochs == [7]
-                assert not active(broker.lifecycle)
-                broker.reached = 7
-                broker.heartbeats.metadata_advanced()
-                await broker.until(active)
+        async def scenario(broker: BrokerUnderTest) -> None:
+            await broker.until(granted)
+            assert broker.epochs == [7]
+            assert not active(broker.lifecycle)
+            broker.reached = 7
+            broker.heartbeats.metadata_advanced()
+            await broker.until(active)
 
-            await live(Broker(voters), story)
-        first = controller.asked[0]
-        assert isinstance(first, m.BrokerHeartbeatRequest)
-        assert (first.target_state, first.broker_epoch) == (BrokerState.INITIAL, -1)
-        assert (first.listeners[0].host, first.listeners[0].port) == ("node-4", 40000 - 65536)
-
-    asyncio.run(run())
+        await live(BrokerUnderTest(voters), scenario)
+    first = controller.asked[0]
+    assert isinstance(first, m.BrokerHeartbeatRequest)
+    assert (first.target_state, first.broker_epoch) == (FenceState.INITIAL, -1)
+    assert (first.listeners[0].host, first.listeners[0].port) == ("node-4", 40000 - 65536)
 
 
-def test_a_controller_that_is_not_active_names_the_one_that_is() -> None:
-    async def run() -> None:
-        standby, unasked, chosen = Scripted(not_active(3)), Scripted(not_active(-1)), Scripted(active_controller)
-        async with controllers(standby, unasked, chosen) as voters:
+async def test_a_controller_that_is_not_active_names_the_one_that_is() -> None:
+    standby, unasked, chosen = (
+        ScriptedController(not_active(3)),
+        ScriptedController(not_active(-1)),
+        ScriptedController(active_controller),
+    )
+    async with controllers(standby, unasked, chosen) as voters:
 
-            async def story(broker: Broker) -> None:
-                await broker.until(granted)
+        async def scenario(broker: BrokerUnderTest) -> None:
+            await broker.until(granted)
 
-            await live(Broker(voters), story)
-        assert (len(standby.asked), len(unasked.asked)) == (1, 0)
-
-    asyncio.run(run())
+        await live(BrokerUnderTest(voters), scenario)
+    assert (len(standby.asked), len(unasked.asked)) == (1, 0)
 
 
 @pytest.mark.requirement("D631-05")
-def test_a_heartbeat_that_is_not_answered_in_time_is_given_up_and_its_late_answer_never_counts() -> None:
-    async def run() -> None:
-        release = asyncio.Event()
+async def test_a_heartbeat_that_is_not_answered_in_time_is_given_up_and_its_late_answer_never_counts() -> None:
+    release = asyncio.Event()
 
-        async def late(request: Request) -> Message:
-            await release.wait()
-            return leased(request, BrokerState.FENCED, epoch=6)
+    async def late(request: Request) -> Message:
+        await release.wait()
+        return leased(request, FenceState.FENCED, epoch=6)
 
-        silent, other = Scripted(late), Scripted(active_controller)
-        async with controllers(silent, other) as voters:
+    silent, other = ScriptedController(late), ScriptedController(active_controller)
+    async with controllers(silent, other) as voters:
 
-            async def story(broker: Broker) -> None:
-                await broker.until(granted)
-                release.set()
-                seen = len(other.asked)
-                await broker.until(lambda _: len(other.asked) > seen + 2)
-                assert broker.lifecycle.epoch == 7
+        async def scenario(broker: BrokerUnderTest) -> None:
+            await broker.until(granted)
+            release.set()
+            seen = len(other.asked)
+            await broker.until(lambda _: len(other.asked) > seen + 2)
+            assert broker.lifecycle.epoch == 7
 
-            await live(Broker(voters, interval=0.02, timeout=1.0), story)
-        assert len(silent.asked) == 1
-
-    asyncio.run(run())
+        await live(BrokerUnderTest(voters, interval=0.02, timeout=1.0), scenario)
+    assert len(silent.asked) == 1
 
 
-def test_a_lease_that_is_not_renewed_ends_and_the_next_heartbeats_say_fenced() -> None:
-    async def run() -> None:
-        def grants_a_short_lease_once(request: Request) -> Message:
-            body = request.body
-            assert isinstance(body, m.BrokerHeartbeatRequest)
-            if body.target_state == BrokerState.INITIAL:
-                return leased(request, BrokerState.FENCED, lease_ms=200)
-            return not_active(-1)(request)
+async def test_a_lease_that_is_not_renewed_ends_and_the_next_heartbeats_say_fenced() -> None:
+    def grants_a_short_lease_once(request: Request) -> Message:
+        body = request.body
+        assert isinstance(body, m.BrokerHeartbeatRequest)
+        if body.target_state == FenceState.INITIAL:
+            return leased(request, FenceState.FENCED, lease_ms=200)
+        return not_active(-1)(request)
 
-        controller = Scripted(grants_a_short_lease_once)
-        async with controllers(controller) as voters:
+    controller = ScriptedController(grants_a_short_lease_once)
+    async with controllers(controller) as voters:
 
-            async def story(broker: Broker) -> None:
-                await broker.until(granted)
-                await broker.until(lambda lifecycle: lifecycle.lease_ends_at is None)
-                seen = len(controller.asked)
-                await broker.until(lambda _: len(controller.asked) > seen + 1)
-                last = controller.asked[-1]
-                assert isinstance(last, m.BrokerHeartbeatRequest)
-                assert (last.target_state, last.broker_epoch) == (BrokerState.FENCED, 7)
+        async def scenario(broker: BrokerUnderTest) -> None:
+            await broker.until(granted)
+            await broker.until(lambda lifecycle: lifecycle.fences_at is None)
+            seen = len(controller.asked)
+            await broker.until(lambda _: len(controller.asked) > seen + 1)
+            last = controller.asked[-1]
+            assert isinstance(last, m.BrokerHeartbeatRequest)
+            assert (last.target_state, last.broker_epoch) == (FenceState.FENCED, 7)
 
-            await live(Broker(voters, interval=0.02), story)
-
-    asyncio.run(run())
+        await live(BrokerUnderTest(voters, interval=0.02), scenario)
 
 
 @pytest.mark.requirement("K631-35", "K631-45")
-def test_a_stopping_broker_asks_for_shutdown_at_once_and_ends_when_it_is_granted() -> None:
-    async def run() -> None:
-        controller = Scripted(active_controller)
-        async with controllers(controller) as voters:
-            broker = Broker(voters, reached=7)
-            running = asyncio.create_task(broker.heartbeats.run())
-            await broker.until(active)
-            broker.heartbeats.stop()
-            async with asyncio.timeout(5):
-                await running
-            assert broker.lifecycle.state is BrokerState.SHUTDOWN
-            broker.link.close()
-
-    asyncio.run(run())
+async def test_a_stopping_broker_asks_for_shutdown_at_once_and_ends_when_it_is_granted() -> None:
+    controller = ScriptedController(active_controller)
+    async with controllers(controller) as voters:
+        broker = BrokerUnderTest(voters, reached=7)
+        running = asyncio.create_task(broker.heartbeats.run())
+        await broker.until(active)
+        broker.heartbeats.stop()
+        async with asyncio.timeout(5):
+            await running
+        assert broker.lifecycle.state is FenceState.SHUTDOWN
+        broker.link.close()
 
 
-def test_a_stopping_broker_that_lost_its_id_ends_without_a_grant() -> None:
-    async def run() -> None:
-        def stale(request: Request) -> Message:
-            body = request.body
-            assert isinstance(body, m.BrokerHeartbeatRequest)
-            if body.target_state == BrokerState.INITIAL:
-                return active_controller(request)
-            return m.BrokerHeartbeatResponse(error_code=Error.STALE_BROKER_EPOCH, active_controller_id=1)
+async def test_a_stopping_broker_that_lost_its_id_ends_without_a_grant() -> None:
+    def stale(request: Request) -> Message:
+        body = request.body
+        assert isinstance(body, m.BrokerHeartbeatRequest)
+        if body.target_state == FenceState.INITIAL:
+            return active_controller(request)
+        return m.BrokerHeartbeatResponse(error_code=Error.STALE_BROKER_EPOCH, active_controller_id=1)
 
-        async with controllers(Scripted(stale)) as voters:
-            broker = Broker(voters, reached=7)
-            running = asyncio.create_task(broker.heartbeats.run())
-            await broker.until(granted)
-            broker.heartbeats.stop()
-            async with asyncio.timeout(5):
-                await running
-            assert broker.lifecycle.state is BrokerState.FENCED
-            broker.link.close()
-
-    asyncio.run(run())
+    async with controllers(ScriptedController(stale)) as voters:
+        broker = BrokerUnderTest(voters, reached=7)
+        running = asyncio.create_task(broker.heartbeats.run())
+        await broker.until(granted)
+        broker.heartbeats.stop()
+        async with asyncio.timeout(5):
+            await running
+        assert broker.lifecycle.state is FenceState.FENCED
+        broker.link.close()

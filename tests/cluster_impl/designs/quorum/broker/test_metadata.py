@@ -1,39 +1,43 @@
-"""What a broker's data plane is told of the metadata, and when."""
+"""The metadata that a broker's data plane gets, and when."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 import pytest
 
-from cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
-from cluster_impl.replication.control_plane import Change, PartitionAssignment, TopicPartition
-from cluster_impl.replication.progress import Progress
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.records import encode_record
+from fencepost.cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
+from fencepost.cluster_impl.designs.quorum.image import MetadataImage
+from fencepost.cluster_impl.replication.control_plane import Change, PartitionAssignment, TopicPartition
+from fencepost.cluster_impl.replication.progress import Progress
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.records import encode_record
 
 TOPIC = UUID(int=1)
 
 
-class Broker:
-    """Broker 4 with a data plane that notes what it was told, as (leader, leader epoch) or `removed`."""
+class BrokerUnderTest:
+    """Broker 4 with a data plane that records changes, as (leader, leader epoch) or `removed`."""
 
     def __init__(self) -> None:
         self.epoch = -1
-        self.told: list[tuple[int, int] | str] = []
-        self.metadata = BrokerMetadata(4, lambda: self.epoch)
-        self.metadata.attach(self)
+        self.applied: list[tuple[int, int] | str] = []
+        self.kept: list[list[str]] = []
+        self.metadata = BrokerMetadata(4, lambda: self.epoch, MetadataImage(), self, self._remove_strays)
         self._offset = 0
+
+    def _remove_strays(self, kept: Collection[TopicPartition]) -> None:
+        self.kept.append(sorted(map(str, kept)))
 
     def apply(self, changes: Sequence[Change]) -> Mapping[TopicPartition, Error]:
         for change in changes:
             if isinstance(change, PartitionAssignment):
-                self.told.append((change.leader, change.leader_epoch))
+                self.applied.append((change.leader, change.leader_epoch))
             else:
-                self.told.append("removed")
+                self.applied.append("removed")
         return {}
 
     def progress(self, name: TopicPartition) -> Progress | None:
@@ -64,64 +68,64 @@ def led_by(leader: int, leader_epoch: int) -> m.IsrChangeRecord:
 
 
 @pytest.fixture
-def broker() -> Broker:
-    """A topic was made when another process was broker 4; this one has just started."""
-    broker = Broker()
+def broker() -> BrokerUnderTest:
+    """A topic was created when another process was broker 4; this one has just started."""
+    broker = BrokerUnderTest()
     broker.fetch(registered(0), m.TopicRecord(name="t", topic_id=TOPIC), partition([4, 5], leader=4))
     return broker
 
 
-def test_nothing_is_told_of_the_time_of_an_earlier_process(broker: Broker) -> None:
-    assert broker.told == []
+def test_nothing_is_applied_of_the_time_of_an_earlier_process(broker: BrokerUnderTest) -> None:
+    assert broker.applied == []
     broker.granted(4)
-    assert broker.told == []
+    assert broker.applied == []
 
 
-def test_the_whole_state_is_told_once_it_contains_this_process_own_registration(broker: Broker) -> None:
+def test_the_whole_state_is_applied_once_it_contains_this_process_own_registration(broker: BrokerUnderTest) -> None:
     broker.granted(4)
     broker.fetch(led_by(5, 1), registered(4))
-    assert broker.told == [(5, 1)]
+    assert broker.applied == [(5, 1)]
 
 
 def test_a_registration_that_arrives_before_the_answer_to_the_heartbeat_is_used_once_that_is_known(
-    broker: Broker,
+    broker: BrokerUnderTest,
 ) -> None:
     broker.fetch(led_by(5, 1), registered(4))
-    assert broker.told == []
+    assert broker.applied == []
     broker.granted(4)
-    assert broker.told == [(5, 1)]
+    assert broker.applied == [(5, 1)]
 
 
 @pytest.mark.requirement("K631-52")
-def test_then_each_change_is_told_and_the_end_of_the_own_lease_as_well(broker: Broker) -> None:
+def test_then_each_change_is_applied_and_the_end_of_the_own_lease_as_well(broker: BrokerUnderTest) -> None:
     broker.granted(4)
     broker.fetch(led_by(5, 1), registered(4))
     broker.fetch(led_by(4, 2))
     broker.fetch(led_by(5, 3), m.DeleteBrokerRecord(id=4))
-    assert broker.told == [(5, 1), (4, 2), (5, 3)]
+    assert broker.applied == [(5, 1), (4, 2), (5, 3)]
 
 
-def test_a_process_that_lost_its_id_is_not_told_what_the_other_one_leads(broker: Broker) -> None:
+def test_a_process_that_lost_its_id_does_not_apply_what_the_other_one_leads(broker: BrokerUnderTest) -> None:
     broker.granted(4)
     broker.fetch(led_by(5, 1), registered(4))
     broker.fetch(registered(9))
     broker.fetch(led_by(4, 2))
-    assert broker.told == [(5, 1)]
+    assert broker.applied == [(5, 1)]
     broker.fetch(led_by(5, 3), m.DeleteBrokerRecord(id=4))
     broker.granted(20)
     broker.fetch(registered(20))
-    assert broker.told == [(5, 1), (5, 3)]
+    assert broker.applied == [(5, 1), (5, 3)]
 
 
-def test_partitions_of_others_are_not_told() -> None:
-    broker = Broker()
+def test_partitions_of_others_are_not_applied() -> None:
+    broker = BrokerUnderTest()
     broker.granted(0)
     broker.fetch(registered(0), m.TopicRecord(name="t", topic_id=TOPIC), partition([5, 6], leader=5))
-    assert broker.told == []
+    assert broker.applied == []
 
 
 @pytest.mark.parametrize("lost_the_id_meanwhile", [False, True])
-def test_a_deleted_topic_is_removed_from_who_was_told_of_it(broker: Broker, lost_the_id_meanwhile: bool) -> None:
+def test_a_deleted_topic_is_removed_where_it_was_applied(broker: BrokerUnderTest, lost_the_id_meanwhile: bool) -> None:
     broker.granted(4)
     broker.fetch(led_by(5, 1), registered(4))
     if lost_the_id_meanwhile:
@@ -130,4 +134,34 @@ def test_a_deleted_topic_is_removed_from_who_was_told_of_it(broker: Broker, lost
     if lost_the_id_meanwhile:
         broker.granted(20)
         broker.fetch(registered(20))
-    assert broker.told == [(5, 1), "removed"]
+    assert broker.applied == [(5, 1), "removed"]
+
+
+@pytest.mark.requirement("K631-68")
+def test_replicas_on_disk_that_no_metadata_assigns_are_strays_once_the_registration_is_this_process_own(
+    broker: BrokerUnderTest,
+) -> None:
+    broker.granted(4)
+    broker.fetch(m.DeleteTopicRecord(name=TOPIC))
+    assert broker.kept == []
+    broker.fetch(registered(4))
+    assert broker.kept == [[]]
+
+
+def test_an_assigned_replica_is_no_stray(broker: BrokerUnderTest) -> None:
+    broker.granted(4)
+    broker.fetch(registered(4))
+    broker.fetch(led_by(5, 1))
+    assert broker.kept == [["t-0"]]
+
+
+@pytest.mark.requirement("K631-20")
+def test_tagged_fields_that_this_software_does_not_know_are_ignored() -> None:
+    """Newer software may have written them."""
+    broker = BrokerUnderTest()
+    broker.granted(0)
+    newer: list[Message] = [registered(0), m.TopicRecord(name="t", topic_id=TOPIC), partition([4, 5], leader=4)]
+    for record in newer:
+        record.unknown_tags = {0: b"a field", 9: b""}
+    broker.fetch(*newer)
+    assert broker.applied == [(4, 0)]

@@ -1,4 +1,4 @@
-"""A controller over a Raft node whose commits and confirmations a test hands out: when an answer may be shown."""
+"""A controller over a Raft node whose commits and confirmations the test controls: when a response may be sent."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from typing import Any, cast
 
 import pytest
 
-from cluster_impl.designs.quorum.controller.controller import Controller
-from cluster_impl.designs.quorum.controller.topics import TopicDefaults
-from cluster_impl.designs.quorum.raft.core import NotLeader
-from cluster_impl.designs.quorum.raft.node import LostLeadership
-from cluster_impl.designs.quorum.states import BrokerState
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.records import decode_record
-from cluster_impl.wire.registry import QUORUM_CONTROLLER
-from cluster_impl.wire.server import Request
+from fencepost.cluster_impl.config.data_plane import TopicDefaults
+from fencepost.cluster_impl.designs.quorum.controller import controller as controller_module
+from fencepost.cluster_impl.designs.quorum.controller import topics
+from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
+from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
+from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader
+from fencepost.cluster_impl.designs.quorum.raft.node import LostLeadership
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.records import decode_record
+from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
+from fencepost.cluster_impl.wire.server import Request
 
 
 class Quorum:
-    """Raft as a controller sees it: nothing is committed or confirmed before the test says so."""
+    """Raft for a controller: the test decides when records are committed and leadership is confirmed."""
 
     def __init__(self) -> None:
         self.log: list[bytes] = []
@@ -58,7 +60,7 @@ class Quorum:
         if not condition():
             raise LostLeadership("lost the leadership")
 
-    async def commit(self, controller: Controller) -> None:
+    async def commit(self, controller: QuorumController) -> None:
         controller.on_commit([(offset, self.log[offset]) for offset in range(self.stable, len(self.log))])
         self.stable = len(self.log)
         await self.notify()
@@ -73,19 +75,18 @@ class Quorum:
 
 
 class Cluster:
-    """Controller 1 of three, active from the start unless it is told to stand by."""
+    """Controller 1 of three with its Raft node; active after `elect`."""
 
     def __init__(self, lease: float = 60.0) -> None:
         self.quorum = Quorum()
-        self.controller = Controller(1, frozenset({1, 2, 3}), lease, TopicDefaults(1, 1))
-        self.controller.attach(self.quorum)
+        self.controller = QuorumController(1, frozenset({1, 2, 3}), lease, TopicDefaults(1, 1), self.quorum)
 
     def elect(self) -> None:
         self.controller.on_leader(1, self.quorum.epoch)
         self.controller.on_elected(self.quorum.epoch)
 
     async def depose(self, successor: int) -> None:
-        """Another one takes over; what was not committed is truncated."""
+        """Let another controller take over; uncommitted records are truncated."""
         del self.quorum.log[self.quorum.stable :]
         self.quorum.leading = False
         self.controller.on_resigned()
@@ -98,27 +99,27 @@ class Cluster:
         answer = self.controller.handlers[api.key](request)
         return asyncio.create_task(cast("Coroutine[Any, Any, Message]", answer))
 
-    def beat(self, target: BrokerState, epoch: int = -1, reached: int = 1000) -> asyncio.Task[Message]:
+    def beat(self, target: FenceState, epoch: int = -1, reached: int = 1000) -> asyncio.Task[Message]:
         body = m.BrokerHeartbeatRequest(
             target_state=target, broker_id=4, broker_epoch=epoch, cur_metadata_offset=reached
         )
         return self.ask(body)
 
     async def join(self) -> int:
-        """Register broker 4 and make it active; its epoch."""
-        registering = self.beat(BrokerState.INITIAL)
+        """Register broker 4 and make it active; return its epoch."""
+        registering = self.beat(FenceState.INITIAL)
         await settled()
         await self.quorum.commit(self.controller)
         epoch = heartbeat(await registering).broker_epoch
-        activating = self.beat(BrokerState.ACTIVE, epoch)
+        activating = self.beat(FenceState.ACTIVE, epoch)
         await settled()
         await self.quorum.confirm()
-        assert heartbeat(await activating).next_state == BrokerState.ACTIVE
+        assert heartbeat(await activating).next_state == FenceState.ACTIVE
         return epoch
 
 
 async def settled() -> None:
-    """Let every task go as far as it can."""
+    """Let every task run until it waits."""
     for _ in range(20):
         await asyncio.sleep(0)
 
@@ -129,150 +130,124 @@ def heartbeat(reply: Message) -> m.BrokerHeartbeatResponse:
 
 
 @pytest.mark.requirement("K631-16")
-def test_a_granted_epoch_is_not_shown_before_its_record_is_committed() -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.elect()
-        reply = cluster.beat(BrokerState.INITIAL)
-        await settled()
-        assert len(cluster.quorum.log) == 1
-        assert not reply.done()
-        await cluster.quorum.commit(cluster.controller)
-        assert heartbeat(await reply).broker_epoch == 0
-
-    asyncio.run(run())
+async def test_a_granted_epoch_is_not_shown_before_its_record_is_committed() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    reply = cluster.beat(FenceState.INITIAL)
+    await settled()
+    assert len(cluster.quorum.log) == 1
+    assert not reply.done()
+    await cluster.quorum.commit(cluster.controller)
+    assert heartbeat(await reply).broker_epoch == 0
 
 
 @pytest.mark.requirement("D631-03")
-def test_a_renewal_waits_for_a_majority_asked_after_it_arrived() -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.elect()
-        epoch = await cluster.join()
-        rounds = cluster.quorum.rounds
-        reply = cluster.beat(BrokerState.ACTIVE, epoch)
-        await settled()
-        assert cluster.quorum.rounds == rounds + 1
-        assert not reply.done()
-        await cluster.quorum.confirm()
-        assert heartbeat(await reply).error_code == Error.NONE
-
-    asyncio.run(run())
+async def test_a_renewal_waits_for_a_majority_asked_after_it_arrived() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    epoch = await cluster.join()
+    rounds = cluster.quorum.rounds
+    reply = cluster.beat(FenceState.ACTIVE, epoch)
+    await settled()
+    assert cluster.quorum.rounds == rounds + 1
+    assert not reply.done()
+    await cluster.quorum.confirm()
+    assert heartbeat(await reply).error_code == Error.NONE
 
 
 @pytest.mark.parametrize(
     ("target", "epoch_off_by"),
-    [(BrokerState.ACTIVE, 0), (BrokerState.ACTIVE, 1), (BrokerState.FENCED, 0), (BrokerState.SHUTDOWN, 0)],
+    [(FenceState.ACTIVE, 0), (FenceState.ACTIVE, 1), (FenceState.FENCED, 0), (FenceState.SHUTDOWN, 0)],
     ids=["renewal", "refusal", "new epoch", "shutdown"],
 )
-def test_a_deposed_controller_answers_nothing_but_not_controller(target: BrokerState, epoch_off_by: int) -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.elect()
-        epoch = await cluster.join()
-        reply = cluster.beat(target, epoch + epoch_off_by)
-        await settled()
-        await cluster.depose(successor=2)
-        answer = heartbeat(await reply)
-        assert (answer.error_code, answer.active_controller_id) == (Error.NOT_CONTROLLER, 2)
-        assert answer.lease_end_time_ms == 0
-
-    asyncio.run(run())
+async def test_a_deposed_controller_answers_nothing_but_not_controller(target: FenceState, epoch_off_by: int) -> None:
+    cluster = Cluster()
+    cluster.elect()
+    epoch = await cluster.join()
+    reply = cluster.beat(target, epoch + epoch_off_by)
+    await settled()
+    await cluster.depose(successor=2)
+    answer = heartbeat(await reply)
+    assert (answer.error_code, answer.active_controller_id) == (Error.NOT_CONTROLLER, 2)
+    assert answer.lease_end_time_ms == 0
 
 
-def test_a_refusal_that_rests_on_uncommitted_state_waits_for_its_commit() -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.elect()
-        epoch = await cluster.join()
-        newcomer, elder = cluster.beat(BrokerState.INITIAL), cluster.beat(BrokerState.ACTIVE, epoch)
-        await settled()
-        await cluster.quorum.confirm()
-        await settled()
-        assert not elder.done()
-        await cluster.quorum.commit(cluster.controller)
-        assert heartbeat(await elder).error_code == Error.STALE_BROKER_EPOCH
-        assert heartbeat(await newcomer).error_code == Error.NONE
-
-    asyncio.run(run())
+async def test_a_refusal_that_rests_on_uncommitted_state_waits_for_its_commit() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    epoch = await cluster.join()
+    duplicate, original = cluster.beat(FenceState.INITIAL), cluster.beat(FenceState.ACTIVE, epoch)
+    await settled()
+    await cluster.quorum.confirm()
+    await settled()
+    assert not original.done()
+    await cluster.quorum.commit(cluster.controller)
+    assert heartbeat(await original).error_code == Error.STALE_BROKER_EPOCH
+    assert heartbeat(await duplicate).error_code == Error.NONE
 
 
 @pytest.mark.requirement("K631-18")
-def test_what_was_not_committed_is_gone_when_the_controller_is_elected_again() -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.elect()
-        epoch = await cluster.join()
-        lost = cluster.beat(BrokerState.INITIAL)
-        await settled()
-        await cluster.depose(successor=2)
-        assert heartbeat(await lost).error_code == Error.NOT_CONTROLLER
-        cluster.quorum.leading = True
-        cluster.quorum.epoch = 3
-        cluster.elect()
-        reply = cluster.beat(BrokerState.ACTIVE, epoch)
-        await settled()
-        await cluster.quorum.confirm()
-        answer = heartbeat(await reply)
-        assert (answer.error_code, answer.next_state) == (Error.NONE, BrokerState.ACTIVE)
-
-    asyncio.run(run())
+async def test_what_was_not_committed_is_gone_when_the_controller_is_elected_again() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    epoch = await cluster.join()
+    lost = cluster.beat(FenceState.INITIAL)
+    await settled()
+    await cluster.depose(successor=2)
+    assert heartbeat(await lost).error_code == Error.NOT_CONTROLLER
+    cluster.quorum.leading = True
+    cluster.quorum.epoch = 3
+    cluster.elect()
+    reply = cluster.beat(FenceState.ACTIVE, epoch)
+    await settled()
+    await cluster.quorum.confirm()
+    answer = heartbeat(await reply)
+    assert (answer.error_code, answer.next_state) == (Error.NONE, FenceState.ACTIVE)
 
 
 @pytest.mark.requirement("K631-13", "K631-57")
-def test_a_standby_holds_the_committed_metadata_and_names_the_active_controller() -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.controller.on_leader(3, 1)
-        answer = heartbeat(await cluster.beat(BrokerState.INITIAL))
-        assert (answer.error_code, answer.active_controller_id) == (Error.NOT_CONTROLLER, 3)
-        assert answer.next_state == BrokerState.FENCED
-        others: list[Message] = [
-            m.AlterIsrRequest(broker_id=4),
-            m.ControllerHeartbeatRequest(controller_id=2),
-        ]
-        for body in others:
-            reply = await cluster.ask(body)
-            assert isinstance(reply, m.AlterIsrResponse | m.ControllerHeartbeatResponse)
-            assert reply.error_code == Error.NOT_CONTROLLER
-        assert cluster.quorum.log == []
-
-    asyncio.run(run())
+async def test_a_standby_holds_the_committed_metadata_and_names_the_active_controller() -> None:
+    cluster = Cluster()
+    cluster.controller.on_leader(3, 1)
+    answer = heartbeat(await cluster.beat(FenceState.INITIAL))
+    assert (answer.error_code, answer.active_controller_id) == (Error.NOT_CONTROLLER, 3)
+    assert answer.next_state == FenceState.FENCED
+    others: list[Message] = [
+        m.AlterIsrRequest(broker_id=4),
+        m.ControllerHeartbeatRequest(controller_id=2),
+    ]
+    for body in others:
+        reply = await cluster.ask(body)
+        assert isinstance(reply, m.AlterIsrResponse | m.ControllerHeartbeatResponse)
+        assert reply.error_code == Error.NOT_CONTROLLER
+    assert cluster.quorum.log == []
 
 
-def test_the_active_controller_hears_controllers_and_asks_for_no_snapshot() -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.elect()
-        reply = await cluster.ask(m.ControllerHeartbeatRequest(controller_id=2, last_snapshot_offset=0))
-        assert reply == m.ControllerHeartbeatResponse(start_snapshot=False)
-
-    asyncio.run(run())
+async def test_the_active_controller_hears_controllers_and_asks_for_no_snapshot() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    reply = await cluster.ask(m.ControllerHeartbeatRequest(controller_id=2, last_snapshot_offset=0))
+    assert reply == m.ControllerHeartbeatResponse(start_snapshot=False)
 
 
 @pytest.mark.requirement("K631-17")
-def test_an_isr_change_is_answered_only_after_its_commit() -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.elect()
-        epoch = await cluster.join()
-        creating = cluster.ask(create("t"))
-        await settled()
-        await cluster.quorum.commit(cluster.controller)
-        await creating
-        partition = m.AlterIsrRequest.PartitionData(
-            partition_index=0, leader_epoch=0, new_isr=[4], current_isr_version=0
-        )
-        topics = [m.AlterIsrRequest.TopicData(name="t", partitions=[partition])]
-        changing = cluster.ask(m.AlterIsrRequest(broker_id=4, broker_epoch=epoch, topics=topics))
-        await settled()
-        assert not changing.done()
-        await cluster.quorum.commit(cluster.controller)
-        reply = await changing
-        assert isinstance(reply, m.AlterIsrResponse)
-        assert reply.topics[0].partitions[0].current_isr_version == 1
-
-    asyncio.run(run())
+async def test_an_isr_change_is_answered_only_after_its_commit() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    epoch = await cluster.join()
+    creating = cluster.ask(create("t"))
+    await settled()
+    await cluster.quorum.commit(cluster.controller)
+    await creating
+    partition = m.AlterIsrRequest.PartitionData(partition_index=0, leader_epoch=0, new_isr=[4], current_isr_version=0)
+    topics = [m.AlterIsrRequest.TopicData(name="t", partitions=[partition])]
+    changing = cluster.ask(m.AlterIsrRequest(broker_id=4, broker_epoch=epoch, topics=topics))
+    await settled()
+    assert not changing.done()
+    await cluster.quorum.commit(cluster.controller)
+    reply = await changing
+    assert isinstance(reply, m.AlterIsrResponse)
+    assert reply.topics[0].partitions[0].current_isr_version == 1
 
 
 def create(name: str, timeout_ms: int = 60_000) -> m.CreateTopicsRequest:
@@ -286,76 +261,72 @@ async def error_of(creating: asyncio.Task[Message]) -> int:
     return reply.topics[0].error_code
 
 
-def test_a_topic_that_is_not_committed_in_the_clients_time_is_answered_as_timed_out() -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.elect()
-        await cluster.join()
-        assert await error_of(cluster.ask(create("t", timeout_ms=20))) == Error.REQUEST_TIMED_OUT
-
-    asyncio.run(run())
+async def test_a_topic_that_is_not_committed_in_the_clients_time_is_answered_as_timed_out() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    await cluster.join()
+    assert await error_of(cluster.ask(create("t", timeout_ms=20))) == Error.REQUEST_TIMED_OUT
 
 
-def test_a_topic_whose_commit_is_overtaken_by_a_successor_is_answered_as_not_the_controller() -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.elect()
-        await cluster.join()
-        creating = cluster.ask(create("t"))
-        await settled()
-        await cluster.depose(successor=2)
-        assert await error_of(creating) == Error.NOT_CONTROLLER
-
-    asyncio.run(run())
+async def test_a_topic_whose_commit_is_overtaken_by_a_successor_is_answered_as_not_the_controller() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    await cluster.join()
+    creating = cluster.ask(create("t"))
+    await settled()
+    await cluster.depose(successor=2)
+    assert await error_of(creating) == Error.NOT_CONTROLLER
 
 
 @pytest.mark.requirement("D631-26")
-def test_a_topic_waits_until_a_new_controller_has_heard_enough_brokers() -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.elect()
-        epoch = await cluster.join()
-        await cluster.depose(successor=2)
-        cluster.quorum.leading = True
-        cluster.elect()
-        creating = cluster.ask(create("t"))
-        await asyncio.sleep(0.2)
-        assert len(cluster.quorum.log) == 1
-        heard = cluster.beat(BrokerState.ACTIVE, epoch)
-        await settled()
-        await cluster.quorum.confirm()
-        await heard
-        async with asyncio.timeout(60):
-            while len(cluster.quorum.log) == 1:  # noqa: ASYNC110  # the log is a plain list
-                await asyncio.sleep(0.005)
-        await cluster.quorum.commit(cluster.controller)
-        assert await error_of(creating) == Error.NONE
+async def test_a_topic_waits_until_a_new_controller_has_heard_enough_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
+    attempts = 0
 
-    asyncio.run(run())
+    def counted(*arguments: Any) -> Any:
+        nonlocal attempts
+        attempts += 1
+        return topics.create_topics(*arguments)
 
+    monkeypatch.setattr(controller_module, "create_topics", counted)
 
-def test_a_topic_for_which_no_broker_is_heard_in_the_clients_time_is_answered_as_timed_out() -> None:
-    async def run() -> None:
-        cluster = Cluster()
-        cluster.elect()
-        await cluster.join()
-        await cluster.depose(successor=2)
-        cluster.quorum.leading = True
-        cluster.elect()
-        assert await error_of(cluster.ask(create("t", timeout_ms=20))) == Error.REQUEST_TIMED_OUT
-        assert len(cluster.quorum.log) == 1
-
-    asyncio.run(run())
+    cluster = Cluster()
+    cluster.elect()
+    epoch = await cluster.join()
+    await cluster.depose(successor=2)
+    cluster.quorum.leading = True
+    cluster.elect()
+    creating = cluster.ask(create("t"))
+    async with asyncio.timeout(60):
+        while attempts < 2:  # noqa: ASYNC110  # the count is a plain number
+            await asyncio.sleep(0.005)
+    assert len(cluster.quorum.log) == 1
+    heard = cluster.beat(FenceState.ACTIVE, epoch)
+    await settled()
+    await cluster.quorum.confirm()
+    await heard
+    async with asyncio.timeout(60):
+        while len(cluster.quorum.log) == 1:  # noqa: ASYNC110  # the log is a plain list
+            await asyncio.sleep(0.005)
+    await cluster.quorum.commit(cluster.controller)
+    assert await error_of(creating) == Error.NONE
 
 
-def test_a_lease_that_is_not_renewed_ends_without_any_request() -> None:
-    async def run() -> None:
-        cluster = Cluster(lease=0.5)
-        cluster.elect()
-        await cluster.join()
-        async with asyncio.timeout(60):
-            while len(cluster.quorum.log) < 2:  # noqa: ASYNC110  # the log is a plain list
-                await asyncio.sleep(0.005)
-        assert decode_record(cluster.quorum.log[1]) == m.DeleteBrokerRecord(id=4)
+async def test_a_topic_for_which_no_broker_is_heard_in_the_clients_time_is_answered_as_timed_out() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    await cluster.join()
+    await cluster.depose(successor=2)
+    cluster.quorum.leading = True
+    cluster.elect()
+    assert await error_of(cluster.ask(create("t", timeout_ms=20))) == Error.REQUEST_TIMED_OUT
+    assert len(cluster.quorum.log) == 1
 
-    asyncio.run(run())
+
+async def test_a_lease_that_is_not_renewed_ends_without_any_request() -> None:
+    cluster = Cluster(lease=0.5)
+    cluster.elect()
+    await cluster.join()
+    async with asyncio.timeout(60):
+        while len(cluster.quorum.log) < 2:  # noqa: ASYNC110  # the log is a plain list
+            await asyncio.sleep(0.005)
+    assert decode_record(cluster.quorum.log[1]) == m.DeleteBrokerRecord(id=4)

@@ -1,4 +1,4 @@
-"""Who leads when brokers go and come: rules that hold for any history."""
+"""The leader after brokers go and come: rules that hold for any history."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cluster_impl.designs.quorum.image import Partition
-from cluster_impl.designs.quorum.states import BrokerState
-from tests.cluster_impl.designs.quorum.world import LEASE, World
+from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
+from fencepost.cluster_impl.designs.quorum.image import PartitionRegistration
+from tests.cluster_impl.designs.quorum.controller_model import LEASE, Model
 
 BROKERS = (4, 5, 6)
-STEPS: dict[str, Callable[[World, int], object]] = {
-    "starts": lambda world, broker: world.join(broker),
-    "registers": lambda world, broker: world.heartbeat(broker, BrokerState.INITIAL),
-    "renews": lambda world, broker: world.heartbeat(broker, BrokerState.ACTIVE, epoch(world, broker)),
-    "says fenced": lambda world, broker: world.heartbeat(broker, BrokerState.FENCED, epoch(world, broker)),
-    "stops": lambda world, broker: world.heartbeat(broker, BrokerState.SHUTDOWN, epoch(world, broker)),
-    "leads alone": lambda world, broker: alone(world, broker),
-    "time passes": lambda world, _: setattr(world, "now", world.now + LEASE / 3),
-    "controller changes": lambda world, _: world.state.leases.assume(
-        world.image.brokers, world.image.offset, world.now
+STEPS: dict[str, Callable[[Model, int], object]] = {
+    "starts": lambda model, broker: model.join(broker),
+    "registers": lambda model, broker: model.heartbeat(broker, FenceState.INITIAL),
+    "renews": lambda model, broker: model.heartbeat(broker, FenceState.ACTIVE, epoch(model, broker)),
+    "says fenced": lambda model, broker: model.heartbeat(broker, FenceState.FENCED, epoch(model, broker)),
+    "stops": lambda model, broker: model.heartbeat(broker, FenceState.SHUTDOWN, epoch(model, broker)),
+    "leads alone": lambda model, broker: alone(model, broker),
+    "time passes": lambda model, _: setattr(model, "now", model.now + LEASE / 3),
+    "controller changes": lambda model, _: model.state.leases.assume(
+        model.image.brokers, model.image.offset, model.now
     ),
 }
 
 
-def epoch(world: World, broker: int) -> int:
-    known = world.image.brokers.get(broker)
+def epoch(model: Model, broker: int) -> int:
+    known = model.image.brokers.get(broker)
     return 0 if known is None else known.epoch
 
 
-def alone(world: World, broker: int) -> None:
-    partition = world.partition("t")
-    world.alter_isr(broker, epoch(world, broker), "t", partition.leader_epoch, [broker], partition.leader_epoch)
+def alone(model: Model, broker: int) -> None:
+    partition = model.partition("t")
+    model.alter_isr(broker, epoch(model, broker), "t", partition.leader_epoch, [broker], partition.leader_epoch)
 
 
 @settings(max_examples=150)
@@ -41,40 +41,40 @@ def alone(world: World, broker: int) -> None:
 def test_whatever_happens_an_isr_holds_its_leader_and_is_never_empty_and_epochs_only_grow(
     history: list[tuple[str, int]],
 ) -> None:
-    world = World()
-    world.join(*BROKERS)
-    world.topic("t", *BROKERS)
-    before = world.partition("t")
+    model = Model()
+    model.join(*BROKERS)
+    model.topic("t", *BROKERS)
+    before = model.partition("t")
     for step, broker in history:
-        STEPS[step](world, broker)
-        after = world.partition("t")
-        check(world, after)
+        STEPS[step](model, broker)
+        after = model.partition("t")
+        check(model, after)
         assert after.leader_epoch >= before.leader_epoch
         if (after.isr, after.leader) != (before.isr, before.leader):
             assert after.leader_epoch > before.leader_epoch
-        assert set(after.isr) - set(before.isr) == set(), "nobody joins unless a leader asks for it"
+        assert set(after.isr) - set(before.isr) == set(), "no broker joins unless a leader asks for it"
         before = after
 
 
-def check(world: World, partition: Partition) -> None:
+def check(model: Model, partition: PartitionRegistration) -> None:
     assert partition.isr
     assert set(partition.isr) <= set(partition.replicas)
     if partition.leader != -1:
         assert partition.leader in partition.isr
-        assert partition.leader in world.image.brokers
-    absent = set(partition.isr) - set(world.image.brokers)
+        assert partition.leader in model.image.brokers
+    absent = set(partition.isr) - set(model.image.brokers)
     assert not absent or partition.leader == -1
-    assert len(absent) <= 1, "who is not registered is in no ISR, but for the last member"
+    assert len(absent) <= 1, "an unregistered broker is in no ISR, except as the last member"
 
 
-def test_a_member_that_goes_while_nobody_can_lead_leaves_the_isr_too() -> None:
-    world = World()
-    world.join(4, 5, 6)
-    world.topic("t", 4, 5, 6)
-    world.topic("u", 5, 6, 4)
+def test_a_member_that_goes_while_no_broker_can_lead_leaves_the_isr_too() -> None:
+    model = Model()
+    model.join(4, 5, 6)
+    model.topic("t", 4, 5, 6)
+    model.topic("u", 5, 6, 4)
     for broker in (5, 6):
-        world.heartbeat(broker, BrokerState.SHUTDOWN, world.epoch(broker))
-    world.heartbeat(4, BrokerState.INITIAL)
-    assert (world.partition("t").isr, world.partition("t").leader) == ((5, 6), -1)
-    world.heartbeat(5, BrokerState.SHUTDOWN, world.epoch(5))
-    assert (world.partition("t").isr, world.partition("t").leader) == ((6,), -1)
+        model.heartbeat(broker, FenceState.SHUTDOWN, model.epoch(broker))
+    model.heartbeat(4, FenceState.INITIAL)
+    assert (model.partition("t").isr, model.partition("t").leader) == ((5, 6), -1)
+    model.heartbeat(5, FenceState.SHUTDOWN, model.epoch(5))
+    assert (model.partition("t").isr, model.partition("t").leader) == ((6,), -1)

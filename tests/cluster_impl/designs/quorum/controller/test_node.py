@@ -1,4 +1,4 @@
-"""How a controller node ends: what it says when its folder or its disk fails it."""
+"""The failures that end a controller node: its folder or its disk."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from cluster_impl.config import NodeConfig, config_from
-from cluster_impl.designs.quorum.controller.node import ControllerNode
-from cluster_impl.designs.quorum.raft.core import CommittedRecordsAtRisk
-from cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
-from cluster_impl.designs.quorum.raft.node import RaftNode
-from cluster_impl.endings import NodeFailure, StartupError
-from cluster_impl.node import run_node
-from cluster_impl.storage.checkpoints import REPLICATION_OFFSETS
-from cluster_impl.storage.directory import LogDirError
-from cluster_impl.wire.codec import Malformed
+from fencepost.cluster_impl.config.nodes import QuorumControllerNodeConfig
+from fencepost.cluster_impl.designs.quorum.controller.node import ControllerNode
+from fencepost.cluster_impl.designs.quorum.raft.core import CommittedRecordsAtRisk
+from fencepost.cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
+from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
+from fencepost.cluster_impl.failures import NodeFailure, StartupError
+from fencepost.cluster_impl.node import run_node
+from fencepost.cluster_impl.storage.checkpoints import REPLICATION_OFFSETS
+from fencepost.cluster_impl.storage.directory import LogDirError
+from fencepost.cluster_impl.wire.codec import Malformed
+from tests.cluster_impl.configs import config_of
 
-PATIENCE = 30.0
+TIMEOUT_S = 30.0
 
 
-def config(folder: Path) -> NodeConfig:
+def config(folder: Path) -> QuorumControllerNodeConfig:
     """The only voter of its quorum."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         at = f"127.0.0.1:{probe.getsockname()[1]}"
-    return config_from(
+    return config_of(
+        QuorumControllerNodeConfig,
         {
             "process.roles": "controller",
             "controller.id": "1",
@@ -37,7 +39,7 @@ def config(folder: Path) -> NodeConfig:
             "controller.listeners": "CONTROLLER",
             "listeners": f"CONTROLLER://{at}",
             "log.dirs": str(folder),
-        }
+        },
     )
 
 
@@ -48,7 +50,7 @@ def metadata(folder: Path) -> Path:
 
 
 def refusal(folder: Path) -> str:
-    """What a node says that cannot start."""
+    """Return the message of a node that cannot start."""
 
     async def scenario() -> str:
         node = ControllerNode(config(folder))
@@ -62,7 +64,7 @@ def refusal(folder: Path) -> str:
     return asyncio.run(scenario())
 
 
-def test_a_damaged_quorum_state_is_a_sentence(tmp_path: Path) -> None:
+def test_a_damaged_quorum_state_is_a_message(tmp_path: Path) -> None:
     (metadata(tmp_path) / "quorum-state").write_text("{}")
     assert "quorum-state is damaged" in refusal(tmp_path)
 
@@ -74,7 +76,7 @@ def test_a_log_whose_quorum_state_is_gone_is_not_taken_for_that_of_a_new_voter(t
     assert "quorum-state is missing" in refusal(tmp_path)
 
 
-def test_a_damaged_checkpoint_is_a_sentence(tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_a_message(tmp_path: Path) -> None:
     (tmp_path / REPLICATION_OFFSETS).write_text("damaged")
     with pytest.raises(StartupError, match="does not begin with version 0"):
         asyncio.run(run_node(config(tmp_path)))
@@ -84,23 +86,20 @@ def fails(self: MetadataLog) -> None:
     raise OSError(errno.EIO, "the disk is gone")
 
 
-def test_a_disk_that_fails_ends_the_node_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario() -> None:
-        node = ControllerNode(config(tmp_path))
-        monkeypatch.setattr(MetadataLog, "flush", fails)
-        await node.start()
-        async with asyncio.timeout(PATIENCE):
-            with pytest.raises(NodeFailure, match="the disk is gone"):
-                await node.failed()
-        await node.stop()
-
-    asyncio.run(scenario())
+async def test_a_disk_that_fails_ends_the_node_with_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = ControllerNode(config(tmp_path))
+    monkeypatch.setattr(MetadataLog, "flush", fails)
+    await node.start()
+    async with asyncio.timeout(TIMEOUT_S):
+        with pytest.raises(NodeFailure, match="the disk is gone"):
+            await node.failed()
+    await node.stop()
 
 
 @pytest.mark.parametrize(
     "error", [CommittedRecordsAtRisk("committed metadata was lost elsewhere"), Malformed("type 99 is unknown")]
 )
-def test_whatever_else_a_controller_ends_of_is_a_sentence(
+def test_whatever_else_a_controller_ends_of_is_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     async def failed(self: RaftNode) -> None:
@@ -112,14 +111,13 @@ def test_whatever_else_a_controller_ends_of_is_a_sentence(
         asyncio.run(node.failed())
 
 
-def test_a_node_stops_in_order_also_when_its_last_flush_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario() -> None:
-        settings = config(tmp_path)
-        node = ControllerNode(settings)
-        await node.start()
-        monkeypatch.setattr("cluster_impl.storage.log.Log.flush", fails)
-        await node.stop()
-        with pytest.raises(ConnectionRefusedError):
-            await asyncio.open_connection(settings.listeners[0].host, settings.listeners[0].port)
-
-    asyncio.run(scenario())
+async def test_a_node_stops_in_order_also_when_its_last_flush_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = config(tmp_path)
+    node = ControllerNode(settings)
+    await node.start()
+    monkeypatch.setattr("fencepost.cluster_impl.storage.log.Log.flush", fails)
+    await node.stop()
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection(settings.listeners[0].host, settings.listeners[0].port)

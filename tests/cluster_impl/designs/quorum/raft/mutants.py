@@ -1,16 +1,16 @@
-"""Cores that are broken on purpose, each in one place: what the simulation must be able to see."""
+"""Deliberately broken cores, each in one place, which the simulation must detect."""
 
-from cluster_impl.designs.quorum.raft import effects as fx
-from cluster_impl.designs.quorum.raft.core import RaftCore
-from cluster_impl.designs.quorum.raft.leadership import Leadership
-from cluster_impl.designs.quorum.raft.messages import (
+from fencepost.cluster_impl.designs.quorum.raft import effects as fx
+from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.leadership import Leadership
+from fencepost.cluster_impl.designs.quorum.raft.messages import (
     BeginQuorumEpochRequest,
     BeginQuorumEpochResponse,
     EpochEnd,
     FetchResponse,
     VoteRequest,
 )
-from cluster_impl.designs.quorum.raft.state import Role
+from fencepost.cluster_impl.designs.quorum.raft.state import VoterRole
 
 
 class CommitsOlderEpochs(RaftCore):
@@ -36,7 +36,7 @@ class VotesForAnyone(RaftCore):
 
 
 class NeverTruncates(RaftCore):
-    """Keeps what the leader does not have."""
+    """Keeps records that the leader does not have."""
 
     def _truncate(self, diverging: EpochEnd) -> None:
         pass
@@ -52,7 +52,7 @@ class TruncatesTooLittle(RaftCore):
 
 
 class CommitsWhatDiverges(RaftCore):
-    """Takes the high watermark of an answer that told it to truncate."""
+    """Takes the high watermark of a response that asks it to truncate."""
 
     def _fetch_answered(self, peer: int, response: FetchResponse, now: float) -> None:
         super()._fetch_answered(peer, response, now)
@@ -61,7 +61,7 @@ class CommitsWhatDiverges(RaftCore):
 
 
 class NeverResigns(RaftCore):
-    """Leads on where no majority hears it (KAFKA-15489)."""
+    """Goes on leading without a majority (KAFKA-15489)."""
 
     def _resignation_due_at(self) -> float:
         return float("inf")
@@ -76,14 +76,14 @@ class CountsBeforeFsync(RaftCore):
 
 
 class ConfirmsWithoutARound(RaftCore):
-    """Takes its own word for it."""
+    """Confirms its leadership without asking the others."""
 
     def confirm(self, token: object, now: float) -> list[fx.Effect]:
-        return [*super().tick(now), fx.Confirmed((token,))]
+        return [*super().tick(now), fx.LeadershipConfirmation((token,))]
 
 
 class ConfirmsByEarlierAnswers(RaftCore):
-    """Counts answers to messages that were sent before the question came."""
+    """Counts responses to messages that were sent before the confirmation was requested."""
 
     def _begin_answered(
         self, peer: int, request: BeginQuorumEpochRequest, response: BeginQuorumEpochResponse, now: float
@@ -94,12 +94,12 @@ class ConfirmsByEarlierAnswers(RaftCore):
 
 
 class LeadsWithoutAMajority(RaftCore):
-    """Takes one other vote for enough, however many voters there are."""
+    """Counts one other vote as enough, however many voters there are."""
 
     def _count_votes(self, now: float) -> None:
-        if self.role is Role.CANDIDATE and len(self._granted) == 2:
+        if self.role is VoterRole.CANDIDATE and len(self._granted) == 2:
             self._become_leader(now)
-        elif self.role is not Role.LEADER:
+        elif self.role is not VoterRole.LEADER:
             super()._count_votes(now)
 
 
@@ -114,7 +114,7 @@ SEEN_IN_STORMS: tuple[type[RaftCore], ...] = (
     ConfirmsWithoutARound,
     LeadsWithoutAMajority,
 )
-"""The two others have tests of their own: one does nothing wrong but wait, one takes a very rare history."""
+"""The other two have tests of their own: one only waits too long, one needs a very rare history."""
 
 RARE: dict[type[RaftCore], int] = {CommitsOlderEpochs: 106, CommitsWhatDiverges: 224, LeadsWithoutAMajority: 24}
-"""Where to begin to look for a history that shows it: the seed that did when this was written. It only saves time."""
+"""The first seed to try per broken core: it showed the defect when this was written, which saves time."""

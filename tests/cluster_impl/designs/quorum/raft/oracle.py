@@ -1,11 +1,11 @@
-"""What must never happen in any history of a quorum, checked as it unfolds: Raft's safety properties, and ours."""
+"""The invariants of any history of a quorum, checked as it unfolds: Raft's safety properties and further ones."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
 class GuaranteeBroken(AssertionError):
-    """A sentence that names the guarantee and who broke it."""
+    """A broken guarantee; the message names it and the node that broke it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Entry:
 
 
 class Oracle:
-    """Sees every simulated node at once. `moment` counts events: an order finer than the simulated time."""
+    """Observes every simulated node. `moment` counts events: an order finer than the simulated time."""
 
     def __init__(self, voters: int) -> None:
         self.moment = 0
@@ -34,11 +34,11 @@ class Oracle:
 
     @property
     def elections(self) -> int:
-        """How many epochs had a leader."""
+        """Return how many epochs had a leader."""
         return len(self._leaders)
 
     def voted(self, node: int, epoch: int, candidate: int) -> None:
-        """A vote left a node. Once a majority of them exists, its candidate counts as elected."""
+        """Note that a vote left a node. With a majority of them, its candidate counts as elected."""
         if self._votes.setdefault((node, epoch), candidate) != candidate:
             raise GuaranteeBroken(f"one vote an epoch: {node} voted twice in epoch {epoch}")
         supporters = self._supporters.setdefault((epoch, candidate), set())
@@ -60,20 +60,20 @@ class Oracle:
             )
 
     def committed_at(self, node: int, index: int, entry: Entry) -> None:
-        """A node takes a batch for committed."""
+        """Check a batch that a node considers committed."""
         if index == len(self.committed):
             self.committed.append(entry)
         elif self.committed[index].chain != entry.chain:
             raise GuaranteeBroken(f"state machine safety: {node} commits another batch at {entry.base_offset}")
 
     def durable(self, entry: Entry, index: int, disks: Iterable[Sequence[Entry]]) -> None:
-        """A leader commits: a majority must hold the batch in a way that outlives a crash."""
+        """Check a leader's commit: a majority must hold the batch durably."""
         copies = sum(len(disk) > index and disk[index].chain == entry.chain for disk in disks)
         if copies < self._majority:
             raise GuaranteeBroken(f"durability: the batch at {entry.base_offset} is committed with {copies} copies")
 
     def observed(self, offset: int) -> None:
-        """An observer was served everything below an offset."""
+        """Check that an observer was served only committed records below an offset."""
         end = self.committed[-1].next_offset if self.committed else 0
         if offset > end:
             raise GuaranteeBroken(f"observers see committed records only: served {offset}, committed {end}")

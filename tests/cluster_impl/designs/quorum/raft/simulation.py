@@ -1,6 +1,7 @@
-"""A quorum of cores in simulated time: their disks lose what was not fsynced, their network loses everything else too.
+"""A quorum of cores in simulated time: disks lose what was not fsynced, the network may lose everything else.
 
-A `World` is named by its seed. Requests of a dead life may still arrive; answers reach only the life that asked.
+A `SimulatedQuorum` is determined by its seed. Requests of an earlier life of a node may still arrive; responses reach
+only the life that sent the request.
 """
 
 import heapq
@@ -9,22 +10,22 @@ from dataclasses import dataclass, field
 from itertools import count
 from random import Random
 
-from cluster_impl.designs.quorum.raft import effects as fx
-from cluster_impl.designs.quorum.raft.core import RaftCore
-from cluster_impl.designs.quorum.raft.log_shape import LogShape
-from cluster_impl.designs.quorum.raft.messages import (
+from fencepost.cluster_impl.designs.quorum.raft import effects as fx
+from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
+from fencepost.cluster_impl.designs.quorum.raft.messages import (
     OBSERVER,
-    Batch,
     EpochEnd,
     FetchRequest,
     FetchResponse,
+    RaftBatch,
     Request,
     Response,
     VoteRequest,
     VoteResponse,
 )
-from cluster_impl.designs.quorum.raft.roles import Settings
-from cluster_impl.designs.quorum.raft.state import QuorumState, Role
+from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
+from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
 from tests.cluster_impl.designs.quorum.raft.oracle import Entry, GuaranteeBroken, Oracle
 
 ELECTION_TIMEOUT = 0.5
@@ -38,8 +39,8 @@ Input = Callable[[float], list[fx.Effect]]
 
 
 @dataclass(slots=True)
-class Weather:
-    """How bad the network is between the cuts, as probabilities; delays in seconds."""
+class NetworkConditions:
+    """The faults of the network between the cuts, as probabilities; delays in seconds."""
 
     loss: float = 0.0
     duplicates: float = 0.0
@@ -50,7 +51,7 @@ class Weather:
 
 @dataclass(slots=True)
 class Disk:
-    """`safe` outlives a crash; of `pending` changes, in order, any number from the first may have made it."""
+    """`safe` outlives a crash; of the `pending` changes, in order, any prefix may outlive it too."""
 
     state: QuorumState = field(default_factory=QuorumState)
     safe: list[Entry] = field(default_factory=list)
@@ -66,15 +67,15 @@ class Disk:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A request at its receiver, and the way back."""
+class SentRequest:
+    """A request at its receiver, with the function that returns its response."""
 
     request: Request
     answer: Callable[[Response], None]
 
 
 @dataclass(slots=True, eq=False)
-class Life:
+class NodeLife:
     """A node from one start to the next crash."""
 
     node: int
@@ -86,17 +87,17 @@ class Life:
     tick_at: float = 0.0
 
 
-class World:
+class SimulatedQuorum:
     def __init__(self, seed: int, voters: int = 3, core: type[RaftCore] = RaftCore) -> None:
         self.random = Random(seed)
         self.now = 0.0
-        self.weather = Weather()
+        self.conditions = NetworkConditions()
         self.fetch_batches = 3
         self.nodes = tuple(range(1, voters + 1))
         self.oracle = Oracle(voters)
         self.cut: set[tuple[int, int]] = set()
         self.disks = {node: Disk() for node in self.nodes}
-        self.lives: dict[int, Life] = {}
+        self.lives: dict[int, NodeLife] = {}
         self.confirmations = 0
         self._core = core
         self._values = count(1)
@@ -130,11 +131,11 @@ class World:
         shape = LogShape()
         for entry in disk.safe:
             shape.append(entry.epoch, entry.next_offset)
-        settings = Settings(
+        settings = VoterSettings(
             node, frozenset(self.nodes), "cluster", ELECTION_TIMEOUT, FETCH_TIMEOUT, fetch_max_wait=FETCH_MAX_WAIT
         )
         core = self._core(settings, disk.state, shape, Random(self.random.random()), self.now)
-        self.lives[node] = Life(node, core, list(disk.safe))
+        self.lives[node] = NodeLife(node, core, list(disk.safe))
         self._input(self.lives[node], core.tick)
 
     def crash(self, node: int) -> None:
@@ -146,34 +147,34 @@ class World:
     def pause(self, node: int, seconds: float) -> None:
         self.lives[node].paused_until = self.now + seconds
 
-    def leader(self) -> Life | None:
-        """The node that leads the newest epoch, if one does."""
-        leading = [life for life in self.lives.values() if life.alive and life.core.role is Role.LEADER]
+    def leader(self) -> NodeLife | None:
+        """Return the node that leads the newest epoch, or None."""
+        leading = [life for life in self.lives.values() if life.alive and life.core.role is VoterRole.LEADER]
         return max(leading, key=lambda life: life.core.epoch, default=None)
 
-    def append(self, life: Life) -> None:
-        """A client's records arrive at a node."""
+    def append(self, life: NodeLife) -> None:
+        """Deliver a client's records to a node."""
         records = [str(next(self._values)).encode()] * self.random.randint(1, 3)
         self._input(life, life.core.tick)
-        self._input(life, lambda now: life.core.append(records, now) if life.core.role is Role.LEADER else [])
+        self._input(life, lambda now: life.core.append(records, now) if life.core.role is VoterRole.LEADER else [])
 
-    def confirm(self, life: Life) -> None:
-        """Something at a node needs to know that it leads still."""
+    def confirm(self, life: NodeLife) -> None:
+        """Request a confirmation of its leadership from a node."""
         asked = self.oracle.moment
         self._input(life, life.core.tick)
-        self._input(life, lambda now: life.core.confirm(asked, now) if life.core.role is Role.LEADER else [])
+        self._input(life, lambda now: life.core.confirm(asked, now) if life.core.role is VoterRole.LEADER else [])
 
-    def observe(self, life: Life) -> None:
-        """An observer that has applied some of what is committed fetches from a node."""
+    def observe(self, life: NodeLife) -> None:
+        """Fetch from a node as an observer that has applied some committed records."""
         applied = self.random.randint(0, len(self.oracle.committed))
         last = self.oracle.committed[applied - 1] if applied else None
         end = EpochEnd(last.epoch, last.next_offset) if last else EpochEnd(0, 0)
         request = FetchRequest("cluster", life.core.epoch, OBSERVER, end, 0.1)
         if life.alive:
-            self._input(life, lambda now: life.core.receive(request, Question(request, lambda response: None), now))
+            self._input(life, lambda now: life.core.receive(request, SentRequest(request, lambda response: None), now))
 
     def committed_everywhere(self, value: int) -> bool:
-        """Whether every node runs and has committed the batch with this value."""
+        """Return True if every node runs and has committed the batch with this value."""
         return all(
             life.alive and any(entry.value == value for entry in life.log[: life.committed])
             for life in self.lives.values()
@@ -181,13 +182,13 @@ class World:
 
     def heal(self) -> None:
         self.cut.clear()
-        self.weather = Weather()
+        self.conditions = NetworkConditions()
         for node in self.nodes:
             self.lives[node].paused_until = self.now
             self.start(node)
 
     def recovers(self) -> bool:
-        """Whether the healed quorum elects a leader and commits a new batch everywhere in time."""
+        """Return True if the healed quorum elects a leader and commits a new batch everywhere in time."""
         deadline = self.now + HEALED_WITHIN
         while self.now < deadline:
             leader = self.leader()
@@ -202,8 +203,8 @@ class World:
 
     # The edge, simulated
 
-    def _input(self, life: Life, step: Input) -> None:
-        """Give a node an input, when it is awake, and do what it decides."""
+    def _input(self, life: NodeLife, step: Input) -> None:
+        """Give a node an input when it is awake, and perform its effects."""
         if not life.alive:
             return
         if life.paused_until > self.now:
@@ -217,12 +218,12 @@ class World:
             life.tick_at = due
             self.after(due - self.now, lambda: self._tick(life, due))
 
-    def _tick(self, life: Life, due: float) -> None:
+    def _tick(self, life: NodeLife, due: float) -> None:
         if life.tick_at == due:
             life.tick_at = -1.0
             self._input(life, life.core.tick)
 
-    def _perform(self, life: Life, effect: fx.Effect) -> None:
+    def _perform(self, life: NodeLife, effect: fx.Effect) -> None:
         disk = self.disks[life.node]
         match effect:
             case fx.Persist(state):
@@ -247,21 +248,21 @@ class World:
                 self._send(life, peer, correlation, request)
             case fx.Notify(peer, request):
                 self._transmit(life.node, peer, lambda: self._receive(peer, request, lambda _: None))
-            case fx.Reply(Question(request, answer), response):
+            case fx.Reply(SentRequest(request, answer), response):
                 if isinstance(request, VoteRequest) and isinstance(response, VoteResponse) and response.granted:
                     self._note_vote(life.node, request)
                 answer(response)
-            case fx.ReplyWithRecords(Question(FetchRequest() as request, answer), response, start, limit):
+            case fx.ReplyWithRecords(SentRequest(FetchRequest() as request, answer), response, start, limit):
                 answer(self._records(life, request, response, start, limit))
-            case fx.Committed(high_watermark):
+            case fx.HighWatermarkAdvance(high_watermark):
                 self._commit(life, high_watermark)
-            case fx.Confirmed(tokens):
+            case fx.LeadershipConfirmation(tokens):
                 self.confirmations += len(tokens)
                 for asked in tokens:
                     assert isinstance(asked, int)
                     self.oracle.confirmed(life.node, life.core.epoch, asked)
 
-    def _append(self, life: Life, base: int, following: int, epoch: int, value: int) -> None:
+    def _append(self, life: NodeLife, base: int, following: int, epoch: int, value: int) -> None:
         before = life.log[-1] if life.log else None
         if base != (before.next_offset if before else 0):
             raise GuaranteeBroken(f"no holes: {life.node} appends at {base} after {before}")
@@ -271,27 +272,27 @@ class World:
         life.log.append(entry)
         self.disks[life.node].pending.append(entry)
 
-    def _flushed(self, life: Life, end_offset: int, changes: int) -> None:
+    def _flushed(self, life: NodeLife, end_offset: int, changes: int) -> None:
         if life.alive:
             self.disks[life.node].settle(changes)
             self._input(life, lambda now: life.core.flushed(end_offset, now))
 
-    def _commit(self, life: Life, high_watermark: int) -> None:
+    def _commit(self, life: NodeLife, high_watermark: int) -> None:
         while life.committed < len(life.log) and life.log[life.committed].next_offset <= high_watermark:
             entry = life.log[life.committed]
             self.oracle.committed_at(life.node, life.committed, entry)
-            if life.core.role is Role.LEADER:
+            if life.core.role is VoterRole.LEADER:
                 self.oracle.durable(entry, life.committed, [disk.safe for disk in self.disks.values()])
             life.committed += 1
 
     def _records(
-        self, life: Life, request: FetchRequest, response: FetchResponse, start: EpochEnd, limit: int
+        self, life: NodeLife, request: FetchRequest, response: FetchResponse, start: EpochEnd, limit: int
     ) -> FetchResponse:
         found = [entry for entry in life.log if start.end_offset <= entry.base_offset and entry.next_offset <= limit]
         found = found[: self.random.randint(1, self.fetch_batches)]
         if request.replica_id == OBSERVER and found:
             self.oracle.observed(found[-1].next_offset)
-        batches = [Batch(e.base_offset, e.next_offset, e.epoch, str(e.value).encode()) for e in found]
+        batches = [RaftBatch(e.base_offset, e.next_offset, e.epoch, str(e.value).encode()) for e in found]
         return FetchResponse(
             response.error, response.epoch, response.leader_id, response.high_watermark, None, tuple(batches)
         )
@@ -300,7 +301,7 @@ class World:
         if not request.pre_vote:
             self.oracle.voted(voter, request.epoch, request.candidate_id)
 
-    def _send(self, life: Life, peer: int, correlation: int, request: Request) -> None:
+    def _send(self, life: NodeLife, peer: int, correlation: int, request: Request) -> None:
         if isinstance(request, VoteRequest):
             self._note_vote(life.node, request)
 
@@ -316,30 +317,30 @@ class World:
 
     def _receive(self, node: int, request: Request, back: Callable[[Response], None]) -> None:
         life = self.lives[node]
-        self._input(life, lambda now: life.core.receive(request, Question(request, back), now))
+        self._input(life, lambda now: life.core.receive(request, SentRequest(request, back), now))
 
     def _transmit(self, source: int, target: int, deliver: Callable[[], None]) -> None:
-        weather, random = self.weather, self.random
-        if (source, target) in self.cut or random.random() < weather.loss:
+        conditions, random = self.conditions, self.random
+        if (source, target) in self.cut or random.random() < conditions.loss:
             return
-        for _ in range(2 if random.random() < weather.duplicates else 1):
-            worst = weather.slow_delay if random.random() < weather.slow else weather.delay
+        for _ in range(2 if random.random() < conditions.duplicates else 1):
+            worst = conditions.slow_delay if random.random() < conditions.slow else conditions.delay
             self.after(0.0005 + random.random() * worst, deliver)
 
 
-class Chaos:
-    """Random faults and a random workload, until told to stop. Each seed draws its own mixture of them."""
+class RandomFaults:
+    """Random faults and a random workload until `until`. Each seed has its own mixture of them."""
 
     FAULTS = ("crash", "isolate", "one-way", "pair", "pause")
 
-    def __init__(self, world: World, until: float) -> None:
-        self.world = world
+    def __init__(self, quorum: SimulatedQuorum, until: float) -> None:
+        self.quorum = quorum
         self.until = until
-        draw = world.random
-        world.weather = Weather(
+        draw = quorum.random
+        quorum.conditions = NetworkConditions(
             draw.random() * 0.1, draw.random() * 0.1, draw.random() * 0.1, draw.choice((0.02, 0.05))
         )
-        world.fetch_batches = draw.choice((1, 3))
+        quorum.fetch_batches = draw.choice((1, 3))
         self._weights = [draw.random() for _ in self.FAULTS]
         self._at_leader = 0.3 + 0.7 * draw.random()
         self._repeat(draw.choice((0.01, 0.03)), self._work)
@@ -347,54 +348,54 @@ class Chaos:
 
     def _repeat(self, interval: float, action: Callable[[], None]) -> None:
         def again() -> None:
-            if self.world.now < self.until:
+            if self.quorum.now < self.until:
                 action()
-                self.world.after(self.world.random.expovariate(1 / interval), again)
+                self.quorum.after(self.quorum.random.expovariate(1 / interval), again)
 
-        self.world.after(self.world.random.expovariate(1 / interval), again)
+        self.quorum.after(self.quorum.random.expovariate(1 / interval), again)
 
     def _work(self) -> None:
-        world = self.world
-        lives = list(world.lives.values())
-        leading = [life for life in lives if life.core.role is Role.LEADER]
-        life = world.random.choice(leading or lives)
-        world.random.choice((world.append, world.append, world.confirm, world.observe))(life)
+        quorum = self.quorum
+        lives = list(quorum.lives.values())
+        leading = [life for life in lives if life.core.role is VoterRole.LEADER]
+        life = quorum.random.choice(leading or lives)
+        quorum.random.choice((quorum.append, quorum.append, quorum.confirm, quorum.observe))(life)
 
     def _break(self) -> None:
-        world, random = self.world, self.world.random
-        node = random.choice(world.nodes)
-        leader = world.leader()
+        quorum, random = self.quorum, self.quorum.random
+        node = random.choice(quorum.nodes)
+        leader = quorum.leader()
         if leader is not None and random.random() < self._at_leader:
             node = leader.node
         match random.choices(self.FAULTS, self._weights)[0]:
             case "crash":
-                if world.lives[node].alive:
-                    world.crash(node)
-                    world.after(random.random() * 1.5, lambda: world.start(node))
+                if quorum.lives[node].alive:
+                    quorum.crash(node)
+                    quorum.after(random.random() * 1.5, lambda: quorum.start(node))
             case "isolate":
-                self._cut({pair for other in world.nodes for pair in ((node, other), (other, node))})
+                self._cut({pair for other in quorum.nodes for pair in ((node, other), (other, node))})
             case "one-way":
-                self._cut({random.choice(((node, other), (other, node))) for other in world.nodes})
+                self._cut({random.choice(((node, other), (other, node))) for other in quorum.nodes})
             case "pair":
-                other = random.choice(world.nodes)
+                other = random.choice(quorum.nodes)
                 self._cut({(node, other), (other, node)})
             case "pause":
-                world.pause(node, random.random() * 3)
+                quorum.pause(node, random.random() * 3)
 
     def _cut(self, pairs: set[tuple[int, int]]) -> None:
-        self.world.cut |= pairs
-        self.world.after(self.world.random.random() * 3, lambda: self.world.cut.difference_update(pairs))
+        self.quorum.cut |= pairs
+        self.quorum.after(self.quorum.random.random() * 3, lambda: self.quorum.cut.difference_update(pairs))
 
 
-def storm(seed: int, core: type[RaftCore] = RaftCore, seconds: float = 12.0) -> World:
-    """A random history of chaos, then healing. Raises what was broken; the seed says which history it was."""
-    world = World(seed, voters=5 if seed % 4 == 0 else 3, core=core)
+def random_history(seed: int, core: type[RaftCore] = RaftCore, seconds: float = 12.0) -> SimulatedQuorum:
+    """Run a random history, then heal the quorum. Raises GuaranteeBroken; the seed determines the history."""
+    quorum = SimulatedQuorum(seed, voters=5 if seed % 4 == 0 else 3, core=core)
     try:
-        Chaos(world, until=seconds)
-        world.run_until(seconds)
-        world.heal()
-        if not world.recovers():
+        RandomFaults(quorum, until=seconds)
+        quorum.run_until(seconds)
+        quorum.heal()
+        if not quorum.recovers():
             raise GuaranteeBroken(f"progress: no commit everywhere within {HEALED_WITHIN} s of healing")
     except GuaranteeBroken as error:
-        raise GuaranteeBroken(f"seed {seed}, at {world.now:.3f} s: {error}") from error
-    return world
+        raise GuaranteeBroken(f"seed {seed}, at {quorum.now:.3f} s: {error}") from error
+    return quorum

@@ -6,27 +6,27 @@ from typing import TypeVar
 
 import pytest
 
-from cluster_impl.designs.quorum.raft import effects as fx
-from cluster_impl.designs.quorum.raft.core import CommittedRecordsAtRisk, NotLeader, RaftCore
-from cluster_impl.designs.quorum.raft.log_shape import LogShape
-from cluster_impl.designs.quorum.raft.messages import (
+from fencepost.cluster_impl.designs.quorum.raft import effects as fx
+from fencepost.cluster_impl.designs.quorum.raft.core import CommittedRecordsAtRisk, NotLeader, RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
+from fencepost.cluster_impl.designs.quorum.raft.messages import (
     OBSERVER,
     UNKNOWN_EPOCH,
-    Batch,
     BeginQuorumEpochRequest,
     BeginQuorumEpochResponse,
     EndQuorumEpochRequest,
     EpochEnd,
     FetchRequest,
     FetchResponse,
+    RaftBatch,
     Request,
     Response,
     VoteRequest,
     VoteResponse,
 )
-from cluster_impl.designs.quorum.raft.roles import Settings
-from cluster_impl.designs.quorum.raft.state import QuorumState, Role
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
+from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.quorum.raft import mutants
 
 CLUSTER = "cluster"
@@ -42,13 +42,13 @@ def of_kind(effects: Sequence[fx.Effect], kind: type[Kind]) -> list[Kind]:
 
 
 def the(effects: Sequence[fx.Effect], kind: type[Kind]) -> Kind:
-    """The one effect of a kind."""
+    """Return the only effect of a type."""
     (effect,) = of_kind(effects, kind)
     return effect
 
 
 class Voter:
-    """Node 1 of 1, 2 and 3, told the time by the test and its peers' answers by the test."""
+    """Node 1 of 1, 2 and 3; the test passes the time and the responses of its peers."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Voter:
         end: int = 0,
         core: type[RaftCore] = RaftCore,
     ) -> None:
-        settings = Settings(1, frozenset({1, 2, 3}), CLUSTER, ELECTION_TIMEOUT, FETCH_TIMEOUT)
+        settings = VoterSettings(1, frozenset({1, 2, 3}), CLUSTER, ELECTION_TIMEOUT, FETCH_TIMEOUT)
         self.now = 0.0
         self.core = core(settings, state or QuorumState(), LogShape(epochs, end), Random(1), self.now)
         self.sent: dict[int, fx.Send] = {}
@@ -77,7 +77,7 @@ class Voter:
         return the(self.receive(request), fx.Reply).response
 
     def answer(self, peer: int, response: Response) -> list[fx.Effect]:
-        """The peer answers what it was asked last."""
+        """Answer the last request to the peer."""
         return self.note(self.core.answered(peer, self.sent[peer].correlation, response, self.now))
 
     def flush(self) -> list[fx.Effect]:
@@ -166,10 +166,10 @@ def test_what_is_refused_changes_nothing(request_: Request, error: Error) -> Non
     effects = voter.receive(request_)
     assert the(effects, fx.Reply).response.error is error
     assert not of_kind(effects, fx.Persist)
-    assert (voter.core.role, voter.core.epoch, voter.core.leader_id) == (Role.FOLLOWER, 5, 3)
+    assert (voter.core.role, voter.core.epoch, voter.core.leader_id) == (VoterRole.FOLLOWER, 5, 3)
 
 
-def test_who_hears_its_leader_gives_no_pre_vote_and_names_it() -> None:
+def test_a_follower_that_hears_its_leader_gives_no_pre_vote_and_names_it() -> None:
     voter = Voter()
     voter.follow(leader=3, epoch=1)
     voter.answer(3, FetchResponse(Error.NONE, 1, 3, 0))
@@ -179,7 +179,7 @@ def test_who_hears_its_leader_gives_no_pre_vote_and_names_it() -> None:
     assert voter.reply(asked) == VoteResponse(Error.NONE, 1, None, granted=True)
 
 
-def test_a_pre_vote_binds_nobody() -> None:
+def test_a_pre_vote_binds_no_voter() -> None:
     voter = Voter()
     effects = voter.receive(vote(0, candidate=2, pre_vote=True))
     assert granted(the(effects, fx.Reply).response)
@@ -193,7 +193,7 @@ def test_an_epoch_grows_only_when_a_majority_would_vote() -> None:
         voter.tick(2 * ELECTION_TIMEOUT)
         for peer in (2, 3):
             voter.core.failed(peer, voter.sent[peer].correlation, voter.now)
-    assert voter.core.role is Role.PROSPECTIVE
+    assert voter.core.role is VoterRole.PROSPECTIVE
     assert voter.core.epoch == 0
 
 
@@ -207,7 +207,7 @@ def test_copies_of_older_epochs_commit_nothing_before_one_of_the_leaders_own(
     leader = Voter(QuorumState(2), epochs=[(1, 0)], end=4, core=core)
     leader.lead()
     effects = leader.fetch(2, EpochEnd(1, 4))
-    assert bool(of_kind(effects, fx.Committed)) is commits
+    assert bool(of_kind(effects, fx.HighWatermarkAdvance)) is commits
     leader.fetch(2, EpochEnd(3, 5))
     assert leader.core.high_watermark == 5
 
@@ -218,8 +218,8 @@ def test_a_leader_does_not_count_its_own_copy_before_it_is_durable() -> None:
     leader.fetch(2, EpochEnd(1, 1))
     appended = leader.core.append([b"a"], leader.now)
     assert the(appended, fx.Flush).end_offset == 2
-    assert not of_kind(leader.fetch(2, EpochEnd(1, 2)), fx.Committed)
-    assert the(leader.flush(), fx.Committed).high_watermark == 2
+    assert not of_kind(leader.fetch(2, EpochEnd(1, 2)), fx.HighWatermarkAdvance)
+    assert the(leader.flush(), fx.HighWatermarkAdvance).high_watermark == 2
 
 
 def test_what_is_appended_during_a_flush_shares_the_next() -> None:
@@ -233,18 +233,18 @@ def test_what_is_appended_during_a_flush_shares_the_next() -> None:
 
 def test_a_leader_tells_of_its_election_after_its_first_commit() -> None:
     leader = Voter()
-    assert not of_kind(leader.lead(), fx.Elected)
+    assert not of_kind(leader.lead(), fx.LeaderElection)
     effects = leader.fetch(3, EpochEnd(1, 1))
     kinds = [type(effect) for effect in effects]
-    assert kinds.index(fx.Committed) < kinds.index(fx.Elected)
+    assert kinds.index(fx.HighWatermarkAdvance) < kinds.index(fx.LeaderElection)
 
 
-def test_a_newer_epoch_deposes_a_leader_and_whoever_waits_is_told() -> None:
+def test_a_newer_epoch_deposes_a_leader_and_answers_the_requests_that_wait() -> None:
     leader = Voter()
     leader.lead()
     assert not of_kind(leader.fetch(OBSERVER, EMPTY), fx.Reply)
     effects = leader.receive(vote(7, candidate=3, log_end=EpochEnd(6, 9)))
-    assert the(effects, fx.Resigned).epoch == 1
+    assert the(effects, fx.LeaderResignation).epoch == 1
     parked, voted = (reply.response for reply in of_kind(effects, fx.Reply))
     assert parked.error is Error.NOT_LEADER_OR_FOLLOWER
     assert granted(voted)
@@ -257,7 +257,7 @@ def test_a_leader_that_slept_too_long_resigns_before_it_handles_what_waited_for_
     leader.lead()
     leader.now += FETCH_TIMEOUT
     effects = leader.fetch(2, EpochEnd(1, 1))
-    assert the(effects, fx.Resigned)
+    assert the(effects, fx.LeaderResignation)
     assert the(effects, fx.Reply).response.error is Error.NOT_LEADER_OR_FOLLOWER
 
 
@@ -269,11 +269,11 @@ def test_a_confirmation_counts_only_answers_to_what_was_sent_after_the_question(
     leader.lead()
     accepts = BeginQuorumEpochResponse(Error.NONE, 1, 1)
     # 2 and 3 have yet to answer the announcement of the epoch.
-    assert not of_kind(leader.note(leader.core.confirm("question", leader.now)), fx.Confirmed)
+    assert not of_kind(leader.note(leader.core.confirm("question", leader.now)), fx.LeadershipConfirmation)
     effects = leader.answer(2, accepts)
-    assert bool(of_kind(effects, fx.Confirmed)) is confirmed
+    assert bool(of_kind(effects, fx.LeadershipConfirmation)) is confirmed
     if not confirmed:
-        assert the(leader.answer(2, accepts), fx.Confirmed).tokens == ("question",)
+        assert the(leader.answer(2, accepts), fx.LeadershipConfirmation).tokens == ("question",)
 
 
 def test_questions_that_come_during_a_round_share_the_next() -> None:
@@ -283,17 +283,17 @@ def test_questions_that_come_during_a_round_share_the_next() -> None:
     leader.answer(2, accepts)
     for token in ("a", "b", "c"):
         leader.note(leader.core.confirm(token, leader.now))
-    assert the(leader.answer(2, accepts), fx.Confirmed).tokens == ("a",)
-    assert the(leader.answer(2, accepts), fx.Confirmed).tokens == ("b", "c")
+    assert the(leader.answer(2, accepts), fx.LeadershipConfirmation).tokens == ("a",)
+    assert the(leader.answer(2, accepts), fx.LeadershipConfirmation).tokens == ("b", "c")
 
 
 def test_a_leader_that_resigns_says_so_with_the_longest_log_first() -> None:
     leader = Voter()
     leader.lead()
     leader.fetch(3, EpochEnd(1, 1))
-    farewells = of_kind(leader.core.resign(leader.now), fx.Notify)
-    assert [farewell.peer for farewell in farewells] == [2, 3]
-    assert {farewell.request for farewell in farewells} == {EndQuorumEpochRequest(CLUSTER, 1, 1, (3, 2))}
+    notices = of_kind(leader.core.resign(leader.now), fx.Notify)
+    assert [end_epoch.peer for end_epoch in notices] == [2, 3]
+    assert {end_epoch.request for end_epoch in notices} == {EndQuorumEpochRequest(CLUSTER, 1, 1, (3, 2))}
 
 
 def test_successors_stand_for_election_in_order() -> None:
@@ -336,7 +336,7 @@ def test_observers_are_served_what_is_committed_and_voters_all() -> None:
     assert the(effects, fx.Reply).response == FetchResponse(Error.NONE, 1, 1, 1), "the voter hears of the commit"
 
 
-def test_a_fetch_from_nobody_or_in_no_epoch_moves_nothing() -> None:
+def test_a_fetch_from_no_voter_or_in_no_epoch_moves_nothing() -> None:
     leader = Voter()
     leader.lead()
     for replica in (OBSERVER, 1, 9):
@@ -345,10 +345,10 @@ def test_a_fetch_from_nobody_or_in_no_epoch_moves_nothing() -> None:
     assert the(refused, fx.Reply).response.error is Error.FENCED_LEADER_EPOCH
     assert leader.core.high_watermark == 0
     leader.tick(FETCH_TIMEOUT)
-    assert leader.core.role is not Role.LEADER
+    assert leader.core.role is not VoterRole.LEADER
 
 
-def test_a_log_that_diverges_is_told_where_and_is_not_counted() -> None:
+def test_a_log_that_diverges_learns_where_and_is_not_counted() -> None:
     leader = Voter(QuorumState(3), epochs=[(1, 0), (3, 4)], end=6)
     leader.lead()
     effects = leader.fetch(2, EpochEnd(2, 7))
@@ -362,7 +362,7 @@ def test_an_answer_that_truncates_commits_nothing(core: type[RaftCore], commits:
     follower.follow(leader=2, epoch=5)
     effects = follower.answer(2, FetchResponse(Error.NONE, 5, 2, 7, diverging=EpochEnd(3, 7)))
     assert the(effects, fx.Truncate).end_offset == 5
-    assert bool(of_kind(effects, fx.Committed)) is commits
+    assert bool(of_kind(effects, fx.HighWatermarkAdvance)) is commits
 
 
 def test_a_follower_never_truncates_what_is_committed() -> None:
@@ -376,7 +376,7 @@ def test_a_follower_never_truncates_what_is_committed() -> None:
 def test_a_follower_fetches_on_only_when_what_it_has_is_durable() -> None:
     follower = Voter()
     follower.follow(leader=2, epoch=1)
-    effects = follower.answer(2, FetchResponse(Error.NONE, 1, 2, 0, batches=(Batch(0, 3, 1, b""),)))
+    effects = follower.answer(2, FetchResponse(Error.NONE, 1, 2, 0, batches=(RaftBatch(0, 3, 1, b""),)))
     assert the(effects, fx.Flush).end_offset == 3
     assert not of_kind(effects, fx.Send)
     request = the(follower.flush(), fx.Send).request
@@ -387,13 +387,13 @@ def test_a_follower_fetches_on_only_when_what_it_has_is_durable() -> None:
 def test_batches_that_leave_a_hole_are_not_appended() -> None:
     follower = Voter()
     follower.follow(leader=2, epoch=1)
-    effects = follower.answer(2, FetchResponse(Error.NONE, 1, 2, 9, batches=(Batch(1, 3, 1, b""),)))
+    effects = follower.answer(2, FetchResponse(Error.NONE, 1, 2, 9, batches=(RaftBatch(1, 3, 1, b""),)))
     assert not of_kind(effects, fx.Append)
     assert follower.core.high_watermark == 0
     assert not of_kind(effects, fx.Send), "asked again after a pause"
 
 
-def test_an_answer_that_nobody_waits_for_any_more_changes_nothing() -> None:
+def test_an_answer_that_is_no_longer_awaited_changes_nothing() -> None:
     follower = Voter(epochs=[(1, 0)], end=8)
     follower.follow(leader=2, epoch=2)
     stale = follower.sent[2]

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster_impl.designs.quorum.raft.log_shape import LogShape
-from cluster_impl.designs.quorum.raft.messages import EpochEnd
+from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
+from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
 
 Log = list[int]
 """The epoch of each record."""
@@ -11,7 +11,8 @@ logs = st.lists(st.integers(1, 6), max_size=12).map(sorted)
 
 
 def tails(epochs: tuple[int, ...]) -> st.SearchStrategy[Log]:
-    """What only one of two logs has: each epoch has one leader, so no two logs continue with the same."""
+    """Return the part that only one of two logs has: each epoch has one leader, so no two logs continue with the
+    same."""
     return st.lists(st.sampled_from(epochs), max_size=6).map(sorted)
 
 

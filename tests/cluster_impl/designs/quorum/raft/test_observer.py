@@ -1,4 +1,4 @@
-"""How a broker finds the active controller and follows it; the controllers are played by the test."""
+"""How a broker finds the active controller and follows it; the test plays the controllers."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -6,18 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from cluster_impl.config_values import Voter
-from cluster_impl.designs.quorum.broker.finder import ControllerFinder
-from cluster_impl.designs.quorum.broker.link import ControllerLink
-from cluster_impl.designs.quorum.raft.config import RaftConfig
-from cluster_impl.designs.quorum.raft.messages import EpochEnd, FetchRequest, FetchResponse
-from cluster_impl.designs.quorum.raft.observer import MetadataGone, MetadataObserver
-from cluster_impl.designs.quorum.raft.translate import read_request, response_message
-from cluster_impl.wire import batches as format_
-from cluster_impl.wire.codec import Buffer, Malformed, R, RequestMessage
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.hosts import Hosts
-from tests.cluster_impl.designs.quorum.raft.quorum import CLUSTER_ID, PATIENCE, Quorum, until
+from fencepost.cluster_impl.config.quorum import QuorumConfig
+from fencepost.cluster_impl.config.values import Voter
+from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
+from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd, FetchRequest, FetchResponse
+from fencepost.cluster_impl.designs.quorum.raft.observer import MetadataGone, MetadataObserver
+from fencepost.cluster_impl.designs.quorum.raft.translate import read_request, response_message
+from fencepost.cluster_impl.wire import batches as format_
+from fencepost.cluster_impl.wire.codec import Buffer, Malformed, R, RequestMessage
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.hosts import Hosts
+from tests.cluster_impl.designs.quorum.raft.local_quorum import CLUSTER_ID, TIMEOUT_S, Quorum
+from tests.waiting import until
 
 VOTERS = tuple(Voter(node_id, "127.0.0.1", 9090 + node_id) for node_id in (1, 2, 3))
 
@@ -27,7 +28,7 @@ def batch(offset: int, epoch: int, *values: bytes) -> bytes:
 
 
 class Controllers:
-    """Three controllers that answer by script: each call takes the next answer of whoever is asked."""
+    """Three controllers that answer by script: each call takes the next answer of the controller that it reaches."""
 
     def __init__(self, script: Iterator[tuple[int, FetchResponse | Exception, Buffer]]) -> None:
         self.finder = ControllerFinder(VOTERS)
@@ -55,7 +56,7 @@ def follow(
     *script: tuple[int, FetchResponse | Exception, Buffer],
     on_records: Callable[[list[tuple[int, bytes]]], None] = lambda _: None,
 ) -> tuple[Controllers, list[tuple[int, bytes]]]:
-    """Follow until the script is at its end, or the observer is."""
+    """Follow until the script or the observer ends."""
     applied: list[tuple[int, bytes]] = []
 
     def apply(records: list[tuple[int, bytes]]) -> None:
@@ -64,11 +65,11 @@ def follow(
 
     async def scenario() -> Controllers:
         controllers = Controllers(iter(script))
-        config = RaftConfig(4, {voter.id: (voter.host, voter.port) for voter in VOTERS}, CLUSTER_ID)
+        config = QuorumConfig(cluster_id=CLUSTER_ID, voters=tuple(VOTERS))
         observer = MetadataObserver(config, controllers, controllers.finder, apply)
         await observer.start()
         ends = [asyncio.ensure_future(observer.failed()), asyncio.ensure_future(controllers.done.wait())]
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_S):
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         for end in ends:
             if end.done():
@@ -106,7 +107,7 @@ def test_it_applies_what_is_committed_in_order_and_goes_on_behind() -> None:
     assert [fetch.epoch for fetch in controllers.fetches] == [-1, 5, 5, 5]
 
 
-def test_it_goes_to_the_leader_that_it_is_told_of() -> None:
+def test_it_goes_to_the_leader_that_a_controller_names() -> None:
     follow((1, does_not_lead(3, leader=3), b""), (3, leads(3, 3), b""))
 
 
@@ -127,7 +128,7 @@ def test_it_does_not_follow_a_leader_of_an_older_epoch() -> None:
     assert applied == [(0, b"a")]
 
 
-def test_it_takes_the_epoch_from_who_refuses_an_old_one() -> None:
+def test_it_takes_the_epoch_from_a_controller_that_refuses_an_old_one() -> None:
     controllers, _ = follow(
         (1, leads(3, 1), b""),
         (1, FetchResponse(Error.FENCED_LEADER_EPOCH, 4, 2), b""),
@@ -165,28 +166,25 @@ def test_records_that_cannot_be_applied_end_it_and_are_not_passed_over(error: Ex
 
 
 @pytest.mark.integration
-def test_an_observer_follows_a_real_quorum_through_elections(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with Quorum(tmp_path) as quorum:
-            finder = ControllerFinder([Voter(node_id, *address) for node_id, address in quorum.voters.items()])
-            link = ControllerLink(finder, Hosts(), "broker-4", 5.0)
-            applied: list[tuple[int, bytes]] = []
-            observer = MetadataObserver(quorum.config(4), link, finder, applied.extend)
-            await observer.start()
+async def test_an_observer_follows_a_real_quorum_through_elections(tmp_path: Path) -> None:
+    async with Quorum(tmp_path) as quorum:
+        finder = ControllerFinder([Voter(node_id, *address) for node_id, address in quorum.voters.items()])
+        link = ActiveControllerLink(finder, Hosts(), "broker-4", 5.0)
+        applied: list[tuple[int, bytes]] = []
+        observer = MetadataObserver(quorum.config(), link, finder, applied.extend)
+        await observer.start()
 
-            def caught_up(count: int) -> Callable[[], bool]:
-                return lambda: len(applied) == count
+        def caught_up(count: int) -> Callable[[], bool]:
+            return lambda: len(applied) == count
 
-            await quorum.commit(b"a", b"b")
-            await until(caught_up(2), "the observer has the first records")
-            leader = await quorum.leader()
-            assert leader.leader_id is not None
-            await quorum.stop(leader.leader_id)
-            last = await quorum.commit(b"c")
-            await until(caught_up(3), "the observer follows the next leader")
-            assert [value for _, value in applied] == [b"a", b"b", b"c"]
-            assert observer.offset == last
-            await observer.close()
-            link.close()
-
-    asyncio.run(scenario())
+        await quorum.commit(b"a", b"b")
+        await until(caught_up(2), "the observer has the first records")
+        leader = await quorum.leader()
+        assert leader.leader_id is not None
+        await quorum.stop(leader.leader_id)
+        last = await quorum.commit(b"c")
+        await until(caught_up(3), "the observer follows the next leader")
+        assert [value for _, value in applied] == [b"a", b"b", b"c"]
+        assert observer.offset == last
+        await observer.close()
+        link.close()

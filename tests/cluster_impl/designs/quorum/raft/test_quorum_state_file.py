@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster_impl.designs.quorum.raft.quorum_state_file import CorruptQuorumState, QuorumStateFile
-from cluster_impl.designs.quorum.raft.state import QuorumState
+from fencepost.cluster_impl.designs.quorum.raft.quorum_state_file import CorruptQuorumState, QuorumStateFile
+from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState
 
 
 @pytest.mark.parametrize("state", [QuorumState(), QuorumState(7, voted_id=2), QuorumState(8, 1, leader_id=3)])

@@ -7,20 +7,20 @@ import sys
 
 import pytest
 
-from cluster_impl.designs.quorum.raft.core import RaftCore
-from cluster_impl.designs.quorum.raft.state import Role
+from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.state import VoterRole
 from tests.cluster_impl.designs.quorum.raft import mutants
 from tests.cluster_impl.designs.quorum.raft.oracle import GuaranteeBroken
-from tests.cluster_impl.designs.quorum.raft.simulation import FETCH_TIMEOUT, World, storm
+from tests.cluster_impl.designs.quorum.raft.simulation import FETCH_TIMEOUT, SimulatedQuorum, random_history
 
 
 def test_every_guarantee_holds_in_random_histories_and_healed_quorums_make_progress() -> None:
     committed = elections = confirmations = 0
     for seed in range(80):
-        world = storm(seed)
-        committed += len(world.oracle.committed)
-        elections += world.oracle.elections
-        confirmations += world.confirmations
+        quorum = random_history(seed)
+        committed += len(quorum.oracle.committed)
+        elections += quorum.oracle.elections
+        confirmations += quorum.confirmations
     # Histories in which nothing happens would prove nothing.
     assert committed > 1000
     assert elections > 200
@@ -32,17 +32,17 @@ def test_a_core_that_is_broken_on_purpose_is_caught(core: type[RaftCore]) -> Non
     first = mutants.RARE.get(core, 0)
     with pytest.raises((GuaranteeBroken, ValueError, AssertionError)):
         for seed in range(first, first + 300):
-            storm(seed, core)
+            random_history(seed, core)
 
 
 def isolated_leader_stops(core: type[RaftCore]) -> bool:
-    world = World(seed=1, core=core)
-    world.run_until(5, lambda: world.leader() is not None)
-    old = world.leader()
+    quorum = SimulatedQuorum(seed=1, core=core)
+    quorum.run_until(5, lambda: quorum.leader() is not None)
+    old = quorum.leader()
     assert old is not None
-    world.cut = {pair for other in world.nodes for pair in ((old.node, other), (other, old.node))}
-    world.run_until(world.now + FETCH_TIMEOUT + 0.1)
-    return old.core.role is not Role.LEADER
+    quorum.cut = {pair for other in quorum.nodes for pair in ((old.node, other), (other, old.node))}
+    quorum.run_until(quorum.now + FETCH_TIMEOUT + 0.1)
+    return old.core.role is not VoterRole.LEADER
 
 
 def test_a_leader_that_no_majority_hears_resigns_within_the_fetch_timeout() -> None:
@@ -50,24 +50,24 @@ def test_a_leader_that_no_majority_hears_resigns_within_the_fetch_timeout() -> N
     assert not isolated_leader_stops(mutants.NeverResigns)
 
 
-def test_a_voter_that_was_cut_off_deposes_nobody_when_it_returns() -> None:
-    world = World(seed=2)
-    world.run_until(5, lambda: world.leader() is not None)
-    leader = world.leader()
+def test_a_voter_that_was_cut_off_deposes_no_leader_when_it_returns() -> None:
+    quorum = SimulatedQuorum(seed=2)
+    quorum.run_until(5, lambda: quorum.leader() is not None)
+    leader = quorum.leader()
     assert leader is not None
     epoch = leader.core.epoch
-    other = next(node for node in world.nodes if node != leader.node)
-    world.cut = {pair for node in world.nodes for pair in ((node, other), (other, node))}
-    world.run_until(world.now + 10)
-    assert world.lives[other].core.epoch == epoch
-    world.heal()
-    assert world.recovers()
-    assert leader.core.role is Role.LEADER
+    other = next(node for node in quorum.nodes if node != leader.node)
+    quorum.cut = {pair for node in quorum.nodes for pair in ((node, other), (other, node))}
+    quorum.run_until(quorum.now + 10)
+    assert quorum.lives[other].core.epoch == epoch
+    quorum.heal()
+    assert quorum.recovers()
+    assert leader.core.role is VoterRole.LEADER
     assert leader.core.epoch == epoch
 
 
 if __name__ == "__main__":
     first, last = int(sys.argv[1]), int(sys.argv[2])
     for number in range(first, last):
-        storm(number)
+        random_history(number)
     print(f"{last - first} histories, every guarantee held")

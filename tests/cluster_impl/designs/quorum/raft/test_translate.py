@@ -1,24 +1,24 @@
-"""Every message of the core survives the way over the wire, and what cannot be meant is refused."""
+"""Every message of the core survives the wire format, and messages that cannot be meant are refused."""
 
 from uuid import UUID
 
 import pytest
 
-from cluster_impl.designs.quorum.raft.messages import (
+from fencepost.cluster_impl.designs.quorum.raft.messages import (
     OBSERVER,
-    Batch,
     BeginQuorumEpochRequest,
     BeginQuorumEpochResponse,
     EndQuorumEpochRequest,
     EpochEnd,
     FetchRequest,
     FetchResponse,
+    RaftBatch,
     Request,
     Response,
     VoteRequest,
     VoteResponse,
 )
-from cluster_impl.designs.quorum.raft.translate import (
+from fencepost.cluster_impl.designs.quorum.raft.translate import (
     FETCH_VERSION,
     read_request,
     read_response,
@@ -26,11 +26,11 @@ from cluster_impl.designs.quorum.raft.translate import (
     request_message,
     response_message,
 )
-from cluster_impl.wire import batches as format_
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Malformed, Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.registry import QUORUM_CONTROLLER
+from fencepost.cluster_impl.wire import batches as format_
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Malformed, Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
 
 METADATA = "__kafka_metadata"
 
@@ -75,7 +75,7 @@ def test_records_arrive_as_batches_of_their_epochs() -> None:
     message = response_message(FetchResponse(Error.NONE, 3, 1, 7), FETCH_VERSION, first + second)
     response = read_response(m.FetchResponse.decode(message.encode(FETCH_VERSION), FETCH_VERSION))
     assert isinstance(response, FetchResponse)
-    assert response.batches == (Batch(4, 6, 2, first), Batch(6, 7, 3, second))
+    assert response.batches == (RaftBatch(4, 6, 2, first), RaftBatch(6, 7, 3, second))
 
 
 def test_records_that_were_damaged_on_the_way_are_refused() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from cluster_impl.coordination.errors import BadVersion, ConnectionLost, NoNode
-from cluster_impl.coordination.znodes import Created, Stat, Znode
+from fencepost.cluster_impl.coordination.errors import BadVersionError, ConnectionLost, NoNodeError
+from fencepost.cluster_impl.coordination.znodes import CreatedZnode, Stat, Znode
 
 
 class MemoryZnodes:
@@ -22,7 +22,7 @@ class MemoryZnodes:
 
     async def get(self, path: str) -> Znode:
         if path not in self.data:
-            raise NoNode(f"there is no {path}", path)
+            raise NoNodeError(f"there is no {path}", path)
         data, version = self.data[path]
         return Znode(data, _stat(version))
 
@@ -32,20 +32,20 @@ class MemoryZnodes:
         if breaks is False:
             raise ConnectionLost("the connection broke", path, in_doubt=True)
         if path not in self.data:
-            raise NoNode(f"there is no {path}", path)
+            raise NoNodeError(f"there is no {path}", path)
         known = self.data[path][1]
         if version not in (known, -1):
-            raise BadVersion(f"{path} has another version", path)
+            raise BadVersionError(f"{path} has another version", path)
         self.data[path] = (data, known + 1)
         if breaks:
             raise ConnectionLost("the connection broke", path, in_doubt=True)
         return _stat(known + 1)
 
-    async def create(self, path: str, data: bytes, *, sequence: bool) -> Created:
+    async def create(self, path: str, data: bytes, *, sequence: bool) -> CreatedZnode:
         self._sequence += 1
         path = f"{path}{self._sequence:010}" if sequence else path
         self.data[path] = (data, 0)
-        return Created(path, _stat(0))
+        return CreatedZnode(path, _stat(0))
 
     async def until_connected(self) -> None:
         return None

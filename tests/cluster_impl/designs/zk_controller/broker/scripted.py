@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import cast
 
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.zk_controller.broker.link import BrokerAddresses, ControllerLink
-from cluster_impl.replication.control_plane import BrokerView, ClusterView, Endpoint
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.client import Connection
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.hosts import Hosts
-from cluster_impl.wire.registry import ZK_BROKER
-from cluster_impl.wire.server import Handler, Request, Server
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.zk_controller.broker.link import BrokerAddresses, ControllerLink
+from fencepost.cluster_impl.replication.control_plane import BrokerView, ClusterView, Endpoint
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import ZK_BROKER
+from fencepost.cluster_impl.wire.server import Handler, Request, Server
 
 Answer = Callable[[Request], "Message | Awaitable[Message | None] | None"]
 
@@ -57,11 +57,11 @@ class Controllers:
         self._view = replace(self._view, brokers={**self._view.brokers, broker_id: BrokerView(broker_id, there)})
 
     def link(self) -> ControllerLink:
-        addresses = BrokerAddresses(cast("ZooKeeper", _Nobody()), "INTERNAL", lambda: self._view)
+        addresses = BrokerAddresses(cast("ZooKeeper", _UnreachableZooKeeper()), "INTERNAL", lambda: self._view)
         return ControllerLink(lambda: self.active, addresses, connect)
 
 
-class _Nobody:
+class _UnreachableZooKeeper:
     """A ZooKeeper that does not answer in time: brokers are found by metadata."""
 
     async def get(self, path: str) -> object:

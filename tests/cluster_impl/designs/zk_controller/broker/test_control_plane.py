@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from pathlib import Path
 from typing import cast
@@ -10,17 +9,17 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
-from cluster_impl.designs.zk_controller.broker.control_plane import ZkControlPlane
-from cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
-from cluster_impl.designs.zk_controller.broker.link import ControllerLink
-from cluster_impl.designs.zk_controller.broker.log_dir_failures import LogDirFailures
-from cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
-from cluster_impl.designs.zk_controller.states import BrokerState
-from cluster_impl.replication.control_plane import IsrAccepted, IsrOutcome, IsrProposal, TopicPartition
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
+from fencepost.cluster_impl.designs.zk_controller.broker.control_plane import ZkControlPlane
+from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
+from fencepost.cluster_impl.designs.zk_controller.broker.link import ControllerLink
+from fencepost.cluster_impl.designs.zk_controller.broker.log_dir_failures import LogDirFailures
+from fencepost.cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
+from fencepost.cluster_impl.designs.zk_controller.broker_state import BrokerState
+from fencepost.cluster_impl.replication.control_plane import IsrAccepted, IsrOutcome, IsrProposal, TopicPartition
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.zk_controller.broker.scripted import Scripted, controllers
 
 ME, EPOCH = 4, 70
@@ -28,10 +27,10 @@ ME, EPOCH = 4, 70
 
 class Failures:
     def __init__(self) -> None:
-        self.told: list[tuple[str, list[TopicPartition]]] = []
+        self.known: list[tuple[str, list[TopicPartition]]] = []
 
     def failed(self, reason: str, lost: list[TopicPartition]) -> None:
-        self.told.append((reason, lost))
+        self.known.append((reason, lost))
 
 
 class Granting:
@@ -76,7 +75,7 @@ class Given:
         self.cache.update(m.UpdateMetadataRequest(controller_id=5, live_brokers=live))
 
 
-def test_a_broker_serves_once_it_is_active_and_was_told_what_there_is() -> None:
+def test_a_broker_serves_once_it_is_active_and_has_metadata() -> None:
     given = Given(heartbeats=True)
     given.answered()
     assert not given.control.serving()
@@ -111,7 +110,7 @@ def test_what_was_begun_is_completed() -> None:
 
 
 @pytest.mark.requirement("DINT-26")
-def test_fetches_count_at_the_epoch_that_the_controller_has_told_and_ones_own_is_the_znodes() -> None:
+def test_fetches_count_at_the_epoch_in_the_metadata_and_ones_own_is_the_znodes() -> None:
     given = Given(heartbeats=True)
     given.informed(b4=12, b5=71, b6=-1)
     registered = given.control.registered_epoch
@@ -124,7 +123,7 @@ def test_a_failed_log_dir_is_passed_on_with_what_was_in_it() -> None:
     given = Given(heartbeats=True)
     lost = [TopicPartition("t", 0)]
     given.control.log_dir_failed(Path("/data"), lost)
-    assert given.failures.told == [("the log dir /data has failed", lost)]
+    assert given.failures.known == [("the log dir /data has failed", lost)]
 
 
 def created(error: Error) -> Message:
@@ -133,7 +132,7 @@ def created(error: Error) -> Message:
     )
 
 
-def test_who_is_not_the_controller_any_more_is_asked_again_until_somebody_is() -> None:
+async def test_a_broker_that_is_no_longer_the_controller_is_asked_again_until_one_is() -> None:
     answers = [created(Error.NOT_CONTROLLER), created(Error.NOT_CONTROLLER), created(Error.NONE)]
     scripted = Scripted(lambda _: answers.pop(0))
 
@@ -143,18 +142,15 @@ def test_who_is_not_the_controller_any_more_is_asked_again_until_somebody_is() -
             topic = m.CreateTopicsRequest.CreatableTopic(name="t", num_partitions=1, replication_factor=1)
             return await control.forward(m.CreateTopicsRequest(topics=[topic], timeout_ms=5000), 7)
 
-    reply = asyncio.run(main())
+    reply = await main()
     assert isinstance(reply, m.CreateTopicsResponse)
     assert reply.topics[0].error_code == Error.NONE
 
 
-def test_without_a_controller_a_request_fails_in_its_own_time() -> None:
+async def test_without_a_controller_a_request_fails_in_its_own_time() -> None:
     scripted = Scripted(lambda request: request.connection.abort())
 
-    async def main() -> None:
-        async with controllers(scripted) as brokers:
-            control = Given(heartbeats=True, link=brokers.link()).control
-            with pytest.raises(ConnectionError):
-                await control.forward(m.CreateTopicsRequest(timeout_ms=200), 7)
-
-    asyncio.run(main())
+    async with controllers(scripted) as brokers:
+        control = Given(heartbeats=True, link=brokers.link()).control
+        with pytest.raises(ConnectionError):
+            await control.forward(m.CreateTopicsRequest(timeout_ms=200), 7)

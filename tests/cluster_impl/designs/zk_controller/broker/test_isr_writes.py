@@ -1,4 +1,6 @@
-"""A leader changes an ISR by compare-and-set on the partition's state (003, below KIP-343's level)."""
+"""A leader changes an ISR by compare-and-set on the partition's state (Kafka Internals (2017), below KIP-343's
+level).
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.broker.guards import Told
-from cluster_impl.designs.zk_controller.broker.isr_writes import IsrWriter
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.broker.isr_writes import IsrWriter
+from fencepost.cluster_impl.designs.zk_controller.broker.request_guards import KnownAssignment
+from fencepost.cluster_impl.replication.control_plane import (
     IsrAccepted,
     IsrOutcome,
     IsrProposal,
@@ -20,7 +22,7 @@ from cluster_impl.replication.control_plane import (
     IsrUnknown,
     TopicPartition,
 )
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.zk_controller.broker.memory import MemoryZnodes
 
 ME = 4
@@ -48,11 +50,11 @@ def store_with(present: znodes.LeaderAndIsr, version: int = 3) -> MemoryZnodes:
     return store
 
 
-LEADS = Told(TOPIC, 5, 2)
+LEADS = KnownAssignment(TOPIC, 5, 2)
 
 
-async def changed(store: MemoryZnodes, wanted: IsrProposal, told: Told | None = LEADS) -> IsrOutcome:
-    writer = IsrWriter(ME, store, lambda _: told)
+async def changed(store: MemoryZnodes, wanted: IsrProposal, known: KnownAssignment | None = LEADS) -> IsrOutcome:
+    writer = IsrWriter(ME, store, lambda _: known)
     outcome = await writer.change(wanted, 1.0)
     if writer._notifying is not None:
         await writer._notifying
@@ -72,11 +74,11 @@ def test_a_leader_writes_its_isr_and_only_the_version_grows() -> None:
 
 
 @pytest.mark.requirement("DINT-02")
-def test_a_change_is_told_to_the_controller_by_a_sequential_znode() -> None:
+def test_a_change_is_notified_to_the_controller_by_a_sequential_znode() -> None:
     store = store_with(state(4, 5, 6))
     run(changed(store, proposal(4, 6)))
-    [told] = store.below(znodes.ISR_CHANGE_PREFIX)
-    assert znodes.read_partitions(znodes.ISR_CHANGES, told) == [PARTITION]
+    [known] = store.below(znodes.ISR_CHANGE_PREFIX)
+    assert znodes.read_partitions(znodes.ISR_CHANGES, known) == [PARTITION]
 
 
 @pytest.mark.requirement("INT-59", "INT-60")
@@ -102,10 +104,10 @@ def test_a_lost_write_that_the_controller_has_overwritten_is_refused_for_good() 
     assert run(changed(store, proposal(4, 6))) == IsrRefused(Error.INVALID_UPDATE_VERSION)
 
 
-@pytest.mark.parametrize("told", [None, Told(UUID(int=2), 5, 2), Told(TOPIC, 6, 2)])
-def test_what_the_controller_has_taken_away_meanwhile_is_not_written(told: Told | None) -> None:
+@pytest.mark.parametrize("known", [None, KnownAssignment(UUID(int=2), 5, 2), KnownAssignment(TOPIC, 6, 2)])
+def test_what_the_controller_has_taken_away_meanwhile_is_not_written(known: KnownAssignment | None) -> None:
     store = store_with(state(4, 5, 6))
-    assert run(changed(store, proposal(4), told)) == IsrRefused(Error.FENCED_LEADER_EPOCH)
+    assert run(changed(store, proposal(4), known)) == IsrRefused(Error.FENCED_LEADER_EPOCH)
     assert store.writes == 0
 
 
@@ -113,7 +115,7 @@ def test_the_isr_of_a_deleted_topic_is_refused() -> None:
     assert run(changed(MemoryZnodes(), proposal(4))) == IsrRefused(Error.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-def test_without_zookeeper_the_fate_of_a_change_stays_unknown() -> None:
+async def test_without_zookeeper_the_fate_of_a_change_stays_unknown() -> None:
     class Silent(MemoryZnodes):
         async def until_connected(self) -> None:
             await asyncio.Event().wait()
@@ -122,15 +124,15 @@ def test_without_zookeeper_the_fate_of_a_change_stays_unknown() -> None:
         store = Silent()
         store.put(PATH, znodes.write_state(state(4, 5, 6)), 3)
         store.breaks.append(False)
-        return await IsrWriter(ME, store, lambda _: Told(TOPIC, 5, 2)).change(proposal(4), 0.05)
+        return await IsrWriter(ME, store, lambda _: KnownAssignment(TOPIC, 5, 2)).change(proposal(4), 0.05)
 
-    assert isinstance(run(ask()), IsrUnknown)
+    assert isinstance(await ask(), IsrUnknown)
 
 
-def test_changes_that_come_together_are_told_together() -> None:
+async def test_changes_that_come_together_share_a_notification() -> None:
     async def many() -> MemoryZnodes:
         store = MemoryZnodes()
-        writer = IsrWriter(ME, store, lambda _: Told(TOPIC, 5, 2))
+        writer = IsrWriter(ME, store, lambda _: KnownAssignment(TOPIC, 5, 2))
         for index in range(20):
             partition = TopicPartition("t", index)
             store.put(znodes.state(partition), znodes.write_state(state(4, 5)), 3)
@@ -143,5 +145,5 @@ def test_changes_that_come_together_are_told_together() -> None:
         await writer._notifying
         return store
 
-    [told] = run(many()).below(znodes.ISR_CHANGE_PREFIX)
-    assert len(znodes.read_partitions(znodes.ISR_CHANGES, told)) == 20
+    [known] = (await many()).below(znodes.ISR_CHANGE_PREFIX)
+    assert len(znodes.read_partitions(znodes.ISR_CHANGES, known)) == 20

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cluster_impl.designs.zk_controller.broker.lifecycle import Fence, Heartbeat, Lifecycle
-from cluster_impl.designs.zk_controller.states import BrokerState
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Fence, Heartbeat, Lifecycle
+from fencepost.cluster_impl.designs.zk_controller.broker_state import BrokerState
+from fencepost.cluster_impl.wire.errors import Error
 
 INITIAL, INACTIVE, ACTIVE, STOPPING = (
     BrokerState.INITIAL,
@@ -101,7 +101,7 @@ def test_the_answer_to_a_heartbeat_that_was_given_up_is_not_listened_to(active: 
 
 
 @pytest.mark.requirement("K343-35")
-def test_a_broker_that_is_told_inactive_is_fenced_at_once(active: Lifecycle) -> None:
+def test_a_broker_that_is_declared_inactive_is_fenced_at_once(active: Lifecycle) -> None:
     beat(active, INACTIVE, 1)
     assert (active.state, active.fence, active.serving(1)) == (INACTIVE, Fence.INACTIVE, False)
     beat(active, ACTIVE, 2)

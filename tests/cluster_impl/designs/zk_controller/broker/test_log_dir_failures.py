@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.broker.log_dir_failures import (
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.broker.log_dir_failures import (
     FailureAccumulator,
     LogDirFailures,
     NotificationSender,
 )
-from cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from tests.cluster_impl.designs.zk_controller.broker.memory import MemoryZnodes
 
 
@@ -33,14 +33,14 @@ def test_failures_gather_from_the_first_one_on() -> None:
     assert accumulator.due is None
 
 
-def test_a_failure_that_took_no_replica_is_not_told() -> None:
+def test_a_failure_that_took_no_replica_is_not_reported() -> None:
     accumulator = FailureAccumulator()
     accumulator.failed("a", [], 10)
     assert accumulator.due is None
 
 
 @given(st.lists(st.tuples(st.lists(st.integers(0, 5)), st.floats(0, 3), st.booleans()), max_size=30))
-def test_each_lost_replica_is_told_once_and_soon(failures: list[tuple[list[int], float, bool]]) -> None:
+def test_each_lost_replica_is_reported_once_and_soon(failures: list[tuple[list[int], float, bool]]) -> None:
     accumulator = FailureAccumulator(gather=1.0)
     now, waiting = 0.0, set[TopicPartition]()
     for lost, delay, take in failures:
@@ -50,14 +50,14 @@ def test_each_lost_replica_is_told_once_and_soon(failures: list[tuple[list[int],
         assert (accumulator.due is not None) == bool(waiting)
         assert accumulator.due is None or accumulator.due <= now + 1.0
         if take and accumulator.due is not None:
-            _, told = accumulator.take()
-            assert sorted(told, key=str) == sorted(waiting, key=str)
+            _, known = accumulator.take()
+            assert sorted(known, key=str) == sorted(waiting, key=str)
             waiting.clear()
 
 
 @pytest.mark.requirement("RSE-20")
-def test_one_message_is_sent_at_a_time_and_what_comes_meanwhile_is_in_the_next() -> None:
-    class Sender:
+async def test_one_message_is_sent_at_a_time_and_what_comes_meanwhile_is_in_the_next() -> None:
+    class FailureSender:
         """Meets another failure while it sends the first message."""
 
         def __init__(self) -> None:
@@ -71,14 +71,14 @@ def test_one_message_is_sent_at_a_time_and_what_comes_meanwhile_is_in_the_next()
             await asyncio.sleep(0)
 
     async def main() -> list[Sequence[TopicPartition]]:
-        sender = Sender()
+        sender = FailureSender()
         sender.failures.failed("a", partitions(0))
         sender.failures.failed("b", partitions(1))
         assert sender.failures._reporting is not None
         await sender.failures._reporting
         return sender.messages
 
-    assert asyncio.run(main()) == [partitions(0, 1), partitions(2)]
+    assert await main() == [partitions(0, 1), partitions(2)]
 
 
 @pytest.mark.requirement("RSE-01")

@@ -8,18 +8,18 @@ from typing import cast
 
 import pytest
 
-from cluster_impl.coordination.errors import ConnectionLost, NodeExists
-from cluster_impl.coordination.session_state import SessionState
-from cluster_impl.coordination.znodes import Created, Stat
-from cluster_impl.coordination.zookeeper import StateListener, ZooKeeper
-from cluster_impl.designs.zk_controller.broker.registration import Registration
-from cluster_impl.designs.zk_controller.znodes import BrokerInfo
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, NodeExistsError
+from fencepost.cluster_impl.coordination.session_state import SessionState
+from fencepost.cluster_impl.coordination.znodes import CreatedZnode, Stat
+from fencepost.cluster_impl.coordination.zookeeper import StateListener, ZooKeeper
+from fencepost.cluster_impl.designs.zk_controller.broker.registration import ZnodeRegistration
+from fencepost.cluster_impl.designs.zk_controller.znodes import BrokerInfo
 
 ME, OTHER, EPOCH = 4, 5, 70
 
 
 class LosingServer:
-    """Makes the znode of whoever asks, or has that of `owner`; loses the first answer, and is away then."""
+    """Creates the znode for any session, or has that of `owner`; loses the first response, and is away then."""
 
     def __init__(self, owner: int | None = None) -> None:
         self.session_id = ME
@@ -32,15 +32,15 @@ class LosingServer:
     async def until_connected(self) -> None:
         await self.is_back.wait()
 
-    async def create(self, path: str, data: bytes, *, ephemeral: bool, make_parents: bool) -> Created:
+    async def create(self, path: str, data: bytes, *, ephemeral: bool, make_parents: bool) -> CreatedZnode:
         if self._owner is not None:
-            raise NodeExists(f"{path} exists", path)
+            raise NodeExistsError(f"{path} exists", path)
         self._owner = self.session_id
         if self._loses:
             self._loses = False
             self.is_back.clear()
             raise ConnectionLost("the connection broke", path, in_doubt=True)
-        return Created(path, Stat(EPOCH, EPOCH, EPOCH, 0, self.session_id))
+        return CreatedZnode(path, Stat(EPOCH, EPOCH, EPOCH, 0, self.session_id))
 
     async def exists(self, path: str, watch: object = None) -> Stat:
         assert self._owner is not None
@@ -52,16 +52,18 @@ class LosingServer:
             listener(SessionState.EXPIRED)
 
 
-def registering(story: Callable[[LosingServer, Registration], Awaitable[None]], owner: int | None = None) -> None:
+def registering(
+    scenario: Callable[[LosingServer, ZnodeRegistration], Awaitable[None]], owner: int | None = None
+) -> None:
     async def main() -> None:
         server = LosingServer(owner)
-        registration = Registration(
+        registration = ZnodeRegistration(
             cast("ZooKeeper", server), ME, lambda: BrokerInfo(5, (), 0), lambda _: None, lambda: None
         )
-        first = asyncio.create_task(registration.first(patience=30))
+        first = asyncio.create_task(registration.first(timeout=30))
         async with asyncio.timeout(5):
             await asyncio.sleep(0.01)
-            await story(server, registration)
+            await scenario(server, registration)
         first.cancel()
 
     asyncio.run(main())
@@ -69,7 +71,7 @@ def registering(story: Callable[[LosingServer, Registration], Awaitable[None]], 
 
 @pytest.mark.requirement("INT-25")
 def test_what_is_said_to_an_epoch_in_doubt_waits_until_the_epoch_is_known() -> None:
-    async def story(server: LosingServer, registration: Registration) -> None:
+    async def scenario(server: LosingServer, registration: ZnodeRegistration) -> None:
         waiting = asyncio.create_task(registration.settled())
         await asyncio.sleep(0.01)
         assert not waiting.done()
@@ -77,21 +79,21 @@ def test_what_is_said_to_an_epoch_in_doubt_waits_until_the_epoch_is_known() -> N
         await waiting
         assert registration.epoch == EPOCH
 
-    registering(story)
+    registering(scenario)
 
 
 def test_when_the_session_has_expired_there_is_no_epoch_to_wait_for() -> None:
-    async def story(server: LosingServer, registration: Registration) -> None:
+    async def scenario(server: LosingServer, registration: ZnodeRegistration) -> None:
         server.expires()
         await registration.settled()
         assert registration.epoch == -1
 
-    registering(story)
+    registering(scenario)
 
 
 def test_an_id_that_is_anothers_is_no_epoch_to_wait_for() -> None:
-    async def story(_: LosingServer, registration: Registration) -> None:
+    async def scenario(_: LosingServer, registration: ZnodeRegistration) -> None:
         await registration.settled()
         assert registration.epoch == -1
 
-    registering(story, owner=OTHER)
+    registering(scenario, owner=OTHER)

@@ -8,13 +8,13 @@ from typing import cast
 
 import pytest
 
-from cluster_impl.coordination.errors import NodeExists
-from cluster_impl.coordination.session_state import SessionState
-from cluster_impl.coordination.znodes import Created, Stat
-from cluster_impl.coordination.zookeeper import StateListener, ZooKeeper
-from cluster_impl.designs.zk_controller.broker.registration import Registration
-from cluster_impl.designs.zk_controller.znodes import BrokerInfo
-from cluster_impl.endings import NodeFailure
+from fencepost.cluster_impl.coordination.errors import NodeExistsError
+from fencepost.cluster_impl.coordination.session_state import SessionState
+from fencepost.cluster_impl.coordination.znodes import CreatedZnode, Stat
+from fencepost.cluster_impl.coordination.zookeeper import StateListener, ZooKeeper
+from fencepost.cluster_impl.designs.zk_controller.broker.registration import ZnodeRegistration
+from fencepost.cluster_impl.designs.zk_controller.znodes import BrokerInfo
+from fencepost.cluster_impl.failures import NodeFailure
 
 FIRST, SECOND, OTHER = 11, 12, 99
 
@@ -33,11 +33,11 @@ class KeepingServer:
     async def until_connected(self) -> None:
         await asyncio.sleep(0)
 
-    async def create(self, path: str, data: bytes, *, ephemeral: bool, make_parents: bool) -> Created:
+    async def create(self, path: str, data: bytes, *, ephemeral: bool, make_parents: bool) -> CreatedZnode:
         if self.owner is not None:
-            raise NodeExists(f"{path} exists", path)
+            raise NodeExistsError(f"{path} exists", path)
         self.owner, self._made = self.session_id, self._made + 1
-        return Created(path, self._stat())
+        return CreatedZnode(path, self._stat())
 
     async def exists(self, path: str, watch: Callable[[None], None] | None = None) -> Stat:
         if watch is not None:
@@ -65,13 +65,13 @@ async def registered(server: KeepingServer, epochs: list[int]) -> asyncio.Task[N
     """At first, and then kept."""
     info = BrokerInfo(5, (), 0)
     zookeeper = cast("ZooKeeper", server)
-    registration = Registration(zookeeper, 4, lambda: info, epochs.append, lambda: epochs.append(-1))
-    await registration.first(patience=30)
+    registration = ZnodeRegistration(zookeeper, 4, lambda: info, epochs.append, lambda: epochs.append(-1))
+    await registration.first(timeout=30)
     return asyncio.create_task(registration.keep(waits=False))
 
 
 @pytest.mark.requirement("INT-51")
-def test_a_broker_waits_for_the_znode_of_its_own_earlier_session_to_go() -> None:
+async def test_a_broker_waits_for_the_znode_of_its_own_earlier_session_to_go() -> None:
     async def main() -> list[int]:
         server, epochs = KeepingServer(), list[int]()
         keeping = await registered(server, epochs)
@@ -84,18 +84,15 @@ def test_a_broker_waits_for_the_znode_of_its_own_earlier_session_to_go() -> None
         keeping.cancel()
         return epochs
 
-    assert asyncio.run(main()) == [1, -1, 2]
+    assert await main() == [1, -1, 2]
 
 
 @pytest.mark.requirement("DINT-18")
-def test_the_znode_of_another_process_is_not_waited_for() -> None:
-    async def main() -> None:
+async def test_the_znode_of_another_process_is_not_waited_for() -> None:
+    with pytest.raises(NodeFailure, match="registered by another process"):
         server = KeepingServer()
         keeping = await registered(server, [])
         server.owner = OTHER
         server.is_said_to_expire()
         async with asyncio.timeout(5):
             await keeping
-
-    with pytest.raises(NodeFailure, match="registered by another process"):
-        asyncio.run(main())

@@ -1,4 +1,4 @@
-"""What a broker asks the controller: ISR changes, heartbeats, shutdown, events; over real sockets, to scripted ones."""
+"""The requests of a broker to scripted controllers on real sockets: ISR changes, heartbeats, shutdown, events."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.designs.zk_controller.broker.controlled_shutdown import ControlledShutdown, Patience
-from cluster_impl.designs.zk_controller.broker.heartbeats import Heartbeats, Pace
-from cluster_impl.designs.zk_controller.broker.isr_requests import IsrRequester
-from cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
-from cluster_impl.designs.zk_controller.broker.log_dir_failures import ATTEMPTS, EventSender
-from cluster_impl.designs.zk_controller.states import BrokerState
-from cluster_impl.replication.control_plane import (
+from fencepost.cluster_impl.designs.shared.heartbeats import HeartbeatTiming
+from fencepost.cluster_impl.designs.zk_controller.broker.controlled_shutdown import ShutdownLimits, ShutdownRequester
+from fencepost.cluster_impl.designs.zk_controller.broker.heartbeats import MetadataHeartbeats
+from fencepost.cluster_impl.designs.zk_controller.broker.isr_requests import IsrRequester
+from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
+from fencepost.cluster_impl.designs.zk_controller.broker.log_dir_failures import ATTEMPTS, EventSender
+from fencepost.cluster_impl.designs.zk_controller.broker_state import BrokerState
+from fencepost.cluster_impl.replication.control_plane import (
     NO_EPOCH,
     IsrAccepted,
     IsrOutcome,
@@ -24,10 +25,10 @@ from cluster_impl.replication.control_plane import (
     IsrUnknown,
     TopicPartition,
 )
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from cluster_impl.wire.server import Request
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import Request
 from tests.cluster_impl.designs.zk_controller.broker.scripted import Answer, Controllers, Scripted, controllers
 
 ME, INCARNATION = 4, 70
@@ -101,7 +102,7 @@ def test_a_refusal_after_a_lost_reply_leaves_the_first_attempt_in_doubt() -> Non
 
 
 @pytest.mark.requirement("K343-46")
-def test_who_is_not_the_controller_is_asked_no_more_once_another_one_is_known() -> None:
+async def test_a_broker_that_is_not_the_controller_is_asked_no_more_once_another_one_is_known() -> None:
     former = Scripted(lambda _: isr_answer(top=Error.NOT_CONTROLLER))
     present = Scripted(lambda _: isr_answer())
 
@@ -115,11 +116,11 @@ def test_who_is_not_the_controller_is_asked_no_more_once_another_one_is_known() 
             brokers.active = 2
             return await changing
 
-    assert isinstance(asyncio.run(main()), IsrAccepted)
+    assert isinstance(await main(), IsrAccepted)
 
 
 @pytest.mark.requirement("K343-48", "K343-49")
-def test_what_gathers_while_a_request_is_on_its_way_goes_into_the_next_and_is_answered_one_by_one() -> None:
+async def test_what_gathers_while_a_request_is_on_its_way_goes_into_the_next_and_is_answered_one_by_one() -> None:
     """Proposals for three topics in turn; those of the second are refused."""
     proposals = [replace(PROPOSAL, topic="tuv"[index % 3], partition=index) for index in range(60)]
 
@@ -145,7 +146,7 @@ def test_what_gathers_while_a_request_is_on_its_way_goes_into_the_next_and_is_an
             rest = await asyncio.gather(*(requester.change(each, 5.0) for each in proposals[1:]))
             return [await first, *rest]
 
-    outcomes = asyncio.run(main())
+    outcomes = await main()
     assert len(scripted.asked) == 2
     for proposal, outcome in zip(proposals, outcomes, strict=True):
         assert isinstance(outcome, IsrRefused if proposal.topic == "u" else IsrAccepted)
@@ -156,11 +157,11 @@ def test_without_a_controller_the_fate_of_a_change_is_unknown_in_time() -> None:
     assert isinstance(outcome, IsrUnknown)
 
 
-# Heartbeats
+# MetadataHeartbeats
 
 
-def beaten(lifecycle: Lifecycle, brokers: Controllers) -> Heartbeats:
-    return Heartbeats(ME, lifecycle, brokers.link(), Pace(interval=0.02, timeout=0.5))
+def beaten(lifecycle: Lifecycle, brokers: Controllers) -> MetadataHeartbeats:
+    return MetadataHeartbeats(ME, lifecycle, brokers.link(), HeartbeatTiming(interval=0.02, timeout=0.5))
 
 
 def granted(request: Request) -> Message:
@@ -178,63 +179,56 @@ async def until_state(lifecycle: Lifecycle, state: BrokerState) -> None:
 
 
 @pytest.mark.requirement("K343-15", "K343-26", "K343-31", "K343-32")
-def test_heartbeats_make_a_broker_active_and_then_stopping() -> None:
+async def test_heartbeats_make_a_broker_active_and_then_stopping() -> None:
     scripted = Scripted(granted)
 
-    async def main() -> None:
-        async with controllers(scripted) as brokers:
-            lifecycle = Lifecycle(5.0)
-            lifecycle.registered(INCARNATION)
-            beating = asyncio.create_task(beaten(lifecycle, brokers).run())
-            await until_state(lifecycle, BrokerState.ACTIVE)
-            lifecycle.stop()
-            await until_state(lifecycle, BrokerState.STOPPING)
-            beating.cancel()
-
-    asyncio.run(main())
+    async with controllers(scripted) as brokers:
+        lifecycle = Lifecycle(5.0)
+        lifecycle.registered(INCARNATION)
+        beating = asyncio.create_task(beaten(lifecycle, brokers).run())
+        await until_state(lifecycle, BrokerState.ACTIVE)
+        lifecycle.stop()
+        await until_state(lifecycle, BrokerState.STOPPING)
+        beating.cancel()
 
 
 @pytest.mark.requirement("D343-13")
-def test_heartbeats_follow_the_controller() -> None:
+async def test_heartbeats_follow_the_controller() -> None:
     former = Scripted(lambda _: m.MetadataHeartbeatResponse(error_code=Error.NOT_CONTROLLER))
     present = Scripted(granted)
 
-    async def main() -> None:
-        async with controllers(former, present) as brokers:
-            lifecycle = Lifecycle(5.0)
-            lifecycle.registered(INCARNATION)
-            beating = asyncio.create_task(beaten(lifecycle, brokers).run())
-            while not former.asked:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-            assert lifecycle.state is BrokerState.INITIAL
-            brokers.active = 2
-            await until_state(lifecycle, BrokerState.ACTIVE)
-            beating.cancel()
-
-    asyncio.run(main())
+    async with controllers(former, present) as brokers:
+        lifecycle = Lifecycle(5.0)
+        lifecycle.registered(INCARNATION)
+        beating = asyncio.create_task(beaten(lifecycle, brokers).run())
+        while not former.asked:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        assert lifecycle.state is BrokerState.INITIAL
+        brokers.active = 2
+        await until_state(lifecycle, BrokerState.ACTIVE)
+        beating.cancel()
 
 
-def test_a_heartbeat_that_nobody_answers_holds_up_no_other_and_no_other_controller() -> None:
+async def test_a_heartbeat_without_an_answer_holds_up_no_other_and_no_other_controller() -> None:
     async def never(_: Request) -> Message | None:
         await asyncio.Event().wait()
         return None
 
     former, present = Scripted(lambda request: never(request)), Scripted(granted)
 
-    async def main() -> None:
-        async with controllers(former, present) as brokers:
-            lifecycle = Lifecycle(5.0)
-            lifecycle.registered(INCARNATION)
-            link = brokers.link()
-            beating = asyncio.create_task(Heartbeats(ME, lifecycle, link, Pace(0.02, timeout=60.0)).run())
-            while not former.asked:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-            brokers.active = 2
-            link.controller_is(2)
-            await until_state(lifecycle, BrokerState.ACTIVE)
-            beating.cancel()
-
-    asyncio.run(main())
+    async with controllers(former, present) as brokers:
+        lifecycle = Lifecycle(5.0)
+        lifecycle.registered(INCARNATION)
+        link = brokers.link()
+        beating = asyncio.create_task(
+            MetadataHeartbeats(ME, lifecycle, link, HeartbeatTiming(0.02, timeout=60.0)).run()
+        )
+        while not former.asked:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        brokers.active = 2
+        link.controller_is(2)
+        await until_state(lifecycle, BrokerState.ACTIVE)
+        beating.cancel()
 
 
 # Controlled shutdown
@@ -256,8 +250,8 @@ def shut_down(*answers: Message, retries: int = 3) -> tuple[bool, Scripted]:
 
     async def main() -> bool:
         async with controllers(scripted) as brokers:
-            patience = Patience(retries, backoff=0.3, timeout=1.0)
-            return await ControlledShutdown(ME, lambda: INCARNATION, brokers.link(), patience).run()
+            limits = ShutdownLimits(retries, backoff=0.3, timeout=1.0)
+            return await ShutdownRequester(ME, lambda: INCARNATION, brokers.link(), limits).run()
 
     return asyncio.run(main()), scripted
 
@@ -271,18 +265,18 @@ def test_a_broker_leaves_once_nothing_is_left_that_another_could_lead() -> None:
 
 
 @pytest.mark.requirement("DINT-24")
-def test_a_broker_that_is_not_registered_does_not_speak_for_its_id() -> None:
-    """Its session has expired: the id may be another process's, which nobody told to end."""
+async def test_a_broker_that_is_not_registered_does_not_speak_for_its_id() -> None:
+    """Its session has expired: the id may be another process's, which was not asked to end."""
     scripted = Scripted(lambda _: left())
     epochs = [NO_EPOCH, NO_EPOCH, INCARNATION]
 
     async def main() -> bool:
         async with controllers(scripted) as brokers:
-            patience = Patience(1, backoff=0.5, timeout=1.0)
+            limits = ShutdownLimits(1, backoff=0.5, timeout=1.0)
             epoch = lambda: epochs.pop(0) if len(epochs) > 1 else epochs[0]  # noqa: E731
-            return await ControlledShutdown(ME, epoch, brokers.link(), patience).run()
+            return await ShutdownRequester(ME, epoch, brokers.link(), limits).run()
 
-    assert asyncio.run(main())
+    assert await main()
     assert scripted.asked == [m.ControlledShutdownRequest(broker_id=ME, broker_epoch=INCARNATION)]
 
 
@@ -295,7 +289,7 @@ def test_a_shutdown_that_is_not_granted_ends_within_its_bound() -> None:
 # Events of log dirs
 
 
-def told(*answers: Message) -> Scripted:
+def known(*answers: Message) -> Scripted:
     remaining = list(answers)
     scripted = Scripted(lambda _: remaining.pop(0) if len(remaining) > 1 else remaining[0])
 
@@ -310,7 +304,7 @@ def told(*answers: Message) -> Scripted:
 
 @pytest.mark.requirement("RSE-07", "RSE-11", "RSE-19", "RSE-25")
 def test_an_event_names_the_epoch_the_reason_and_every_lost_replica() -> None:
-    [request] = told(m.ReplicaStateEventResponse()).asked
+    [request] = known(m.ReplicaStateEventResponse()).asked
     assert isinstance(request, m.ReplicaStateEventRequest)
     assert (request.broker_id, request.broker_epoch, request.event_type) == (ME, INCARNATION, 1)
     assert request.event_reason == "a disk"
@@ -320,15 +314,15 @@ def test_an_event_names_the_epoch_the_reason_and_every_lost_replica() -> None:
     }
 
 
-def test_an_event_is_told_again_when_the_controller_has_moved() -> None:
+def test_an_event_is_sent_again_when_the_controller_has_moved() -> None:
     refused = m.ReplicaStateEventResponse(error_code=Error.NOT_CONTROLLER)
-    assert len(told(refused, refused, m.ReplicaStateEventResponse()).asked) == 3
+    assert len(known(refused, refused, m.ReplicaStateEventResponse()).asked) == 3
 
 
 @pytest.mark.requirement("RSE-30")
-def test_an_event_that_nobody_takes_is_given_up() -> None:
-    assert len(told(m.ReplicaStateEventResponse(error_code=Error.NOT_CONTROLLER)).asked) == ATTEMPTS
+def test_an_event_that_no_controller_takes_is_given_up() -> None:
+    assert len(known(m.ReplicaStateEventResponse(error_code=Error.NOT_CONTROLLER)).asked) == ATTEMPTS
 
 
 def test_an_event_of_an_earlier_incarnation_is_not_repeated() -> None:
-    assert len(told(m.ReplicaStateEventResponse(error_code=Error.STALE_BROKER_EPOCH)).asked) == 1
+    assert len(known(m.ReplicaStateEventResponse(error_code=Error.STALE_BROKER_EPOCH)).asked) == 1

@@ -1,4 +1,4 @@
-"""What a broker makes of a topic's settings in ZooKeeper: nothing of a server that lags, nothing of what is none."""
+"""A broker reads a topic's settings in ZooKeeper, not from a lagging server, and ignores invalid ones."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.coordination.errors import ConnectionLost, NoNode
-from cluster_impl.coordination.znodes import Stat, Znode
-from cluster_impl.coordination.zookeeper import ZooKeeper
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, NoNodeError
+from fencepost.cluster_impl.coordination.znodes import Stat, Znode
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 
 TOPIC = UUID(int=1)
 
 
 class LaggingServer:
-    """Has seen the topic's settings only once it was told to catch up; `breaks` is how often the connection does."""
+    """Has the topic's settings after a sync only; the connection breaks `breaks` times."""
 
     def __init__(self, config: Mapping[str, str], breaks: int = 0) -> None:
         self._config = config
@@ -35,7 +35,7 @@ class LaggingServer:
             self._has_caught_up = False
             raise ConnectionLost("the connection broke", path, in_doubt=True)
         if not self._has_caught_up:
-            raise NoNode(f"there is no {path}", path)
+            raise NoNodeError(f"there is no {path}", path)
         return Znode(znodes.write_topic_config(self._config), Stat(1, 1, 1, 0, 0))
 
     async def until_connected(self) -> None:

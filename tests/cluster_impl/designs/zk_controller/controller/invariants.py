@@ -1,12 +1,12 @@
-"""What must hold of a cluster: of its znodes at any time, and of everybody's picture of it once it has come to rest."""
+"""Invariants of a cluster: of its znodes at any time, and of each broker's view once the cluster has settled."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr, TopicInfo
-from cluster_impl.replication.control_plane import NO_LEADER, TopicPartition
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.znodes import LeaderAndIsr, TopicInfo
+from fencepost.cluster_impl.replication.control_plane import NO_LEADER, TopicPartition
 from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import MemoryCluster
 
 
@@ -33,7 +33,7 @@ class History:
             assert state.leader == NO_LEADER or state.leader in state.isr, f"{partition} is led from outside its ISR"
             assert len(set(state.isr)) == len(state.isr), f"{partition} has an ISR that repeats itself"
             replicas = topics[partition.topic].partitions[partition.partition].replicas
-            assert set(replicas) & set(state.isr), f"{partition} is assigned to nobody who is in sync"
+            assert set(replicas) & set(state.isr), f"{partition} has no assigned replica in sync"
             key = topics[partition.topic].topic_id, partition
             before = self._seen.get(key)
             if before is not None:
@@ -44,8 +44,8 @@ class History:
             self._seen[key] = state
 
 
-def check_rest(cluster: MemoryCluster) -> None:
-    """Of a cluster that has settled, with a controller, and where everybody gets what is sent."""
+def check_settled(cluster: MemoryCluster) -> None:
+    """Check a settled cluster with a controller, in which every broker gets its requests."""
     live = live_brokers(cluster)
     topics = topics_of(cluster)
     states = states_of(cluster)
@@ -76,7 +76,7 @@ def check_rest(cluster: MemoryCluster) -> None:
 def live_brokers(cluster: MemoryCluster) -> dict[int, int]:
     """Broker id to epoch, as the controller sees them."""
     assert cluster.controller is not None
-    return dict(cluster.controller._parts.core.context.live)
+    return dict(cluster.controller._components.machines.context.live)
 
 
 def _check_broker(
@@ -91,14 +91,14 @@ def _check_broker(
     for partition, state in states.items():
         if partition.topic in deleting:
             continue
-        told = broker.metadata.get(partition)
-        assert told is not None, f"broker {broker_id} does not know {partition}"
-        known = (told.leader, told.leader_epoch, tuple(told.isr), told.zk_version)
+        cached = broker.metadata.get(partition)
+        assert cached is not None, f"broker {broker_id} does not know {partition}"
+        known = (cached.leader, cached.leader_epoch, tuple(cached.isr), cached.zk_version)
         assert known == (state.leader, state.leader_epoch, state.isr, state.version), f"{broker_id} of {partition}"
         replicas = topics[partition.topic].partitions[partition.partition].replicas
         if broker_id in replicas and partition not in broker.failed and not _is_stopping(cluster, broker_id):
             order = broker.replicas.get(partition)
-            assert order is not None, f"broker {broker_id} was not told to hold {partition}"
+            assert order is not None, f"broker {broker_id} has no assignment of {partition}"
             assert order.leader == state.leader, f"broker {broker_id} believes in another leader of {partition}"
             assert order.leader_epoch == state.leader_epoch, f"broker {broker_id} is behind in {partition}"
             assert tuple(order.replicas) == replicas, f"{broker_id} knows other replicas of {partition}"
@@ -114,4 +114,4 @@ def _check_broker(
 
 def _is_stopping(cluster: MemoryCluster, broker_id: int) -> bool:
     assert cluster.controller is not None
-    return broker_id in cluster.controller._parts.core.context.stopping
+    return broker_id in cluster.controller._components.machines.context.stopping

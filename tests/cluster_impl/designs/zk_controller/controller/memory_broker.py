@@ -5,21 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.zk_controller.control_requests import FULL, LEADER_DURING_DELETE
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
 
 LeaderAndIsrState = m.LeaderAndIsrRequest.LeaderAndIsrPartitionState
 MetadataState = m.UpdateMetadataRequest.UpdateMetadataPartitionState
 
-FULL = 2
-LEADER_DURING_DELETE = -2
-
 
 @dataclass(slots=True)
 class Disk:
-    """What outlives a process: the folders of replicas, each with its topic's id."""
+    """The data that outlives a process: the folders of replicas, each with its topic's id."""
 
     folders: dict[TopicPartition, UUID] = field(default_factory=dict)
 
@@ -48,8 +46,8 @@ class MemoryBroker:
         raise AssertionError(f"no controller sends {request}")
 
     def leads(self, partition: TopicPartition) -> bool:
-        told = self.replicas.get(partition)
-        return told is not None and told.leader == self.broker_id
+        held = self.replicas.get(partition)
+        return held is not None and held.leader == self.broker_id
 
     def _refusal(self, request: m.LeaderAndIsrRequest | m.StopReplicaRequest | m.UpdateMetadataRequest) -> Error:
         assert request.broker_epoch == self.epoch, "it was meant for another process"

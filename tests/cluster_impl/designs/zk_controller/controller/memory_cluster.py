@@ -1,6 +1,6 @@
 """A cluster in memory: a tree of znodes, brokers, and at most one controller, driven step by step.
 
-Nothing happens by itself: `settle` runs until nobody has anything left to do, `deliver` and `watches` do a part of it.
+Nothing happens by itself: `settle` runs until nothing is left to do, `deliver` and `watches` do a part of it.
 """
 
 from __future__ import annotations
@@ -12,49 +12,42 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.controller import Controller, ControllerConfig
-from cluster_impl.designs.zk_controller.controller.events import (
-    Asked,
-    BrokerAnswered,
-    Elected,
+from fencepost.cluster_impl.config.data_plane import TopicDefaults
+from fencepost.cluster_impl.config.ibp import Ibp
+from fencepost.cluster_impl.config.zk_controller import ZkControllerConfig
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.controller.controller import Controller, ControllerConfig
+from fencepost.cluster_impl.designs.zk_controller.controller.events import (
+    BrokerResponse,
+    ControllerMoved,
+    Election,
     Event,
-    Resigned,
+    ReceivedRequest,
+    Resignation,
     Tick,
-    ZnodeChanged,
+    ZnodeChange,
 )
-from cluster_impl.designs.zk_controller.controller.moved import ControllerMoved
-from cluster_impl.designs.zk_controller.ibp import Ibp
-from cluster_impl.designs.zk_controller.znodes import (
+from fencepost.cluster_impl.designs.zk_controller.znodes import (
     BrokerEndpoint,
     BrokerInfo,
     LeaderAndIsr,
     PartitionReplicas,
     TopicInfo,
 )
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
 from tests.cluster_impl.designs.zk_controller.controller.memory_broker import Disk, MemoryBroker
 from tests.cluster_impl.designs.znode_tree import TermOver, ZnodeTree
 
-LEGACY = 4
+WITHOUT_HEARTBEATS = 4
 WITH_HEARTBEATS = 5
 TIMEOUT = 10.0
 
-CONFIG = ControllerConfig(
-    controller_id=1,
-    level=Ibp.BASE,
-    listener="INTERNAL",
-    heartbeat_timeout=TIMEOUT,
-    unclean_leader_election=False,
-    delete_topics=True,
-    auto_leader_rebalance=False,
-    leader_imbalance_check_interval=300.0,
-    leader_imbalance_percentage=10,
-    default_partitions=1,
-    default_replication_factor=1,
+DESIGN = ZkControllerConfig(
+    ibp=Ibp.BASE, controller_heartbeat_timeout=TIMEOUT, unclean_leader_election=False, auto_leader_rebalance=False
 )
+CONFIG = ControllerConfig(1, "INTERNAL", DESIGN, TopicDefaults())
 
 
 def partition(text: str) -> TopicPartition:
@@ -64,9 +57,10 @@ def partition(text: str) -> TopicPartition:
 
 
 class MemoryCluster:
-    def __init__(self, *, brokers: Iterable[int] = (), version: int = LEGACY, **config: Any) -> None:
+    def __init__(self, *, brokers: Iterable[int] = (), version: int = WITHOUT_HEARTBEATS, **config: Any) -> None:
         self.tree = ZnodeTree()
-        self.config = replace(CONFIG, **config)
+        topic_defaults = config.pop("topic_defaults", CONFIG.topic_defaults)
+        self.config = replace(CONFIG, design=replace(DESIGN, **config), topic_defaults=topic_defaults)
         self.now = 1000.0
         self.epoch = 0
         self.controller: Controller | None = None
@@ -87,7 +81,7 @@ class MemoryCluster:
 
     # Brokers and topics
 
-    def start(self, broker_id: int, *, version: int = LEGACY) -> MemoryBroker:
+    def start(self, broker_id: int, *, version: int = WITHOUT_HEARTBEATS) -> MemoryBroker:
         """A new process that registers."""
         at = BrokerEndpoint("INTERNAL", f"node-{broker_id}", 9090, "PLAINTEXT")
         info = BrokerInfo(version, (at,), timestamp_ms=0)
@@ -101,7 +95,7 @@ class MemoryCluster:
         del self.brokers[broker_id]
         self.tree.delete(znodes.broker(broker_id))
 
-    def bounce(self, broker_id: int, *, version: int = LEGACY) -> None:
+    def bounce(self, broker_id: int, *, version: int = WITHOUT_HEARTBEATS) -> None:
         self.kill(broker_id)
         self.start(broker_id, version=version)
 
@@ -139,12 +133,12 @@ class MemoryCluster:
         """A legacy leader changes its ISR: compare-and-set at the version that it knows, then a notification."""
         of = partition(name)
         leader = next(each for each in self.brokers.values() if each.leads(of) and by in (None, each.broker_id))
-        told = leader.replicas[of]
+        held = leader.replicas[of]
         known = leader.metadata.get(of)
-        version = told.partition_epoch
-        if known is not None and known.leader_epoch == told.leader_epoch:
+        version = held.partition_epoch
+        if known is not None and known.leader_epoch == held.leader_epoch:
             version = max(version, known.zk_version)
-        data = znodes.write_state(LeaderAndIsr(leader.broker_id, told.leader_epoch, tuple(isr), told.controller_epoch))
+        data = znodes.write_state(LeaderAndIsr(leader.broker_id, held.leader_epoch, tuple(isr), held.controller_epoch))
         written = self.tree.compare_and_set(znodes.state(of), data, version)
         if written and notify:
             self.notify_isr([of])
@@ -163,16 +157,16 @@ class MemoryCluster:
     def catch_up(self) -> None:
         """All followers reach their leaders: every leader puts all live replicas that follow it into its ISR."""
         for leader in list(self.brokers.values()):
-            for of, told in list(leader.replicas.items()):
+            for of, held in list(leader.replicas.items()):
                 following = {
                     each
-                    for each in told.replicas
+                    for each in held.replicas
                     if each in self.brokers
                     and (known := self.brokers[each].replicas.get(of)) is not None
                     and known.leader == leader.broker_id
                     and of not in self.brokers[each].failed
                 }
-                joined = tuple(each for each in told.replicas if each in following)
+                joined = tuple(each for each in held.replicas if each in following)
                 if not leader.leads(of) or not self.tree.exists(znodes.state(of)):
                     continue
                 if set(joined) > set(self.state(str(of)).isr):
@@ -193,7 +187,7 @@ class MemoryCluster:
         self.epoch += 1
         self.controller = Controller(self.config, self._new_topic_id)
         self._channels = {broker.broker_id: broker.epoch for broker in self.brokers.values()}
-        self.handle(Elected(self.epoch, self.now))
+        self.handle(Election(self.epoch, self.now))
         if settle and self.controller is not None:
             self.settle()
         return self.controller
@@ -205,7 +199,7 @@ class MemoryCluster:
         self.tree.writes_left = left
         self.epoch += 1
         self.controller = Controller(self.config, self._new_topic_id)
-        self.handle(Elected(self.epoch, self.now))
+        self.handle(Election(self.epoch, self.now))
         self.settle()
 
     def resign(self) -> None:
@@ -213,7 +207,7 @@ class MemoryCluster:
         if self.controller is not None:
             last, self.controller = self.controller, None
             with suppress(StopIteration):
-                next(last.handle(Resigned()))
+                next(last.handle(Resignation()))
         self.tree.forget_watches()
         self.tree.writes_left = None
         self.queues.clear()
@@ -239,7 +233,7 @@ class MemoryCluster:
     def ask(self, request: Message, *, version: int = 0, allowed: bool = True) -> list[Message]:
         """The answers so far: none or one, in a list that grows later."""
         answers: list[Message] = []
-        self.handle(Asked(request, version, answers.append, self.now, allowed))
+        self.handle(ReceivedRequest(request, version, answers.append, self.now, allowed))
         return answers
 
     def heartbeat(self, broker_id: int, target: int) -> m.MetadataHeartbeatResponse:
@@ -261,7 +255,7 @@ class MemoryCluster:
         return self.ask(data(broker_id=broker_id, broker_epoch=epoch, event_type=1, topics=topics))
 
     def settle(self, rounds: int = 200) -> None:
-        """Until nothing is left to do: watches, requests and their answers, work that was put off."""
+        """Handle watches, requests, their responses and deferred work until nothing is left to do."""
         for _ in range(rounds):
             if not (self.watches() | self.deliver() | self.tick()):
                 return
@@ -271,7 +265,7 @@ class MemoryCluster:
         """Tell the controller of every watch that fired."""
         some = False
         while self.controller is not None and self.tree.fired:
-            self.handle(ZnodeChanged(self.tree.fired.pop(0), self.now))
+            self.handle(ZnodeChange(self.tree.fired.pop(0), self.now))
             some = True
         return some
 
@@ -288,12 +282,12 @@ class MemoryCluster:
             broker = self.brokers.get(broker_id)
             request = self.queues[broker_id][0]
             if broker is None or request.broker_epoch != broker.epoch:  # type: ignore[attr-defined]
-                return some  # nobody is there; the channel tries until the znode goes
+                return some  # no process is there; the channel tries until the znode goes
             self.queues[broker_id].popleft()
             some = True
             answer = broker.answer(request)
             if self.controller is not None:
-                self.handle(BrokerAnswered(broker_id, request, answer, self.now))
+                self.handle(BrokerResponse(broker_id, request, answer, self.now))
         return some
 
     def tick(self) -> bool:
@@ -313,8 +307,8 @@ class MemoryCluster:
         return UUID(int=self._topic_ids)
 
 
-def during(cluster: MemoryCluster, story: Callable[[], None]) -> int:
-    """How many writes a controller makes in the course of a story."""
+def during(cluster: MemoryCluster, scenario: Callable[[], None]) -> int:
+    """How many writes a controller makes in the course of a scenario."""
     before = cluster.tree.writes
-    story()
+    scenario()
     return cluster.tree.writes - before

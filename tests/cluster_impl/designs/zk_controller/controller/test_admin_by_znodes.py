@@ -1,4 +1,4 @@
-"""What people ask for by znodes, of real nodes on a real ZooKeeper."""
+"""Operators' requests by znodes, with real nodes on a real ZooKeeper."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
 
-from tests.cluster_impl.processes import BROKERS, LIMIT, eventually
+from tests.cluster_impl.processes import BROKERS, LIMIT
 from tests.cluster_impl.zk_processes import ZkCluster, running
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

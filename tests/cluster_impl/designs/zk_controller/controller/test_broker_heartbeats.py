@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster_impl.designs.zk_controller.controller.heartbeats import BrokerStates, Heard, Transition
-from cluster_impl.designs.zk_controller.states import BrokerState
-from cluster_impl.designs.zk_controller.znodes import BrokerInfo
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.zk_controller.broker_state import BrokerState
+from fencepost.cluster_impl.designs.zk_controller.controller.brokers.broker_states import (
+    BrokerStates,
+    BrokerTransition,
+    HeartbeatResult,
+)
+from fencepost.cluster_impl.designs.zk_controller.controller.state.context import RegisteredBroker
+from fencepost.cluster_impl.designs.zk_controller.znodes import BrokerInfo
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
 
 TIMEOUT = 10.0
 INITIAL, INACTIVE, ACTIVE, STOPPING = (BrokerState(number) for number in range(4))
 
 
-@dataclass(frozen=True)
-class Registered:
-    broker_id: int
-    epoch: int
-    info: BrokerInfo = field(default=BrokerInfo(version=5, endpoints=(), timestamp_ms=0))
+def with_heartbeats(broker_id: int, epoch: int) -> RegisteredBroker:
+    return RegisteredBroker(broker_id, epoch, BrokerInfo(version=5, endpoints=(), timestamp_ms=0))
 
 
-def legacy(broker_id: int, epoch: int) -> Registered:
-    return Registered(broker_id, epoch, BrokerInfo(version=4, endpoints=(), timestamp_ms=0))
+def without_heartbeats(broker_id: int, epoch: int) -> RegisteredBroker:
+    """A broker from before KIP-343."""
+    return RegisteredBroker(broker_id, epoch, BrokerInfo(version=4, endpoints=(), timestamp_ms=0))
 
 
-def elected(registrations: Iterable[Registered], *, brand_new: bool = False, now: float = 0.0) -> BrokerStates:
+def elected(registrations: Iterable[RegisteredBroker], *, brand_new: bool = False, now: float = 0.0) -> BrokerStates:
     states = BrokerStates(TIMEOUT)
     states.elected(registrations, now, brand_new=brand_new)
     return states
@@ -39,7 +41,7 @@ def elected(registrations: Iterable[Registered], *, brand_new: bool = False, now
 
 def beat(
     states: BrokerStates, broker_id: int = 4, incarnation: int = 100, target: int = ACTIVE, now: float = 0.0
-) -> Heard:
+) -> HeartbeatResult:
     request = m.MetadataHeartbeatRequest(broker_id=broker_id, incarnation_id=incarnation, target_state=target)
     return states.heartbeat(request, now)
 
@@ -47,7 +49,7 @@ def beat(
 def fresh() -> BrokerStates:
     """4 is registered at 100, and has not been heard of."""
     states = elected([])
-    states.registered(Registered(4, 100))
+    states.registered(with_heartbeats(4, 100))
     return states
 
 
@@ -64,8 +66,8 @@ WRONG: list[tuple[Error, dict[str, int]]] = [
 
 @pytest.mark.parametrize(("error", "wrong"), WRONG)
 @pytest.mark.requirement("K343-28", "K343-40", "K343-41", "D343-01", "D343-14")
-def test_what_is_refused_has_its_error_and_a_sentence_and_changes_nothing(error: Error, wrong: dict[str, int]) -> None:
-    states = elected([Registered(4, 100)])
+def test_what_is_refused_has_its_error_and_a_message_and_changes_nothing(error: Error, wrong: dict[str, int]) -> None:
+    states = elected([with_heartbeats(4, 100)])
     heard = beat(states, **wrong, now=5.0)
     assert heard.response.error_code == error
     assert heard.response.error_string
@@ -93,35 +95,35 @@ def test_a_state_that_does_not_exist_is_refused(target: int) -> None:
 
 @pytest.mark.requirement("K343-11", "D343-05")
 def test_all_are_inactive_when_a_cluster_is_first_initialised() -> None:
-    states = elected([Registered(4, 100), Registered(5, 101)], brand_new=True)
+    states = elected([with_heartbeats(4, 100), with_heartbeats(5, 101)], brand_new=True)
     assert (states.state(4), states.state(5)) == (INACTIVE, INACTIVE)
     assert states.next_deadline() is None
 
 
 @pytest.mark.requirement("D343-05")
 def test_after_a_failover_the_registered_have_one_full_timeout_of_grace() -> None:
-    states = elected([Registered(4, 100), Registered(5, 101)], now=3.0)
+    states = elected([with_heartbeats(4, 100), with_heartbeats(5, 101)], now=3.0)
     assert states.is_live(4)
     assert states.is_live(5)
     assert states.expire(3.0 + TIMEOUT - 0.001) == []
     beat(states, 4, 100, now=4.0)
-    assert states.expire(3.0 + TIMEOUT) == [Transition(5, ACTIVE, INACTIVE)]
+    assert states.expire(3.0 + TIMEOUT) == [BrokerTransition(5, ACTIVE, INACTIVE)]
     assert states.is_live(4)
 
 
 def test_an_election_forgets_what_an_earlier_term_knew() -> None:
-    states = elected([Registered(4, 100), Registered(5, 101)])
-    states.elected([Registered(5, 101)], 20.0, brand_new=False)
+    states = elected([with_heartbeats(4, 100), with_heartbeats(5, 101)])
+    states.elected([with_heartbeats(5, 101)], 20.0, brand_new=False)
     assert states.incarnation(4) is None
     assert not states.is_live(4)
 
 
 @pytest.mark.requirement("K343-08", "K343-10", "D343-06")
-def test_who_registers_is_inactive_until_it_asks_to_be_active() -> None:
+def test_a_broker_that_registers_is_inactive_until_it_asks_to_be_active() -> None:
     states = fresh()
     assert states.state(4) is INACTIVE
     heard = beat(states)
-    assert heard.transition == Transition(4, INACTIVE, ACTIVE)
+    assert heard.transition == BrokerTransition(4, INACTIVE, ACTIVE)
     assert heard.transition.starts
     assert not heard.transition.fails
     assert states.is_live(4)
@@ -150,55 +152,57 @@ def test_every_state_is_granted_from_every_other(before: BrokerState, target: Br
     beat(states, target=before)
     heard = beat(states, target=target)
     assert heard.response.current_state == states.state(4) == target
-    assert heard.transition == (None if before is target else Transition(4, before, target))
+    assert heard.transition == (None if before is target else BrokerTransition(4, before, target))
 
 
 @pytest.mark.parametrize(
     ("transition", "fails", "starts", "stops"),
     [
-        (Transition(4, INACTIVE, ACTIVE), False, True, False),
-        (Transition(4, INACTIVE, STOPPING), False, True, True),
-        (Transition(4, ACTIVE, INACTIVE), True, False, False),
-        (Transition(4, STOPPING, INACTIVE), True, False, False),
-        (Transition(4, ACTIVE, STOPPING), False, False, True),
-        (Transition(4, STOPPING, ACTIVE), False, False, False),
-        (Transition(4, ACTIVE, ACTIVE, taken_over=200), True, True, False),
-        (Transition(4, STOPPING, STOPPING, taken_over=200), True, True, True),
-        (Transition(4, ACTIVE, INACTIVE, taken_over=200), True, False, False),
-        (Transition(4, INACTIVE, INACTIVE, taken_over=200), False, False, False),
+        (BrokerTransition(4, INACTIVE, ACTIVE), False, True, False),
+        (BrokerTransition(4, INACTIVE, STOPPING), False, True, True),
+        (BrokerTransition(4, ACTIVE, INACTIVE), True, False, False),
+        (BrokerTransition(4, STOPPING, INACTIVE), True, False, False),
+        (BrokerTransition(4, ACTIVE, STOPPING), False, False, True),
+        (BrokerTransition(4, STOPPING, ACTIVE), False, False, False),
+        (BrokerTransition(4, ACTIVE, ACTIVE, taken_over=200), True, True, False),
+        (BrokerTransition(4, STOPPING, STOPPING, taken_over=200), True, True, True),
+        (BrokerTransition(4, ACTIVE, INACTIVE, taken_over=200), True, False, False),
+        (BrokerTransition(4, INACTIVE, INACTIVE, taken_over=200), False, False, False),
     ],
 )
 @pytest.mark.requirement("D343-06")
 def test_a_transition_says_whether_a_broker_fails_starts_or_begins_to_stop(
-    transition: Transition, fails: bool, starts: bool, stops: bool
+    transition: BrokerTransition, fails: bool, starts: bool, stops: bool
 ) -> None:
     assert (transition.fails, transition.starts, transition.begins_to_stop) == (fails, starts, stops)
 
 
 @pytest.mark.requirement("K343-29", "D343-17")
 def test_a_later_incarnation_is_taken_for_valid_before_its_znode_was_read() -> None:
-    states = elected([Registered(4, 100)])
+    states = elected([with_heartbeats(4, 100)])
     heard = beat(states, incarnation=200, now=2.0)
     assert heard.response.error_code == Error.NONE
     assert heard.response.incarnation_id == 200
-    assert heard.transition == Transition(4, ACTIVE, ACTIVE, taken_over=200)
+    assert heard.transition == BrokerTransition(4, ACTIVE, ACTIVE, taken_over=200)
     assert beat(states, incarnation=100).response.error_code == Error.INVALID_INCARNATION_ID
-    states.registered(Registered(4, 200))
+    states.registered(with_heartbeats(4, 200))
     assert states.state(4) is ACTIVE
     assert states.next_deadline() == 2.0 + TIMEOUT
 
 
 @pytest.mark.requirement("K343-29")
 def test_a_later_incarnation_that_asks_for_nothing_is_inactive() -> None:
-    states = elected([Registered(4, 100)])
+    states = elected([with_heartbeats(4, 100)])
     heard = beat(states, incarnation=200, target=INITIAL)
-    assert heard.transition == Transition(4, ACTIVE, INACTIVE, taken_over=200)
+    assert heard.transition == BrokerTransition(4, ACTIVE, INACTIVE, taken_over=200)
 
 
 @pytest.mark.requirement("D343-17")
-@pytest.mark.parametrize("znode", [Registered(4, 100), legacy(4, 100)], ids=["heartbeats", "legacy"])
-def test_a_znode_that_was_read_late_brings_no_earlier_incarnation_back(znode: Registered) -> None:
-    states = elected([Registered(4, 100)])
+@pytest.mark.parametrize(
+    "znode", [with_heartbeats(4, 100), without_heartbeats(4, 100)], ids=["heartbeats", "no heartbeats"]
+)
+def test_a_znode_that_was_read_late_brings_no_earlier_incarnation_back(znode: RegisteredBroker) -> None:
+    states = elected([with_heartbeats(4, 100)])
     beat(states, incarnation=200)
     states.registered(znode)
     assert (states.incarnation(4), states.next_deadline()) == (200, TIMEOUT)
@@ -207,25 +211,25 @@ def test_a_znode_that_was_read_late_brings_no_earlier_incarnation_back(znode: Re
 
 @pytest.mark.requirement("K343-05")
 def test_a_later_znode_is_another_process_and_inactive() -> None:
-    states = elected([Registered(4, 100)])
-    states.registered(Registered(4, 200))
+    states = elected([with_heartbeats(4, 100)])
+    states.registered(with_heartbeats(4, 200))
     assert (states.incarnation(4), states.state(4)) == (200, INACTIVE)
 
 
 @pytest.mark.requirement("K343-28", "D343-17")
 def test_an_earlier_incarnation_is_refused_also_by_the_next_controller() -> None:
-    states = elected([Registered(4, 200)], now=50.0)
+    states = elected([with_heartbeats(4, 200)], now=50.0)
     assert beat(states, incarnation=100).response.error_code == Error.INVALID_INCARNATION_ID
 
 
 @pytest.mark.requirement("D343-14")
-def test_who_is_gone_is_refused_until_its_znode_is_seen_again() -> None:
-    states = elected([Registered(4, 100)])
+def test_a_broker_that_is_gone_is_refused_until_its_znode_is_seen_again() -> None:
+    states = elected([with_heartbeats(4, 100)])
     states.gone(4)
     assert beat(states).response.error_code == Error.INVALID_INCARNATION_ID
     assert states.state(4) is INACTIVE
-    states.registered(Registered(4, 100))
-    assert beat(states).transition == Transition(4, INACTIVE, ACTIVE)
+    states.registered(with_heartbeats(4, 100))
+    assert beat(states).transition == BrokerTransition(4, INACTIVE, ACTIVE)
 
 
 @pytest.mark.requirement("K343-20", "K343-53", "D343-02")
@@ -235,7 +239,7 @@ def test_the_timer_runs_from_the_last_request_and_silence_makes_inactive() -> No
     beat(states, now=4.0)
     assert states.next_deadline() == 4.0 + TIMEOUT
     assert states.expire(4.0 + TIMEOUT - 0.001) == []
-    assert states.expire(4.0 + TIMEOUT) == [Transition(4, ACTIVE, INACTIVE)]
+    assert states.expire(4.0 + TIMEOUT) == [BrokerTransition(4, ACTIVE, INACTIVE)]
     assert states.expire(4.0 + TIMEOUT) == []
     assert states.next_deadline() is None
 
@@ -251,15 +255,15 @@ def test_a_request_that_asks_for_nothing_counts_as_a_sign_of_life_and_a_refused_
 
 
 @pytest.mark.requirement("D343-20")
-def test_grace_begins_a_full_timeout_anew_for_the_live_and_makes_nobody_live() -> None:
-    states = elected([legacy(6, 102)])
+def test_grace_begins_a_full_timeout_anew_for_the_live_and_makes_no_broker_live() -> None:
+    states = elected([without_heartbeats(6, 102)])
     for id in (3, 4, 5):
-        states.registered(Registered(id, 100 + id))
+        states.registered(with_heartbeats(id, 100 + id))
     beat(states, 4, 104, now=0.0)
     beat(states, 5, 105, STOPPING, now=7.0)
     states.give_grace(5.0)
     assert states.next_deadline() == 5.0 + TIMEOUT
-    assert states.expire(5.0 + TIMEOUT) == [Transition(4, ACTIVE, INACTIVE)]
+    assert states.expire(5.0 + TIMEOUT) == [BrokerTransition(4, ACTIVE, INACTIVE)]
     assert states.next_deadline() == 7.0 + TIMEOUT
     assert states.state(3) is INACTIVE
     assert states.state(6) is ACTIVE
@@ -269,15 +273,15 @@ def test_grace_begins_a_full_timeout_anew_for_the_live_and_makes_nobody_live() -
 def test_a_stopping_broker_that_falls_silent_becomes_inactive_too() -> None:
     states = fresh()
     beat(states, target=STOPPING)
-    assert states.expire(TIMEOUT) == [Transition(4, STOPPING, INACTIVE)]
+    assert states.expire(TIMEOUT) == [BrokerTransition(4, STOPPING, INACTIVE)]
 
 
 @pytest.mark.requirement("K343-21")
-def test_who_was_silent_may_be_active_again() -> None:
+def test_a_broker_that_was_silent_may_be_active_again() -> None:
     states = fresh()
     beat(states)
     states.expire(TIMEOUT)
-    assert beat(states, now=TIMEOUT + 1).transition == Transition(4, INACTIVE, ACTIVE)
+    assert beat(states, now=TIMEOUT + 1).transition == BrokerTransition(4, INACTIVE, ACTIVE)
 
 
 @pytest.mark.requirement("K343-12", "K343-13")
@@ -289,14 +293,14 @@ def test_stopping_is_kept_until_the_broker_asks_for_something_else() -> None:
         assert (heard.response.current_state, heard.transition) == (STOPPING, None)
     assert beat(states, target=INITIAL).response.current_state == STOPPING
     assert states.is_live(4)
-    assert beat(states, target=ACTIVE).transition == Transition(4, STOPPING, ACTIVE)
+    assert beat(states, target=ACTIVE).transition == BrokerTransition(4, STOPPING, ACTIVE)
 
 
 @pytest.mark.requirement("K343-61", "K343-62")
 @pytest.mark.parametrize("brand_new", [False, True])
 def test_a_legacy_registration_is_active_without_heartbeats(brand_new: bool) -> None:
-    states = elected([legacy(4, 100)], brand_new=brand_new)
-    states.registered(legacy(5, 101))
+    states = elected([without_heartbeats(4, 100)], brand_new=brand_new)
+    states.registered(without_heartbeats(5, 101))
     assert states.is_live(4)
     assert states.is_live(5)
     assert states.next_deadline() is None
@@ -306,33 +310,33 @@ def test_a_legacy_registration_is_active_without_heartbeats(brand_new: bool) -> 
 @pytest.mark.requirement("K343-62")
 @pytest.mark.parametrize("target", [INITIAL, INACTIVE, ACTIVE, STOPPING])
 def test_a_legacy_broker_stays_active_whatever_it_asks_for(target: BrokerState) -> None:
-    states = elected([legacy(4, 100)])
+    states = elected([without_heartbeats(4, 100)])
     heard = beat(states, target=target)
     assert (heard.response.current_state, heard.transition) == (ACTIVE, None)
 
 
 @pytest.mark.requirement("K343-59", "K343-61")
 def test_the_second_roll_and_the_way_back_change_what_a_broker_must_do() -> None:
-    states = elected([legacy(4, 100)])
-    states.registered(Registered(4, 200))
+    states = elected([without_heartbeats(4, 100)])
+    states.registered(with_heartbeats(4, 200))
     assert states.state(4) is INACTIVE
     beat(states, incarnation=200)
-    states.registered(legacy(4, 300))
+    states.registered(without_heartbeats(4, 300))
     assert states.state(4) is ACTIVE
     assert states.next_deadline() is None
 
 
 def test_a_legacy_znode_behind_a_heartbeat_of_its_incarnation_says_what_it_is() -> None:
-    states = elected([Registered(4, 100)])
+    states = elected([with_heartbeats(4, 100)])
     beat(states, incarnation=200, target=INITIAL)
-    states.registered(legacy(4, 200))
+    states.registered(without_heartbeats(4, 200))
     assert states.state(4) is ACTIVE
     assert states.next_deadline() is None
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40)), max_size=30))
 def test_the_silent_become_inactive_in_the_order_in_which_their_times_ran_out(beats: list[tuple[int, int]]) -> None:
-    states = elected([Registered(id, 100 + id) for id in range(4)])
+    states = elected([with_heartbeats(id, 100 + id) for id in range(4)])
     last = dict.fromkeys(range(4), 0)
     for id, at in sorted(beats, key=lambda each: each[1]):
         beat(states, id, 100 + id, now=at)

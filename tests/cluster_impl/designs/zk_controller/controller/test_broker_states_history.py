@@ -5,17 +5,17 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from cluster_impl.designs.zk_controller.states import BrokerState
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.designs.zk_controller.broker_state import BrokerState
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.zk_controller.controller.test_broker_heartbeats import (
     ACTIVE,
     INACTIVE,
     INITIAL,
     TIMEOUT,
-    Registered,
     elected,
-    legacy,
+    with_heartbeats,
+    without_heartbeats,
 )
 
 
@@ -30,13 +30,13 @@ class History(RuleBasedStateMachine):
         self.now = 0.0
         self.zxid = 100
         self.known: dict[int, tuple[int, bool, BrokerState, float]] = {}
-        """(incarnation, legacy, state, last heard of)"""
+        """Incarnation, whether it sends no heartbeats, state, and time of its last heartbeat."""
 
-    @rule(target=epochs, id=st.integers(0, 2), is_legacy=st.booleans())
-    def registers(self, id: int, is_legacy: bool) -> int:
+    @rule(target=epochs, id=st.integers(0, 2), is_old=st.booleans())
+    def registers(self, id: int, is_old: bool) -> int:
         self.zxid += 1
-        self.states.registered(legacy(id, self.zxid) if is_legacy else Registered(id, self.zxid))
-        self.known[id] = (self.zxid, is_legacy, ACTIVE if is_legacy else INACTIVE, self.now)
+        self.states.registered(without_heartbeats(id, self.zxid) if is_old else with_heartbeats(id, self.zxid))
+        self.known[id] = (self.zxid, is_old, ACTIVE if is_old else INACTIVE, self.now)
         return self.zxid
 
     @rule(id=st.integers(0, 2))
@@ -54,12 +54,12 @@ class History(RuleBasedStateMachine):
         if was is None or epoch + ahead < was[0]:
             assert heard.response.error_code == Error.INVALID_INCARNATION_ID
             return
-        incarnation, is_legacy, state, _ = was
+        incarnation, is_old, state, _ = was
         if epoch + ahead > incarnation:
             self.zxid = max(self.zxid, epoch + ahead)
-            incarnation, is_legacy, state = epoch + ahead, False, INACTIVE
-        state = state if is_legacy or wanted == INITIAL else BrokerState(wanted)
-        self.known[id] = (incarnation, is_legacy, state, self.now)
+            incarnation, is_old, state = epoch + ahead, False, INACTIVE
+        state = state if is_old or wanted == INITIAL else BrokerState(wanted)
+        self.known[id] = (incarnation, is_old, state, self.now)
         assert heard.response.current_state == state
         assert (heard.transition is None) == ((was[0], was[2]) == (incarnation, state))
 
@@ -69,24 +69,26 @@ class History(RuleBasedStateMachine):
         expired = {each.broker_id for each in self.states.expire(self.now)}
         over = {
             id
-            for id, (_, is_legacy, state, heard) in self.known.items()
-            if state.is_live and not is_legacy and heard + TIMEOUT <= self.now
+            for id, (_, is_old, state, heard) in self.known.items()
+            if state.is_live and not is_old and heard + TIMEOUT <= self.now
         }
         assert expired == over
         for id in over:
-            incarnation, is_legacy, _, heard = self.known[id]
-            self.known[id] = (incarnation, is_legacy, INACTIVE, heard)
+            incarnation, is_old, _, heard = self.known[id]
+            self.known[id] = (incarnation, is_old, INACTIVE, heard)
 
     @rule()
     def the_session_was_suspended(self) -> None:
         self.states.give_grace(self.now)
-        for id, (incarnation, is_legacy, state, _) in self.known.items():
+        for id, (incarnation, is_old, state, _) in self.known.items():
             if state.is_live:
-                self.known[id] = (incarnation, is_legacy, state, self.now)
+                self.known[id] = (incarnation, is_old, state, self.now)
 
     @rule(brand_new=st.booleans())
     def another_is_elected(self, brand_new: bool) -> None:
-        registered = [legacy(id, at) if old else Registered(id, at) for id, (at, old, _, _) in self.known.items()]
+        registered = [
+            without_heartbeats(id, at) if old else with_heartbeats(id, at) for id, (at, old, _, _) in self.known.items()
+        ]
         self.states = elected(registered, brand_new=brand_new, now=self.now)
         for id, (at, old, _, _) in self.known.items():
             self.known[id] = (at, old, ACTIVE if old or not brand_new else INACTIVE, self.now)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
-from cluster_impl.wire import messages as m
-from tests.cluster_impl.designs.zk_controller.controller.invariants import check_rest
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
+from fencepost.cluster_impl.wire import messages as m
+from tests.cluster_impl.designs.zk_controller.controller.invariants import check_settled
 from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import MemoryCluster, partition
 
 T0 = partition("t-0")
@@ -32,14 +32,14 @@ def test_a_leader_that_dies_is_followed_by_a_member_of_the_isr(cluster: MemoryCl
     cluster.kill(1)
     cluster.settle()
     assert cluster.state("t-0") == LeaderAndIsr(2, 1, (2, 3), 1, version=1)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_a_follower_that_dies_leaves_the_isr_at_a_new_leader_epoch(cluster: MemoryCluster) -> None:
     cluster.kill(3)
     cluster.settle()
     assert cluster.state("t-0") == LeaderAndIsr(1, 1, (1, 2), 1, version=1)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("DINT-11")
@@ -60,14 +60,14 @@ def test_a_broker_that_is_another_process_now_failed_and_came_up(cluster: Memory
     cluster.settle()
     assert cluster.state("t-0") == LeaderAndIsr(2, 1, (2, 3), 1, version=1)
     assert kinds(cluster, 1) == ["UpdateMetadata", "LeaderAndIsr"]
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_a_follower_that_is_another_process_now_leaves_the_isr(cluster: MemoryCluster) -> None:
     cluster.bounce(2)
     cluster.settle()
     assert cluster.state("t-0") == LeaderAndIsr(1, 1, (1, 3), 1, version=1)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("INT-43")
@@ -86,17 +86,17 @@ def test_a_new_broker_gets_all_metadata_and_then_all_its_partitions(cluster: Mem
     cluster.sent.clear()
     cluster.start(3)
     cluster.settle()
-    (_, metadata), (_, orders) = ((id, each) for id, each in cluster.sent if id == 3)
+    (_, metadata), (_, requests) = ((id, each) for id, each in cluster.sent if id == 3)
     assert isinstance(metadata, m.UpdateMetadataRequest)
     assert metadata.type == 2
     assert {each.id: each.broker_epoch for each in metadata.live_brokers} == {
         id: broker.epoch for id, broker in cluster.brokers.items()
     }
-    assert isinstance(orders, m.LeaderAndIsrRequest)
-    assert orders.type == 2
-    assert [each.topic_name for each in orders.topic_states] == ["t"]
+    assert isinstance(requests, m.LeaderAndIsrRequest)
+    assert requests.type == 2
+    assert [each.topic_name for each in requests.topic_states] == ["t"]
     assert kinds(cluster, 1) == ["UpdateMetadata"]
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("DINT-10")
@@ -108,17 +108,17 @@ def test_the_controllers_own_broker_is_commanded_as_well(cluster: MemoryCluster)
 
 
 @pytest.mark.requirement("DINT-13")
-def test_without_a_member_of_the_isr_nobody_leads_until_one_is_back(cluster: MemoryCluster) -> None:
+def test_without_a_member_of_the_isr_no_replica_leads_until_one_is_back(cluster: MemoryCluster) -> None:
     cluster.write_isr("t-0", (1,))
     cluster.settle()
     cluster.kill(1)
     cluster.settle()
     assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (-1, (1,))
-    check_rest(cluster)
+    check_settled(cluster)
     cluster.start(1)
     cluster.settle()
     assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (1, (1,))
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("DINT-13")
@@ -140,7 +140,7 @@ def test_an_unclean_election_is_held_only_where_it_is_configured(
     cluster.kill(1)
     cluster.settle()
     assert cluster.state("t-0").leader == leader
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_all_brokers_die_and_the_first_to_return_that_was_in_sync_leads(cluster: MemoryCluster) -> None:
@@ -151,7 +151,7 @@ def test_all_brokers_die_and_the_first_to_return_that_was_in_sync_leads(cluster:
     cluster.start(3)
     cluster.settle()
     assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (3, (3,))
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("INT-31", "INT-67")
@@ -161,7 +161,7 @@ def test_an_isr_that_a_leader_wrote_a_moment_ago_is_not_overwritten(cluster: Mem
     cluster.kill(1)
     cluster.settle()
     assert cluster.state("t-0") == LeaderAndIsr(3, 1, (3,), 1, version=2)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_a_registration_that_makes_no_sense_is_treated_as_none(cluster: MemoryCluster) -> None:
@@ -169,7 +169,7 @@ def test_a_registration_that_makes_no_sense_is_treated_as_none(cluster: MemoryCl
     cluster.settle()
     assert cluster.controller is not None
     assert set(cluster.controller.registered) == {1, 2, 3}
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_requests_that_waited_for_a_dead_process_are_not_meant_for_the_next_one(cluster: MemoryCluster) -> None:
@@ -179,4 +179,4 @@ def test_requests_that_waited_for_a_dead_process_are_not_meant_for_the_next_one(
     cluster.bounce(2)
     cluster.stalled.clear()
     cluster.settle()
-    check_rest(cluster)
+    check_settled(cluster)

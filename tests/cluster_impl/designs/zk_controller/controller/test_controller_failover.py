@@ -7,11 +7,11 @@ from itertools import count
 
 import pytest
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.ibp import Ibp
-from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr, PartitionReplicas
-from cluster_impl.wire import messages as m
-from tests.cluster_impl.designs.zk_controller.controller.invariants import History, check_rest
+from fencepost.cluster_impl.config.ibp import Ibp
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.znodes import LeaderAndIsr, PartitionReplicas
+from fencepost.cluster_impl.wire import messages as m
+from tests.cluster_impl.designs.zk_controller.controller.invariants import History, check_settled
 from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import MemoryCluster, partition
 
 T0 = partition("t-0")
@@ -85,7 +85,7 @@ def broker_shuts_down(cluster: MemoryCluster) -> None:
         cluster.ask(request, version=3)
 
 
-STORIES = (
+SCENARIOS = (
     leader_dies,
     broker_bounces,
     topic_appears,
@@ -102,13 +102,13 @@ STORIES = (
 
 
 @pytest.mark.requirement("INT-05", "INT-64", "DINT-04")
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-def test_the_next_controller_completes_what_was_under_way(story: Callable[[MemoryCluster], None]) -> None:
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+def test_the_next_controller_completes_what_was_under_way(scenario: Callable[[MemoryCluster], None]) -> None:
     for writes in count():
         cluster, history = scene(), History()
         history.check(cluster)
         cluster.tree.writes_left = writes
-        story(cluster)
+        scenario(cluster)
         cluster.settle()
         died = cluster.controller is None
         history.check(cluster)
@@ -117,12 +117,12 @@ def test_the_next_controller_completes_what_was_under_way(story: Callable[[Memor
             cluster.catch_up()
             cluster.settle()
         history.check(cluster)
-        check_rest(cluster)
-        if story is not topic_is_deleted_while_a_broker_is_away:
+        check_settled(cluster)
+        if scenario is not topic_is_deleted_while_a_broker_is_away:
             assert cluster.tree.names(znodes.DELETE_TOPICS) == []
         assert not cluster.tree.exists(znodes.REASSIGN_PARTITIONS)
         assert not cluster.tree.exists(znodes.PREFERRED_REPLICA_ELECTION)
-        if story is replicas_move:
+        if scenario is replicas_move:
             assert cluster.assignment("t-0") == PartitionReplicas((4, 3))
             assert cluster.assignment("t-1") == PartitionReplicas((1, 4))
         if not died:
@@ -130,14 +130,14 @@ def test_the_next_controller_completes_what_was_under_way(story: Callable[[Memor
             return
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 def test_a_second_controller_that_dies_at_its_first_writes_leaves_no_harm(
-    story: Callable[[MemoryCluster], None],
+    scenario: Callable[[MemoryCluster], None],
 ) -> None:
     for writes in range(8):
         cluster = scene()
         cluster.tree.writes_left = 2
-        story(cluster)
+        scenario(cluster)
         cluster.settle()
         cluster.tree.writes_left = None
         cluster.resign()
@@ -147,7 +147,7 @@ def test_a_second_controller_that_dies_at_its_first_writes_leaves_no_harm(
         for _ in range(3):
             cluster.catch_up()
             cluster.settle()
-        check_rest(cluster)
+        check_settled(cluster)
 
 
 @pytest.mark.requirement("INT-06", "INT-07", "INT-11")
@@ -162,7 +162,7 @@ def test_a_new_controller_reads_everything_and_tells_all_brokers() -> None:
         (2, "LeaderAndIsrRequest"),
     ]
     assert all(each.controller_epoch == 2 for _, each in cluster.sent)  # type: ignore[attr-defined]
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("DINT-05")
@@ -176,7 +176,7 @@ def test_what_an_old_controller_had_queued_is_refused_after_the_new_one_was_hear
     cluster.elect()
     for request in late:
         assert cluster.brokers[3].answer(request).error_code == 11  # type: ignore[attr-defined]
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_a_controller_that_meets_the_state_of_a_later_one_is_none_any_more() -> None:
@@ -190,14 +190,14 @@ def test_a_controller_that_meets_the_state_of_a_later_one_is_none_any_more() -> 
 
 
 @pytest.mark.requirement("DINT-11")
-def test_a_broker_that_was_registered_anew_while_nobody_was_controller_finds_new_versions() -> None:
+def test_a_broker_that_was_registered_anew_while_there_was_no_controller_finds_new_versions() -> None:
     cluster = scene()
     cluster.resign()
     cluster.bounce(3)
     cluster.elect()
     assert (cluster.state("t-0").leader, cluster.state("t-0").leader_epoch) == (1, 1)
     assert (cluster.state("t-1").leader, cluster.state("t-1").leader_epoch) == (2, 1)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("DINT-11", "D343-17")
@@ -208,7 +208,7 @@ def test_a_member_that_is_another_process_than_the_one_that_was_in_sync_leaves_t
     cluster.elect()
     assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (2, (2, 3))
     assert (cluster.state("t-1").leader, cluster.state("t-1").isr) == (2, (2, 3))
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_members_that_are_all_other_processes_stay_in_the_isr() -> None:
@@ -219,11 +219,11 @@ def test_members_that_are_all_other_processes_stay_in_the_isr() -> None:
     cluster.elect()
     assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (1, (1, 2, 3))
     assert cluster.state("t-0").leader_epoch == 1
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("DINT-11")
-def test_a_broker_that_died_while_nobody_was_controller_finds_new_versions_when_it_is_back() -> None:
+def test_a_broker_that_died_while_there_was_no_controller_finds_new_versions_when_it_is_back() -> None:
     cluster = scene()
     cluster.write_isr("t-0", (1, 2))
     cluster.settle()
@@ -234,19 +234,19 @@ def test_a_broker_that_died_while_nobody_was_controller_finds_new_versions_when_
     cluster.start(3)
     cluster.settle()
     assert cluster.state("t-0").leader_epoch == before.leader_epoch + 1
-    check_rest(cluster)
+    check_settled(cluster)
 
 
-def test_a_follower_that_died_while_nobody_was_controller_leaves_the_isr() -> None:
+def test_a_follower_that_died_while_there_was_no_controller_leaves_the_isr() -> None:
     cluster = scene()
     cluster.resign()
     cluster.kill(3)
     cluster.elect()
     assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (1, (1, 2))
-    check_rest(cluster)
+    check_settled(cluster)
 
 
-def test_a_leader_that_died_while_nobody_was_controller_leads_no_more() -> None:
+def test_a_leader_that_died_while_there_was_no_controller_leads_no_more() -> None:
     cluster = scene()
     cluster.write_isr("t-0", (1,))
     cluster.settle()
@@ -254,7 +254,7 @@ def test_a_leader_that_died_while_nobody_was_controller_leads_no_more() -> None:
     cluster.kill(1)
     cluster.elect()
     assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (-1, (1,))
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_a_whole_cluster_that_starts_again_elects_leaders_with_its_isrs() -> None:
@@ -268,12 +268,12 @@ def test_a_whole_cluster_that_starts_again_elects_leaders_with_its_isrs() -> Non
     for broker_id in (1, 2, 4):
         cluster.start(broker_id)
     cluster.settle()
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.parametrize("level", Ibp)
 def test_a_new_cluster_gets_the_znodes_that_everything_stands_on(level: Ibp) -> None:
-    cluster = MemoryCluster(level=level)
+    cluster = MemoryCluster(ibp=level)
     for path in reversed(znodes.ROOTS):
         if path not in ("/brokers", "/brokers/ids"):
             cluster.tree.delete(path) if not cluster.tree.names(path) else None

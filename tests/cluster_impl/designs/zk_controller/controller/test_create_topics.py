@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.designs.most_partitions import MOST_PARTITIONS
-from cluster_impl.designs.placement import place
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
-from tests.cluster_impl.designs.zk_controller.controller.invariants import check_rest
+from fencepost.cluster_impl.config.data_plane import TopicDefaults
+from fencepost.cluster_impl.designs.shared.topic_requests import MAX_PARTITIONS
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+from tests.cluster_impl.designs.zk_controller.controller.invariants import check_settled
 from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import MemoryCluster
 
 Topic = m.CreateTopicsRequest.CreatableTopic
@@ -18,7 +18,7 @@ Result = m.CreateTopicsResponse.CreatableTopicResult
 
 @pytest.fixture
 def cluster() -> MemoryCluster:
-    cluster = MemoryCluster(brokers=(1, 2, 3), default_partitions=2, default_replication_factor=3)
+    cluster = MemoryCluster(brokers=(1, 2, 3), topic_defaults=TopicDefaults(2, 3))
     cluster.elect()
     cluster.add_topic("old_one", (1,))
     cluster.settle()
@@ -50,7 +50,7 @@ def test_a_topic_is_written_led_and_answered(cluster: MemoryCluster) -> None:
     assert info.topic_id == result.topic_id
     assert znodes.read_topic_config("t", cluster.tree.data(znodes.topic_config("t"))) == {"min.insync.replicas": "2"}
     assert len({cluster.state(f"t-{at}").leader for at in range(3)}) == 3
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_a_topic_that_leaves_its_size_open_gets_the_defaults(cluster: MemoryCluster) -> None:
@@ -134,10 +134,10 @@ def test_each_topic_of_a_request_is_judged_for_itself(cluster: MemoryCluster) ->
 def test_a_request_for_more_partitions_than_one_may_make_is_refused_as_a_whole(cluster: MemoryCluster) -> None:
     before = cluster.tree.zxid
     for topics in (
-        [simple("a", MOST_PARTITIONS + 1)],
-        [simple("a", MOST_PARTITIONS), simple("b")],
-        [simple("a", MOST_PARTITIONS - 1), simple("b", -1, -1)],
-        [simple("a", MOST_PARTITIONS), assigned("b", (1,))],
+        [simple("a", MAX_PARTITIONS + 1)],
+        [simple("a", MAX_PARTITIONS), simple("b")],
+        [simple("a", MAX_PARTITIONS - 1), simple("b", -1, -1)],
+        [simple("a", MAX_PARTITIONS), assigned("b", (1,))],
         [simple("a", 2**31 - 1), simple("b", 2**31 - 1)],
     ):
         results = create(cluster, *topics)
@@ -147,12 +147,12 @@ def test_a_request_for_more_partitions_than_one_may_make_is_refused_as_a_whole(c
 
 
 def test_a_topic_that_cannot_be_does_not_count(cluster: MemoryCluster) -> None:
-    results = create(cluster, simple("a", MOST_PARTITIONS, factor=9), simple("b", -7), check=True)
+    results = create(cluster, simple("a", MAX_PARTITIONS, factor=9), simple("b", -7), check=True)
     assert [each.error_code for each in results] == [Error.INVALID_REPLICATION_FACTOR, Error.INVALID_PARTITIONS]
 
 
 def test_a_request_may_make_as_many_partitions_as_that(cluster: MemoryCluster) -> None:
-    results = create(cluster, simple("a", MOST_PARTITIONS - 1, 3), simple("b"), check=True)
+    results = create(cluster, simple("a", MAX_PARTITIONS - 1, 3), simple("b"), check=True)
     assert [each.error_code for each in results] == [Error.NONE, Error.NONE]
 
 
@@ -160,7 +160,7 @@ def test_a_topic_whose_znode_zookeeper_would_not_take_is_refused() -> None:
     cluster = MemoryCluster(brokers=range(2_000_000_000, 2_000_000_010))
     cluster.elect()
     before = cluster.tree.zxid
-    [result] = create(cluster, simple("a", MOST_PARTITIONS, 10))
+    [result] = create(cluster, simple("a", MAX_PARTITIONS, 10))
     assert result.error_code == Error.INVALID_PARTITIONS
     assert result.error_message
     assert cluster.tree.zxid == before
@@ -182,7 +182,7 @@ def test_a_topic_that_is_being_deleted_exists_still(cluster: MemoryCluster) -> N
     assert result.error_code == Error.TOPIC_ALREADY_EXISTS
 
 
-def test_a_topic_that_somebody_creates_at_the_same_time_exists(cluster: MemoryCluster) -> None:
+def test_a_topic_that_is_created_at_the_same_time_exists(cluster: MemoryCluster) -> None:
     cluster.add_topic("t", (2,))
     [result] = create(cluster, simple("t"))
     assert result.error_code == Error.TOPIC_ALREADY_EXISTS
@@ -190,19 +190,8 @@ def test_a_topic_that_somebody_creates_at_the_same_time_exists(cluster: MemoryCl
     assert not cluster.tree.exists(znodes.topic_config("t"))
 
 
-def test_who_asks_a_controller_that_is_none_any_more_is_told_so(cluster: MemoryCluster) -> None:
+def test_a_request_to_a_deposed_controller_is_refused(cluster: MemoryCluster) -> None:
     cluster.tree.writes_left = 1
     [answer] = cluster.ask(m.CreateTopicsRequest(topics=[simple("t")]), version=7)
     assert isinstance(answer, m.CreateTopicsResponse)
     assert [each.error_code for each in answer.topics] == [Error.NOT_CONTROLLER]
-
-
-@pytest.mark.parametrize("brokers", range(1, 6))
-@pytest.mark.parametrize("start", [0, 1, 7])
-def test_replicas_are_different_brokers_and_leaders_are_spread(brokers: int, start: int) -> None:
-    for factor in range(1, brokers + 1):
-        layout = place(list(range(10, 10 + brokers)), 3 * brokers, factor, start)
-        assert all(len(set(replicas)) == factor for replicas in layout)
-        led = [replicas[0] for replicas in layout]
-        assert {led.count(each) for each in set(led)} == {3}
-        assert len(set(led)) == brokers

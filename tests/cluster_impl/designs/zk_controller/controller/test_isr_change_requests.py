@@ -7,14 +7,14 @@ from itertools import combinations
 
 import pytest
 
-from cluster_impl.designs.zk_controller.controller.isr_change import (
-    Decision,
-    WantedIsr,
+from fencepost.cluster_impl.designs.zk_controller.controller.brokers.isr_change import (
+    IsrChangeDecision,
+    IsrUpdate,
     decide,
 )
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -29,7 +29,7 @@ class Known:
 
 
 @dataclass
-class World:
+class ControllerState:
     """t-0 and t-1 are led by 4 at leader epoch 3; 7 is not live, 8 is stopping."""
 
     partitions: dict[TopicPartition, Known] = field(default_factory=lambda: {T0: Known(), T1: Known()})
@@ -47,7 +47,7 @@ class World:
     def is_stopping(self, broker_id: int) -> bool:
         return broker_id == 8
 
-    def write(self, decision: Decision) -> dict[TopicPartition, Error]:
+    def write(self, decision: IsrChangeDecision) -> dict[TopicPartition, Error]:
         """As the controller does it: compare-and-set; the failures."""
         failures = {}
         for change in decision.changes:
@@ -90,13 +90,13 @@ def request(asks: tuple[Ask, ...], broker: int = 4, incarnation: int = 100) -> m
     return m.IsrChangeRequest(broker_id=broker, incarnation_id=incarnation, topics=topics)
 
 
-def answer(world: World, asked: m.IsrChangeRequest) -> m.IsrChangeResponse:
-    decision = decide(world, asked)
-    return decision.response(world.write(decision))
+def answer(controller: ControllerState, asked: m.IsrChangeRequest) -> m.IsrChangeResponse:
+    decision = decide(controller, asked)
+    return decision.response(controller.write(decision))
 
 
-def error_of(world: World, asked: m.IsrChangeRequest) -> Error:
-    response = answer(world, asked)
+def error_of(controller: ControllerState, asked: m.IsrChangeRequest) -> Error:
+    response = answer(controller, asked)
     return Error(response.top_level_error_code or response.results[0].error_code)
 
 
@@ -126,25 +126,25 @@ PARTITION: list[tuple[Error, dict[str, object]]] = [
 
 @pytest.mark.requirement("K343-52")
 def test_an_accepted_change_is_written_in_the_order_of_the_assignment_at_the_known_version() -> None:
-    decision = decide(World(), Ask(isr=(6, 4)).request())
-    assert decision.changes == (WantedIsr(T0, (4, 6), leader_epoch=3, version=9),)
-    assert answer(World(), Ask().request()).results == [m.IsrChangeResponse.Result()]
+    decision = decide(ControllerState(), Ask(isr=(6, 4)).request())
+    assert decision.changes == (IsrUpdate(T0, (4, 6), leader_epoch=3, version=9),)
+    assert answer(ControllerState(), Ask().request()).results == [m.IsrChangeResponse.Result()]
 
 
 @pytest.mark.parametrize("isr", [(4,), (0, 4), (4, 5, 6), (0, 4, 5, 6)])
 def test_any_live_replicas_may_be_the_isr_from_the_leader_alone_to_all_of_them(isr: tuple[int, ...]) -> None:
-    world = World()
-    world.incarnations[0] = 104
-    world.partitions[T0] = Known(isr=(4, 5), replicas=(4, 5, 6, 0))
-    assert error_of(world, Ask(isr=isr).request()) == Error.NONE
-    assert set(world.partitions[T0].isr) == set(isr)
+    controller = ControllerState()
+    controller.incarnations[0] = 104
+    controller.partitions[T0] = Known(isr=(4, 5), replicas=(4, 5, 6, 0))
+    assert error_of(controller, Ask(isr=isr).request()) == Error.NONE
+    assert set(controller.partitions[T0].isr) == set(isr)
 
 
 def test_a_leader_may_have_the_id_0() -> None:
-    world = World()
-    world.incarnations[0] = 104
-    world.partitions[T0] = Known(leader=0, replicas=(0, 4, 5, 6), isr=(0, 4))
-    assert error_of(world, Ask(broker=0, incarnation=104, isr=(0,)).request()) == Error.NONE
+    controller = ControllerState()
+    controller.incarnations[0] = 104
+    controller.partitions[T0] = Known(leader=0, replicas=(0, 4, 5, 6), isr=(0, 4))
+    assert error_of(controller, Ask(broker=0, incarnation=104, isr=(0,)).request()) == Error.NONE
 
 
 @pytest.mark.parametrize(("error", "wrong"), WHOLE)
@@ -152,7 +152,7 @@ def test_a_leader_may_have_the_id_0() -> None:
 def test_a_request_that_is_wrong_as_a_whole_has_no_results_and_changes_nothing(
     error: Error, wrong: dict[str, object]
 ) -> None:
-    decision = decide(World(), replace(Ask(), **wrong).request())  # type: ignore[arg-type]  # fields by name
+    decision = decide(ControllerState(), replace(Ask(), **wrong).request())  # type: ignore[arg-type]  # fields by name
     response = decision.response({})
     assert decision.changes == ()
     assert response.top_level_error_code == error
@@ -162,10 +162,10 @@ def test_a_request_that_is_wrong_as_a_whole_has_no_results_and_changes_nothing(
 
 @pytest.mark.parametrize(("error", "wrong"), PARTITION)
 @pytest.mark.requirement("K343-50", "K343-51", "D343-10", "D343-11")
-def test_each_guard_refuses_with_its_error_and_a_sentence_and_changes_nothing(
+def test_each_guard_refuses_with_its_error_and_a_message_and_changes_nothing(
     error: Error, wrong: dict[str, object]
 ) -> None:
-    decision = decide(World(), replace(Ask(), **wrong).request())  # type: ignore[arg-type]  # fields by name
+    decision = decide(ControllerState(), replace(Ask(), **wrong).request())  # type: ignore[arg-type]  # fields by name
     response = decision.response({})
     assert decision.changes == ()
     assert response.top_level_error_code == Error.NONE
@@ -186,12 +186,12 @@ def test_what_is_wrong_twice_gets_the_error_of_the_earlier_guard(
     earlier: tuple[Error, dict[str, object]], later: tuple[Error, dict[str, object]]
 ) -> None:
     ask = replace(Ask(), **{**earlier[1], **later[1]})  # type: ignore[arg-type]  # fields by name
-    assert error_of(World(), ask.request()) == earlier[0]
+    assert error_of(ControllerState(), ask.request()) == earlier[0]
 
 
 @pytest.mark.requirement("K343-48", "K343-49")
 def test_results_are_in_the_order_of_the_request_whatever_becomes_of_each() -> None:
-    world = World()
+    controller = ControllerState()
     asks = (
         Ask(partition=1),
         Ask(topic="absent"),
@@ -201,7 +201,7 @@ def test_results_are_in_the_order_of_the_request_whatever_becomes_of_each() -> N
         Ask(partition=1, isr=(4,)),
         Ask(partition=5),
     )
-    assert [result.error_code for result in answer(world, request(asks)).results] == [
+    assert [result.error_code for result in answer(controller, request(asks)).results] == [
         Error.NONE,
         Error.UNKNOWN_TOPIC_OR_PARTITION,
         Error.NOT_LEADER_OR_FOLLOWER,
@@ -210,47 +210,47 @@ def test_results_are_in_the_order_of_the_request_whatever_becomes_of_each() -> N
         Error.INVALID_REQUEST,
         Error.UNKNOWN_TOPIC_OR_PARTITION,
     ]
-    assert world.partitions[T1].isr == (4, 6)
-    assert world.partitions[T0].isr == (4, 5, 6)
+    assert controller.partitions[T1].isr == (4, 6)
+    assert controller.partitions[T0].isr == (4, 5, 6)
 
 
 def test_a_change_that_was_not_written_has_its_error_and_the_others_do_not_suffer() -> None:
-    world = World()
-    decision = decide(world, request((Ask(), Ask(partition=1))))
-    world.partitions[T0].version += 1
-    results = decision.response(world.write(decision)).results
+    controller = ControllerState()
+    decision = decide(controller, request((Ask(), Ask(partition=1))))
+    controller.partitions[T0].version += 1
+    results = decision.response(controller.write(decision)).results
     assert [result.error_code for result in results] == [Error.INVALID_UPDATE_VERSION, Error.NONE]
-    assert world.partitions[T0].isr == (4, 5, 6)
+    assert controller.partitions[T0].isr == (4, 5, 6)
 
 
 @pytest.mark.requirement("D343-08")
 def test_a_retry_after_a_lost_reply_is_answered_and_written_no_second_time() -> None:
-    world = World()
-    answer(world, Ask().request())
-    decision = decide(world, Ask().request())
+    controller = ControllerState()
+    answer(controller, Ask().request())
+    decision = decide(controller, Ask().request())
     assert decision.changes == ()
     assert decision.response({}).results == [m.IsrChangeResponse.Result()]
-    assert world.partitions[T0].version == 10
+    assert controller.partitions[T0].version == 10
 
 
 @pytest.mark.requirement("D343-08")
 def test_a_retry_is_answered_though_a_member_is_not_live_any_more() -> None:
-    world = World()
-    answer(world, Ask().request())
-    del world.incarnations[6]
-    assert error_of(world, Ask().request()) == Error.NONE
+    controller = ControllerState()
+    answer(controller, Ask().request())
+    del controller.incarnations[6]
+    assert error_of(controller, Ask().request()) == Error.NONE
 
 
 @pytest.mark.requirement("D343-08")
 def test_a_retry_after_an_election_overwrites_nothing() -> None:
-    world = World()
-    answer(world, Ask().request())
-    world.partitions[T0] = Known(leader=4, leader_epoch=4, isr=(4, 5, 6), version=11)
-    assert error_of(world, Ask().request()) == Error.NOT_LEADER_OR_FOLLOWER
-    assert world.partitions[T0].isr == (4, 5, 6)
+    controller = ControllerState()
+    answer(controller, Ask().request())
+    controller.partitions[T0] = Known(leader=4, leader_epoch=4, isr=(4, 5, 6), version=11)
+    assert error_of(controller, Ask().request()) == Error.NOT_LEADER_OR_FOLLOWER
+    assert controller.partitions[T0].isr == (4, 5, 6)
 
 
 def test_members_may_stay_while_they_stop_though_they_may_not_join() -> None:
-    world = World()
-    world.partitions[T0].isr = (4, 6, 8)
-    assert error_of(world, Ask(isr=(4, 8)).request()) == Error.NONE
+    controller = ControllerState()
+    controller.partitions[T0].isr = (4, 6, 8)
+    assert error_of(controller, Ask(isr=(4, 8)).request()) == Error.NONE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.events import ZnodeChanged
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.controller.events import ZnodeChange
 from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import MemoryCluster
 
 
@@ -26,7 +26,7 @@ class Calls:
 
 
 def calls_to_fail_over(partitions: int) -> int:
-    """What the core calls for the death of one of three brokers, requests included, znodes left out."""
+    """Count the controller's calls for the death of one of three brokers, with requests and without znodes."""
     cluster = MemoryCluster(brokers=(1, 2, 3))
     cluster.elect()
     layout = [(at % 3 + 1, (at + 1) % 3 + 1, (at + 2) % 3 + 1) for at in range(partitions)]
@@ -35,7 +35,7 @@ def calls_to_fail_over(partitions: int) -> int:
     cluster.kill(1)
     controller = cluster.controller
     assert controller is not None
-    steps = controller.handle(ZnodeChanged(znodes.BROKER_IDS, cluster.now))
+    steps = controller.handle(ZnodeChange(znodes.BROKER_IDS, cluster.now))
     calls = Calls()
     with calls:
         batch = next(steps, None)

@@ -6,15 +6,15 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.ibp import Ibp
-from cluster_impl.designs.zk_controller.states import BrokerState
-from cluster_impl.wire import messages as m
-from tests.cluster_impl.designs.zk_controller.controller.invariants import History, check_rest, states_of, topics_of
+from fencepost.cluster_impl.config.ibp import Ibp
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.broker_state import BrokerState
+from fencepost.cluster_impl.wire import messages as m
+from tests.cluster_impl.designs.zk_controller.controller.invariants import History, check_settled, states_of, topics_of
 from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import (
-    LEGACY,
     TIMEOUT,
     WITH_HEARTBEATS,
+    WITHOUT_HEARTBEATS,
     MemoryCluster,
 )
 
@@ -30,10 +30,10 @@ class RandomEvents(RuleBasedStateMachine):
     @initialize(
         level=st.sampled_from(Ibp),
         unclean=st.booleans(),
-        version=st.sampled_from((LEGACY, WITH_HEARTBEATS)),
+        version=st.sampled_from((WITHOUT_HEARTBEATS, WITH_HEARTBEATS)),
     )
     def begin(self, level: Ibp, unclean: bool, version: int) -> None:
-        self.cluster = MemoryCluster(level=level, unclean_leader_election=unclean)
+        self.cluster = MemoryCluster(ibp=level, unclean_leader_election=unclean)
         self.history = History()
         for broker_id in IDS[:3]:
             self.cluster.start(broker_id, version=version)
@@ -41,14 +41,14 @@ class RandomEvents(RuleBasedStateMachine):
 
     # Brokers
 
-    @rule(broker_id=broker_ids, version=st.sampled_from((LEGACY, WITH_HEARTBEATS)))
+    @rule(broker_id=broker_ids, version=st.sampled_from((WITHOUT_HEARTBEATS, WITH_HEARTBEATS)))
     def start_or_kill(self, broker_id: int, version: int) -> None:
         if broker_id in self.cluster.brokers:
             self.cluster.kill(broker_id)
         else:
             self.cluster.start(broker_id, version=version)
 
-    @rule(broker_id=broker_ids, version=st.sampled_from((LEGACY, WITH_HEARTBEATS)))
+    @rule(broker_id=broker_ids, version=st.sampled_from((WITHOUT_HEARTBEATS, WITH_HEARTBEATS)))
     def bounce(self, broker_id: int, version: int) -> None:
         if broker_id in self.cluster.brokers:
             self.cluster.bounce(broker_id, version=version)
@@ -126,14 +126,14 @@ class RandomEvents(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def a_log_dir_fails(self, data: st.DataObject) -> None:
-        """Told by a znode below the raised level, by an RPC at it."""
+        """Reported by a znode below the raised level, by an RPC at it."""
         held = [(b, of) for b in self.cluster.brokers.values() for of in sorted(b.replicas, key=str)]
         if not held:
             return
         broker, of = data.draw(st.sampled_from(held))
         broker.failed.add(of)
         broker.replicas.pop(of)
-        if not self.cluster.config.level.has_replica_events:
+        if not self.cluster.config.design.ibp.has_replica_events:
             self.cluster.notify_log_dir(broker.broker_id)
         elif self.cluster.controller is not None:
             self.cluster.report_offline(broker.broker_id, [of])
@@ -160,14 +160,14 @@ class RandomEvents(RuleBasedStateMachine):
         if self.cluster.controller is None:
             self.cluster.elect()
         self.cluster.settle()
-        check_rest(self.cluster)
+        check_settled(self.cluster)
 
     @invariant()
     def nothing_goes_back(self) -> None:
         self.history.check(self.cluster)
 
     def teardown(self) -> None:
-        """At the end everybody comes back, whatever happened; then everything that was asked for is done."""
+        """At the end all brokers return, whatever happened; then every request is carried out."""
         self.comes_to_rest()
         for broker_id in IDS:
             if broker_id in self.cluster.brokers:
@@ -178,7 +178,7 @@ class RandomEvents(RuleBasedStateMachine):
         for _ in range(4):
             self.cluster.catch_up()
             self.cluster.settle()
-        check_rest(self.cluster)
+        check_settled(self.cluster)
         self.history.check(self.cluster)
         assert not self.cluster.tree.names(znodes.DELETE_TOPICS)
         for info in topics_of(self.cluster).values():

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.reassignment import towards
-from cluster_impl.designs.zk_controller.znodes import PartitionReplicas
-from cluster_impl.wire import messages as m
-from tests.cluster_impl.designs.zk_controller.controller.invariants import check_rest
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.controller.topics.reassignment import towards
+from fencepost.cluster_impl.designs.zk_controller.znodes import PartitionReplicas
+from fencepost.cluster_impl.wire import messages as m
+from tests.cluster_impl.designs.zk_controller.controller.invariants import check_settled
 from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import MemoryCluster, partition
 
 pytestmark = pytest.mark.requirement("INT-04", "DINT-20")
@@ -43,14 +43,14 @@ def test_a_reassignment_waits_for_the_new_replicas_and_then_drops_the_old_ones(c
     assert cluster.assignment("t-0") == PartitionReplicas((3, 4, 1, 2), adding=(3, 4), removing=(1, 2))
     assert is_asked(cluster)
     assert cluster.brokers[3].replicas[T0].is_new
-    check_rest(cluster)
+    check_settled(cluster)
     cluster.catch_up()
     cluster.settle()
     assert cluster.assignment("t-0") == PartitionReplicas((3, 4))
     assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (3, (3, 4))
     assert not is_asked(cluster)
     assert T0 not in cluster.brokers[1].disk.folders
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("INT-38")
@@ -60,16 +60,16 @@ def test_a_leader_that_stays_goes_on_leading(cluster: MemoryCluster) -> None:
     cluster.catch_up()
     cluster.settle()
     assert (cluster.state("t-0").leader, set(cluster.state("t-0").isr)) == (1, {1, 3})
-    check_rest(cluster)
+    check_settled(cluster)
 
 
-def test_replicas_in_another_order_need_nobody_to_catch_up(cluster: MemoryCluster) -> None:
+def test_replicas_in_another_order_need_no_catch_up(cluster: MemoryCluster) -> None:
     cluster.reassign({"t-0": (2, 1)})
     cluster.settle()
     assert cluster.assignment("t-0") == PartitionReplicas((2, 1))
     assert cluster.state("t-0").leader == 1
     assert not is_asked(cluster)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_replicas_in_another_order_do_not_wait_for_one_that_is_away(cluster: MemoryCluster) -> None:
@@ -82,10 +82,10 @@ def test_replicas_in_another_order_do_not_wait_for_one_that_is_away(cluster: Mem
     assert cluster.assignment("u-0") == PartitionReplicas((2, 4))
     assert cluster.state("u-0").leader == 4
     assert not is_asked(cluster)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
-def test_replicas_of_a_partition_that_nobody_could_lead_yet_change_their_order(cluster: MemoryCluster) -> None:
+def test_replicas_of_a_partition_without_a_possible_leader_change_their_order(cluster: MemoryCluster) -> None:
     cluster.add_topic("u", (8, 9))
     cluster.settle()
     cluster.reassign({"u-0": (9, 8)})
@@ -93,7 +93,7 @@ def test_replicas_of_a_partition_that_nobody_could_lead_yet_change_their_order(c
     cluster.start(8)
     cluster.settle()
     assert cluster.state("u-0").leader == 8
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_a_reassignment_to_what_is_there_already_is_crossed_out(cluster: MemoryCluster) -> None:
@@ -114,14 +114,14 @@ def test_a_new_replica_that_fails_is_waited_for(cluster: MemoryCluster) -> None:
     assert cluster.assignment("t-0").is_reassigned
     assert is_asked(cluster)
     assert cluster.state("t-0").leader == 1
-    check_rest(cluster)
+    check_settled(cluster)
     cluster.start(4)
     cluster.settle()
     cluster.catch_up()
     cluster.settle()
     assert cluster.assignment("t-0") == PartitionReplicas((3, 4))
     assert not is_asked(cluster)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_an_old_replica_that_is_away_removes_its_log_when_it_is_back(cluster: MemoryCluster) -> None:
@@ -135,7 +135,7 @@ def test_an_old_replica_that_is_away_removes_its_log_when_it_is_back(cluster: Me
     cluster.start(2)
     cluster.settle()
     assert T0 not in cluster.brokers[2].disk.folders
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_the_leader_may_fail_in_the_middle(cluster: MemoryCluster) -> None:
@@ -147,16 +147,16 @@ def test_the_leader_may_fail_in_the_middle(cluster: MemoryCluster) -> None:
     cluster.catch_up()
     cluster.settle()
     assert cluster.assignment("t-0") == PartitionReplicas((3, 4))
-    check_rest(cluster)
+    check_settled(cluster)
 
 
-def test_a_leader_that_tells_nobody_of_its_isr_is_seen_by_the_watch_on_the_state(cluster: MemoryCluster) -> None:
+def test_an_isr_without_a_notification_is_seen_by_the_watch_on_the_state(cluster: MemoryCluster) -> None:
     cluster.reassign({"t-0": (1, 3)})
     cluster.settle()
     cluster.write_isr("t-0", (1, 3), notify=False)
     cluster.settle()
     assert cluster.assignment("t-0") == PartitionReplicas((1, 3))
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_another_target_in_the_middle_replaces_the_first_one(cluster: MemoryCluster) -> None:
@@ -171,7 +171,7 @@ def test_another_target_in_the_middle_replaces_the_first_one(cluster: MemoryClus
     cluster.settle()
     assert cluster.assignment("t-0") == PartitionReplicas((1, 3))
     assert not is_asked(cluster)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_back_to_where_it_came_from_in_the_middle_undoes_it(cluster: MemoryCluster) -> None:
@@ -183,7 +183,7 @@ def test_back_to_where_it_came_from_in_the_middle_undoes_it(cluster: MemoryClust
     assert cluster.assignment("t-0") == PartitionReplicas((1, 2))
     assert not is_asked(cluster)
     assert T0 not in cluster.brokers[3].disk.folders
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def ask_for_another_target(cluster: MemoryCluster, *replicas: int) -> None:
@@ -215,11 +215,11 @@ def test_another_target_in_the_middle_takes_the_leadership_from_a_leader_that_go
     assert cluster.assignment("t-0") == PartitionReplicas((5, 6, 1, 2), adding=(5, 6), removing=(1, 2))
     assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (2, (2,))
     assert T0 not in cluster.brokers[3].disk.folders
-    check_rest(cluster)
+    check_settled(cluster)
     cluster.catch_up()
     cluster.settle()
     assert cluster.assignment("t-0") == PartitionReplicas((5, 6))
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("DINT-13")
@@ -234,11 +234,11 @@ def test_another_target_in_the_middle_is_refused_where_none_of_its_replicas_is_i
     assert not is_asked(cluster)
     assert T0 in cluster.brokers[3].disk.folders
     assert (cluster.state("t-0").leader, cluster.state("t-0").isr) == (3, (3,))
-    check_rest(cluster)
+    check_settled(cluster)
     cluster.catch_up()
     cluster.settle()
     assert cluster.assignment("t-0") == PartitionReplicas((3, 4))
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("DINT-13")
@@ -268,11 +268,11 @@ def test_an_isr_that_shrinks_at_the_last_moment_loses_no_log(cluster: MemoryClus
     assert meanwhile.isr == (leader,)
     assert cluster.state("t-0").leader == leader
     assert T0 in cluster.brokers[leader].disk.folders
-    check_rest(cluster)
+    check_settled(cluster)
     cluster.catch_up()
     cluster.settle()
     assert cluster.assignment("t-0") == PartitionReplicas((3, 4))
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 class MeanwhileShrinks:
@@ -288,7 +288,7 @@ class MeanwhileShrinks:
         self.isr = alone.isr
 
 
-def test_a_partition_that_nobody_could_lead_yet_is_led_by_the_replicas_that_it_moves_to(
+def test_a_partition_without_a_possible_leader_is_led_by_the_replicas_that_it_moves_to(
     cluster: MemoryCluster,
 ) -> None:
     cluster.add_topic("u", (8, 9))
@@ -298,10 +298,10 @@ def test_a_partition_that_nobody_could_lead_yet_is_led_by_the_replicas_that_it_m
     assert cluster.assignment("u-0") == PartitionReplicas((3, 4))
     assert (cluster.state("u-0").leader, cluster.state("u-0").isr) == (3, (3, 4))
     assert not is_asked(cluster)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
-def test_a_reassignment_without_a_leader_goes_on_when_somebody_can_lead(cluster: MemoryCluster) -> None:
+def test_a_reassignment_without_a_leader_goes_on_when_a_replica_can_lead(cluster: MemoryCluster) -> None:
     cluster.kill(3)
     cluster.settle()
     cluster.add_topic("u", (3, 9))
@@ -313,7 +313,7 @@ def test_a_reassignment_without_a_leader_goes_on_when_somebody_can_lead(cluster:
     cluster.settle()
     assert cluster.assignment("u-0") == PartitionReplicas((3,))
     assert not is_asked(cluster)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_several_partitions_are_each_done_in_their_time(cluster: MemoryCluster) -> None:

@@ -4,13 +4,17 @@ from uuid import UUID
 
 import pytest
 
-from cluster_impl.designs.zk_controller.controller.brokers import Registration
-from cluster_impl.designs.zk_controller.controller.context import ControllerContext
-from cluster_impl.designs.zk_controller.controller.request_batch import RequestBatch
-from cluster_impl.designs.zk_controller.znodes import BrokerEndpoint, BrokerInfo, LeaderAndIsr, PartitionReplicas
-from cluster_impl.replication.control_plane import TopicPartition
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.designs.zk_controller.controller.state.context import ControllerContext, RegisteredBroker
+from fencepost.cluster_impl.designs.zk_controller.controller.state.request_batch import RequestBatch
+from fencepost.cluster_impl.designs.zk_controller.znodes import (
+    BrokerEndpoint,
+    BrokerInfo,
+    LeaderAndIsr,
+    PartitionReplicas,
+)
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 TOPIC_ID = UUID(int=5)
@@ -25,7 +29,9 @@ def context() -> ControllerContext:
             BrokerEndpoint("CLIENT", f"client-{broker_id}", 9092, "SASL_PLAINTEXT"),
             BrokerEndpoint("INTERNAL", f"node-{broker_id}", 9090, "PLAINTEXT"),
         )
-        context.registered[broker_id] = Registration(broker_id, 100 + broker_id, BrokerInfo(5, at, 0, f"r{broker_id}"))
+        context.registered[broker_id] = RegisteredBroker(
+            broker_id, 100 + broker_id, BrokerInfo(5, at, 0, f"r{broker_id}")
+        )
     context.live = {1: 101, 2: 102}
     context.add_topic("t", TOPIC_ID)
     context.assign(T0, PartitionReplicas((1, 2, 3), adding=(3,)))
@@ -46,7 +52,7 @@ def of(batch: RequestBatch, broker_id: int) -> list[Message]:
 @pytest.mark.requirement("INT-22")
 def test_leader_and_isr_says_everything_about_a_partition(batch: RequestBatch) -> None:
     batch.leader_and_isr([2], T0, is_new=True)
-    orders, metadata = of(batch, 2)
+    assignments, metadata = of(batch, 2)
     state = m.LeaderAndIsrRequest.LeaderAndIsrPartitionState(
         partition_index=0,
         controller_epoch=6,
@@ -59,7 +65,7 @@ def test_leader_and_isr_says_everything_about_a_partition(batch: RequestBatch) -
         removing_replicas=[],
         is_new=True,
     )
-    assert orders == m.LeaderAndIsrRequest(
+    assert assignments == m.LeaderAndIsrRequest(
         controller_id=2,
         controller_epoch=7,
         broker_epoch=102,
@@ -73,7 +79,7 @@ def test_leader_and_isr_says_everything_about_a_partition(batch: RequestBatch) -
 
 
 @pytest.mark.requirement("INT-23", "DINT-26")
-def test_update_metadata_says_who_lives_with_epochs_and_which_replicas_are_offline(batch: RequestBatch) -> None:
+def test_update_metadata_says_which_brokers_live_with_epochs_and_offline_replicas(batch: RequestBatch) -> None:
     batch.update_metadata([T0])
     [metadata] = of(batch, 1)
     assert isinstance(metadata, m.UpdateMetadataRequest)
@@ -107,9 +113,9 @@ def test_a_broker_hears_once_and_of_the_outcome_only(context: ControllerContext,
     context.leadership[T0] = LeaderAndIsr(2, 5, (2,), 7, version=10)
     requests = batch.drain()
     assert [type(each) for id, each in requests if id == 1] == [m.LeaderAndIsrRequest, m.UpdateMetadataRequest]
-    orders = requests[0][1]
-    assert isinstance(orders, m.LeaderAndIsrRequest)
-    [state] = orders.topic_states[0].partition_states
+    assignments = requests[0][1]
+    assert isinstance(assignments, m.LeaderAndIsrRequest)
+    [state] = assignments.topic_states[0].partition_states
     assert (state.leader, state.leader_epoch, state.is_new) == (2, 5, True)
     assert batch.drain() == []
 
@@ -147,16 +153,16 @@ def test_stop_replica_is_at_the_leader_epoch_or_at_none_while_the_topic_is_delet
     assert (state.leader_epoch, state.delete_partition) == (-2, True)
 
 
-def test_a_partition_without_a_leader_yet_is_told_to_nobody(batch: RequestBatch) -> None:
+def test_a_partition_without_a_leader_yet_is_sent_to_no_broker(batch: RequestBatch) -> None:
     batch.leader_and_isr([1], T1)
-    orders, metadata = of(batch, 1)
-    assert isinstance(orders, m.LeaderAndIsrRequest)
+    assignments, metadata = of(batch, 1)
+    assert isinstance(assignments, m.LeaderAndIsrRequest)
     assert isinstance(metadata, m.UpdateMetadataRequest)
-    assert (orders.topic_states, metadata.topic_states) == ([], [])
+    assert (assignments.topic_states, metadata.topic_states) == ([], [])
 
 
 @pytest.mark.requirement("INT-25")
-def test_who_is_introduced_gets_all_metadata_first_and_then_all_that_it_holds(
+def test_an_introduced_broker_gets_all_metadata_first_and_then_all_that_it_holds(
     context: ControllerContext, batch: RequestBatch
 ) -> None:
     context.leadership[T1] = LeaderAndIsr(2, 0, (2,), 7)
@@ -165,22 +171,22 @@ def test_who_is_introduced_gets_all_metadata_first_and_then_all_that_it_holds(
     batch.leader_and_isr([2], T0)
     batch.leader_and_isr([2], T1)
     requests = batch.drain()
-    metadata, orders = (each for id, each in requests if id == 2)
+    metadata, assignments = (each for id, each in requests if id == 2)
     assert isinstance(metadata, m.UpdateMetadataRequest)
-    assert isinstance(orders, m.LeaderAndIsrRequest)
-    assert (metadata.type, orders.type) == (2, 2)
+    assert isinstance(assignments, m.LeaderAndIsrRequest)
+    assert (metadata.type, assignments.type) == (2, 2)
     assert len(metadata.topic_states[0].partition_states) == 2
     [(_, other)] = [(id, each) for id, each in requests if id == 1]
     assert isinstance(other, m.UpdateMetadataRequest)
     assert other.type == 1
 
 
-def test_who_is_introduced_is_not_told_that_this_is_all_while_a_state_cannot_be_read(batch: RequestBatch) -> None:
+def test_an_introduced_broker_gets_no_complete_request_while_a_state_cannot_be_read(batch: RequestBatch) -> None:
     """It would take the replica that is missing for one that it is to remove."""
     batch.introduce([2])
     batch.leader_and_isr([2], T0)
-    orders = next(each for each in of(batch, 2) if isinstance(each, m.LeaderAndIsrRequest))
-    assert orders.type == 1
+    assignments = next(each for each in of(batch, 2) if isinstance(each, m.LeaderAndIsrRequest))
+    assert assignments.type == 1
 
 
 def test_what_is_said_can_be_encoded_at_the_newest_versions(batch: RequestBatch) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.coordination.steps import (
+from fencepost.cluster_impl.config.data_plane import TopicDefaults
+from fencepost.cluster_impl.config.ibp import Ibp
+from fencepost.cluster_impl.config.zk_controller import ZkControllerConfig
+from fencepost.cluster_impl.coordination.steps import (
     Absent,
     Children,
     Done,
@@ -16,20 +19,16 @@ from cluster_impl.coordination.steps import (
     Present,
     Stat,
 )
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.controller import Controller, ControllerConfig
-from cluster_impl.designs.zk_controller.controller.events import Elected
-from cluster_impl.designs.zk_controller.ibp import Ibp
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.controller.controller import Controller, ControllerConfig
+from fencepost.cluster_impl.designs.zk_controller.controller.events import Election
 
 
 def watched(level: Ibp) -> set[str]:
     """The paths that a controller of a cluster without brokers and topics has watches on after its election."""
-    config = ControllerConfig(
-        controller_id=1, level=level, listener="INTERNAL", heartbeat_timeout=10.0, unclean_leader_election=False,
-        delete_topics=True, auto_leader_rebalance=False, leader_imbalance_check_interval=300.0,
-        leader_imbalance_percentage=10, default_partitions=1, default_replication_factor=1,
-    )  # fmt: skip
-    steps = Controller(config).handle(Elected(epoch=2, now=0.0))
+    design = ZkControllerConfig(ibp=level, auto_leader_rebalance=False)
+    config = ControllerConfig(1, "INTERNAL", design, TopicDefaults())
+    steps = Controller(config).handle(Election(epoch=2, now=0.0))
     asked: list[Operation] = []
     try:
         batch = next(steps)
@@ -44,7 +43,7 @@ def outcome(operation: Operation) -> Outcome:
     """In a tree that has nothing but the roots."""
     match operation:
         case Exists(path):
-            return Present(Stat(0, 1, 1)) if path in znodes.ROOTS else Absent()
+            return Present(Stat(1, 1, 1, 0, 0)) if path in znodes.ROOTS else Absent()
         case Children():
             return Names([])
         case Get():

@@ -9,20 +9,20 @@ from typing import cast
 
 import pytest
 
-from cluster_impl.coordination import znodes as zk
-from cluster_impl.coordination.session_state import SessionState
-from cluster_impl.coordination.steps import Steps
-from cluster_impl.coordination.zookeeper import StateListener, ZooKeeper
-from cluster_impl.designs.zk_controller.controller import driver, events
-from cluster_impl.designs.zk_controller.controller.channels import Channels
-from cluster_impl.designs.zk_controller.controller.driver import CATCH_UP, Term
-from cluster_impl.designs.zk_controller.controller.elector import Elected
-from cluster_impl.designs.zk_controller.controller.host import ControllerHost
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.coordination import znodes as zk
+from fencepost.cluster_impl.coordination.session_state import SessionState
+from fencepost.cluster_impl.coordination.steps import Steps
+from fencepost.cluster_impl.coordination.zookeeper import StateListener, ZooKeeper
+from fencepost.cluster_impl.designs.zk_controller.controller import events
+from fencepost.cluster_impl.designs.zk_controller.controller.runtime.channels import Channels
+from fencepost.cluster_impl.designs.zk_controller.controller.runtime.elector import WonElection
+from fencepost.cluster_impl.designs.zk_controller.controller.runtime.host import ControllerHost
+from fencepost.cluster_impl.designs.zk_controller.controller.runtime.term import CATCH_UP, LATE, ControllerTerm
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from tests.cluster_impl.designs.zk_controller.controller.scripted_controller import ScriptedController
 from tests.cluster_impl.designs.zk_controller.controller.test_channels import connect
-from tests.cluster_impl.designs.zk_controller.controller.toy_core import ToyCore
 
 
 class Server:
@@ -53,26 +53,28 @@ class Server:
         return None
 
 
-def term(core: ToyCore, server: Server) -> Term:
+def term(controller: ScriptedController, server: Server) -> ControllerTerm:
     zookeeper = cast("ZooKeeper", server)
-    return Term(core, Elected(1, 1), zookeeper, lambda answered: Channels(connect, "INTERNAL", 1.0, answered))
+    return ControllerTerm(
+        controller, WonElection(1, 1), zookeeper, lambda answered: Channels(connect, "INTERNAL", 1.0, answered)
+    )
 
 
-def during(running: Term, story: Callable[[], Awaitable[None]]) -> None:
+def during(running: ControllerTerm, scenario: Callable[[], Awaitable[None]]) -> None:
     async def main() -> None:
         task = asyncio.create_task(running.run())
         async with asyncio.timeout(10):
             await asyncio.sleep(0.01)
-            await story()
+            await scenario()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
     asyncio.run(main())
 
 
-def heartbeat_answer(running: Term) -> int:
+def heartbeat_answer(running: ControllerTerm) -> int:
     replies: list[Message] = []
-    running.ask(events.Asked(m.MetadataHeartbeatRequest(), 0, replies.append, time.monotonic()))
+    running.ask(events.ReceivedRequest(m.MetadataHeartbeatRequest(), 0, replies.append, time.monotonic()))
     [reply] = replies
     assert isinstance(reply, m.MetadataHeartbeatResponse)
     return reply.error_code
@@ -80,61 +82,58 @@ def heartbeat_answer(running: Term) -> int:
 
 @pytest.mark.requirement("D343-20")
 def test_what_only_a_follower_of_zookeeper_says_gives_no_authority() -> None:
-    """An island may hold one: it answers reads after its leader was lost."""
+    """A minority side may hold one: it answers reads after its leader was lost."""
     server = Server()
-    running = term(ToyCore(), server)
+    running = term(ScriptedController(), server)
 
-    async def story() -> None:
+    async def scenario() -> None:
         assert heartbeat_answer(running) == Error.NONE
         server.synced_at -= server.session_timeout
         server.confirmed_at = time.monotonic()
         assert heartbeat_answer(running) == Error.NOT_CONTROLLER
 
-    during(running, story)
+    during(running, scenario)
 
 
 @pytest.mark.requirement("D343-20")
 @pytest.mark.parametrize("follower_only", [False, True])
-def test_a_controller_has_its_session_confirmed_by_the_leader_of_the_servers(follower_only: bool) -> None:
-    async def main() -> None:
-        server = Server(follower_only=follower_only)
-        host = ControllerHost(4, cast("ZooKeeper", server), ToyCore, lambda _: None)  # type: ignore[arg-type, return-value]
-        began = server.synced_at
-        in_contact = asyncio.create_task(host._stay_in_contact())
-        async with asyncio.timeout(10):
-            while server.confirmations < (1 if follower_only else 3):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-        in_contact.cancel()
-        assert (server.synced_at == began) is follower_only
-
-    asyncio.run(main())
+async def test_a_controller_has_its_session_confirmed_by_the_leader_of_the_servers(follower_only: bool) -> None:
+    server = Server(follower_only=follower_only)
+    host = ControllerHost(4, cast("ZooKeeper", server), ScriptedController, lambda _: None)  # type: ignore[arg-type, return-value]
+    began = server.synced_at
+    in_contact = asyncio.create_task(host._stay_in_contact())
+    async with asyncio.timeout(10):
+        while server.confirmations < (1 if follower_only else 3):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    in_contact.cancel()
+    assert (server.synced_at == began) is follower_only
 
 
-def test_who_stood_still_waits_also_when_something_else_happens_meanwhile() -> None:
+def test_a_suspended_process_waits_also_when_something_else_happens_meanwhile() -> None:
     """Else a controller that was paused takes its own silence for that of the brokers."""
-    told_at: list[float] = []
+    seen_at: list[float] = []
 
     def steps(event: events.Event) -> Steps[None]:
         if isinstance(event, events.Tick):
-            told_at.append(event.now)
-            core.tick_at = None
+            seen_at.append(event.now)
+            controller.tick_at = None
         yield from ()
 
-    core = ToyCore(steps, tick_at=time.monotonic() + 0.1)
-    running = term(core, Server())
+    controller = ScriptedController(steps, tick_at=time.monotonic() + 0.1)
+    running = term(controller, Server())
 
-    async def story() -> None:
-        time.sleep(0.1 + 2 * driver.LATE)  # noqa: ASYNC251  # the whole process stands still
+    async def scenario() -> None:
+        time.sleep(0.1 + 2 * LATE)  # noqa: ASYNC251  # the whole process stands still
         woken = time.monotonic()
         for number in range(3):
             await asyncio.sleep(CATCH_UP / 10)
             running._znode_changed(changed(number))
-        while not told_at:  # noqa: ASYNC110
+        while not seen_at:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
-        assert core.kinds() == ["Elected", *["ZnodeChanged"] * 3, "Tick"]
-        assert told_at[0] >= woken + CATCH_UP
+        assert controller.kinds() == ["Election", *["ZnodeChange"] * 3, "Tick"]
+        assert seen_at[0] >= woken + CATCH_UP
 
-    during(running, story)
+    during(running, scenario)
 
 
 def changed(number: int) -> zk.WatchEvent:

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.controller.events import BrokerAnswered
-from cluster_impl.wire import messages as m
-from cluster_impl.wire.codec import Message
-from cluster_impl.wire.errors import Error
-from tests.cluster_impl.designs.zk_controller.controller.invariants import check_rest
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.controller.events import BrokerResponse
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from tests.cluster_impl.designs.zk_controller.controller.invariants import check_settled
 from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import MemoryCluster, partition
 
 T0 = partition("t-0")
@@ -34,7 +34,7 @@ def test_a_deleted_topic_leaves_nothing(cluster: MemoryCluster) -> None:
     cluster.settle()
     assert traces(cluster) == []
     assert all(not broker.disk.folders and not broker.metadata for broker in cluster.brokers.values())
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_replicas_are_stopped_whatever_leader_epoch_they_are_at(cluster: MemoryCluster) -> None:
@@ -44,8 +44,8 @@ def test_replicas_are_stopped_whatever_leader_epoch_they_are_at(cluster: MemoryC
     states = [state for each in stops for topic in each.topic_states for state in topic.partition_states]
     assert {(each.leader_epoch, each.delete_partition) for each in states} == {(-2, True)}
     metadata = [each for _, each in cluster.sent if isinstance(each, m.UpdateMetadataRequest)]
-    told = [state for each in metadata for topic in each.topic_states for state in topic.partition_states]
-    assert {each.leader for each in told} == {-2}
+    removed = [state for each in metadata for topic in each.topic_states for state in topic.partition_states]
+    assert {each.leader for each in removed} == {-2}
 
 
 @pytest.mark.requirement("DINT-23")
@@ -61,8 +61,8 @@ def test_deletion_waits_for_a_broker_that_is_away(cluster: MemoryCluster) -> Non
     cluster.settle()
     assert traces(cluster) == []
     assert not cluster.brokers[3].disk.folders
-    orders = [each for id, each in cluster.sent if id == 3 and isinstance(each, m.LeaderAndIsrRequest)]
-    assert [each.topic_states for each in orders] == [[]], "it must not be told to hold what is deleted"
+    requests = [each for id, each in cluster.sent if id == 3 and isinstance(each, m.LeaderAndIsrRequest)]
+    assert [each.topic_states for each in requests] == [[]], "it must not get what is deleted"
 
 
 @pytest.mark.requirement("DINT-23")
@@ -77,7 +77,7 @@ def test_a_topic_that_is_deleted_and_created_again_has_nothing_of_the_old_one(cl
     cluster.settle()
     assert cluster.state("t-0").leader_epoch == 0
     assert {broker.disk.folders[T0] for broker in cluster.brokers.values()} == {topic_id}
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("DINT-23")
@@ -154,7 +154,7 @@ def test_only_the_answer_to_the_request_to_delete_counts(cluster: MemoryCluster)
     cluster.settle()
     first = next(each for each in cluster.queues[3] if isinstance(each, m.StopReplicaRequest))
     assert not any(state.delete_partition for topic in first.topic_states for state in topic.partition_states)
-    cluster.handle(BrokerAnswered(3, first, cluster.brokers[3].answer(first), cluster.now))
+    cluster.handle(BrokerResponse(3, first, cluster.brokers[3].answer(first), cluster.now))
     cluster.settle()
     assert cluster.tree.exists(znodes.topic("t"))
 
@@ -166,7 +166,7 @@ def test_an_answer_of_an_earlier_process_does_not_count(cluster: MemoryCluster) 
     request = next(each for each in cluster.queues[2] if isinstance(each, m.StopReplicaRequest))
     cluster.bounce(2)
     cluster.settle()
-    cluster.handle(BrokerAnswered(2, request, m.StopReplicaResponse(), cluster.now))
+    cluster.handle(BrokerResponse(2, request, m.StopReplicaResponse(), cluster.now))
     cluster.settle()
     assert cluster.tree.exists(znodes.topic("t"))
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from cluster_impl.designs.zk_controller import znodes
-from cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
-from cluster_impl.wire import messages as m
-from tests.cluster_impl.designs.zk_controller.controller.invariants import check_rest
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
+from fencepost.cluster_impl.wire import messages as m
+from tests.cluster_impl.designs.zk_controller.controller.invariants import check_settled
 from tests.cluster_impl.designs.zk_controller.controller.memory_cluster import MemoryCluster, partition
 
 
@@ -24,21 +24,21 @@ def test_a_topic_that_appears_in_zookeeper_gets_leaders(cluster: MemoryCluster) 
     cluster.settle()
     assert cluster.state("t-0") == LeaderAndIsr(1, 0, (1, 2), 1)
     assert cluster.state("t-1") == LeaderAndIsr(2, 0, (2, 3), 1)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("INT-22", "INT-23")
-def test_its_replicas_are_told_that_it_is_new_and_everybody_who_leads_it(cluster: MemoryCluster) -> None:
+def test_its_replicas_get_that_it_is_new_and_all_brokers_which_one_leads_it(cluster: MemoryCluster) -> None:
     cluster.sent.clear()
     topic_id = cluster.add_topic("t", (1, 2))
     cluster.settle()
-    orders = {id: each for id, each in cluster.sent if isinstance(each, m.LeaderAndIsrRequest)}
-    assert orders.keys() == {1, 2}
-    [topic] = orders[1].topic_states
+    requests = {id: each for id, each in cluster.sent if isinstance(each, m.LeaderAndIsrRequest)}
+    assert requests.keys() == {1, 2}
+    [topic] = requests[1].topic_states
     assert (topic.topic_name, topic.topic_id, topic.partition_states[0].is_new) == ("t", topic_id, True)
-    assert [(each.broker_id, each.host_name, each.port) for each in orders[2].live_leaders] == [(1, "node-1", 9090)]
-    told = {id for id, each in cluster.sent if isinstance(each, m.UpdateMetadataRequest)}
-    assert told == {1, 2, 3}
+    assert [(each.broker_id, each.host_name, each.port) for each in requests[2].live_leaders] == [(1, "node-1", 9090)]
+    informed = {id for id, each in cluster.sent if isinstance(each, m.UpdateMetadataRequest)}
+    assert informed == {1, 2, 3}
 
 
 def test_a_topic_of_old_software_gets_an_id(cluster: MemoryCluster) -> None:
@@ -48,7 +48,7 @@ def test_a_topic_of_old_software_gets_an_id(cluster: MemoryCluster) -> None:
     assert written["version"] == 3
     assert written["topic_id"]
     assert written["partitions"] == {"0": [1, 2]}
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 @pytest.mark.requirement("INT-35", "INT-10")
@@ -61,18 +61,18 @@ def test_partitions_that_are_added_to_a_topic_get_leaders(cluster: MemoryCluster
     cluster.add_partition("t", (2, 3))
     cluster.settle()
     assert cluster.state("t-2") == LeaderAndIsr(2, 0, (2, 3), 1)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_partitions_without_a_live_replica_wait_for_one(cluster: MemoryCluster) -> None:
     cluster.add_topic("t", (4, 5))
     cluster.settle()
     assert not cluster.tree.exists(znodes.state(partition("t-0")))
-    check_rest(cluster)
+    check_settled(cluster)
     cluster.start(5)
     cluster.settle()
     assert cluster.state("t-0") == LeaderAndIsr(5, 0, (5,), 1)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_replicas_without_a_live_broker_are_not_in_the_first_isr(cluster: MemoryCluster) -> None:
@@ -102,7 +102,7 @@ def test_a_topic_that_was_mended_gets_leaders(is_there_first: bool) -> None:
     cluster.tree.overwrite(znodes.topic("t"), b'{"version":1,"partitions":{"0":[1,2]}}')
     cluster.settle()
     assert cluster.state("t-0") == LeaderAndIsr(1, 0, (1, 2), 1)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_a_topic_that_was_mended_is_deleted_where_that_was_asked_for(cluster: MemoryCluster) -> None:
@@ -119,7 +119,7 @@ def test_a_topic_that_was_mended_is_deleted_where_that_was_asked_for(cluster: Me
 @pytest.mark.requirement("DINT-13")
 @pytest.mark.parametrize("leader_fails", [False, True])
 def test_a_state_that_makes_no_sense_is_adopted_when_it_is_mended(cluster: MemoryCluster, leader_fails: bool) -> None:
-    """It is read in mid-term because the leader's own write of it was told."""
+    """It is read during the term because the leader notified its own write."""
     cluster.add_topic("t", (1, 2, 3))
     cluster.settle()
     path, known = znodes.state(partition("t-0")), cluster.state("t-0")
@@ -134,7 +134,7 @@ def test_a_state_that_makes_no_sense_is_adopted_when_it_is_mended(cluster: Memor
     cluster.tree.overwrite(path, znodes.write_state(known))
     cluster.settle()
     assert cluster.state("t-0").leader == (2 if leader_fails else 1)
-    check_rest(cluster)
+    check_settled(cluster)
 
 
 def test_a_topic_that_was_removed_by_hand_is_forgotten(cluster: MemoryCluster) -> None:

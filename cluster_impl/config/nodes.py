@@ -1,0 +1,169 @@
+"""The configuration of one node, by its design and role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from fencepost.cluster_impl.config import values
+from fencepost.cluster_impl.config.data_plane import DataPlaneConfig, TopicDefaults
+from fencepost.cluster_impl.config.leader_driven import LeaderDrivenConfig
+from fencepost.cluster_impl.config.quorum import QuorumConfig
+from fencepost.cluster_impl.config.security import SecurityConfig
+from fencepost.cluster_impl.config.table import ConfigError, Table, key, subtable
+from fencepost.cluster_impl.config.values import Listener
+from fencepost.cluster_impl.config.zk_controller import ZkControllerConfig
+from fencepost.cluster_impl.config.zookeeper import ZooKeeperConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeConfig(Table):
+    """The keys of every node."""
+
+    listeners: tuple[Listener, ...] = key("listeners", values.LISTENERS, "The sockets to listen on.")
+    advertised_listeners: tuple[Listener, ...] | None = key(
+        "advertised.listeners",
+        values.LISTENERS,
+        "The addresses for other nodes and clients, by listener name; those of `listeners` where absent.",
+        optional=True,
+    )
+    log_dirs: tuple[Path, ...] = key(
+        "log.dirs",
+        values.DIRECTORIES,
+        "The directories that hold all data; a node of the design quorum has exactly one.",
+    )
+    hosts_file: Path | None = key(
+        "hosts.file",
+        values.FILE,
+        "A hosts file for this process alone; other names resolve as usual.",
+        optional=True,
+    )
+    max_request_bytes: int = key(
+        "socket.request.max.bytes", values.size(1), "Largest request frame.", default="104857600"
+    )
+    security: SecurityConfig = subtable(SecurityConfig)
+
+    @property
+    def node_id(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def listener_names(self) -> frozenset[str]:
+        return frozenset(listener.name for listener in self.listeners)
+
+    def advertised(self) -> tuple[Listener, ...]:
+        """Return every listener under the address that other nodes and clients use."""
+        named = {listener.name: listener for listener in self.advertised_listeners or ()}
+        return tuple(named.get(listener.name, listener) for listener in self.listeners)
+
+    def check(self) -> None:
+        for listener in self.advertised_listeners or ():
+            if listener.name not in self.listener_names:
+                raise ConfigError(f"advertised.listeners names {listener.name}, which is not among the listeners.")
+        self.security.check_listeners(self.listener_names | self._listeners_elsewhere())
+
+    def _listeners_elsewhere(self) -> frozenset[str]:
+        """Return the names of listeners of other nodes at which this node logs in."""
+        return frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuorumControllerNodeConfig(NodeConfig):
+    """A controller of the design `quorum`."""
+
+    controller_id: int = key(
+        "controller.id", values.NODE_ID, "This controller's node id; brokers and controllers share one id space."
+    )
+    quorum: QuorumConfig = subtable(QuorumConfig)
+    topics: TopicDefaults = subtable(TopicDefaults)
+
+    @property
+    def node_id(self) -> int:
+        return self.controller_id
+
+    @property
+    def log_dir(self) -> Path:
+        return self.log_dirs[0]
+
+    def check(self) -> None:
+        if self.controller_id not in self.quorum.voter_ids:
+            raise ConfigError(f"controller.connect does not name controller.id={self.controller_id}, this node.")
+        if not self.quorum.controller_listeners:
+            raise ConfigError("the key controller.listeners is missing: The name of the listener that controllers use.")
+        if set(self.quorum.controller_listeners) != self.listener_names:
+            raise ConfigError("controller.listeners must name exactly the listeners of this controller.")
+        if len(self.log_dirs) > 1:
+            raise ConfigError("log.dirs must name exactly one directory: a controller keeps one log.")
+        super().check()
+
+    def _listeners_elsewhere(self) -> frozenset[str]:
+        return frozenset(self.quorum.controller_listeners)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokerNodeConfig(NodeConfig):
+    """A broker of any design."""
+
+    broker_id: int = key(
+        "broker.id", values.NODE_ID, "This broker's node id; brokers and controllers share one id space."
+    )
+    data_plane: DataPlaneConfig = subtable(DataPlaneConfig)
+
+    @property
+    def node_id(self) -> int:
+        return self.broker_id
+
+    def check(self) -> None:
+        inter_broker = self.data_plane.inter_broker_listener
+        if inter_broker not in self.listener_names:
+            raise ConfigError(f"inter.broker.listener.name={inter_broker} is not among the listeners.")
+        super().check()
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuorumBrokerNodeConfig(BrokerNodeConfig):
+    quorum: QuorumConfig = subtable(QuorumConfig)
+
+    def check(self) -> None:
+        if self.broker_id in self.quorum.voter_ids:
+            raise ConfigError(f"broker.id={self.broker_id} is also the id of a controller: node ids are one space.")
+        if len(self.log_dirs) > 1:
+            raise ConfigError(
+                "log.dirs must name exactly one directory: a broker of this design has no request that reports "
+                "the failure of one of several."
+            )
+        super().check()
+
+    def _listeners_elsewhere(self) -> frozenset[str]:
+        return frozenset(self.quorum.controller_listeners)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZkControllerNodeConfig(BrokerNodeConfig):
+    """A broker of the design `zk-controller`, which may be elected controller."""
+
+    zookeeper: ZooKeeperConfig = subtable(ZooKeeperConfig)
+    controller: ZkControllerConfig = subtable(ZkControllerConfig)
+
+
+LAG_LIMIT = "replica.lag.time.max.ms"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaderDrivenNodeConfig(BrokerNodeConfig):
+    """A broker of the design `leader-driven`."""
+
+    zookeeper: ZooKeeperConfig = subtable(ZooKeeperConfig)
+    leader_driven: LeaderDrivenConfig = subtable(LeaderDrivenConfig)
+
+    @classmethod
+    def from_properties(cls, properties: Mapping[str, str]) -> Self:
+        """KeepInSyncTime is this design's name for the lag limit, and the tick its interval of ISR checks."""
+        if LAG_LIMIT in properties:
+            raise ConfigError(f"the key {LAG_LIMIT} has no effect in this design: set keep.in.sync.time.ms.")
+        found = super().from_properties(properties)
+        design = found.leader_driven
+        data_plane = replace(found.data_plane, lag_limit=design.keep_in_sync, isr_check_interval=design.tick)
+        return replace(found, data_plane=data_plane)

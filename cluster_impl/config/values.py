@@ -1,0 +1,202 @@
+"""The types of configuration values: text in, a typed value out, or a ValueError that says what the value must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TypeVar
+
+from fencepost.cluster_impl.config.table import ValueType
+
+Choice = TypeVar("Choice", bound=Enum)
+
+MAX_INT = 2**31 - 1
+MAX_REPLICATION_FACTOR = 2**15 - 1
+
+
+class SecurityProtocol(Enum):
+    PLAINTEXT = "PLAINTEXT"
+    SASL_PLAINTEXT = "SASL_PLAINTEXT"
+
+
+@dataclass(frozen=True, slots=True)
+class HostPort:
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """`NAME://host:port`: a socket to listen on, or, advertised, the address that others should use."""
+
+    name: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Voter:
+    """One controller of the quorum, `id@host:port`."""
+
+    id: int
+    host: str
+    port: int
+
+
+def whole_number(minimum: int = 0, maximum: int = MAX_INT, form: str = "whole number") -> ValueType[int]:
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise ValueError("must be a whole number") from None
+        if not minimum <= number <= maximum:
+            raise ValueError(f"must lie between {minimum} and {maximum}")
+        return number
+
+    return ValueType(form, parse)
+
+
+def size(minimum: int) -> ValueType[int]:
+    return whole_number(minimum, form="bytes")
+
+
+def milliseconds(minimum: int = 1) -> ValueType[float]:
+    """Milliseconds in the file, seconds in the table."""
+    number = whole_number(minimum)
+    return ValueType("milliseconds", lambda text: number.parse(text) / 1000)
+
+
+def _parse_seconds(text: str) -> float:
+    return float(whole_number(1).parse(text))
+
+
+def _parse_boolean(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError("must be true or false")
+    return text == "true"
+
+
+def _parse_name(text: str) -> str:
+    if not text:
+        raise ValueError("must not be empty")
+    return text
+
+
+def one_of(kind: type[Choice]) -> ValueType[Choice]:
+    """Return an enum whose values are texts."""
+    choices = ", ".join(choice.value for choice in kind)
+
+    def parse(text: str) -> Choice:
+        try:
+            return kind(text)
+        except ValueError:
+            raise ValueError(f"must be one of {choices}") from None
+
+    return ValueType(f"one of {choices}", parse)
+
+
+def items(text: str) -> list[str]:
+    """Return what stands between the commas, without empty items."""
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _host_and_port(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not (colon and host and port.isdigit() and 0 < int(port) < 65536):
+        raise ValueError(f"holds {text!r}, which is not host:port")
+    return host.strip("[]"), int(port)
+
+
+def _parse_listeners(text: str) -> tuple[Listener, ...]:
+    found: dict[str, Listener] = {}
+    for item in items(text):
+        name, scheme, address = item.partition("://")
+        if not (name and scheme):
+            raise ValueError(f"holds {item!r}, which is not NAME://host:port")
+        if name in found:
+            raise ValueError(f"names the listener {name} twice")
+        found[name] = Listener(name, *_host_and_port(address))
+    if not found:
+        raise ValueError("must name at least one listener as NAME://host:port")
+    return tuple(found.values())
+
+
+def _parse_voters(text: str) -> tuple[Voter, ...]:
+    found: dict[int, Voter] = {}
+    for item in items(text):
+        number, at, address = item.partition("@")
+        if not (at and number.isdigit()):
+            raise ValueError(f"holds {item!r}, which is not id@host:port")
+        voter = Voter(int(number), *_host_and_port(address))
+        if voter.id in found:
+            raise ValueError(f"names controller {voter.id} twice")
+        found[voter.id] = voter
+    if not found:
+        raise ValueError("must name at least one controller as id@host:port")
+    return tuple(found.values())
+
+
+def _parse_hosts_and_ports(text: str) -> tuple[HostPort, ...]:
+    found = tuple(HostPort(*_host_and_port(item)) for item in items(text))
+    if not found:
+        raise ValueError("must name at least one server as host:port")
+    return found
+
+
+def _parse_security_protocols(text: str) -> Mapping[str, SecurityProtocol]:
+    found = {}
+    for item in items(text):
+        name, colon, protocol = item.partition(":")
+        if not (name and colon and protocol in SecurityProtocol.__members__):
+            raise ValueError(f"holds {item!r}: only NAME:PLAINTEXT and NAME:SASL_PLAINTEXT are supported")
+        found[name] = SecurityProtocol[protocol]
+    return found
+
+
+def _parse_sasl_mechanism(text: str) -> str:
+    if text != "PLAIN":
+        raise ValueError("must be PLAIN, the one mechanism that is supported")
+    return text
+
+
+def _parse_sasl_mechanisms(text: str) -> tuple[str, ...]:
+    return tuple(_parse_sasl_mechanism(item) for item in items(text))
+
+
+def _parse_principals(text: str) -> frozenset[str]:
+    """Kafka separates principals by semicolons, since a name may hold a comma."""
+    found = frozenset(item.strip() for item in text.split(";") if item.strip())
+    for item in found:
+        if not item.startswith("User:"):
+            raise ValueError(f"holds {item!r}, which is not User:NAME")
+    return found
+
+
+def _parse_directories(text: str) -> tuple[Path, ...]:
+    found = tuple(Path(item) for item in items(text))
+    if not found:
+        raise ValueError("must name at least one directory")
+    if len(set(found)) < len(found):
+        raise ValueError("names a directory twice")
+    return found
+
+
+NODE_ID = whole_number()
+PORTION = whole_number(0, 100, form="percent")
+COUNT = whole_number(1)
+REPLICATION_FACTOR = whole_number(1, MAX_REPLICATION_FACTOR)
+SECONDS = ValueType("seconds", _parse_seconds)
+BOOLEAN = ValueType("true or false", _parse_boolean)
+NAME = ValueType("name", _parse_name)
+NAMES = ValueType("names separated by commas", lambda text: tuple(items(text)))
+FILE = ValueType("file", Path)
+DIRECTORIES = ValueType("directories separated by commas", _parse_directories)
+LISTENERS = ValueType("NAME://host:port, separated by commas", _parse_listeners)
+VOTERS = ValueType("id@host:port, separated by commas", _parse_voters)
+SERVERS = ValueType("host:port, separated by commas", _parse_hosts_and_ports)
+SECURITY_PROTOCOLS = ValueType("NAME:PROTOCOL, separated by commas", _parse_security_protocols)
+SASL_MECHANISM = ValueType("PLAIN", _parse_sasl_mechanism)
+SASL_MECHANISMS = ValueType("PLAIN", _parse_sasl_mechanisms)
+PRINCIPALS = ValueType("User:NAME, separated by semicolons", _parse_principals)

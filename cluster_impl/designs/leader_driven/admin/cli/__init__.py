@@ -1,0 +1,1 @@
+"""The commands of `python -m fencepost.cluster_impl.designs.leader_driven.admin`."""

@@ -1,0 +1,201 @@
+"""The state of a leader from the moment it has its epoch until it stops leading."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from fencepost.cluster_impl.coordination.steps import Steps
+from fencepost.cluster_impl.designs.leader_driven.partition import isr_change
+from fencepost.cluster_impl.designs.leader_driven.partition.replica_context import ReplicaContext
+from fencepost.cluster_impl.designs.leader_driven.partition.situation import ReplicaAssignment
+from fencepost.cluster_impl.designs.leader_driven.state_changes.queue import NoStateChangeQueue, NotQueued, put
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
+from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState
+from fencepost.cluster_impl.replication.control_plane import (
+    NO_LEADER,
+    IsrProposal,
+    PartitionAssignment,
+    TopicPartition,
+)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class HostedTopic:
+    """The topic of a hosted replica. `config` holds the topic's own settings, without defaults."""
+
+    topic_id: UUID
+    config: Mapping[str, str]
+
+
+class EpochOver(Exception):
+    """/ISR holds another epoch or is gone, so this replica no longer leads."""
+
+
+class StorageFailed(Exception):
+    """The data plane cannot use the replica."""
+
+
+@dataclass(slots=True)
+class LeaderTerm:
+    """One leader term: what the leader knows, and how it tells the data plane and other brokers."""
+
+    context: ReplicaContext
+    partition: TopicPartition
+    topic: HostedTopic
+    epoch: int
+    in_sync: IsrState
+    assigned: ReplicaAssignment
+    is_open: bool = False
+    """True if clients are served; before that, the leader serves followers only."""
+    leaving: frozenset[int] = frozenset()
+    """Replicas of AR that the reassignment under way has asked to close."""
+    successors: frozenset[int] = frozenset()
+    """Replicas of which at least one stays in the ISR, from just before the switch to them until another target is
+    set."""
+    to_close: set[int] = field(default_factory=set)
+    """Brokers that are no longer assigned and have not been sent a close request."""
+    close_requests: dict[int, str] = field(default_factory=dict)
+    """The path of the close request sent to each broker; empty for a broker that has no queue."""
+    start_requests: set[int] = field(default_factory=set)
+    """Silent replicas that were sent a second start request."""
+
+    @property
+    def me(self) -> int:
+        return self.context.broker_id
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """The assigned replicas other than the leader."""
+        return tuple(each for each in self.assigned.members if each != self.me)
+
+    def allows(self, proposal: IsrProposal) -> bool:
+        """Return True if the proposal was made in this leader term while clients are served."""
+        is_this = (proposal.topic_id, proposal.leader_epoch) == (self.topic.topic_id, self.epoch)
+        return is_this and self.is_open
+
+    def leaves_no_successor(self, proposal: IsrProposal) -> bool:
+        """Return True if the proposed ISR has no replica that may lead next.
+
+        That matters when the leader is outside the assigned replicas, or about to be: the records that it acknowledged
+        with such an ISR would be lost with it.
+        """
+        needed = [frozenset(self.assigned.members), self.successors]
+        return any(each and each.isdisjoint(proposal.isr) for each in needed)
+
+    def lead(self) -> None:
+        """Hand the present state to the data plane. Raises StorageFailed."""
+        members = self.assigned.members
+        to = PartitionAssignment(
+            topic=self.partition.topic,
+            topic_id=self.topic.topic_id,
+            partition=self.partition.partition,
+            replicas=members if self.me in members else (*members, self.me),
+            isr=self.in_sync.isr or (self.me,),
+            leader=self.me,
+            leader_epoch=self.epoch,
+            leader_term_epoch=self.epoch,
+            version=self.in_sync.version,
+            config=self.topic.config,
+            serves_clients=self.is_open,
+            leaving=self.leaving,
+        )
+        if self.context.data_plane.apply([to]):
+            raise StorageFailed
+
+    def adopt_assigned(self, now: ReplicaAssignment) -> None:
+        """Take over a new assignment, and note the brokers that must be asked to close their replicas."""
+        before = set(self.assigned.members)
+        named = set(now.members)
+        self.assigned = now
+        self.to_close = (self.to_close | (before - named)) - named - set(self.close_requests) - {self.me}
+
+    def forget_requests(self) -> None:
+        """Forget sent close requests, because the target replicas have changed; they are sent again where needed."""
+        self.leaving = self.successors = frozenset()
+        for each in self.assigned.members:
+            self.close_requests.pop(each, None)
+
+    def adopt_isr(self, now: IsrState) -> None:
+        """Take over an ISR unless it is older. The data plane writes the ISR at the same time as the leader."""
+        if (now.epoch, now.version) > (self.in_sync.epoch, self.in_sync.version):
+            self.in_sync = now
+
+    def write_isr(self, change: Callable[[tuple[int, ...]], Iterable[int]]) -> Steps[None]:
+        """Apply `change` to the ISR in ZooKeeper.
+
+        The data plane may remove members at the same time, so while clients are served `change` must not add any.
+        Raises EpochOver, MalformedZnode.
+        """
+        written = yield from isr_change.write(self.partition, self.in_sync, change)
+        if written is None:
+            raise EpochOver
+        self.adopt_isr(written)
+
+    def send(self, change: StateChange, to: int) -> Steps[bool]:
+        """Put a request into the queue of broker `to` ("sendStateChange").
+
+        Returns False if it must be sent again later, because the queue is full. A close request to a broker that was
+        removed from the cluster counts as sent.
+        """
+        request = StateChangeRequest(change, self.partition, self.epoch, self.me)
+        try:
+            path = yield from put(request, to, self.context.config.queue_capacity, self.context.monitor)
+        except NoStateChangeQueue as error:
+            log.warning("%s: %s", self.partition, error)
+            if change is StateChange.CLOSE_REPLICA:
+                self.close_requests[to] = ""
+            return change is StateChange.CLOSE_REPLICA
+        except NotQueued:
+            return False
+        if change is StateChange.CLOSE_REPLICA:
+            self.close_requests[to] = path
+            self.to_close.discard(to)
+            self.start_requests.discard(to)
+        else:
+            self.close_requests.pop(to, None)
+        return True
+
+
+def without_leader(
+    partition: TopicPartition, topic: HostedTopic, assigned: ReplicaAssignment, *, is_new: bool
+) -> PartitionAssignment:
+    """Return the assignment that opens a replica which neither leads nor follows ("do local recovery of r's log")."""
+    return PartitionAssignment(
+        topic=partition.topic,
+        topic_id=topic.topic_id,
+        partition=partition.partition,
+        replicas=assigned.members,
+        isr=(),
+        leader=NO_LEADER,
+        leader_epoch=-1,
+        leader_term_epoch=-1,
+        version=-1,
+        config=topic.config,
+        is_new=is_new,
+    )
+
+
+def following(
+    partition: TopicPartition, topic: HostedTopic, assigned: ReplicaAssignment, leader: int, in_sync: IsrState
+) -> PartitionAssignment:
+    """Return the assignment of a follower ("becomeFollower").
+
+    The data plane truncates the log to the high watermark and fetches from the leader.
+    """
+    return PartitionAssignment(
+        topic=partition.topic,
+        topic_id=topic.topic_id,
+        partition=partition.partition,
+        replicas=assigned.members,
+        isr=in_sync.isr,
+        leader=leader,
+        leader_epoch=in_sync.epoch,
+        leader_term_epoch=in_sync.epoch,
+        version=in_sync.version,
+        config=topic.config,
+    )

@@ -1,0 +1,1 @@
+"""Parts that more than one design of the control plane uses."""

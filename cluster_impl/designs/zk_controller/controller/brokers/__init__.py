@@ -1,0 +1,1 @@
+"""Reports and requests of brokers: liveness, failed log dirs, ISR changes, controlled shutdown."""

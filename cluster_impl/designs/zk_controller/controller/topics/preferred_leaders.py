@@ -1,0 +1,79 @@
+"""Elections of preferred leaders, on request or periodically (Kafka Internals (2017))."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from fencepost.cluster_impl.config.zk_controller import ZkControllerConfig
+from fencepost.cluster_impl.coordination.steps import Delete, Exists, Found, Steps, read
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.controller.state import selectors
+from fencepost.cluster_impl.designs.zk_controller.controller.state.machines import StateMachines
+from fencepost.cluster_impl.designs.zk_controller.controller.state.selectors import LeaderChoice
+from fencepost.cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+
+log = logging.getLogger(__name__)
+
+
+class PreferredLeaders:
+    """Elects preferred leaders by /admin/preferred_replica_election and by the imbalance check."""
+
+    def __init__(self, machines: StateMachines, config: ZkControllerConfig) -> None:
+        self._machines = machines
+        self._context = machines.context
+        self._config = config
+        self._next_check: float | None = None
+
+    def read_requested(self) -> Steps[None]:
+        """Read /admin/preferred_replica_election, with a watch; try its elections, and delete it."""
+        yield [Exists(znodes.PREFERRED_REPLICA_ELECTION, watch=True)]
+        found = yield from read(znodes.PREFERRED_REPLICA_ELECTION)
+        if not isinstance(found, Found):
+            return
+        try:
+            requested = znodes.read_partitions(znodes.PREFERRED_REPLICA_ELECTION, found.data)
+        except MalformedZnode as problem:
+            log.error("no preferred leader is elected: %s", problem)
+            requested = []
+        yield from self._elect(requested)
+        yield [Delete(znodes.PREFERRED_REPLICA_ELECTION, found.stat.version)]
+
+    def elected(self, now: float) -> None:
+        if self._config.auto_leader_rebalance:
+            self._next_check = now + self._config.leader_imbalance_check_interval
+
+    def next_check(self) -> float | None:
+        return self._next_check
+
+    def check(self, now: float) -> Steps[None]:
+        """Elect the preferred leader of partitions where a broker lacks too many of its preferred leaderships."""
+        if self._next_check is None or now < self._next_check:
+            return
+        self._next_check = now + self._config.leader_imbalance_check_interval
+        preferred: dict[int, list[TopicPartition]] = {}
+        for partition in self._context.leadership:
+            if partition.topic not in self._context.to_delete:
+                replicas = self._context.replicas(partition)
+                preferred.setdefault(replicas[0], []).append(partition)
+        for broker_id, partitions in preferred.items():
+            lost = [each for each in partitions if self._context.leader(each) != broker_id]
+            if len(lost) * 100 > len(partitions) * self._config.leader_imbalance_percentage:
+                yield from self._elect(each for each in lost if each not in self._context.reassigned)
+
+    def _elect(self, partitions: Iterable[TopicPartition]) -> Steps[None]:
+        """Elect the preferred leader where it can lead and does not; other partitions stay as they are."""
+
+        def select(partition: TopicPartition, known: LeaderAndIsr) -> LeaderChoice | None:
+            replicas = self._context.replicas(partition)
+            online = [each for each in self._context.online_replicas(partition) if each not in self._context.stopping]
+            return None if known.leader == replicas[0] else selectors.preferred(replicas, known.isr, online)
+
+        possible = [
+            each
+            for each in partitions
+            if each in self._context.leadership and each.topic not in self._context.deletion_begun
+        ]
+        yield from self._machines.partitions.elect(possible, select)

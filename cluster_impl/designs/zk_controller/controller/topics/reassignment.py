@@ -1,0 +1,270 @@
+"""Reassignment: partitions move to other replicas (Kafka Internals (2017), Controller).
+
+It is requested in /admin/reassign_partitions. ORS are the old replicas, TRS the target replicas. During a reassignment
+the topic's znode names both:
+
+    begin       RS = TRS + the removed replicas of ORS, with the lists of added and removed ones; the new replicas start
+                to follow; a new leader epoch, so that all replicas know each other
+    wait        until all TRS are in the ISR, by the state znode, an ISR notification or IsrChange
+    finish      TRS are online and one of them leads; the others leave the ISR, and are stopped and deleted; RS = TRS in
+                the topic's znode; the entry in /admin/reassign_partitions is removed, and with the last one the znode
+
+A new controller finds the reassignments in the topics' znodes and continues them: each step may be repeated. A removed
+replica whose broker is away keeps its log until the broker returns and gets the complete list of its replicas.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from fencepost.cluster_impl.coordination.steps import (
+    Absent,
+    Delete,
+    Done,
+    Exists,
+    Found,
+    SetData,
+    Steps,
+    read,
+    run,
+)
+from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.zk_controller.controller.state import selectors
+from fencepost.cluster_impl.designs.zk_controller.controller.state.leadership import change_states, read_states
+from fencepost.cluster_impl.designs.zk_controller.controller.state.machines import StateMachines
+from fencepost.cluster_impl.designs.zk_controller.controller.state.selectors import LeaderChoice
+from fencepost.cluster_impl.designs.zk_controller.controller.state.transitions import PartitionState, ReplicaState
+from fencepost.cluster_impl.designs.zk_controller.controller.topics.topic_znodes import write_assignments
+from fencepost.cluster_impl.designs.zk_controller.znodes import LeaderAndIsr, PartitionReplicas
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
+
+log = logging.getLogger(__name__)
+
+
+class Reassignments:
+    """Carries out reassignments."""
+
+    def __init__(self, machines: StateMachines) -> None:
+        self._machines = machines
+        self._context = machines.context
+
+    def read_requested(self) -> Steps[None]:
+        """Read /admin/reassign_partitions, with a watch, and begin new reassignments."""
+        yield [Exists(znodes.REASSIGN_PARTITIONS, watch=True)]
+        found = yield from read(znodes.REASSIGN_PARTITIONS)
+        if not isinstance(found, Found):
+            return
+        try:
+            requested = znodes.read_reassignments(found.data)
+        except MalformedZnode as problem:
+            log.error("no replicas are reassigned: %s", problem)
+            return
+        wanted = {}
+        for partition, target in requested.items():
+            if refusal := self._refusal(partition, target):
+                log.error("%s is not reassigned to %s: %s", partition, list(target), refusal)
+            else:
+                wanted[partition] = target
+        begun = yield from self._begin(wanted)
+        yield from self._remove_requests(each for each in requested if each not in begun)
+        yield from self.resume(begun)
+
+    def resume(self, partitions: Iterable[TopicPartition]) -> Steps[None]:
+        """Finish the reassignments of these partitions whose target replicas are all in sync.
+
+        A watch on the state of each reassigned partition fires at every change, also at the controller's own ones.
+        """
+        ready = [each for each in partitions if each in self._context.reassigned and self._is_in_sync(each)]
+        if ready:
+            yield from self._finish(ready)
+
+    def watch(self, partitions: Collection[TopicPartition]) -> Steps[None]:
+        """Watch the states of reassigned partitions, as leaders below the level of KIP-343 write them themselves.
+
+        The watch is set before the read, so that no change in between is missed. A partition that has not had a leader
+        has no state; the watch fires when it is created.
+        """
+        yield from run([Exists(znodes.state(each), watch=True) for each in partitions])
+        yield from read_states(self._context, partitions)
+
+    def state_changed(self, partition: TopicPartition) -> Steps[None]:
+        if partition in self._context.reassigned:
+            yield from self.watch([partition])
+            self._machines.batch.update_metadata([partition])
+            yield from self.resume([partition])
+
+    def elected(self) -> Steps[None]:
+        """Continue the reassignments of an earlier controller, which may have ended before it sent any request."""
+        under_way = [each for each in self._context.partitions() if self._assigned(each).is_reassigned]
+        self._context.reassigned.update(dict.fromkeys(under_way))
+        if under_way:
+            yield from self.watch(under_way)
+            yield from self._announce([each for each in under_way if not self._is_in_sync(each)])
+            yield from self.resume(under_way)
+
+    def _refusal(self, partition: TopicPartition, target: Sequence[int]) -> str | None:
+        known = self._context.assignment(partition)
+        if known is None:
+            return "there is no such partition"
+        if partition.topic in self._context.to_delete:
+            return "its topic is being deleted"
+        if not target or len(set(target)) != len(target):
+            return "a partition needs different replicas, at least one"
+        away = [each for each in target if each not in known.replicas and each not in self._context.live]
+        return f"brokers {away} are not live" if away else None
+
+    def _begin(self, wanted: Mapping[TopicPartition, Sequence[int]]) -> Steps[list[TopicPartition]]:
+        """Write the added and removed replicas, and start the new ones. Return the partitions that are reassigned now.
+
+        A repeated request changes nothing. Another target replaces the earlier one, and replicas that belong to neither
+        are stopped; if only these are in sync, the new target is refused.
+        """
+        begun: list[TopicPartition] = []
+        wanted_now: dict[TopicPartition, PartitionReplicas] = {}
+        for partition, target in wanted.items():
+            before = self._assigned(partition)
+            if before.is_reassigned and before.target == tuple(target):
+                begun.append(partition)
+                continue
+            after = towards(before, target)
+            if after == before:
+                continue
+            wanted_now[partition] = after
+        left = {each: after for each, after in wanted_now.items() if self._leaving(each, after)}
+        can_be_left = yield from self._lead_from(left)
+        for partition in [each for each in left if each not in can_be_left]:
+            refused = wanted_now.pop(partition)
+            log.error("%s is not reassigned to %s: no remaining replica is in sync", partition, list(refused.target))
+        for topic, of_topic in _by_topic(wanted_now).items():
+            if not (yield from write_assignments(topic, of_topic)):
+                continue
+            partitions = [TopicPartition(topic, index) for index in of_topic]
+            yield from self._drop({each: of_topic[each.partition] for each in partitions})
+            for partition in partitions:
+                self._context.assign(partition, of_topic[partition.partition])
+                self._context.reassigned[partition] = None
+            yield from self.watch(partitions)
+            yield from self._announce([each for each in partitions if not self._is_in_sync(each)])
+            new = [each for each in partitions if self._context.partition_state(each) is PartitionState.NEW]
+            yield from self._machines.partitions.bring_online(new)
+            begun += partitions
+        return begun
+
+    def _announce(self, partitions: Collection[TopicPartition]) -> Steps[None]:
+        """Raise the leader epoch, send it to all replicas, and start new replicas as followers."""
+
+        def renew(partition: TopicPartition, known: LeaderAndIsr) -> LeaderAndIsr:
+            return LeaderAndIsr(known.leader, known.leader_epoch + 1, known.isr, self._context.epoch)
+
+        for partition in (yield from change_states(self._context, partitions, renew)):
+            self._machines.batch.leader_and_isr(self._context.online_replicas(partition), partition)
+        for partition in partitions:
+            coming = [(partition, each) for each in self._context.replicas(partition)]
+            self._machines.replicas.start_new(
+                each for each in coming if self._context.replica_state(*each) is ReplicaState.NON_EXISTENT
+            )
+
+    def _is_in_sync(self, partition: TopicPartition) -> bool:
+        """Return whether all target replicas are in sync. Another order of the same replicas needs no catch-up."""
+        assigned = self._assigned(partition)
+        known = self._context.leadership.get(partition)
+        return not assigned.is_reassigned or (known is not None and set(assigned.target) <= set(known.isr))
+
+    def _finish(self, partitions: Collection[TopicPartition]) -> Steps[None]:
+        targets = {each: PartitionReplicas(self._assigned(each).target) for each in partitions}
+        for partition, after in targets.items():
+            known = [(partition, broker_id) for broker_id in after.replicas]
+            self._machines.replicas.bring_online(
+                each for each in known if self._context.replica_state(*each) is ReplicaState.NEW
+            )
+        can_be_left = yield from self._lead_from(targets)
+        targets = {each: targets[each] for each in can_be_left}
+        yield from self._drop(targets)
+        for topic, of_topic in _by_topic(targets).items():
+            yield from write_assignments(topic, of_topic)
+        for partition, after in targets.items():
+            self._context.assign(partition, after)
+            self._context.reassigned.pop(partition, None)
+            self._machines.batch.leader_and_isr(self._context.online_replicas(partition), partition)
+            log.info("%s is reassigned to %s", partition, list(after.replicas))
+        yield from self._remove_requests(targets)
+
+    def _lead_from(self, targets: Mapping[TopicPartition, PartitionReplicas]) -> Steps[list[TopicPartition]]:
+        """Elect a leader among the remaining replicas, at a new epoch, so that no removed replica can rejoin the ISR.
+
+        Return the partitions from which the other replicas can be removed. A leader may have changed the ISR a moment
+        ago. If only removed replicas are in the ISR, only they have all acknowledged records, and nothing changes.
+        """
+
+        def select(partition: TopicPartition, known: LeaderAndIsr) -> LeaderChoice | None:
+            target = targets[partition].replicas
+            online = [each for each in self._context.online_replicas(partition) if each not in self._context.stopping]
+            if known.leader in target and self._context.is_online(known.leader, partition):
+                return LeaderChoice(known.leader, known.isr)
+            return selectors.reassigned(target, known.isr, online or self._context.online_replicas(partition))
+
+        def can_be_left(partition: TopicPartition) -> bool:
+            target, known = targets[partition].replicas, self._context.leadership.get(partition)
+            if known is None:
+                return not self._leaving(partition, targets[partition])
+            return known.leader in target or set(known.isr) <= set(target)
+
+        yield from self._machines.partitions.elect(targets, select)
+        return [each for each in targets if can_be_left(each)]
+
+    def _drop(self, targets: Mapping[TopicPartition, PartitionReplicas]) -> Steps[None]:
+        """Remove replicas from the ISR, stop them, and delete them where their broker is live."""
+        going = [
+            (partition, broker_id)
+            for partition, after in targets.items()
+            for broker_id in self._leaving(partition, after)
+        ]
+        yield from self._machines.replicas.take_offline(going)
+        self._machines.replicas.put(going, ReplicaState.DELETION_STARTED)
+        self._machines.replicas.put(going, ReplicaState.DELETION_SUCCESSFUL)
+        self._machines.replicas.put(going, ReplicaState.NON_EXISTENT)
+
+    def _remove_requests(self, partitions: Iterable[TopicPartition]) -> Steps[None]:
+        """Remove entries from /admin/reassign_partitions; with the last one delete the znode."""
+        done = set(partitions)
+        while done:
+            found = yield from read(znodes.REASSIGN_PARTITIONS)
+            if not isinstance(found, Found):
+                return
+            try:
+                requested = znodes.read_reassignments(found.data)
+            except MalformedZnode:
+                return
+            left = {each: replicas for each, replicas in requested.items() if each not in done}
+            if len(left) == len(requested) and left:
+                return
+            path, version = znodes.REASSIGN_PARTITIONS, found.stat.version
+            shorter = SetData(path, znodes.write_reassignments(left), version)
+            [outcome] = yield [shorter if left else Delete(path, version)]
+            if isinstance(outcome, Done | Absent):
+                return
+
+    def _leaving(self, partition: TopicPartition, after: PartitionReplicas) -> list[int]:
+        return [each for each in self._context.replicas(partition) if each not in after.replicas]
+
+    def _assigned(self, partition: TopicPartition) -> PartitionReplicas:
+        known = self._context.assignment(partition)
+        assert known is not None
+        return known
+
+
+def towards(before: PartitionReplicas, target: Sequence[int]) -> PartitionReplicas:
+    """Return the replicas during the move from `before` to `target`: the target ones first, then the removed ones."""
+    origin = before.origin
+    going = tuple(each for each in origin if each not in target)
+    coming = tuple(each for each in target if each not in origin)
+    return PartitionReplicas((*target, *going), adding=coming, removing=going)
+
+
+def _by_topic(changes: Mapping[TopicPartition, PartitionReplicas]) -> dict[str, dict[int, PartitionReplicas]]:
+    topics: dict[str, dict[int, PartitionReplicas]] = {}
+    for partition, after in changes.items():
+        topics.setdefault(partition.topic, {})[partition.partition] = after
+    return topics

@@ -1,0 +1,79 @@
+"""The environment of the nodes of one cluster: addresses, links that can be broken, and a backend."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from fencepost.faults.capabilities import Containers
+from fencepost.harness.backends import DOCKER
+from fencepost.harness.backends.backend import Backend, OnExit
+from fencepost.harness.network.addresses import Addresses
+from fencepost.harness.network.layout import Layout, Proxy
+from fencepost.harness.network.toxiproxy import Toxiproxy
+from fencepost.harness.targets.target import Target
+from fencepost.results.records.folder import RunFolder
+
+LayOut = Callable[[Addresses], Layout]
+"""The layout of a plan, once its addresses are known."""
+
+
+class Environment(Protocol):
+    """A context in which all links are open. No node runs at its start, and its end removes everything."""
+
+    @property
+    def layout(self) -> Layout: ...
+
+    @property
+    def backend(self) -> Backend:
+        """Runs the nodes."""
+
+    @property
+    def containers(self) -> Containers: ...
+
+    def server(self, proxy: Proxy) -> Toxiproxy:
+        """Return the Toxiproxy that runs a proxy."""
+
+    def connect(self, proxy: Proxy, timeout: float) -> socket.socket:
+        """Connect to a proxy as its source does."""
+
+    def sock_diag(self, proxy: Proxy) -> socket.socket:
+        """Return a sock_diag socket of the network in which a proxy listens."""
+
+    def broken(self) -> list[str]:
+        """Return messages about parts that ended by themselves; the run is then inconclusive."""
+
+
+@dataclass(frozen=True)
+class EnvironmentSpec:
+    """The specification of an environment."""
+
+    folder: RunFolder
+    lay_out: LayOut
+    on_exit: OnExit
+    """Called for nodes that end by themselves."""
+
+
+def environment_for(backend: str, spec: EnvironmentSpec) -> AbstractContextManager[Environment]:
+    """Return the environment of a backend, to be entered."""
+    if backend == DOCKER:
+        # Optional dependency: only this backend needs the package docker.
+        from fencepost.harness.backends.docker.environment import PodEnvironment
+
+        return PodEnvironment(spec)
+    from fencepost.harness.backends.local import LocalEnvironment
+
+    return LocalEnvironment(spec)
+
+
+def prepare(backend: str, target: Target) -> None:
+    """Fetch a target and build its images. This takes minutes the first time, and nothing later."""
+    target.prepare()
+    if backend == DOCKER:
+        # Optional dependency, as above.
+        from fencepost.harness.backends.docker.prepare import prepare_images
+
+        prepare_images(target)

@@ -1,0 +1,33 @@
+"""The listed differences of a target that can show in any plan, with the mechanism that alone may explain them.
+
+A random plan cannot say that a difference *must* show. It names the mechanism by which it *may*, and the judge
+attributes to the difference only what that mechanism can have done in this run
+(`fencepost.harness.checkers.mechanisms`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fencepost.harness.plan.judged import BROKEN_BY_LOSS
+from fencepost.harness.plan.model import Deviation, Topology
+from fencepost.harness.targets.file import TargetFile
+
+DEVIATING_REQUIREMENTS = ("ACK-01", *BROKEN_BY_LOSS)
+"""The requirements that the loss of acknowledged records breaks."""
+
+
+def deviations(target: TargetFile, topology: Topology) -> tuple[Deviation, ...]:
+    """Return the deviations that a random plan for this target declares."""
+    return tuple(_deviations(frozenset(each.id for each in target.differences), topology))
+
+
+def _deviations(listed: frozenset[str], topology: Topology) -> Iterator[Deviation]:
+    for requirement in DEVIATING_REQUIREMENTS:
+        if listed >= {"LF-01", "LF-02"}:
+            difference = "LF-02" if requirement == "SEG-02" else "LF-01"
+            yield Deviation(
+                difference=difference, requirement=requirement, level="may", mechanism="cut-to-high-watermark"
+            )
+        if "AK-06" in listed and any(node.duplicate_of is not None for node in topology.nodes):
+            yield Deviation(difference="AK-06", requirement=requirement, level="may", mechanism="refused-duplicate")

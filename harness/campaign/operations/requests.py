@@ -1,0 +1,51 @@
+"""Requests of any API, as operations send them, and the kinds of targets that have them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fencepost.harness.campaign.operations.operation import Asked, asked
+from fencepost.harness.plan.base import ExpectOutcome, Level
+from fencepost.harness.plan.probes import ApiProbe
+
+if TYPE_CHECKING:
+    from fencepost.harness.campaign.script import Script
+
+ONLY_KAFKA: Mapping[str, str] = dict.fromkeys(
+    ("quorum", "zk-controller", "leader-driven"), "the reference cluster does not serve these requests of clients"
+)
+TOPIC, BROKER = 2, 4
+"""Types of resources in requests about configuration."""
+SET, DELETE, APPEND, SUBTRACT = range(4)
+"""Operations of IncrementalAlterConfigs."""
+
+
+def must(requirement: str, outcome: str = "served") -> ExpectOutcome:
+    """Return the claim that each answer has this outcome."""
+    return ExpectOutcome(level=Level.MUST, requirement=requirement, outcome=outcome)
+
+
+def never(requirement: str, outcome: str) -> ExpectOutcome:
+    """Return the claim that no answer has this outcome. It holds whatever is broken."""
+    return ExpectOutcome(level=Level.NEVER, requirement=requirement, outcome=outcome)
+
+
+def any_broker(rng: random.Random, script: Script, requirement: str, *, certain: bool = True) -> Asked:
+    """Return how a request is sent that each broker answers; it is claimed where LIVE-04 would be."""
+    how = asked(rng, script, certain=certain, of_any=True)
+    return how if how.expect is None else replace(how, expect=must(requirement))
+
+
+def api(script: Script, name: str, how: Asked, request: str, body: dict[str, Any], **more: Any) -> ApiProbe:
+    """Return a request written out, to be sent in this way."""
+    return how.send(ApiProbe(as_=script.name(name), node=how.node, api=request, body=body, **more))
+
+
+def altered(type: int, name: str, key: str, value: str | None, operation: int = SET) -> dict[str, Any]:
+    """Return the body of a change of one setting of a topic, or of a broker; the name `` stands for all brokers."""
+    change = {"name": key, "config_operation": operation, "value": value}
+    resource = {"resource_type": type, "resource_name": name, "configs": [change]}
+    return {"validate_only": False, "resources": [resource]}

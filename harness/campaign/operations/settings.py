@@ -1,0 +1,142 @@
+"""Settings of topics, and the defaults of all brokers, are changed while they are in use."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from fencepost.harness.campaign.cluster_spec import MIN_ISR
+from fencepost.harness.campaign.operations.operation import ANSWERED_WITHIN_MS, GeneratedOperation, Operation, asked
+from fencepost.harness.campaign.operations.requests import BROKER, TOPIC, altered, any_broker, api, never
+from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
+from fencepost.harness.plan.conditions import LeaderIs
+from fencepost.harness.plan.probes import ApiProbe, ProduceProbe
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.targets.releases import Releases
+
+if TYPE_CHECKING:
+    from fencepost.harness.campaign.script import Script
+
+FIXED_SETTINGS = "its topics keep the settings that they were created with"
+
+SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "retention.ms": ("3600000", "86400000", "-1"),
+    "segment.bytes": ("1048576", "10485760"),
+    "segment.ms": ("2000", "3600000"),
+    "max.message.bytes": ("100000", "2000000"),
+    "flush.messages": ("1", "1000"),
+    "file.delete.delay.ms": ("1000", "60000"),
+    "compression.type": ("producer", "gzip", "uncompressed"),
+}
+"""Settings that cost no record, with values that they change between."""
+OF_TOPICS: Mapping[str, str] = {
+    "log.retention.ms": "retention.ms",
+    "log.flush.interval.messages": "flush.messages",
+    "log.segment.delete.delay.ms": "file.delete.delay.ms",
+}
+"""Defaults of all brokers that can be changed while they run, and the settings of topics that they are defaults of."""
+BROKER_DEFAULTS = {default: SETTINGS[setting] for default, setting in OF_TOPICS.items()}
+
+
+class AlterMinIsr(Operation):
+    """`min.insync.replicas` of a topic changes while clients produce to it."""
+
+    name = "alter-min-isr"
+    weight = 3
+    left_out: Mapping[str, str] = dict.fromkeys(("quorum", "zk-controller", "leader-driven"), FIXED_SETTINGS)
+    releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.3"}
+
+    def generate(self, rng: random.Random, script: Script) -> GeneratedOperation | None:
+        """The plan goes on to count with the greatest value that the topic had: a change may not have been served."""
+        topic = rng.choice(script.cluster.topics)
+        value = rng.randint(1, min(map(len, topic.assignments)))
+        greatest = max(value, int(topic.config[MIN_ISR]))
+        changed = topic.model_copy(update={"config": topic.config | {MIN_ISR: str(greatest)}})
+        cluster = script.cluster.with_topic(changed)
+        if script.tolerated_only and cluster.spare_brokers < script.cluster.spare_brokers:
+            return None
+        step = _alter(rng, script, topic.name, MIN_ISR, str(value))
+        return GeneratedOperation(f"{MIN_ISR} of {topic.name} set to {value}", (step,), cluster=cluster)
+
+
+class AlterSetting(Operation):
+    """Another setting of a topic changes while clients use it: retention, segments, sizes, compression."""
+
+    name = "alter-setting"
+    weight = 2
+    left_out: Mapping[str, str] = dict.fromkeys(("quorum", "zk-controller", "leader-driven"), FIXED_SETTINGS)
+    releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.3"}
+
+    def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
+        topic, setting = rng.choice(script.cluster.topics).name, rng.choice(sorted(SETTINGS))
+        value = rng.choice(SETTINGS[setting])
+        step = _alter(rng, script, topic, setting, value)
+        return GeneratedOperation(f"{setting} of {topic} set to {value}", (step,))
+
+
+class AlterBrokerDefault(Operation):
+    """A default of all brokers changes, twice, beside a topic with a setting of its own, which has to hold (ADM-04).
+
+    The topic takes no record of any use, by its own `max.message.bytes`: whatever happens, it acknowledges nothing.
+    """
+
+    name = "alter-broker-default"
+    weight = 2
+    at_end = of_whole_clusters = True
+    left_out: Mapping[str, str] = dict.fromkeys(("quorum", "zk-controller", "leader-driven"), FIXED_SETTINGS)
+    releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.3"}
+
+    def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
+        guarded = ScriptTopic(new_name(rng, script.topics), 1, script.cluster.fewest_replicas, Existence.CERTAIN)
+        setting = rng.choice(sorted(BROKER_DEFAULTS))
+        first, second = rng.sample(BROKER_DEFAULTS[setting], 2)
+        steps = [*_guarded(rng, script, guarded), _refuses(script, guarded)]
+        for value in (first, second):
+            how = any_broker(rng, script, "ADM-04")
+            steps.append(api(script, "alter", how, "incremental_alter_configs", altered(BROKER, "", setting, value)))
+        resource = {"resource_type": TOPIC, "resource_name": guarded.name, "configuration_keys": [OF_TOPICS[setting]]}
+        answer = {"results[0].configs[0].value": second}
+        question = {"resources": [resource]}
+        how = any_broker(rng, script, "ADM-04")
+        steps.append(
+            api(
+                script,
+                "changed",
+                how,
+                "describe_configs",
+                question,
+                answer=answer,
+                within_ms=script.cluster.liveness_timeout_ms,
+            )
+        )
+        steps.append(_refuses(script, guarded))
+        return GeneratedOperation(f"{setting} of all brokers set to {first}, then {second}", tuple(steps), (guarded,))
+
+
+def _guarded(rng: random.Random, script: Script, topic: ScriptTopic) -> list[Step]:
+    """Return the creation of a topic that takes no record."""
+    how = asked(rng, script)
+    config = {"name": "max.message.bytes", "value": "10"}
+    created = {"name": topic.name, "num_partitions": 1, "replication_factor": topic.replicas, "assignments": []}
+    body = {"topics": [{**created, "configs": [config]}], "timeout": how.timeout_ms, "validate_only": False}
+    within_ms = script.cluster.liveness_timeout_ms
+    return [
+        api(script, "create", how, "create_topics", body),
+        LeaderIs(as_=script.name("led"), partition=f"{topic.name}-0", within_ms=within_ms),
+    ]
+
+
+def _refuses(script: Script, topic: ScriptTopic) -> ProduceProbe:
+    return ProduceProbe(
+        as_=script.name("refused"),
+        node=f"leader:{topic.name}-0",
+        topic=topic.name,
+        timeout_ms=ANSWERED_WITHIN_MS * script.cluster.target.timeout_factor,
+        expect=never("ADM-04", "served"),
+    )
+
+
+def _alter(rng: random.Random, script: Script, topic: str, setting: str, value: str) -> ApiProbe:
+    how = asked(rng, script, of_any=True)
+    return api(script, "alter", how, "incremental_alter_configs", altered(TOPIC, topic, setting, value))

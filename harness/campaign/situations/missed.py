@@ -1,0 +1,88 @@
+"""A broker is away while a topic on it changes; clients begin while no controller answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fencepost.faults.capabilities import Capability
+from fencepost.harness.campaign.operations.operation import RECORDS, Asked
+from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, api, never
+from fencepost.harness.campaign.situations.nested import stop
+from fencepost.harness.campaign.situations.situation import Situation, Staged
+from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
+from fencepost.harness.plan.conditions import ActiveController
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.probes import CreateTopicProbe, DeleteTopicProbe
+from fencepost.harness.plan.steps import Produce
+
+if TYPE_CHECKING:
+    from fencepost.harness.campaign.script import Script
+
+ANSWERED_WITHIN_MS = 5000
+REQUEST_TIMEOUT = "request.timeout.ms"
+TIMED_OUT = 7
+"""The error of a request that waited for another node in vain; clients end over it when they ask for an id."""
+
+
+class RecreatedWhileAway(Situation):
+    """A topic is deleted and created again while one of its replicas is away, which finds the new one at its return."""
+
+    name = "recreated-while-away"
+    weight = 4
+    needs = frozenset({Capability.KILL, Capability.PAUSE})
+
+    def stage(self, rng: random.Random, script: Script, staged: Staged) -> bool:
+        cluster, away = script.cluster, rng.choice(script.cluster.brokers)
+        if not script.allows_away(1, 0):
+            return False
+        how = rng.choice(("kill", "kill", "pause"))
+        topic = ScriptTopic(new_name(rng, script.topics), 1, cluster.fewest_replicas, Existence.DOUBTFUL)
+        script.topics[topic.name] = topic
+        staged.title, staged.brokers = f"a topic created again during a {how} of {away}", 1
+        through = rng.choice([each for each in cluster.brokers if each != away])
+        node = "active-controller" if cluster.only_controller_administers else through
+        asked = Asked(node, ANSWERED_WITHIN_MS * cluster.target.timeout_factor)
+        create = CreateTopicProbe(node=node, topic=topic.name, replicas=topic.replicas)
+        write = Produce(topic=topic.name, records=RECORDS, acks="all", timeout_ms=asked.timeout_ms)
+        first = asked.send(create.model_copy(update={"as_": script.name("create")}))
+        staged.steps += [first, write.model_copy(update={"as_": script.name("write")})]
+        fault = staged.inject(stop(how, away))
+        staged.hold(f"{fault}.proven", rng.choice((0.2, 1.3, 2.0)))
+        if cluster.broker_is_controller:
+            staged.steps.append(ActiveController(is_not=away, within_ms=staged.within_ms))
+        delete = DeleteTopicProbe(as_=script.name("delete"), node=node, topic=topic.name)
+        staged.steps += [asked.send(delete), asked.send(create.model_copy(update={"as_": script.name("recreate")}))]
+        if rng.random() < 0.5:
+            staged.steps.append(write.model_copy(update={"as_": script.name("write")}))
+        staged.heal(fault)
+        return True
+
+
+class NewProducersWithoutControllers(Situation):
+    """New idempotent producers ask for their ids while no controller answers, for longer than brokers wait for them.
+
+    A timeout is never the answer: clients end over it, while they wait and ask again after other errors (CRD-05).
+    """
+
+    name = "new-producers-without-controllers"
+    weight = 4
+    needs = frozenset({Capability.KILL, Capability.PAUSE})
+    left_out: Mapping[str, str] = {**ONLY_KAFKA, Dialect.ZOOKEEPER.value: "its brokers take ids from ZooKeeper"}
+
+    def stage(self, rng: random.Random, script: Script, staged: Staged) -> bool:
+        cluster = script.cluster
+        if REQUEST_TIMEOUT not in cluster.settings:  # by default it is longer than a plan should wait
+            return False
+        how = rng.choice(("pause", "pause", "kill"))
+        nodes, staged.quorum = rng.choice((("controllers", len(cluster.quorum)), ("active-controller", 1)))
+        staged.title = f"new producers during a {how} of {nodes}"
+        fault = staged.inject(stop(how, nodes))
+        asked = Asked(rng.choice(cluster.brokers), 2 * int(cluster.settings[REQUEST_TIMEOUT]))
+        asked = replace(asked, expect=never("CRD-05", f"error:{TIMED_OUT}"))
+        body = {"transactional_id": None, "transaction_timeout": 60_000, "producer_id": -1, "producer_epoch": -1}
+        staged.steps.append(api(script, "new-id", asked, "init_producer_id", body, version=4))
+        staged.heal(fault)
+        return True

@@ -1,0 +1,10 @@
+"""The names of the clients that steps of random plans refer to."""
+
+GROUP = "group"
+OFFSETS_GROUP = "tx-offsets"
+"""The group of which transactions commit offsets."""
+TRANSACTIONAL_ID = "tx"
+FIRST, SECOND = "x-one", "x-two"
+"""The transactional producers: the second one, if a step starts it, fences the first."""
+READER = "c-tx"
+"""The consumer at read_committed of the topic with transactions."""

@@ -1,0 +1,83 @@
+"""Fatal requests: no request of a client ends a controller, or takes its leadership.
+
+A move of the leadership, or the end of a controller, is judged if requests of the plan are its only possible cause:
+with any other disturbance nothing is known. What nodes ask each other may depose a controller, and is a disturbance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import inf
+
+from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.disturbances import is_client_request
+from fencepost.harness.checkers.exits import unexplained_exits
+from fencepost.harness.checkers.stability import Stability, moves_without_cause
+from fencepost.harness.plan.probes import ApiProbe, ProbeStep
+from fencepost.results.records.verdict import Basis, Finding
+
+CHECK = Check("fatal-request", "A request stopped a controller", "CTRL-04", Basis.FAULT)
+
+SECONDS = 5.0
+"""Seconds before the end of a controller within which a request may have caused it."""
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """A step of requests, with the times between which they were sent and answered."""
+
+    name: str
+    request: str
+    begin: float
+    end: float
+
+    @property
+    def cell(self) -> str:
+        return f"{self.name} ({self.request}, {self.begin:.2f} s)"
+
+
+def fatal_requests(run: Stability) -> Finding:
+    """Judge that controllers outlive the requests of the plan, in office. Linear in steps and moves."""
+    sent = list(_requests(run))
+    rows: list[tuple[str, str, str, str]] = []
+    times: list[float] = []
+    for before, after in moves_without_cause(replace(run, requests_disturb=False)):
+        if asked := _within(sent, after.t - run.quorum_seconds, after.t):
+            name = run.names.get(before.active, str(before.active))
+            rows.append((name, f"lost epoch {before.epoch}", f"{after.t:.2f} s", asked))
+            times.append(after.t)
+    for exited in unexplained_exits(run.plan, run.journal):
+        if exited.id in _controllers(run, exited.t) and (asked := _within(sent, exited.t - SECONDS, exited.t)):
+            rows.append((exited.id, f"ended with code {exited.data.get('exit_code')}", f"{exited.t:.2f} s", asked))
+            times.append(exited.t)
+    if not rows:
+        return CHECK.held(len(sent), f"No controller was stopped by one of {len(sent)} steps with requests of clients.")
+    controller, what, t, asked = rows[times.index(min(times))]
+    return CHECK.broken(
+        len(sent),
+        f"{controller} {what}, as was seen at {t}, and nothing but requests of clients had come before: {asked}.",
+        ("controller", "what", "seen at", "requests before it"),
+        rows,
+        at=min(times),
+    )
+
+
+def _requests(run: Stability) -> Iterator[_Sent]:
+    ends = {event.id: event.t for event in run.journal.of("step", "end")}
+    steps = {run.plan.step_name(place): step for place, step in enumerate(run.plan.steps)}
+    for event in run.journal.of("step", "begin"):
+        step = steps.get(event.id)
+        if isinstance(step, ProbeStep) and is_client_request(step):
+            request = step.api if isinstance(step, ApiProbe) else step.request
+            yield _Sent(event.id, request, event.t, ends.get(event.id, inf))
+
+
+def _within(sent: list[_Sent], since: float, until: float) -> str:
+    """Name the requests that may have been sent between the two times; empty if there were none."""
+    return ", ".join(each.cell for each in sent if each.begin <= until and each.end >= since)
+
+
+def _controllers(run: Stability, t: float) -> tuple[str, ...]:
+    """Return the controllers that a request can end: each of a quorum, or the broker that is elected."""
+    return tuple(run.controllers(t, t)) if run.dialect.uses_zookeeper else run.voters

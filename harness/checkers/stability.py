@@ -1,0 +1,265 @@
+"""Stability: leadership moves only for a cause, and no live broker is given up without one.
+
+A cause is a disturbance (see `disturbances`) of what the change is about, not longer ago than its effect can take. The
+bounds are wide, so that a change without a cause is certain; one with a cause is not judged at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.control import (
+    DECIDED,
+    ControlHistory,
+    ControllerObservation,
+    PartitionObservation,
+    TopicPartition,
+)
+from fencepost.harness.checkers.disturbances import Disturbances
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.model import Plan
+from fencepost.results.records.events import Event
+from fencepost.results.records.journal import Journal
+from fencepost.results.records.verdict import Basis, Finding
+
+CONTROLLER_STAYS = Check(
+    "controller-stays", "The leadership of the controllers moved without a cause", "CTRL-02", Basis.FAULT
+)
+BROKERS_STAY = Check("brokers-stay", "A live broker was given up without a cause", "CTRL-03", Basis.FAULT)
+LEADERS_STAY = Check("leaders-stay", "A partition's leader changed without a cause", "LEAD-01", Basis.FAULT)
+
+SECONDS = 2.0
+"""Seconds beyond the timeouts of the protocol until an effect is seen."""
+GIVEN_UP = frozenset({"fenced", "gone", "inactive"})
+
+
+@dataclass(frozen=True)
+class Stability:
+    """The evidence of a run that tells a change with a cause from one without."""
+
+    plan: Plan
+    dialect: Dialect
+    journal: Journal
+    control: ControlHistory
+    requests_disturb: bool = True
+
+    @cached_property
+    def disturbances(self) -> Disturbances:
+        return Disturbances(self.plan, self.journal, self.requests_disturb)
+
+    @property
+    def quorum_seconds(self) -> float:
+        """Return the seconds within which a disturbance of the controllers, or of ZooKeeper, has its effect."""
+        timing = self.plan.timing
+        own = timing.session_ms if self.dialect.uses_zookeeper else timing.fetch_ms + timing.election_ms
+        return SECONDS + 2 * own / 1000
+
+    @property
+    def leader_seconds(self) -> float:
+        """Return the seconds within which a disturbance has its effect on a broker or on a partition's leader."""
+        timing = self.plan.timing
+        return self.quorum_seconds + 2 * max(timing.lease_ms, timing.session_ms, timing.lag_ms) / 1000
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """Return the name of each broker and controller by its id."""
+        return {
+            node.id: node.name
+            for node in self.plan.topology.nodes
+            if node.duplicate_of is None and "zookeeper" not in node.roles
+        }
+
+    @cached_property
+    def voters(self) -> tuple[str, ...]:
+        """Return the controllers that vote, or the servers of ZooKeeper."""
+        role = "zookeeper" if self.dialect.uses_zookeeper else "controller"
+        return tuple(node.name for node in self.plan.topology.nodes if role in node.roles)
+
+    @cached_property
+    def terms(self) -> tuple[ControllerObservation, ...]:
+        """Return the first view of each controller epoch, in the order in which the epochs were seen to begin."""
+        terms: list[ControllerObservation] = []
+        for view in self.control.controllers:
+            if view.active >= 0 and view.epoch > (terms[-1].epoch if terms else -1):
+                terms.append(view)
+        return tuple(terms)
+
+    def controllers(self, since: float, until: float) -> list[str]:
+        """Return the controllers that were active at any time between the two, the last one last."""
+        before = [term for term in self.terms if term.t <= since][-1:]
+        during = [term for term in self.terms if since < term.t <= until]
+        return [self.names[term.active] for term in (*before, *during) if term.active in self.names]
+
+    def holds_majority(self, leader: str, since: float, until: float) -> bool:
+        """Return whether the controller was left alone, and a majority of the voters reached it all the time."""
+        disturbances = self.disturbances
+        if disturbances.of_process(leader, since, until):
+            return False
+        with_it = [
+            voter for voter in self.voters if voter == leader or not disturbances.of_link(leader, voter, since, until)
+        ]
+        if self.dialect.uses_zookeeper:
+            return len(with_it) == len(self.voters)
+        return len(with_it) > len(self.voters) / 2
+
+    def is_starved(self, leader: str, since: float, t: float) -> bool:
+        """Return whether the controller or a voter waited for a processor for too long."""
+        return self.disturbances.of_processors({leader, *self.voters}, since, t, self._deadline)
+
+    def is_left_alone(self, broker: str, t: float) -> bool:
+        """Return whether nothing disturbed the broker, the controllers that decided about it, and their quorum."""
+        since, disturbances = t - self.leader_seconds, self.disturbances
+        deciding = (broker, *self.voters, *self.controllers(since, t))
+        if disturbances.of_node(broker, since, t) or disturbances.of_processors(deciding, since, t, self._deadline):
+            return False
+        if self.dialect.uses_zookeeper and any(disturbances.of_node(each, since, t) for each in self.voters):
+            return False
+        if not self.dialect.has_controllers:
+            return True
+        active = self.controllers(since, t)
+        if not active or any(disturbances.of_node(each, since, t, fatal=False) for each in active[:-1]):
+            return False
+        if len(active) > 1 and self._leases_ran_out(since, t):
+            return False
+        return self.holds_majority(active[-1], since, t)
+
+    def _leases_ran_out(self, since: float, t: float) -> bool:
+        """Return whether a failover may have outlasted a lease: a broker of the draft fences itself then (K631-31)."""
+        if self.dialect is not Dialect.KIP_631:
+            return False
+        elected = max(term.t for term in self.terms if term.t <= t)
+        return elected - self.disturbances.first(since, t) > self.plan.timing.lease_ms / 2000
+
+    @property
+    def _deadline(self) -> float:
+        timing = self.plan.timing
+        return min(timing.lease_ms, timing.session_ms, timing.lag_ms, timing.fetch_ms) / 1000
+
+
+def controller_stays(run: Stability) -> Finding:
+    """Judge that the leadership of the controllers stays where it is while its holder and a majority reach each other.
+
+    With ZooKeeper: while the controller reaches every server of an ensemble that nothing disturbs. Sources: KIP-996;
+    `/controller` is ephemeral, and its session is kept alive.
+    """
+    judged, wrong = max(0, len(run.terms) - 1), moves_without_cause(run)
+    if not wrong:
+        message = f"Each of {judged} moves of the leadership of the controllers had a cause."
+        return CONTROLLER_STAYS.held(judged + 1 if run.terms else 0, message)
+    before, after = wrong[0]
+    return CONTROLLER_STAYS.broken(
+        judged,
+        f"Controller {before.active} was deposed at epoch {before.epoch}, by {after.active} at epoch {after.epoch}, "
+        f"although nothing had disturbed it and its links to a majority for {run.quorum_seconds:.1f} s"
+        f"{_times(len(wrong))}.",
+        ("epoch", "active", "seen at", "then epoch", "active", "seen at"),
+        [(a.epoch, a.active, f"{a.t:.2f} s", b.epoch, b.active, f"{b.t:.2f} s") for a, b in wrong],
+        at=after.t,
+    )
+
+
+def moves_without_cause(run: Stability) -> list[tuple[ControllerObservation, ControllerObservation]]:
+    """Return each move of the leadership of the controllers without a cause: the terms before and after it."""
+    wrong = []
+    for before, after in zip(run.terms, run.terms[1:], strict=False):
+        since, leader = after.t - run.quorum_seconds, run.names.get(before.active)
+        if leader is None or after.t <= run.disturbances.begun or run.is_starved(leader, since, after.t):
+            continue
+        if run.holds_majority(leader, since, after.t):
+            wrong.append((before, after))
+    return wrong
+
+
+def brokers_stay(run: Stability) -> Finding:
+    """Judge that no broker that is left alone is fenced: not by a failover of the controllers either (D631-04)."""
+    judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
+    states: dict[int, str] = {}
+    for event in run.journal.of("state"):
+        if event.data.get("what") != "broker" or event.node:
+            continue
+        id, state = event.data["id"], event.data["state"]
+        before, states[id] = states.get(id), state
+        if event.t <= run.disturbances.begun or id not in run.names:
+            continue
+        judged += 1
+        if before == "active" and state in GIVEN_UP and run.is_left_alone(run.names[id], event.t):
+            rows.append((run.names[id], state, event.data["epoch"], f"{event.t:.2f} s", _active(run, event.t)))
+            first.append(event.t)
+    if not rows:
+        return BROKERS_STAY.held(len(states), f"None of {len(states)} brokers was given up without a cause.")
+    return BROKERS_STAY.broken(
+        judged,
+        f"{rows[0][0]} became {rows[0][1]} at {first[0]:.2f} s, although nothing had disturbed it and the active "
+        f"controller for {run.leader_seconds:.1f} s{_times(len(rows))}.",
+        ("broker", "became", "broker epoch", "at", "active controller"),
+        rows,
+        at=first[0],
+    )
+
+
+def leaders_stay(run: Stability) -> Finding:
+    """Judge that a leader that is left alone goes on leading. A preferred leader may take the leadership back."""
+    judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
+    for before, after in _moves(run):
+        if after.t <= run.disturbances.begun or before.leader not in run.names:
+            continue
+        judged += 1
+        to_preferred = after.replicas is not None and after.leader in after.replicas[:1]
+        reassigned = before.replicas != after.replicas
+        if not to_preferred and not reassigned and run.is_left_alone(run.names[before.leader], after.t):
+            name = "-".join(map(str, after.partition))
+            isr = ", ".join(map(str, after.isr))
+            rows.append((name, before.leader, after.leader, after.leader_epoch, isr, f"{after.t:.2f} s"))
+            first.append(after.t)
+    if not rows:
+        partitions = len({view.partition for view in run.control.partitions})
+        message = f"Each of {judged} changes of a partition's leader had a cause."
+        return LEADERS_STAY.held(judged + partitions, message)
+    return LEADERS_STAY.broken(
+        judged,
+        f"{rows[0][0]} moved from leader {rows[0][1]} to {rows[0][2]} at {first[0]:.2f} s, although nothing had "
+        f"disturbed that leader and the active controller for {run.leader_seconds:.1f} s{_times(len(rows))}.",
+        ("partition", "leader", "next leader", "leader epoch", "ISR", "at"),
+        rows,
+        at=first[0],
+    )
+
+
+def _moves(run: Stability) -> Iterator[tuple[PartitionObservation, PartitionObservation]]:
+    """Yield each decided change from a leader to another one, or at the end to none, within one life of a topic.
+
+    The second view is the first in which the leader was gone, with the next leader in its place.
+    """
+    gone = {(event.data["topic"], event.data["partition"]) for event in run.journal.of("state") if _is_gone(event)}
+    led: dict[TopicPartition, PartitionObservation] = {}
+    lost: dict[TopicPartition, PartitionObservation] = {}
+    for view in run.control.partitions:
+        at, before = view.partition, led.get(view.partition)
+        if view.observer != DECIDED:
+            continue
+        if before is None or before.life != view.life:
+            lost.pop(at, None)
+        elif view.leader < 0:
+            lost.setdefault(at, view)
+        else:
+            since = lost.pop(at, view)
+            if view.leader != before.leader:
+                yield before, replace(view, t=since.t)
+        if view.leader >= 0:
+            led[at] = view
+    yield from ((led[at], view) for at, view in lost.items() if at not in gone)
+
+
+def _is_gone(event: Event) -> bool:
+    return event.data.get("what") == "partition-gone" and not event.node
+
+
+def _active(run: Stability, t: float) -> str:
+    return next(iter(run.controllers(t, t)), "unknown")
+
+
+def _times(wrong: int) -> str:
+    return "" if wrong == 1 else f" (the first of {wrong} times)"

@@ -1,0 +1,76 @@
+"""Visible end: the end of a partition that clients see never goes back (KIP-207).
+
+Two answers of leaders are compared if the second question was asked after the first answer had come, and if it was not
+put to an older leader: a deposed leader may know less. Of topics without ids nothing is known once one is deleted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.mechanisms import AffectedRange
+from fencepost.harness.checkers.topic_lives import Deletion
+from fencepost.results.records.journal import Journal
+from fencepost.results.records.verdict import Basis, Finding
+
+CHECK = Check("visible-end", "The end that clients see went back", "HW-01", Basis.PRESENCE)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEnd:
+    """The end of a partition that a node showed between `asked` and `answered`."""
+
+    node: str
+    at: TopicPartition
+    offset: int
+    leader_epoch: int
+    asked: float
+    answered: float
+
+    @property
+    def cells(self) -> tuple[int, str, int, str]:
+        return self.offset, self.node, self.leader_epoch, f"{self.answered:.2f} s"
+
+
+def visible_end(
+    journal: Journal, deletions: Mapping[str, Sequence[Deletion]], affected: Sequence[AffectedRange] = ()
+) -> Finding:
+    """Judge all ends that the journal has, but for steps back over records that a known mechanism took (`affected`)."""
+    highest: dict[tuple[TopicPartition, str | None], ShownEnd] = {}
+    wrong: list[tuple[ShownEnd, ShownEnd]] = []
+    judged = 0
+    for event in journal.of("state"):
+        data = event.data
+        if data.get("what") != "end":
+            continue
+        at, id = (data["topic"], data["partition"]), data.get("topic_id")
+        if id is None and any(data["answered"] >= each.asked for each in deletions.get(at[0], ())):
+            continue
+        judged += 1
+        end = ShownEnd(event.node or "", at, data["offset"], data["leader_epoch"], data["asked"], data["answered"])
+        before = highest.get((at, id))
+        if before is None or end.offset >= before.offset:
+            highest[at, id] = end
+        elif (
+            end.asked > before.answered
+            and end.leader_epoch >= before.leader_epoch
+            and not _known(end, before, affected)
+        ):
+            wrong.append((before, end))
+    if not wrong:
+        return CHECK.held(judged, f"No end went back in {judged} answers of leaders.")
+    before, end = wrong[0]
+    return CHECK.broken(
+        judged,
+        f"The end of {'-'.join(map(str, end.at))} went back from {before.offset} to {end.offset}: {before.node} had "
+        f"shown the first at {before.answered:.2f} s, {end.node} showed the second at {end.answered:.2f} s.",
+        ("partition", "end", "shown by", "leader epoch", "at", "then", "shown by", "leader epoch", "at"),
+        [("-".join(map(str, b.at)), *a.cells, *b.cells) for a, b in wrong],
+        at=end.answered,
+    )
+
+
+def _known(end: ShownEnd, before: ShownEnd, affected: Sequence[AffectedRange]) -> bool:
+    """Return whether one range that a mechanism took reaches from the lower end to the higher one."""
+    return any(each.at == end.at and each.begin <= end.offset and before.offset <= each.end for each in affected)

@@ -1,0 +1,1 @@
+"""Declarations of the commands, a module for each panel of the help: parameters and help, no work."""

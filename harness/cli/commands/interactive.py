@@ -1,0 +1,145 @@
+"""Commands that hold a cluster and break it from another terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fencepost.harness.cli import completion
+from fencepost.harness.cli.options import Backend, InteractiveRun, Json, TargetArgument, TargetOption
+
+
+def up(
+    target: TargetArgument = None,
+    option: TargetOption = None,
+    backend: Backend = "process",
+    zookeepers: Annotated[
+        int,
+        typer.Option(min=1, max=3, metavar="N", help="ZooKeeper servers to start, for a target that uses ZooKeeper."),
+    ] = 1,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Start the cluster without disks and clocks that can be broken.")
+    ] = False,
+    runs: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the run folder of the cluster.")] = Path(
+        "runs/interactive"
+    ),
+) -> None:
+    """Start a cluster and hold it until Ctrl-C: three brokers, and three controllers or ZooKeeper.
+
+    The cluster has a topic `play`, and a second process for broker 4 that is not started yet (node-4b). The disks and
+    clocks of its brokers can be broken if this machine supports it.
+
+    [bold]Examples[/bold]
+      fencepost up
+      fencepost up apache-kafka --backend docker
+      fencepost up zk-controller --zookeepers 3
+
+    [bold]And then, in another terminal[/bold]
+      fencepost status --watch
+      fencepost inject cut --from node-4 --to active-controller
+      fencepost heal
+      kcat -b 127.20.0.1:9092 -t play -P            (with the address that `up` prints)
+    """
+
+
+def inject(
+    context: typer.Context,
+    fault: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FAULT", help="The kind of fault. `fencepost faults` lists them.", autocompletion=completion.faults
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Name of this fault, for `fencepost heal NAME`.")
+    ] = None,
+    run: InteractiveRun = None,
+) -> None:
+    """Inject a fault into the cluster that `fencepost up` holds, and prove that it took effect.
+
+    Each fault has its own options: [bold]fencepost inject slow --help[/bold]. An option takes several values, one after
+    another. Nodes are named node-4, brokers, controllers, active-controller, leader:play-0, followers:play-0,
+    zookeeper or zookeeper-leader. Clients are named site:main.
+
+    [bold]Examples[/bold]
+      fencepost inject cut --from node-4 --to active-controller
+      fencepost inject stall --from node-5 --to node-6 --streams replies
+      fencepost inject slow --from node-4 --to node-5 --latency 200
+      fencepost inject isolate --node node-1 --from node-2 node-3
+      fencepost inject pause --node leader:play-0 --as nap
+      fencepost inject kill --node node-5 --when '{says: "fenced"}'
+    """
+
+
+def faults(
+    target: TargetArgument = None,
+    option: TargetOption = None,
+    backend: Backend = "process",
+    as_json: Json = False,
+) -> None:
+    """List all faults: what each one models, and why a fault is not available here.
+
+    [bold]Examples[/bold]
+      fencepost faults
+      fencepost faults apache-kafka --backend docker
+      fencepost inject slow --help          (the options of one fault)
+    """
+
+
+def heal(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="Name of one fault. Default: all faults.", autocompletion=completion.active_faults
+        ),
+    ] = None,
+    run: InteractiveRun = None,
+    start: Annotated[
+        bool, typer.Option("--start", help="Also start the nodes that ended and that no fault brings back.")
+    ] = False,
+) -> None:
+    """Undo faults of the cluster that is up, and prove that they are gone.
+
+    A node that ended by itself, for example because its disk failed, is not brought back by healing: its name and how
+    it ended are printed.
+
+    [bold]Examples[/bold]
+      fencepost heal
+      fencepost heal nap
+      fencepost heal --start
+    """
+
+
+def start(
+    nodes: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NODE",
+            help="Nodes that ended. Default: all that no fault brings back.",
+            autocompletion=completion.ended_nodes,
+        ),
+    ] = None,
+    run: InteractiveRun = None,
+) -> None:
+    """Start nodes of the cluster that is up again, on the data that they left, and wait until they answer.
+
+    [bold]Examples[/bold]
+      fencepost start node-5
+      fencepost start                   (all that ended)
+    """
+
+
+def status(
+    run: InteractiveRun = None,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Redraw the status in place until Ctrl-C.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show the cluster that is up: nodes and how they answer, leaders, replicas in sync, epochs, faults.
+
+    [bold]Examples[/bold]
+      fencepost status
+      fencepost status --watch
+      fencepost status --json
+    """

@@ -1,0 +1,57 @@
+"""Commands about this machine: clean up after dead runs, examine which mechanisms work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fencepost.harness.cli import completion
+from fencepost.harness.cli.options import Json
+
+
+def clean(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="RUN",
+            help="Run folders. Default: all dead runs that still hold addresses.",
+            autocompletion=completion.runs,
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Clean every dead run that a process, a container or a lease names.")
+    ] = False,
+    images: Annotated[
+        bool,
+        typer.Option("--images", help="Remove the images that no container uses; the next run builds what it needs."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would be removed, and remove nothing.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """End exactly what dead runs left behind: processes, mounts, containers, networks, addresses.
+
+    This is seldom needed: a watcher beside each run does the same as soon as its run dies. A process is ended only if
+    its pid and start time, or the token in its environment, are in the records of the run; a mount, container or
+    network only if it carries the token of the run. Runs that go on are left alone, also with --all. Journals and logs
+    stay.
+
+    [bold]Examples[/bold]
+      fencepost clean --dry-run
+      fencepost clean
+      fencepost clean runs/2026-11-21-7f3c9a21
+      fencepost clean --all            (also runs whose folder is gone)
+      fencepost clean --images         (each change of the code leaves some)
+    """
+
+
+def doctor(as_json: Json = False) -> None:
+    """Show which mechanisms work on this machine, and what is lost without the others.
+
+    [bold]Examples[/bold]
+      fencepost doctor
+      fencepost doctor --json
+    """

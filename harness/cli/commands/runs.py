@@ -1,0 +1,173 @@
+"""Commands that run one plan, run or judge it again, and show what it left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fencepost.harness.cli import completion
+from fencepost.harness.cli.options import (
+    DEFAULT_TARGET,
+    Backend,
+    Json,
+    MutantOption,
+    RunArgument,
+    RunOrPlanArgument,
+    Runs,
+    SameBackend,
+    Seed,
+    Target,
+)
+
+
+def run(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO|PLAN.yaml",
+            help="The name of a scenario, or a plan file.",
+            autocompletion=completion.scenarios_and_plans,
+        ),
+    ],
+    target: Target = DEFAULT_TARGET,
+    seed: Seed = 1,
+    runs: Runs = Path("runs"),
+    backend: Backend = "process",
+    as_json: Json = False,
+    mutant: MutantOption = None,
+) -> None:
+    """Run one scenario, or one plan file, and judge it. A plan file names its own target and seed.
+
+    [bold]Examples[/bold]
+      fencepost run duplicate-id-empty
+      fencepost run duplicate-id-empty --target apache-kafka:3.9.1
+      fencepost run mine.yaml --json
+    """
+
+
+def replay(
+    source: RunOrPlanArgument,
+    times: Annotated[int, typer.Option(min=1, metavar="N", help="How many times to run the plan.")] = 1,
+    backend: SameBackend = None,
+    runs: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder for the new run folders. Default: the folder that holds RUN."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run the same plan again, and count how often it fails as before.
+
+    A run fails as before if it has the same verdict and breaks at least one of the same rules. An infrastructure run
+    says nothing about the target: it is listed, not counted. The exit code is that of the worst verdict. Ctrl-C ends
+    the series, reports the runs so far, and exits as infrastructure.
+
+    [bold]Examples[/bold]
+      fencepost replay runs/2026-11-21-7f3c9a21
+      fencepost replay runs/2026-11-21-7f3c9a21 --times 20
+      fencepost replay runs/2026-11-21-7f3c9a21 --backend docker
+      fencepost replay plan.yaml --times 20 --json        (on another machine)
+    """
+
+
+def recheck(run: RunArgument, as_json: Json = False) -> None:
+    """Judge a run again from its folder, without a cluster; report each difference from the stored verdict.
+
+    Nothing in the folder is changed. The exit code is that of the verdict, or 4 if it differs from the stored one.
+
+    [bold]Examples[/bold]
+      fencepost recheck runs/2026-11-21-7f3c9a21
+      fencepost recheck runs/2026-11-21-7f3c9a21 --json
+    """
+
+
+def shrink(
+    source: RunOrPlanArgument,
+    times: Annotated[int, typer.Option(min=1, metavar="N", help="Run each candidate at most this many times.")] = 3,
+    rate: Annotated[float, typer.Option(min=0.01, max=1.0, metavar="N", help="Fraction of runs that must fail.")] = 0.8,
+    minutes: Annotated[
+        float, typer.Option(min=0.1, metavar="N", help="Stop starting runs after this many minutes.")
+    ] = 60.0,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID", help="Count only these rules as the failure: ACK-01. Default: any rule that RUN broke."
+        ),
+    ] = None,
+    backend: SameBackend = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File for the smallest plan. Default: RUN-shrunk.yaml, beside RUN."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find the smallest plan that still fails: fewer faults, steps, clients, topics, nodes, shorter times.
+
+    Each candidate is a complete plan and is run up to --times times. It counts as failing if the fraction --rate of its
+    runs fails as RUN did. Ctrl-C, or the end of --minutes, stops the search and keeps the smallest plan so far.
+    Exit codes: 0 if a plan was written, 3 if the original plan does not fail at that rate.
+
+    [bold]Examples[/bold]
+      fencepost shrink runs/2026-11-21-7f3c9a21
+      fencepost shrink runs/2026-11-21-7f3c9a21 --times 5 --rate 0.6 --minutes 120
+      fencepost shrink runs/2026-11-21-7f3c9a21 --rule ACK-01 --out small.yaml
+    """
+
+
+def bundle(
+    run: RunArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The archive to write. Default: RUN-bundle.tar.gz in this folder."),
+    ] = None,
+) -> None:
+    """Pack a run for another person: plan, versions, journal, logs, verdict, report, and a compose file.
+
+    From the archive, `docker compose up` starts the same topology, one script injects the same faults, and
+    `fencepost recheck` gives the same verdict. The README in the archive explains how.
+
+    [bold]Examples[/bold]
+      fencepost bundle runs/2026-11-21-7f3c9a21
+      fencepost bundle runs/2026-11-21-7f3c9a21 --out lost-records.tar.gz
+    """
+
+
+def report(run: RunArgument) -> None:
+    """Write the report page of a run again, and print its path.
+
+    [bold]Example[/bold]
+      fencepost report runs/2026-11-21-7f3c9a21
+    """
+
+
+def index(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RUNS]…", help="Folders with runs, suites or campaigns. Default: runs."),
+    ] = None,
+) -> None:
+    """Write the pages over many runs again: verdicts, rules, the slowest runs, what was skipped and why.
+
+    Each suite and campaign writes its page when it ends, and that of the folder it is in. A page is one file,
+    `index.html`, and links the reports of the runs by relative paths, so a folder can be moved or published whole.
+
+    [bold]Examples[/bold]
+      fencepost index
+      fencepost index nightly/monday nightly/tuesday
+      fencepost index runs/campaign-2026-11-23-quorum-1-7
+    """
+
+
+def trends(
+    runs: Annotated[Path, typer.Argument(metavar="RUNS", help="The folder that holds the run folders.")] = Path("runs"),
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder for the Parquet files and the page. Default: RUNS/trends."),
+    ] = None,
+) -> None:
+    """Mine all runs with Spark: verdicts and durations over time, flakiness, slowest phases.
+
+    [bold]Example[/bold]
+      fencepost trends runs
+    """

@@ -1,0 +1,199 @@
+"""Commands that run, list and print scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fencepost.harness.cli import completion
+from fencepost.harness.cli.options import (
+    DEFAULT_TARGET,
+    Annotations,
+    AnnotationsOption,
+    Backend,
+    Inconclusive,
+    Json,
+    MutantOption,
+    PublishOption,
+    Runs,
+    ScenarioArgument,
+    Seed,
+    SummaryOption,
+    Target,
+    TargetArgument,
+    TargetOption,
+    Workers,
+)
+
+
+def conformance(
+    target: TargetArgument = None,
+    option: TargetOption = None,
+    seed: Seed = 1,
+    runs: Runs = Path("runs"),
+    backend: Backend = "process",
+    only: Annotated[
+        str | None,
+        typer.Option("-k", metavar="EXPRESSION", help="Run only the scenarios that match: 'cut and not replies'."),
+    ] = None,
+    workers: Workers = 0,
+    json: Annotated[
+        Path | None,
+        typer.Option(
+            "--json",
+            metavar="FILE",
+            help="Write the results for programs: verdict, rules, run folder and replay command of each scenario.",
+        ),
+    ] = None,
+    junitxml: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a JUnit file, which CI systems show as tests.")
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Run part I of N of the scenarios, such as 2/4. Each is in one part."),
+    ] = None,
+    durations: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Balance the shards by earlier results: a file of --json, or a folder of such files. The same for "
+            "all shards.",
+        ),
+    ] = None,
+    inconclusive: Annotated[
+        Inconclusive,
+        typer.Option(help="How the JUnit file shows a run that proves nothing. The exit code is 3 in both cases."),
+    ] = Inconclusive.ERROR,
+    summary: SummaryOption = None,
+    annotations: AnnotationsOption = Annotations.AUTO,
+    mutant: MutantOption = None,
+    publish: PublishOption = None,
+    quarantine: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Run and show the known flaky scenarios of this file, and let them not fail the suite until their "
+            "entries expire.",
+        ),
+    ] = None,
+) -> None:
+    """Break real clusters in every way the suites know, and say which rules held.
+
+    The suites that fit the target run side by side. At the end: the counts, the slowest scenarios, and each failure
+    with the command that replays it. A folder suite-DATE-TARGET-SEED beside the run folders keeps the results.
+
+    [bold]Examples[/bold]
+      fencepost conformance
+      fencepost conformance apache-kafka
+      fencepost conformance apache-kafka:3.9.1 -k duplicate
+      fencepost conformance --json results.json --junitxml junit.xml
+      fencepost conformance --publish store
+      fencepost conformance --shard 2/4 --summary "$GITHUB_STEP_SUMMARY"
+    """
+
+
+def scenarios(
+    target: TargetArgument = None,
+    option: TargetOption = None,
+    backend: Backend = "process",
+    as_json: Json = False,
+) -> None:
+    """List the scenarios for a target, and the requirements that each can prove.
+
+    A scenario that this machine or the target cannot run is listed with the reason.
+
+    [bold]Examples[/bold]
+      fencepost scenarios
+      fencepost scenarios apache-kafka --backend docker
+      fencepost scenarios --json
+    """
+
+
+def explain(
+    ids: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ID",
+            help="Ids of requirements, such as K631-32, and names of checks, such as lost-write.",
+            autocompletion=completion.rules,
+        ),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Name only the scenarios of this target: a name, or a target file.", autocompletion=completion.targets
+        ),
+    ] = None,
+    runs: Runs = Path("runs"),
+    as_json: Json = False,
+) -> None:
+    """Explain a requirement or a check: its text and source, what judges it, and the last run that did.
+
+    Of a requirement: its text, the document with its address and section, how an open place is read, the scenarios
+    with a step that judges it, by target, the checks and the unit tests.
+
+    [bold]Examples[/bold]
+      fencepost explain K631-32
+      fencepost explain ACK-01 lost-write
+      fencepost explain K631-32 --json
+    """
+
+
+def plan(
+    scenario: ScenarioArgument,
+    target: Target = DEFAULT_TARGET,
+    seed: Seed = 1,
+) -> None:
+    """Print the plan of a scenario: every node, link, step and expectation, before anything starts.
+
+    [bold]Example[/bold]
+      fencepost plan duplicate-id-empty > mine.yaml     (change it, then: fencepost run mine.yaml)
+    """
+
+
+def campaign(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET",
+            help="The target to run against: quorum, leader-driven, apache-kafka:3.9.1 …",
+            autocompletion=completion.targets,
+        ),
+    ],
+    minutes: Annotated[
+        float, typer.Option(min=0.0, metavar="N", help="Stop starting plans after this many minutes.")
+    ] = 60.0,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Seed of the plans. The same seed gives the same plans.")
+    ] = 1,
+    plans: Annotated[int | None, typer.Option(min=1, metavar="N", help="Run at most this many plans.")] = None,
+    workers: Workers = 0,
+    backend: Backend = "process",
+    runs: Runs = Path("runs"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")] = False,
+    summary: SummaryOption = None,
+    annotations: AnnotationsOption = Annotations.AUTO,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what the plans would break, and start nothing.")
+    ] = False,
+    mutant: MutantOption = None,
+    pairwise: Annotated[
+        bool,
+        typer.Option("--pairwise", help="In place of random plans: every operation, fault and role with each other."),
+    ] = False,
+    publish: PublishOption = None,
+) -> None:
+    """Run random plans until the time is up, and go on after a failure.
+
+    The seed decides how each plan breaks its cluster. At the end: the verdicts, which fault hit which role in which
+    state, and for each failure the command that replays it.
+
+    [bold]Examples[/bold]
+      fencepost campaign quorum --minutes 60 --seed 7
+      fencepost campaign apache-kafka --plans 20 --workers 1
+      fencepost campaign zk-controller --plans 10 --dry-run
+      fencepost campaign quorum --pairwise --minutes 120
+      fencepost campaign quorum --minutes 60 --publish store
+    """

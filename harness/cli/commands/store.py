@@ -1,0 +1,123 @@
+"""Commands that publish results to a store, and look after it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fencepost.harness.cli import completion
+from fencepost.harness.cli.options import Json
+
+StoreOption = Annotated[
+    str,
+    typer.Option(
+        "--to",
+        metavar="STORE",
+        help="The store: a folder, or a URL that Delta Lake reaches, such as s3://bucket/results. Made if needed.",
+    ),
+]
+StoreArgument = Annotated[str, typer.Argument(metavar="STORE", help="The store: a folder, or a URL.")]
+
+
+def publish(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUNS",
+            help="Run folders, or folders that hold them: of runs, of a suite, of a campaign.",
+            autocompletion=completion.runs,
+        ),
+    ],
+    to: StoreOption,
+    as_json: Json = False,
+) -> None:
+    """Add the facts of runs to a results store, from which trends are mined.
+
+    The store gets what each run found, not its logs and data: verdict, findings, faults and what they hit, state
+    changes, timings, latencies, kinds of log lines, rules. docs/results.md describes each table and column. Publishing
+    a run again adds nothing, and several processes may publish at once. Folders of runs that were ended half way, that
+    are damaged or that are no run folders are named, and kept in the table kept_aside.
+
+    Exit codes: 0 published, 2 the store failed (a full disk, no access), 64 no runs there, or no store.
+
+    [bold]Examples[/bold]
+      fencepost publish runs --to store
+      fencepost publish runs/campaign-2026-11-23-quorum-1-7 --to s3://bucket/results
+      fencepost conformance quorum --publish store
+    """
+
+
+def compact(address: StoreArgument) -> None:
+    """Join the small files of a store, which many publications leave; queries are faster then.
+
+    Files that were replaced more than a week ago are deleted. Readers and publishers may go on meanwhile.
+
+    [bold]Example[/bold]
+      fencepost results compact store
+    """
+
+
+def expire(
+    address: StoreArgument,
+    older_than: Annotated[
+        str, typer.Option(metavar="AGE", help="Remove runs older than this: 180d, 26w, 6m, 1y (months of 30 days).")
+    ],
+    keep: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Runs of each test, target and backend that stay at any age.")
+    ] = 20,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would expire, and remove nothing.")] = False,
+) -> None:
+    """Remove old runs from a store, but neither the last runs of a test nor the evidence of an open violation.
+
+    A violation is open until the same plan passed later, or, for a test that is no random plan, until its last N runs
+    all passed. The space is free after `fencepost results compact`, a week later.
+
+    [bold]Examples[/bold]
+      fencepost results expire store --older-than 180d --dry-run
+      fencepost results expire store --older-than 180d
+    """
+
+
+def check(address: StoreArgument, as_json: Json = False) -> None:
+    """Read every row of a store, and report what is damaged, double or half published.
+
+    Exit codes: 0 whole, 2 damaged, 64 no store.
+
+    [bold]Example[/bold]
+      fencepost results check store
+    """
+
+
+class ImportKind(StrEnum):
+    """The formats of other suites."""
+
+    JUNIT = "junit"
+    ALLURE = "allure"
+
+
+def import_results(
+    kind: Annotated[ImportKind, typer.Argument(metavar="FORMAT", help="The format of the results: junit or allure.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder with *.xml, or with *-result.json files.")],
+    to: StoreOption,
+    target: Annotated[str, typer.Option(metavar="NAME", help="Name of the tested system.")] = "unknown",
+    release: Annotated[str | None, typer.Option(metavar="VERSION", help="Release of the tested system.")] = None,
+    commit: Annotated[
+        str | None, typer.Option(metavar="SHA", help="Tested commit. Default, as of the next ones: that of the CI job.")
+    ] = None,
+    branch: Annotated[str | None, typer.Option(metavar="NAME", help="Branch.")] = None,
+    job: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the CI job.")] = None,
+    url: Annotated[str | None, typer.Option(metavar="URL", help="Page of the CI job.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Add the results of any other suite to a store, so that all tests are mined in one place.
+
+    A failure counts as violation, an error (Allure: broken) as infrastructure. Skipped tests are counted in the output
+    and not stored. Importing the same files again adds nothing.
+
+    [bold]Examples[/bold]
+      fencepost results import junit build/test-results --to store --target acme --commit 1a2b3c4
+      fencepost results import allure allure-results --to s3://bucket/results
+    """

@@ -1,0 +1,141 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fencepost.harness.cli import completion
+from fencepost.harness.errors import UsageError
+
+DEFAULT_TARGET = "quorum"
+_TARGETS = (
+    "zk-controller, leader-driven, apache-kafka, apache-kafka-zk; with a version: apache-kafka:3.9.1; or the file of a "
+    "target of yours: ./acme.yaml."
+)
+
+Target = Annotated[
+    str, typer.Option(metavar="TARGET", help=f"{DEFAULT_TARGET}, {_TARGETS}", autocompletion=completion.targets)
+]
+"""The target of a command whose argument is something else."""
+TargetArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="TARGET",
+        help=f"The target to run against: {DEFAULT_TARGET} (the default), {_TARGETS}",
+        show_default=False,
+        autocompletion=completion.targets,
+    ),
+]
+TargetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--target", metavar="TARGET", help="Target (same as the TARGET argument).", autocompletion=completion.targets
+    ),
+]
+ScenarioArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENARIO", help="A name that `fencepost scenarios` lists.", autocompletion=completion.scenarios
+    ),
+]
+RunArgument = Annotated[
+    Path,
+    typer.Argument(metavar="RUN", help="A run folder: runs/2026-11-21-7f3c9a21", autocompletion=completion.runs),
+]
+RunOrPlanArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RUN|PLAN.yaml", help="A run folder, or a plan file.", autocompletion=completion.runs_and_plans
+    ),
+]
+InteractiveRun = Annotated[
+    Path | None,
+    typer.Option(
+        "--run",
+        metavar="RUN",
+        help="Run folder of the cluster, needed if several are up.",
+        autocompletion=completion.runs,
+    ),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of the plan. The same seed gives the same plan.")]
+Runs = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the run folders.")]
+Workers = Annotated[
+    int,
+    typer.Option(
+        "--workers", "-n", min=0, metavar="N", help="Clusters to run side by side. 0: as many as the cores carry."
+    ),
+]
+Backend = Annotated[
+    str,
+    typer.Option(metavar="BACKEND", help="How nodes are run: process or docker.", autocompletion=completion.backends),
+]
+SameBackend = Annotated[
+    str | None,
+    typer.Option(
+        "--backend",
+        metavar="BACKEND",
+        help="How nodes are run: process or docker. Default: the backend of the original run.",
+        autocompletion=completion.backends,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, for programs.")]
+
+
+MutantOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mutant",
+        metavar="NAME",
+        help="Plant a defect into all nodes: a module of tests/mutants. Reference cluster and source tree only.",
+    ),
+]
+
+
+class Inconclusive(StrEnum):
+    """How a JUnit file and pytest show a run that proves nothing."""
+
+    ERROR = "error"
+    SKIP = "skip"
+
+
+class Annotations(StrEnum):
+    """The CI system whose annotations a command prints."""
+
+    AUTO = "auto"
+    GITHUB = "github"
+    NONE = "none"
+
+
+SummaryOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--summary",
+        metavar="FILE",
+        help="Append a summary in Markdown, also to $GITHUB_STEP_SUMMARY: what failed, by which rule, since when.",
+    ),
+]
+AnnotationsOption = Annotated[
+    Annotations,
+    typer.Option("--annotations", help="Annotate failures for a CI system. auto: on GitHub Actions."),
+]
+
+
+PublishOption = Annotated[
+    str | None,
+    typer.Option(
+        "--publish",
+        metavar="STORE",
+        help="Add the results of all runs to a results store: a folder, or a URL. See `fencepost publish`.",
+    ),
+]
+
+
+def chosen_target(argument: str | None, option: str | None) -> str:
+    """Return the target that the user named, or the default. UsageError if the two name different targets."""
+    if argument and option and argument != option:
+        raise UsageError(f"two targets are named, {argument} and --target {option}: name one")
+    return argument or option or DEFAULT_TARGET

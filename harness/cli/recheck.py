@@ -1,0 +1,27 @@
+"""`fencepost recheck`: a run judged again from its folder, without a cluster."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from fencepost.harness.cli.verdicts import show_verdict
+from fencepost.harness.reproduction.rechecking import recheck as judge_again
+from fencepost.harness.targets.registry import open_run
+from fencepost.harness.terminal import terminal
+
+DIFFERS = 4
+"""Exit code of a recheck that comes to another verdict than the run did."""
+
+
+def recheck(run: Path, as_json: bool) -> int:
+    """Judge the run, show each difference from the stored verdict, return the exit code."""
+    checked = judge_again(open_run(run))
+    if as_json:
+        print(json.dumps(checked.to_json(), indent=2))
+    else:
+        console = terminal()
+        show_verdict(console, checked.folder, checked.now)
+        for message in checked.messages():
+            console.print(f"{'':<15}{message}", soft_wrap=True, markup=False)
+    return checked.now.verdict.exit_code if checked.same else DIFFERS

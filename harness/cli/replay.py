@@ -1,0 +1,66 @@
+"""`fencepost replay`: the same plan again, and how often it fails as before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from fencepost.harness.cli.run_progress import RunProgress
+from fencepost.harness.cli.series import Series
+from fencepost.harness.cli.verdicts import RunDisplay, show_verdict
+from fencepost.harness.engine.run import run
+from fencepost.harness.plan import Plan
+from fencepost.harness.reproduction.replaying import Original, Replays
+from fencepost.harness.reproduction.replaying import replay as run_again
+from fencepost.harness.targets.reference import plant_again
+from fencepost.harness.terminal import console_beside
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.verdict import RunVerdict, Verdict
+
+
+def replay(source: Path, times: int, backend: str | None, runs: Path | None, as_json: bool) -> int:
+    """Run the plan of a run folder or a plan file `times` times; return the exit code of the worst verdict."""
+    original = Original.read(source, runs or Path("runs"))
+    replays = Replays(original, times, backend or original.backend or "process")
+    console = console_beside(as_json)
+    if defect := plant_again(original.planted_defect):
+        console.print(f"{'planted':<15}{defect}")
+    if times == 1:
+        _run_once(replays, runs or original.runs, console)
+    else:
+        _run_series(replays, runs or original.runs, console)
+    if replays.interrupted:
+        console.print(f"interrupted after {len(replays.done)} of {times} runs")
+    if as_json:
+        print(json.dumps(replays.to_json(), indent=2))
+    elif times > 1:
+        _show_count(replays, console)
+    return replays.worst.exit_code
+
+
+def _run_once(replays: Replays, runs: Path, console: Console) -> None:
+    with RunDisplay(console, RunProgress.of(replays.original.plan, runs)) as display:
+        made = list(run_again(replays, lambda plan: run(plan, runs, replays.backend, listener=display)))
+    for one in made:
+        show_verdict(console, one.folder, one.verdict)
+
+
+def _run_series(replays: Replays, runs: Path, console: Console) -> None:
+    with Series(console, replays.wanted) as series:
+
+        def run_next(plan: Plan) -> tuple[RunFolder, RunVerdict]:
+            series.begin(f"{len(replays.done) + 1} of {replays.wanted}")
+            return run(plan, runs, replays.backend, listener=series)
+
+        for one in run_again(replays, run_next):
+            broken = " ".join(sorted(one.signature.broken))
+            note = one.verdict.headline if one.verdict.verdict is Verdict.INFRASTRUCTURE else broken
+            series.done(one.verdict.verdict, f"{note}  {one.folder.path}".strip())
+
+
+def _show_count(replays: Replays, console: Console) -> None:
+    console.print(replays.message())
+    for rule, count in replays.broken.most_common():
+        console.print(f"{'':<15}{rule}: broken in {count} of {replays.hits}", markup=False)

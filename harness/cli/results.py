@@ -1,0 +1,120 @@
+"""`fencepost results`: look after a results store, and import the results of other suites."""
+
+from __future__ import annotations
+
+import json as json_format
+import re
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+
+from fencepost.harness.cli.publish import MARGIN, NAMED, store_errors
+from fencepost.harness.engine.ci_job import ci_job
+from fencepost.harness.errors import UsageError
+from fencepost.harness.terminal import console_beside, counted, terminal
+from fencepost.results.records.verdict import Verdict
+from fencepost.results.store import maintenance
+from fencepost.results.store.imports import Origin, read_allure, read_junit, rows_of
+from fencepost.results.store.store import Store
+
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+def compact(address: str) -> None:
+    """Compact each table and print its files before and after."""
+    console = terminal()
+    with store_errors():
+        for each in maintenance.compact(Store.open(address)):
+            removed = f", {counted(each.removed, 'old file')} deleted" if each.removed else ""
+            console.print(f"{each.table:<{MARGIN}} {counted(each.before, 'file')} -> {each.after}{removed}")
+
+
+def expire(address: str, older_than: str, keep: int, dry_run: bool) -> None:
+    """Remove the runs that expire, and print how many are kept and why."""
+    age = days(older_than)
+    with store_errors():
+        store = Store.open(address)
+        found = maintenance.expiry(store, age, last=keep)
+        if not dry_run:
+            maintenance.expire(store, found.expired)
+    console = terminal()
+    verb = "would expire" if dry_run else "expired"
+    console.print(f"{verb:<{MARGIN}}{counted(len(found.expired), 'run')} older than {older_than}")
+    console.print(f"{'kept':<{MARGIN}}{found.last} among the last {keep} of their test")
+    console.print(f"{'kept':<{MARGIN}}{found.evidence} as evidence of an open violation")
+
+
+def check(address: str, as_json: bool) -> int:
+    """Print the state of each table; return 0, or 2 if one has a problem."""
+    with store_errors():
+        states = list(maintenance.check(Store.open(address)))
+    whole = not any(state.problems for state in states)
+    if as_json:
+        print(json_format.dumps({"store": address, "whole": whole, "tables": [asdict(state) for state in states]}))
+        return 0 if whole else Verdict.INFRASTRUCTURE.exit_code
+    console = terminal()
+    for state in states:
+        console.print(f"{state.table:<{MARGIN}} {counted(state.rows, 'row')} in {counted(state.files, 'file')}")
+        for problem in state.problems:
+            console.print(f"{'':<{MARGIN}} {problem}", style="red")
+    console.print(f"{'store':<{MARGIN}} {'whole' if whole else 'damaged'}")
+    return 0 if whole else Verdict.INFRASTRUCTURE.exit_code
+
+
+def import_results(
+    kind: str,
+    folder: Path,
+    to: str,
+    target: str,
+    release: str | None,
+    commit: str | None,
+    branch: str | None,
+    job: str | None,
+    url: str | None,
+    as_json: bool,
+) -> None:
+    """Import a folder of results and print what was added. UsageError if it has none."""
+    if not folder.exists():
+        raise UsageError(f"there is no folder {folder}")
+    found = (read_junit if kind == "junit" else read_allure)(folder)
+    if not (found.cases or found.skipped or found.unreadable):
+        pattern = "*.xml" if kind == "junit" else "*-result.json"
+        raise UsageError(f"{folder} has no {pattern}: name the folder that holds the {kind} results")
+    ci = ci_job()
+    origin = Origin(
+        target=target,
+        release=release,
+        commit=commit or ci.get("commit"),
+        branch=branch or ci.get("branch"),
+        ci_system=ci.get("system"),
+        ci_job=job or ci.get("job"),
+        ci_url=url or ci.get("url"),
+    )
+    with store_errors():
+        added = Store.create(to).add(rows_of(found, kind, origin)).get("runs", 0)
+    known = len(found.cases) - added
+    if as_json:
+        unreadable = {str(path): reason for path, reason in found.unreadable.items()}
+        print(
+            json_format.dumps(
+                {"store": to, "added": added, "known": known, "skipped": found.skipped, "unreadable": unreadable},
+                indent=2,
+            )
+        )
+        return
+    console = console_beside(as_json)
+    more = f", {known} known already" if known else ""
+    console.print(f"{'imported':<{MARGIN}}{counted(added, 'result')}{more}, {found.skipped} skipped by their suite")
+    for path, reason in list(found.unreadable.items())[:NAMED]:
+        console.print(f"{'kept aside':<{MARGIN}}{path}: {reason}")
+    if len(found.unreadable) > NAMED:
+        console.print(f"{'':<{MARGIN}}and {len(found.unreadable) - NAMED} more: see the table kept_aside")
+    console.print(f"{'store':<{MARGIN}}{to}")
+
+
+def days(text: str) -> timedelta:
+    """Return the time that `180d`, `26w`, `6m` or `1y` names. UsageError for anything else."""
+    found = re.fullmatch(r"(\d{1,5})([dwmy])", text)
+    if found is None:
+        raise UsageError(f"{text!r} is no age: write a number with d, w, m or y, such as 180d")
+    return timedelta(days=int(found[1]) * _DAYS[found[2]])

@@ -1,0 +1,46 @@
+"""`fencepost run`: one scenario, or one plan file, from the plan to the verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from fencepost.harness.cli.plan import plan_of
+from fencepost.harness.cli.run_progress import RunProgress
+from fencepost.harness.cli.verdicts import RunDisplay, as_data, show_verdict
+from fencepost.harness.engine.run import RunInterrupt
+from fencepost.harness.engine.run import run as run_plan
+from fencepost.harness.errors import UsageError
+from fencepost.harness.plan import load_plan
+from fencepost.harness.targets.reference import plant
+from fencepost.harness.targets.registry import load_file
+from fencepost.harness.terminal import console_beside
+from fencepost.suites.scenarios import SCENARIOS
+
+
+def run(source: str, target: str, seed: int, runs: Path, backend: str, as_json: bool, mutant: str | None = None) -> int:
+    """Run a scenario or a plan file and show the verdict; return its exit code."""
+    plant(mutant)
+    if source.endswith((".yaml", ".yml")):
+        if not Path(source).exists():
+            raise UsageError(f"there is no plan file {source}")
+        load_file(target)  # the plan names its target; a target file that is named beside it is known from here on
+        plan = load_plan(Path(source))
+    else:
+        plan = plan_of(source, target, seed)
+    console = console_beside(as_json)
+    try:
+        with RunDisplay(console, RunProgress.of(plan, runs, usual_seconds(plan.scenario))) as display:
+            folder, verdict = run_plan(plan, runs, backend, listener=display)
+    except RunInterrupt as interrupted:
+        folder, verdict = interrupted.folder, interrupted.verdict
+    if as_json:
+        print(json.dumps(as_data(folder, verdict), indent=2))
+    else:
+        show_verdict(console, folder, verdict)
+    return verdict.verdict.exit_code
+
+
+def usual_seconds(scenario: str) -> float | None:
+    """Return about how many seconds a scenario takes on the reference cluster; None if no suite has it."""
+    return next((float(each.seconds) for each in SCENARIOS if each.slug == scenario), None)

@@ -1,0 +1,221 @@
+"""`fencepost shrink`: the search for the smallest plan that still fails, as a terminal shows it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from fencepost.harness.backends import check_backend
+from fencepost.harness.cli.eta import duration
+from fencepost.harness.cli.series import Series
+from fencepost.harness.cli.verdicts import show_verdict
+from fencepost.harness.disk_space import check_disk_space
+from fencepost.harness.engine.run import RunInterrupt, run
+from fencepost.harness.errors import HarnessError, UsageError
+from fencepost.harness.plan import PlanError, dump_plan
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.reproduction.replaying import Original
+from fencepost.harness.reproduction.shrink.search import ShrinkResult
+from fencepost.harness.reproduction.shrink.search import shrink as search
+from fencepost.harness.reproduction.shrink.trials import OutOfTime, TrialOutcome, Trials
+from fencepost.harness.reproduction.signature import Signature
+from fencepost.harness.targets.reference import plant_again, with_defect
+from fencepost.harness.terminal import console_beside
+from fencepost.results.records.replay_command import replay_command
+from fencepost.results.records.verdict import Verdict
+
+NOT_FAILING = 3
+"""Exit code if the original plan does not fail at the rate, as for `inconclusive`."""
+
+
+@dataclass(frozen=True)
+class ShrinkOrder:
+    """The arguments of `fencepost shrink`."""
+
+    original: Original
+    times: int
+    rate: float
+    minutes: float
+    rules: tuple[str, ...]
+    backend: str
+    out: Path | None
+
+    @property
+    def file(self) -> Path:
+        """The file for the smallest plan."""
+        source = self.original.source
+        name = source.stem if source.is_file() else source.resolve().name
+        return self.out or source.resolve().parent / f"{name}-shrunk.yaml"
+
+    @property
+    def candidates(self) -> Path:
+        """The folder for the runs of candidates."""
+        return self.file.with_suffix(".runs")
+
+
+def shrink(
+    source: Path,
+    times: int,
+    rate: float,
+    minutes: float,
+    rule: list[str] | None,
+    backend: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Search the smallest plan that still fails, write it, and return the exit code.
+
+    UsageError if the run did not fail, or broke none of the rules that were named.
+    """
+    original = Original.read(source)
+    order = ShrinkOrder(
+        original, times, rate, minutes, tuple(rule or ()), backend or original.backend or "process", out
+    )
+    console = console_beside(as_json)
+    if defect := plant_again(original.planted_defect):
+        console.print(f"{'planted':<15}{defect}")
+    try:
+        return _search(order, console, as_json)
+    except RunInterrupt as interrupted:
+        show_verdict(console, interrupted.folder, interrupted.verdict)
+        return interrupted.verdict.verdict.exit_code
+
+
+def _search(order: ShrinkOrder, console: Console, as_json: bool) -> int:
+    began = time.monotonic()
+    check_backend(order.backend)
+    check_disk_space(order.candidates)
+    order.file.parent.mkdir(parents=True, exist_ok=True)
+    with Series(console) as series:
+        candidates = Candidates(order, series)
+        failure = candidates.failure()
+        console.print(f"{'wanted':<15}{failure}, in {order.rate:.0%} of {order.times} runs, for {order.minutes:g} min")
+        trials = Trials(candidates.run, order.times, order.rate, began + order.minutes * 60)
+        try:
+            found = search(order.original.plan, trials, candidates.reported)
+        except OutOfTime:
+            found = None
+    if found is None:
+        console.print(f"{'':<15}{_not_failing(order, trials)}")
+        return NOT_FAILING
+    order.file.write_text(dump_plan(found.plan), encoding="utf-8")
+    if candidates.stopped is not None:
+        console.print(f"{'stopped':<15}{candidates.stopped}", soft_wrap=True, markup=False)
+    if as_json:
+        print(json.dumps(_as_data(found, order, failure, time.monotonic() - began), indent=2))
+    else:
+        for line in _described(found, order, time.monotonic() - began):
+            console.print(line, soft_wrap=True, markup=False)
+    return 0
+
+
+class Candidates:
+    """Runs plans on real clusters, each in its own folder. The folder of a plan that did not fail is removed."""
+
+    def __init__(self, order: ShrinkOrder, series: Series) -> None:
+        self._order = order
+        self._series = series
+        self._failure: Signature | None = None
+        self._next = ""
+        self._runs = 0
+        self.stopped: str | None = None
+        """The reason why no further candidate could be run."""
+
+    def failure(self) -> Signature:
+        """Return what counts as failing: the failure of the original, or of one run now if that is not known."""
+        known = self._order.original.failure
+        if known is None:
+            if self._order.original.source.is_dir():
+                raise UsageError(
+                    f"{self._order.original.source} did not fail: there is nothing to shrink; name a run that failed"
+                )
+            self._series.begin("finding out how the plan fails")
+            folder, verdict = run(self._order.original.plan, self._order.candidates, self._order.backend)
+            known = Signature.of(verdict)
+            if known.verdict is not Verdict.VIOLATION:
+                raise UsageError(f"{self._order.original.source} does not fail: it is {known}, see {folder.path}")
+        if self._order.rules:
+            wanted = frozenset(self._order.rules)
+            if not known.broken & wanted:
+                raise UsageError(f"the run broke none of {', '.join(sorted(wanted))}; it was {known}")
+            known = known.only(wanted)
+        self._failure = known
+        return known
+
+    def reported(self, what: str, best: Plan) -> None:
+        """Note the smallest plan so far, and what is tried next."""
+        faults = sum(isinstance(step, InjectStep) for step in best.steps)
+        self._next = f"{faults} faults, {len(best.steps)} steps, {len(best.topology.nodes)} nodes · trying {what}"
+
+    def run(self, plan: Plan) -> TrialOutcome:
+        """Run one candidate. OutOfTime after Ctrl-C, or if the disk is full: the smallest plan so far is the result."""
+        self._series.begin(self._next)
+        assert self._failure is not None
+        try:
+            folder, verdict = run(plan, self._order.candidates, self._order.backend, listener=self._series)
+            signature = Signature.of(verdict)
+            failed = self._failure.shows_in(signature)
+            if not failed:
+                shutil.rmtree(folder.path, ignore_errors=True)
+        except KeyboardInterrupt:
+            raise OutOfTime from None
+        except PlanError:  # with these parts dropped it is no plan for this target
+            return TrialOutcome.OTHER
+        except HarnessError as error:
+            if not self._runs:
+                raise
+            self.stopped = str(error)
+            raise OutOfTime from error
+        self._runs += 1
+        self._series.done(verdict.verdict, f"{self._next}: {'fails' if failed else 'does not fail'}")
+        if verdict.verdict is Verdict.INFRASTRUCTURE and not failed:
+            return TrialOutcome.NOTHING
+        return TrialOutcome.FAILED if failed else TrialOutcome.OTHER
+
+
+def _not_failing(order: ShrinkOrder, trials: Trials) -> str:
+    seen = next(iter(trials.counts.values()), None)
+    if seen is None:
+        return "The time was up before it was clear whether the original plan fails: raise --minutes."
+    return (
+        f"The plan failed in {seen.failed} of {seen.runs} runs; {trials.needed} of {order.times} have to fail: "
+        "lower --rate, or raise --times."
+    )
+
+
+def _described(found: ShrinkResult, order: ShrinkOrder, seconds: float) -> list[str]:
+    end = "nothing more can be dropped" if found.complete else "ended before all was tried; a smaller plan may exist"
+    lines = [f"{'dropped':<15}{line}" for line in found.dropped] or [f"{'dropped':<15}nothing"]
+    left = ", ".join(f"{step.as_} ({step.fault})" for step in found.plan.steps if isinstance(step, InjectStep))
+    return [
+        *lines,
+        f"{'left':<15}{left or 'no fault'}; {len(found.plan.steps)} steps, {len(found.plan.topology.nodes)} nodes",
+        f"{'fails':<15}{found.count.failed} of {found.count.runs}; {end}",
+        f"{'took':<15}{found.candidates} plans, {found.runs} runs, {duration(seconds)}",
+        f"{'again':<15}{with_defect(replay_command(order.file))} --times 20",
+    ]
+
+
+def _as_data(found: ShrinkResult, order: ShrinkOrder, failure: Signature, seconds: float) -> dict[str, Any]:
+    return {
+        "format": "fencepost-shrink/1",
+        "of": str(order.original.source),
+        "failure": failure.to_json(),
+        "plan": str(order.file),
+        "failed": found.count.failed,
+        "runs_of_it": found.count.runs,
+        "rate": order.rate,
+        "complete": found.complete,
+        "dropped": list(found.dropped),
+        "candidates": found.candidates,
+        "runs": found.runs,
+        "seconds": round(seconds, 1),
+        "replay": with_defect(replay_command(order.file)),
+    }

@@ -1,0 +1,99 @@
+"""Versions of requests: those that a node takes (ApiVersions, KIP-35), and the newest that the harness has, too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from importlib import import_module
+from typing import Any, TypeVar
+
+from fencepost.harness.clients import old_requests
+from fencepost.harness.clients.framed import NoAnswer
+
+Offered = Mapping[int, tuple[int, int]]
+"""The lowest and the highest version that a node takes, by API key."""
+
+Entity = TypeVar("Entity")
+
+
+class NotOffered(NoAnswer):
+    """The node takes no version of the request that the harness speaks, so the request was not sent.
+
+    `reason` is the message without the address of the node.
+    """
+
+    def __init__(self, peer: str, reason: str) -> None:
+        super().__init__(f"{peer} {reason}")
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Api:
+    """One request of Kafka, in the versions `low` to `high` that the harness speaks.
+
+    `schema` is its package in kio, which has one module for each version; only those that are used are imported. What
+    kio does not have is in `old_requests`.
+    """
+
+    key: int
+    name: str
+    schema: str
+    low: int
+    high: int
+
+    def between(self, low: int, high: int) -> Api:
+        """Return the same request where only these versions have what is asked."""
+        return replace(self, low=max(low, self.low), high=min(high, self.high))
+
+    def newest(self, offered: Offered, peer: str) -> Any:
+        """Return kio's module of the newest version that both sides have. NotOffered if there is none."""
+        low, high = offered.get(self.key, (0, -1))
+        version = min(high, self.high)
+        if version < max(low, self.low):
+            raise NotOffered(peer, f"{_description(offered, self.key, self.name)}; {self._needed}")
+        own = old_requests.MODULES.get((self.schema, version))
+        return own or import_module(f"kio.schema.{self.schema}.v{version}")
+
+    @property
+    def _needed(self) -> str:
+        if self.low < self.high:
+            return f"versions {self.low} to {self.high} are needed"
+        return f"version {self.low} is needed"
+
+
+METADATA = Api(3, "Metadata", "metadata", 1, 12)
+PRODUCE = Api(0, "Produce", "produce", 2, 9)
+FETCH = Api(1, "Fetch", "fetch", 3, 15)
+LIST_OFFSETS = Api(2, "ListOffsets", "list_offsets", 1, 7)
+CREATE_TOPICS = Api(19, "CreateTopics", "create_topics", 1, 7)
+DELETE_TOPICS = Api(20, "DeleteTopics", "delete_topics", 0, 5)
+CREATE_PARTITIONS = Api(37, "CreatePartitions", "create_partitions", 0, 2)
+VOTE = Api(52, "Vote", "vote", 0, 0)
+DESCRIBE_QUORUM = Api(55, "DescribeQuorum", "describe_quorum", 0, 1)
+ALTER_PARTITION = Api(56, "AlterPartition", "alter_partition", 2, 3)
+BROKER_HEARTBEAT = Api(63, "BrokerHeartbeat", "broker_heartbeat", 0, 0)
+
+
+def require(offered: Offered, peer: str, request: Any) -> None:
+    """Raise NotOffered unless a node takes this request in its version."""
+    low, high = offered.get(int(request.__api_key__), (0, -1))
+    if not low <= request.__version__ <= high:
+        name = type(request).__name__.removesuffix("Request")
+        described = _description(offered, int(request.__api_key__), name)
+        raise NotOffered(peer, f"{described}; version {request.__version__} is needed")
+
+
+def entity(kind: type[Entity], **values: object) -> Entity:
+    """Return an entity with those of the values for which its version has a field.
+
+    The caller asks for versions that have all fields that matter: one that is missing must change no answer.
+    """
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # kio's entities are dataclasses
+    return kind(**{name: value for name, value in values.items() if name in known})
+
+
+def _description(offered: Offered, key: int, name: str) -> str:
+    if key not in offered:
+        return f"has no request {name}"
+    low, high = offered[key]
+    return f"has {name} in version{f's {low} to {high}' if low < high else f' {low}'} only"

@@ -1,0 +1,257 @@
+"""The nodes of a running cluster: their files and processes, and every change of them in the journal."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fencepost.faults.capabilities import ProbeResult, ProcessStatus, Running
+from fencepost.harness.backends.backend import SETTLE, Backend
+from fencepost.harness.cluster.preparation import Preparation
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network import sockets
+from fencepost.harness.network.layout import Layout, Node, hosts_file
+from fencepost.harness.network.roundtrip import round_trip
+from fencepost.harness.plan.base import Release
+from fencepost.harness.processes.command import Command
+from fencepost.harness.targets.reference import planted_defect
+from fencepost.harness.targets.registration import holder
+from fencepost.harness.targets.target import Installation, Target, write_configuration
+from fencepost.results.records.journal import JournalWriter
+
+ASK_EVERY = 0.1
+LET_GO_WITHIN = 20.0
+"""Seconds, besides a session timeout, until ZooKeeper has to have let go of a dead broker's registration."""
+
+
+class Nodes:
+    """Implements `fencepost.faults.capabilities.Processes`; every change of a node is journalled."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        installation: Installation,
+        target: Target,
+        backend: Backend,
+        journal: JournalWriter,
+        preparations: Sequence[Preparation] = (),
+    ) -> None:
+        self._layout = layout
+        self._installation = installation
+        self._target = target
+        self._backend = backend
+        self._journal = journal
+        self._preparations = preparations
+        self.starts: list[tuple[str, Command]] = []
+        """The node and the command of each start."""
+        self._versions: dict[str, tuple[Release, str | None]] = {}
+        """The release and the level of each node that was rolled."""
+        self._log_from: dict[str, int] = {}
+        self._stopping: dict[str, threading.Event] = {}
+
+    def start(self, node: str) -> None:
+        """Start a node's process; a first start writes its files. Does nothing if it runs.
+
+        Where a broker would die of its predecessor's registration, that has to go first.
+        """
+        if self.status(node).running in (Running.RUNNING, Running.PAUSED):
+            return
+        described = self._described(node)
+        home = self._installation.home(described)
+        if new := not home.exists():
+            home.mkdir()
+        for preparation in self._preparations:
+            preparation.prepare(described)
+        if new:
+            self._install(described)
+        elif self._waits_for_registration(described):
+            self._await_unregistered(described)
+        self._await_noted(node)
+        self._note(node, "intent", durable=True)
+        log = self._backend.log(node)
+        self._log_from[node] = log.stat().st_size if log.exists() else 0
+        command = self._command(described)
+        self.starts.append((node, command))
+        self._backend.start(node, command)
+        self._note(
+            node,
+            "started",
+            level=described.level,
+            release=command.version,
+            planted_defect=planted_defect(command) or None,
+        )
+
+    def await_ready(self, node: str, timeout: float) -> None:
+        """Wait until the node answers requests at its own address, fenced or not."""
+        address = self._layout.node(node).front
+        deadline = time.monotonic() + timeout
+        while round_trip(address, max(0.1, min(1.0, deadline - time.monotonic()))).reach is not ProbeResult.ANSWERED:
+            if self.status(node).running is Running.EXITED:
+                raise InfrastructureError(self._backend.exit_summary(node))
+            if time.monotonic() > deadline:
+                raise InfrastructureError(
+                    f"{node} does not answer at {address} after {timeout:g} s; see {self._backend.log(node)}"
+                )
+            time.sleep(ASK_EVERY)
+        self._note(node, "ready")
+
+    def kill(self, node: str) -> None:
+        self._backend.kill(node)
+        self._stopping.pop(node, None)
+        self._note(node, "killed")
+
+    def shut_down(self, node: str) -> None:
+        """SIGTERM, and return at once: it may hand over what it leads first. Does nothing if it has ended."""
+        if self.status(node).running is not Running.RUNNING:
+            return
+        self._stopping[node] = threading.Event()
+        self._note(node, "stopping")
+        self._backend.terminate(node)
+
+    def await_end(self, node: str, timeout: float) -> bool:
+        """Wait for the end of its process. Return False if it is alive after `timeout` seconds."""
+        over = self._backend.await_end(node, timeout)
+        if over:
+            self._await_noted(node)
+        return over
+
+    def ended(self, node: str, exit_code: int) -> None:
+        """Note that a process ended which was not killed here: as it was asked to, or by itself."""
+        noted = self._stopping.get(node)
+        if noted is None:
+            self._write(node, "exited", {"exit_code": exit_code, "message": self._backend.exit_summary(node)})
+            return
+        self._write(node, "stopped", {"exit_code": exit_code})
+        self._stopping.pop(node, None)
+        noted.set()
+
+    def _await_noted(self, node: str) -> None:
+        """The journal tells the end of a process before the start of the next, though another thread writes it."""
+        if noted := self._stopping.get(node):
+            noted.wait(SETTLE)
+
+    def set_version(self, node: str, release: Release | None, level: str | None) -> None:
+        """From its next start on the node has this release and is at this protocol level. None leaves it as it is."""
+        known = self._described(node)
+        described = replace(known, release=release or known.release, level=level or known.level)
+        self._versions[node] = described.release, described.level
+        write_configuration(self._target, described, self._installation)
+
+    def said(self, node: str) -> Sequence[str]:
+        """Whole lines, and what may be the begin of one."""
+        with self._backend.log(node).open("rb") as log:
+            log.seek(self._log_from.get(node, 0))
+            return log.read().decode(errors="replace").splitlines()
+
+    def pause(self, node: str) -> None:
+        self._backend.pause(node)
+        self._note(node, "paused")
+
+    def resume(self, node: str) -> None:
+        self._backend.resume(node)
+        self._note(node, "resumed")
+
+    def status(self, node: str) -> ProcessStatus:
+        self._layout.node(node)
+        return self._backend.status(node)
+
+    def peers(self, node: str) -> frozenset[str]:
+        pid = self.status(node).pid
+        return frozenset() if pid is None else sockets.peers(self._layout, node, pid)
+
+    def _described(self, node: str) -> Node:
+        """Return the node with the release and at the protocol level to which it was rolled; a duplicate as its
+        original."""
+        described = self._layout.node(node)
+        versions = self._versions.get(node) or self._versions.get(described.duplicate_of or "")
+        return described if versions is None else replace(described, release=versions[0], level=versions[1])
+
+    def _command(self, node: Node) -> Command:
+        command = self._target.command(node, self._installation)
+        environment = dict(command.environment)
+        for preparation in self._preparations:
+            environment |= preparation.environment(node)
+        return replace(command, environment=environment)
+
+    def _install(self, node: Node) -> None:
+        installation, target = self._installation, self._target
+        installation.hosts(node).write_text(hosts_file(self._layout.hosts_of(node)))
+        write_configuration(target, node, installation)
+        if node.directory == "same":
+            return
+        if node.directory == "cloned" and node.duplicate_of is not None:
+            original = self._layout.node(node.duplicate_of)
+            for theirs, ours in zip(installation.log_dirs(original), installation.log_dirs(node), strict=True):
+                copy_in_use(theirs, ours)
+        else:
+            target.format(node, installation)
+
+    def _waits_for_registration(self, node: Node) -> bool:
+        """A duplicate does not: whether it is refused is what its scenario asks."""
+        own_id = node.is_broker and node.duplicate_of is None
+        return own_id and self._target.file.restart == "when unregistered"
+
+    def _await_unregistered(self, node: Node) -> None:
+        """Raises InfrastructureError if the registration is still there long after its session is over."""
+        timeout = self._installation.timing.session_ms / 1000 + LET_GO_WITHIN
+        began = time.monotonic()
+        while (session := holder(self._layout, node.id)) is not None:
+            if time.monotonic() - began > timeout:
+                raise InfrastructureError(
+                    f"{node.name} cannot be started: after {timeout:g} s ZooKeeper has broker {node.id} {session}"
+                )
+            time.sleep(ASK_EVERY)
+        waited = time.monotonic() - began
+        if waited >= ASK_EVERY:
+            message = (
+                f"{node.name} was started {waited:.1f} s later than it could have been: it dies (NodeExists) while "
+                "ZooKeeper has the registration of the process before it."
+            )
+            data = {"what": "start postponed", "seconds": round(waited, 3), "message": message}
+            self._journal.write("note", "start-postponed", "seen", data, node=node.name)
+
+    def _note(self, node: str, phase: str, durable: bool = False, **more: object) -> None:
+        status = self.status(node)
+        data = {} if phase == "intent" else {"pid": status.pid, "start_time": status.started}
+        known = {key: value for key, value in more.items() if value is not None}
+        self._write(node, phase, data | known, durable=durable)
+
+    def _write(self, node: str, phase: str, data: dict[str, Any], durable: bool = False) -> None:
+        self._journal.write("node", node, phase, data, node=node, durable=durable)
+
+
+def copy_in_use(directory: Path, copy: Path) -> None:
+    """Copy a log directory to which a broker writes meanwhile.
+
+    The checkpoints come first: what one of them names is in its log by then, and so in the copy of the log.
+    """
+
+    def all_but_checkpoints(folder: str, names: list[str]) -> set[str]:
+        return {name for name in names if not name.endswith("-checkpoint") and not Path(folder, name).is_dir()}
+
+    shutil.copytree(directory, copy, ignore=all_but_checkpoints, dirs_exist_ok=True)
+    others = shutil.ignore_patterns(".lock", "*.tmp", "*-checkpoint")
+    shutil.copytree(directory, copy, ignore=others, dirs_exist_ok=True)
+
+
+class Duplicates:
+    """Implements `fencepost.faults.capabilities.Duplicates`: in this backend a duplicate is a node like any other."""
+
+    def __init__(self, processes: Nodes, layout: Layout) -> None:
+        self._processes = processes
+        self._layout = layout
+
+    def start_duplicate(self, node: str) -> None:
+        self._processes.start(node)
+
+    def shares_directory(self, node: str) -> bool:
+        return self._layout.node(node).directory == "same"
+
+    def stop_duplicate(self, node: str) -> None:
+        if self._processes.status(node).running in (Running.RUNNING, Running.PAUSED):
+            self._processes.kill(node)

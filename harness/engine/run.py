@@ -1,0 +1,240 @@
+"""Run a plan from start to end: plan on disk, cluster, steps beside the workload, verdict, report."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from fencepost.faults.capabilities import CapabilityError
+from fencepost.harness.backends import check_backend
+from fencepost.harness.catalogue import catalogue
+from fencepost.harness.checkers.added import added_checkers
+from fencepost.harness.clients.observer import ObservedNode, Observer
+from fencepost.harness.clients.workload import Workload
+from fencepost.harness.clients.zookeeper.preparing import prepare_topics
+from fencepost.harness.cluster.cluster import READY_WITHIN, Cluster
+from fencepost.harness.disk_space import check_disk_space, disk_space_errors
+from fencepost.harness.engine.active_faults import ActiveFaults
+from fencepost.harness.engine.context import Context
+from fencepost.harness.engine.execute import ProgressListener, await_topics, execute
+from fencepost.harness.engine.identity import identify
+from fencepost.harness.engine.manifest import add_identity, describe
+from fencepost.harness.engine.node_logs import Instants, NodeLogs
+from fencepost.harness.errors import HarnessError
+from fencepost.harness.judge import judge_folder
+from fencepost.harness.network.layout import Listener, Node
+from fencepost.harness.plan.file import PlanError, dump_plan
+from fencepost.harness.plan.hash import plan_hash
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.rehearsal import problems_to_run
+from fencepost.harness.processes.run_delays import WaitingNodes
+from fencepost.harness.targets import registry as targets
+from fencepost.harness.targets.target import Target
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import JournalWriter
+from fencepost.results.records.progress import Phase
+from fencepost.results.records.verdict import RunVerdict
+
+TOPICS_WITHIN = 15.0
+"""Seconds for the request that creates a plan's topics."""
+
+
+class RunInterrupt(KeyboardInterrupt):
+    """The run was interrupted. It was ended and judged; what would come after it does not begin."""
+
+    def __init__(self, folder: RunFolder, verdict: RunVerdict) -> None:
+        super().__init__(f"{folder.path} was interrupted")
+        self.folder = folder
+        self.verdict = verdict
+
+
+class NoProgress:
+    """A ProgressListener that ignores the progress."""
+
+    def report(self, phase: Phase, *, step: str | None = None, proof: str | None = None) -> None:
+        pass
+
+
+def run(
+    plan: Plan, runs: Path, backend: str = "process", listener: ProgressListener | None = None
+) -> tuple[RunFolder, RunVerdict]:
+    """Run a plan in a new folder in `runs`, and judge it.
+
+    Raise PlanError, CatalogueError or UsageError before anything exists. From then on each error is part of the
+    verdict, and every process that was started is ended. So it is after an interrupt, which raises RunInterrupt with
+    folder and verdict.
+    """
+    target = check(plan, runs, backend)
+    with disk_space_errors(runs):
+        with recorded(plan, runs, target, backend) as recording:
+            _live(plan, recording.folder, recording.journal, target, backend, listener or NoProgress())
+        verdict = recording.judge(plan)
+    if recording.interrupted:
+        raise RunInterrupt(recording.folder, verdict)
+    return recording.folder, verdict
+
+
+def check(plan: Plan, runs: Path, backend: str) -> Target:
+    """Return the plan's target. Raise PlanError, CatalogueError or UsageError if the plan cannot be run so."""
+    if wrong := problems_to_run(plan):
+        raise PlanError([f"{problem.message} (in {'.'.join(map(str, problem.at))})" for problem in wrong])
+    check_backend(backend)
+    catalogue()  # the verdict needs it: a mistake in it is reported before anything starts
+    target = targets.load(plan.target)
+    target.file.check_levels(plan)
+    target.file.check_design(plan)
+    added_checkers(target.file.checkers, target.file.beside)  # a mistake in them is found before anything starts
+    check_disk_space(runs)
+    return target
+
+
+@dataclass
+class Recording:
+    """The folder and the journal of one run while it goes on."""
+
+    folder: RunFolder
+    journal: JournalWriter
+    interrupted: bool = False
+
+    def judge(self, plan: Plan) -> RunVerdict:
+        """Judge the run once it is over. A run that is interrupted meanwhile is judged all the same."""
+        try:
+            return _judged(self.folder, plan)
+        except (KeyboardInterrupt, SystemExit):
+            self.interrupted = True
+            return _judged(self.folder, plan)
+
+
+@contextmanager
+def recorded(plan: Plan, runs: Path, target: Target, backend: str) -> Iterator[Recording]:
+    """Make the folder of a run and write its journal from begin to end.
+
+    Every error of the block, also an interrupt, is journalled, and ends there.
+    """
+    folder = RunFolder.create(runs, plan_hash(plan), date.today())
+    folder.plan.write_text(dump_plan(plan), encoding="utf-8")
+    targets.keep_copy(target.file.name, folder)
+    describe(plan, folder, target.version, backend).save(folder.manifest)
+    with JournalWriter(folder.journal) as journal:
+        journal.write(
+            "run", folder.name, "begin", {"scenario": plan.scenario, "target": plan.target, "seed": plan.seed}
+        )
+        recording = Recording(folder, journal)
+        try:
+            yield recording
+        except (KeyboardInterrupt, SystemExit):
+            recording.interrupted = True
+            journal.infrastructure("the run was interrupted")
+        except (HarnessError, CapabilityError) as error:
+            journal.infrastructure(str(error))
+        except Exception as error:
+            details = folder.logs / "harness.log"
+            details.write_text(traceback.format_exc(), encoding="utf-8")
+            journal.infrastructure(f"the harness itself failed: {error!r}; see {details}")
+        journal.write("run", folder.name, "end")
+
+
+def _live(
+    plan: Plan,
+    folder: RunFolder,
+    journal: JournalWriter,
+    target: Target,
+    backend: str,
+    listener: ProgressListener,
+) -> None:
+    """Run the cluster and the steps. The observer watches until all nodes are ended on purpose."""
+    with (
+        Cluster(plan, folder, journal, target, backend) as cluster,
+        identified(cluster),
+        started(cluster) as context,
+    ):
+        listener.report(Phase.RUNNING)
+        try:
+            execute(context, listener)
+        except (KeyboardInterrupt, SystemExit):
+            listener.report(Phase.STEP, step="interrupted: ending the cluster")
+            raise
+
+
+@contextmanager
+def identified(cluster: Cluster) -> Iterator[None]:
+    """Write into the manifest what ran in the nodes, once the run is over.
+
+    Digests of a hundred megabytes of jars would take time from its steps.
+    """
+    try:
+        yield
+    finally:
+        started = identify(cluster.processes.starts, cluster.backend, cluster.target.file.commit)
+        add_identity(cluster.folder, started)
+
+
+@contextmanager
+def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]:
+    """Start the cluster, its topics, its observer and its workload.
+
+    The run must be over after `seconds`, or after the plan's deadline.
+    """
+    plan, journal = cluster.plan, cluster.journal
+    with ExitStack() as stack:
+        deadline = time.monotonic() + (plan.deadline_ms / 1000 if seconds is None else seconds)
+        _start(cluster)
+        dialect = cluster.target.file.dialect
+        observer = stack.enter_context(Observer(_watched(cluster), dialect, journal, plan.prepared_topics))
+        stack.enter_context(WaitingNodes(cluster.pids, journal))
+        workload = Workload(plan, journal, cluster.bootstrap)
+        stack.callback(workload.stop)
+        logs = NodeLogs(cluster.folder.logs, [node.name for node in plan.topology.nodes])
+        instants = Instants(logs.mark)
+        active_faults = ActiveFaults(journal, instants)
+        context = Context(plan, cluster, journal, observer, workload, active_faults, logs, deadline, instants=instants)
+        if plan.prepared_topics:
+            await_topics(context, [topic for topic in plan.topics if topic.prepared])
+        workload.create_topics(TOPICS_WITHIN)
+        await_topics(context, plan.topics)
+        yield context
+
+
+def _start(cluster: Cluster) -> None:
+    """Start all nodes of the cluster. Prepare topics that the brokers must find after ZooKeeper has started."""
+    plan = cluster.plan
+    nodes = [node for node in plan.topology.nodes if node.start == "now"]
+    if prepared := [topic for topic in plan.topics if topic.prepared]:
+        cluster.start([node.name for node in nodes if "zookeeper" in node.roles])
+        prepare_topics(prepared, cluster.layout.ensemble())
+        nodes = [node for node in nodes if "zookeeper" not in node.roles]
+    cluster.start([node.name for node in nodes], READY_WITHIN + plan.prepared_seconds)
+
+
+def _watched(cluster: Cluster) -> tuple[ObservedNode, ...]:
+    return tuple(
+        ObservedNode(
+            node.name,
+            node.id,
+            cluster.probe_address(node.name, _probe_listener(node)),
+            node.is_controller,
+            node.is_zookeeper,
+            node.duplicate_of is not None,
+        )
+        for node in cluster.layout.nodes
+    )
+
+
+def _probe_listener(node: Node) -> Listener:
+    if node.is_zookeeper:
+        return Listener.ZOOKEEPER
+    return Listener.CONTROLLER if node.is_controller else Listener.CLIENT
+
+
+def _judged(folder: RunFolder, plan: Plan) -> RunVerdict:
+    """Judge the run and write its report. That is imported late, so that a broken template costs no verdict."""
+    verdict = judge_folder(folder, plan)
+    from fencepost.harness.report import write_report
+
+    write_report(folder, plan)
+    return verdict

@@ -1,0 +1,356 @@
+"""Steps, conditions and faults of a plan in prose, for reports and progress."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kio.schema.errors import ErrorCode
+
+from fencepost.faults.parameters import key_of
+from fencepost.faults.registry import FAULTS
+from fencepost.harness.plan.base import Expect, ExpectOutcome, Level, LogLine
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.probes import ProbeStep
+from fencepost.harness.plan.refs import NODE_FIELDS
+
+NOTHING: Mapping[str, Any] = {}
+MOST_NAMES = 3
+"""Nodes that are named one by one; of more only the number is given."""
+
+_ROLES = {
+    "active-controller": "the active controller",
+    "zookeeper-leader": "the leader of the ensemble",
+    "controllers": "the controllers",
+    "brokers": "the brokers",
+    "zookeeper": "the ZooKeeper servers",
+    "none": "no node",
+    "site:main": "clients",
+}
+_MANY = ("followers:", "site:", "controllers", "brokers", "zookeeper")
+
+_CONDITIONS = {
+    "broker-active": "{node} is active",
+    "broker-epoch-above": "{node} has a broker epoch above {value}",
+    "leader-epoch-above": "the leader epoch of {partition} is above {value}",
+    "isr-shrunk": "a replica has left the ISR of {partition}",
+    "connected": "{node} is connected to {to}",
+    "topic-created-through": "a topic can be created through {node}",
+    "administrator-served": "each broker serves an administrator",
+    "assignment": "the replicas of {partition} are {is}",
+    "release": "{node} runs the {release} release",
+    "converged": "all nodes agree and all replicas are in sync",
+}
+_STEPS = {
+    "start": "Start {nodes}",
+    "shutdown": "Shut down {nodes}",
+    "backup": "Copy the log directories of {node}",
+    "heal-all": "Heal all faults",
+}
+_PROBES = {
+    "produce": "Produce to {node} directly, acks={acks}",
+    "fetch": "Fetch from {node} directly",
+    "replica-fetch": "Fetch from {node} in the name of {broker}",
+    "metadata": "Ask {node} for metadata",
+    "list-offsets": "Ask {node} for the end of {topic}-{partition}",
+    "heartbeat": "Send {node} a heartbeat in the name of {broker}",
+    "alter-isr": "Send {node} an ISR change in the name of {broker}",
+    "create-topic": "Create the topic {topic} through {node}",
+    "describe-quorum": "Ask {node} for the state of the quorum",
+    "vote": "Ask {node} for a vote in the name of {candidate}",
+    "leader-and-isr": "Send {node} LeaderAndIsr in the name of {controller}",
+    "update-metadata": "Send {node} UpdateMetadata in the name of {controller}",
+    "stop-replica": "Send {node} StopReplica in the name of {controller}",
+    "controlled-shutdown": "Ask {node} for the controlled shutdown of {broker}",
+    "metadata-heartbeat": "Send {node} a heartbeat in the name of {broker}",
+    "isr-change": "Send {node} an ISR change in the name of {broker}",
+    "replica-state-event": "Report offline replicas to {node} in the name of {broker}",
+    "delete-topic": "Delete the topic {topic} through {node}",
+    "create-partitions": "Raise {topic} to {count} partitions through {node}",
+    "list-reassignments": "Ask {node} for the reassignments",
+    "api": "Send {node} the request {api}",
+    "update-features": "Ask {node} to finalize {feature} at the level {level}",
+}
+_EPOCHS = {
+    "broker_epoch": "broker epoch",
+    "leader_epoch": "leader epoch",
+    "controller_epoch": "controller epoch",
+    "epoch": "epoch",
+    "version": "version",
+    "incarnation": "incarnation",
+    "metadata_offset": "metadata offset",
+}
+
+
+def step_in_words(step: Any, bound: Mapping[str, Any] = NOTHING) -> str:
+    """Return what a step does, as an imperative or a clause: `Wait until node-5 leads t-0`.
+
+    `bound` has the nodes and values that stand for `$name`, as far as they are known.
+    """
+    values = _values(step, bound)
+    match step.do:
+        case "inject":
+            return capitalised(fault_in_words(step.fault, values) + _when(step, bound))
+        case "heal":
+            return f"Heal `{step.fault}`"
+        case "hold":
+            name, _, moment = step.after.rpartition(".")
+            return f"Wait until {step.ms / 1000:g} s after `{name}` {_MOMENTS[moment]}"
+        case "await":
+            return f"Wait until {condition_in_words(step, bound)}"
+        case "probe":
+            return _probe(step, values)
+        case "produce":
+            count = f"{step.records} record{'s'[: step.records != 1]}"
+            through = " through {node}" if step.node else ""
+            return _filled(f"Produce {count} to {{topic}}-{{partition}}{through}, acks={{acks}}", values)
+        case "workload":
+            only = f" {names(step.only)}" if step.only else " the workload"
+            return f"{step.action.capitalize()}{only}"
+        case "roll":
+            verb = "Downgrade" if step.release == "old" else "Upgrade"
+            words = f"{verb} {{node}} to the {{release}} release" if step.release else "Restart {node}"
+            return _filled(words + (" at the level {level}" if step.level else ""), values)
+        case "bind":
+            return f"Note {names(step.node) if step.node else _value(step.value)} as `{step.as_}`"
+        case "znode":
+            return f"{step.action.capitalize()} {step.path} in ZooKeeper"
+        case _:
+            return _filled(_STEPS.get(step.do, step.do), values)
+
+
+def claim_in_words(step: Any, bound: Mapping[str, Any] = NOTHING) -> str:
+    """Return the step with the claim that it carries: `Ask node-6 for metadata: never served`."""
+    expect: Expect | None = getattr(step, "expect", None)
+    if expect is None:
+        return step_in_words(step, bound)
+    if step.do == "await":
+        within = f"within {step.within_ms / 1000:g} s"
+        condition = condition_in_words(step, bound)
+        match expect.level:
+            case Level.MUST:
+                return capitalised(f"{condition} {within}")
+            case Level.NEVER:
+                return f"Never {within}: {condition}"
+            case _:
+                return capitalised(f"{condition} {within}, or not")
+    if not isinstance(expect, ExpectOutcome):
+        return step_in_words(step, bound)
+    level = {Level.MUST: "must be", Level.NEVER: "never", Level.MAY: "may be"}[expect.level]
+    return f"{step_in_words(step, bound)}: {level} {outcome_in_words(expect.outcome)}"
+
+
+def steps_in_words(plan: Plan) -> dict[str, str]:
+    """Return the steps of a plan in words, by their names and in their order."""
+    return {plan.step_name(place): claim_in_words(step) for place, step in enumerate(plan.steps)}
+
+
+def condition_in_words(step: Any, bound: Mapping[str, Any] = NOTHING) -> str:
+    """Return the condition of a step that waits, as a clause: `node-6 is active`."""
+    values = _values(step, bound)
+    match step.condition:
+        case "broker-fenced" if step.by == "itself":
+            words = "{node} serves no client any more"
+        case "broker-fenced":
+            words = "the controllers have fenced {node}"
+        case "leader" if step.is_ == "none":
+            words = "{partition} has no leader"
+        case "leader" if step.is_ is not None:
+            words = "{is} leads {partition}"
+        case "leader" if step.is_not is not None:
+            words = "another node than {is_not} leads {partition}"
+        case "leader":
+            words = "{partition} has a leader"
+        case "isr":
+            parts = {"is": "is {is}", "has": "has {has}", "lacks": "lacks {lacks}"}
+            words = "the ISR of {partition} " + " and ".join(text for key, text in parts.items() if key in values)
+        case "active-controller" if step.is_ is not None:
+            words = "{is} is the active controller"
+        case "active-controller" if step.is_not is not None:
+            words = "another node than {is_not} is the active controller"
+        case "active-controller":
+            words = "a controller is active"
+        case "node-exited":
+            words = "the process of {node} has ended" + (" with exit code {code}" if step.code is not None else "")
+        case "workload-acks":
+            by = f" of {step.producer}" if step.producer else ""
+            words = f"{step.more} more record{'s'[: step.more != 1]}{by} " + ("are" if step.more != 1 else "is")
+            words += " acknowledged"
+        case "workload-reads":
+            by = step.consumer or (f"the group {step.group}" if step.group else "the consumers")
+            words = f"{by} read {step.more} more record{'s'[: step.more != 1]}"
+        case "metadata-from":
+            parts = {"leader": "{leader} as leader of {partition}", "has": "{has}", "lacks": "no {lacks}"}
+            named = " and ".join(text for key, text in parts.items() if key in values)
+            words = "the metadata of {node} names " + (named or "{partition}")
+        case "registered":
+            words = "the id of {node} is " + ("registered" if step.is_ else "not registered") + " in ZooKeeper"
+        case "znode":
+            there = "exists" if step.exists else "does not exist"
+            return f"{step.path} {there} in ZooKeeper" + (f" and contains {step.has}" if step.has is not None else "")
+        case "replica-offline":
+            asked = "{asked}" if step.asked else "the active controller"
+            words = f"the replica of {{partition}} on {{node}} is offline in the metadata of {asked}"
+        case "logged":
+            return f"{names(values['node'])} logs “{step.says}”"
+        case "watches":
+            kind = {"leader": " on leaders", "other": " on other data", "children": " on children"}.get(step.kind, "")
+            words = f"ZooKeeper holds {step.count} watch{'es' if step.count != 1 else ''}{kind}"
+        case "backlog":
+            words = f"the queue of {{node}} holds {_bounds(step)} requests"
+        case "checkpoint":
+            words = f"the checkpoint of {{node}} has {{partition}} at {_bounds(step)}"
+        case "log-end":
+            words = f"the log of {{partition}} on {{node}} ends at {_bounds(step)}"
+        case other:
+            words = _CONDITIONS.get(other, f"`{other}` holds")
+    return _filled(words, values)
+
+
+def fault_in_words(fault: str, parameters: Mapping[str, Any], *, past: bool = False) -> str:
+    """Return the state that a fault makes, as a clause: `node-6 is cut off from the controllers`.
+
+    `parameters` are those of a plan or of the journal, by their keys there. A fault that is not known here, or that
+    lacks a parameter, is given by its name and its nodes.
+    """
+    known = FAULTS.get(fault)
+    phrase = getattr(known, "phrase", "")
+    values = dict(parameters)
+    if known is not None:
+        fields = known.Parameters.model_fields
+        values = {key_of(key): field.default for key, field in fields.items() if not field.is_required()} | values
+    wanted = re.findall(r"{(\w+)}", phrase)
+    if not phrase or any(values.get(key) is None for key in wanted):
+        targets = values.get("nodes") or values.get("node") or values.get("from")
+        phrase, values = ("`{fault}` is in effect" + (" on {on}" if targets else "")), {"fault": fault, "on": targets}
+    if "from" in values and "nodes" in values:
+        values["from"] = _others(values["from"], values["nodes"])
+    if agreeing := re.match(r"{(\w+)} are ", phrase):
+        one = not _is_many(values[agreeing[1]])
+        phrase = phrase.replace(" are ", " is ", 1) if one else phrase
+    if past:
+        phrase = re.sub(r"\b(is|are)\b", lambda verb: {"is": "was", "are": "were"}[verb[0]], phrase, count=1)
+    return _filled(phrase, values)
+
+
+def outcome_in_words(outcome: str) -> str:
+    """Return the outcome of a request that a plan expects: `error:[74,75]` names both errors."""
+    if not outcome.startswith("error:"):
+        return outcome
+    codes = [int(code) for code in re.findall(r"-?\d+", outcome)]
+    return "answered with " + " or ".join(error_name(code) for code in codes)
+
+
+def error_name(code: int) -> str:
+    """Return Kafka's name of an error code in the way its documents write it, with the number."""
+    known = {int(each.value): each.name for each in ErrorCode}
+    return f"{known[code].upper()} ({code})" if code in known else f"error {code}"
+
+
+def names(refs: str | Sequence[str] | None) -> str:
+    """Return references to nodes as a phrase: roles are spelled out, and of many nodes only the number is given."""
+    if refs is None:
+        return "no node"
+    if not isinstance(refs, list | tuple):
+        return _name(str(refs))
+    listed = [_name(ref) for ref in refs]
+    if len(listed) > MOST_NAMES:
+        return f"{len(listed)} nodes"
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}" if listed else "no node"
+
+
+_MOMENTS = {
+    "begun": "began",
+    "injected": "was injected",
+    "proven": "was proven",
+    "healed": "was healed",
+    "ended": "ended",
+}
+
+
+def _name(ref: str) -> str:
+    role, _, partition = ref.partition(":")
+    if role == "leader" and partition:
+        return f"the leader of {partition}"
+    if role == "followers" and partition:
+        return f"the followers of {partition}"
+    return _ROLES.get(ref, ref.removeprefix("$"))
+
+
+def _value(value: str | None) -> str:
+    what, _, of = (value or "").partition(":")
+    return f"the {what.replace('-', ' ')}" + (f" of {of}" if of else "")
+
+
+def _probe(step: ProbeStep, values: Mapping[str, Any]) -> str:
+    if step.request == "reassign":  # type: ignore[attr-defined]
+        to = values.get("to")
+        return _filled("Move {partition} to {to}" if to else "Cancel the move of {partition}", values)
+    words = _filled(_PROBES.get(step.request, f"Send {step.request} to {{node}}"), values)  # type: ignore[attr-defined]
+    epochs = [
+        f"a stale {name}" if value == "stale" else f"{name} {str(value).removeprefix('$')}"
+        for key, name in _EPOCHS.items()
+        if (value := values.get(key)) is not None and value != "current"
+    ]
+    times = f", {step.repeat} times" if step.repeat > 1 else ""
+    return words + (f" at {' and '.join(epochs)}" if epochs else "") + times
+
+
+def _when(step: InjectStep, bound: Mapping[str, Any]) -> str:
+    if step.when is None:
+        return ""
+    if isinstance(step.when, LogLine):
+        where = names(step.when.node) if step.when.node else "its node"
+        return f", once {where} logs “{step.when.says}”"
+    return f", once {condition_in_words(step.when, bound)}"
+
+
+def _bounds(step: Any) -> str:
+    bounds = {"": step.is_, " or more": step.at_least, " or less": step.at_most}
+    return " and ".join(f"{bound}{word}" for word, bound in bounds.items() if bound is not None)
+
+
+def _others(nodes: Any, inside: Any) -> Any:
+    """Return the nodes that a group is separated from, without the group itself."""
+    if isinstance(nodes, str):
+        return nodes
+    own = {inside} if isinstance(inside, str) else set(inside)
+    return [node for node in nodes if node not in own] or nodes
+
+
+def _is_many(refs: Any) -> bool:
+    return refs.startswith(_MANY) if isinstance(refs, str) else len(refs) > 1 or any(map(_is_many, refs))
+
+
+def _values(step: Any, bound: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a step that are set, by their keys in the file, with bound values in place of `$name`."""
+
+    def found(value: Any) -> Any:
+        if isinstance(value, str) and value.startswith("$"):
+            return bound.get(value[1:], value)
+        return tuple(map(found, value)) if isinstance(value, tuple) else value
+
+    return {key_of(key): found(value) for key in type(step).model_fields if (value := getattr(step, key)) is not None}
+
+
+_NODE_KEYS = frozenset((*map(key_of, NODE_FIELDS), "from", "over", "on"))
+
+
+def _filled(phrase: str, values: Mapping[str, Any]) -> str:
+    def word(found: re.Match[str]) -> str:
+        key = found[1]
+        value = values.get(key)
+        if key in _NODE_KEYS:
+            return names(value)
+        if value == "both":
+            return "requests and replies"
+        return str(value).removeprefix("$")
+
+    return re.sub(r"{(\w+)}", word, phrase)
+
+
+def capitalised(clause: str) -> str:
+    """Return a clause as the begin of a text; the name of a node stays as it is."""
+    return clause[:1].upper() + clause[1:] if not re.match(r"\w+-\d", clause) else clause

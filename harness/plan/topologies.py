@@ -1,0 +1,77 @@
+"""Nodes of the usual topologies: controllers or ZooKeeper servers, brokers, and duplicates of both.
+
+Controllers have the ids 1 to 3, brokers those from 4. ZooKeeper servers count from 1, in an id space of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal
+
+from fencepost.harness.plan.model import NodeSpec
+
+CONTROLLER_IDS = (1, 2, 3)
+BROKER_IDS = (4, 5, 6)
+DUPLICATE_INDEX = 10
+"""Added to the index of a node for its duplicate's own addresses."""
+
+
+def node_name(node_id: int) -> str:
+    """Return the name of the broker or controller with this id: `node-4`."""
+    return f"node-{node_id}"
+
+
+def zookeeper_servers(count: int) -> tuple[NodeSpec, ...]:
+    """Return the servers of an ensemble."""
+    return tuple(NodeSpec(name=f"zk-{id}", id=id, index=id, roles=("zookeeper",)) for id in range(1, count + 1))
+
+
+def controllers(
+    ids: Iterable[int] = CONTROLLER_IDS, *, clock: Literal["machine", "own"] = "machine"
+) -> tuple[NodeSpec, ...]:
+    """Return controllers with these ids."""
+    return tuple(NodeSpec(name=node_name(id), id=id, index=id, roles=("controller",), clock=clock) for id in ids)
+
+
+def brokers(
+    ids: Iterable[int] = BROKER_IDS,
+    *,
+    held_back: Collection[str] = (),
+    levels: Mapping[str, str] | None = None,
+    log_dirs: int = 1,
+    disk: Literal["plain", "breakable"] = "plain",
+    clock: Literal["machine", "own"] = "machine",
+) -> tuple[NodeSpec, ...]:
+    """Return brokers with these ids.
+
+    `held_back`: the names of those that wait for a start step. `levels`: the protocol levels of brokers by name.
+    """
+    return tuple(
+        NodeSpec(
+            name=node_name(id),
+            id=id,
+            index=id,
+            roles=("broker",),
+            start="later" if node_name(id) in held_back else "now",
+            log_dirs=log_dirs,
+            disk=disk,
+            level=(levels or {}).get(node_name(id)),
+            clock=clock,
+        )
+        for id in ids
+    )
+
+
+def duplicate_of(original: NodeSpec, directory: Literal["empty", "cloned", "same"] = "empty") -> NodeSpec:
+    """Return a second process for the original's id.
+
+    It is as the original, with its own name, addresses and links, and waits for a step that starts it.
+    """
+    changed = {
+        "name": f"{original.name}b",
+        "index": DUPLICATE_INDEX + original.index,
+        "start": "later",
+        "duplicate_of": original.name,
+        "directory": directory,
+    }
+    return original.model_copy(update=changed)

@@ -1,0 +1,1 @@
+"""Read the facts of run folders, and publish them to a results store."""

@@ -1,0 +1,90 @@
+"""Publish run folders to a store: the rows of each, and a row for each folder that has none."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fencepost.harness.publishing.facts import Unpublishable, read_facts, run_id
+from fencepost.harness.publishing.folders import Aside, Found
+from fencepost.results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.store.store import Store
+from fencepost.results.store.tables import RUNS
+
+BATCH = 200
+"""Runs that are written at a time: what is committed stays if the publication is ended."""
+
+
+@dataclass
+class Publication:
+    """The results of one publication. `added` counts new runs, `known` those that were in the store already."""
+
+    added: int = 0
+    known: int = 0
+    rows: int = 0
+    aside: list[Aside] = field(default_factory=list)
+    running: tuple[Path, ...] = ()
+
+
+def publish_runs(found: Found, store: Store, progress: Callable[[int], None] = lambda done: None) -> Publication:
+    """Publish what was found. `progress` gets the number of folders that were read so far. Raise StoreError."""
+    result = Publication(aside=list(found.aside), running=found.running)
+    present = set(store.read(RUNS, ["run_id"])["run_id"].to_pylist())
+    done = 0
+    for first in range(0, len(found.runs), BATCH):
+        rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for named in found.runs[first : first + BATCH]:
+            done += 1
+            progress(done)
+            if _run_id(named.folder) in present:
+                result.known += 1
+                continue
+            try:
+                facts = read_facts(named.folder, named.campaign)
+            except Unpublishable as error:
+                result.aside.append(Aside(named.folder.path, error.reason, error.detail, error.file))
+            else:
+                for table, found_rows in facts.rows.items():
+                    rows[table] += found_rows
+                if facts.damage:
+                    result.aside.append(
+                        Aside(named.folder.path, "torn", facts.damage, named.folder.journal.name, published=True)
+                    )
+        added = store.add(rows)
+        result.added += added.get("runs", 0)
+        result.known += len(rows["runs"]) - added.get("runs", 0)
+        result.rows += sum(added.values())
+    store.add({"kept_aside": [_row(each) for each in result.aside]})
+    return result
+
+
+def _run_id(folder: RunFolder) -> str | None:
+    """Return the identity of a run; None if its manifest cannot be read, which `read_facts` explains."""
+    try:
+        return run_id(Manifest.load(folder.manifest))
+    except (OSError, ValueError, TypeError, AttributeError, FolderError):
+        return None
+
+
+def _row(aside: Aside) -> dict[str, Any]:
+    folder = aside.folder.resolve()
+    try:
+        changed = aside.folder.stat().st_mtime
+    except OSError:
+        changed = 0.0
+    whole = f"{folder} {aside.reason} {aside.file} {changed!r}"
+    return {
+        "date": datetime.fromtimestamp(changed, UTC).date(),
+        "id": hashlib.sha256(whole.encode()).hexdigest()[:16],
+        "folder": str(folder),
+        "reason": aside.reason,
+        "file": aside.file,
+        "detail": aside.detail,
+        "published": aside.published,
+        "seen_at": datetime.now(UTC),
+    }

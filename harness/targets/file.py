@@ -1,0 +1,313 @@
+"""The model of a target file: a Kafka-like server that scenarios can be run against."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, PrivateAttr, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from fencepost.faults.capabilities import Capability
+from fencepost.faults.parameters import PlanModel, unknown_key
+from fencepost.harness.errors import UsageError
+from fencepost.harness.network.layout import Node
+from fencepost.harness.plan.base import Pattern, release_range
+from fencepost.harness.plan.conditions import ActiveController, Backlog, Registered, ReplicaOffline, Watches, Znode
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.injects import InjectStep, When
+from fencepost.harness.plan.model import Plan, Timing
+from fencepost.harness.plan.probes import DescribeQuorumProbe, ProbeStep, UpdateFeaturesProbe, VoteProbe
+from fencepost.harness.plan.refs import refs
+from fencepost.harness.plan.steps import Bind, Roll, Step, ZnodeStep
+from fencepost.harness.targets.process_template import ProcessTemplate, Text
+from fencepost.harness.targets.releases import Releases, is_build, line_before, nearest, within
+
+OF_CONTROLLERS = (ActiveController, DescribeQuorumProbe, VoteProbe)
+NEEDS_ZOOKEEPER = (Registered, Znode, ZnodeStep, Watches, Backlog)
+
+
+RELEASES = ("old", "new")
+
+
+def _with_a_group(pattern: str) -> str:
+    if re.compile(pattern).groups != 1:
+        raise PydanticCustomError("upgrade", "Input should have one group for the release: 'version (\\S+)'")
+    return pattern
+
+
+COMMAND = "command"
+"""The driver that starts any program."""
+
+
+WorkloadKind = Literal["groups", "static-members", "transactions"]
+
+
+class Difference(PlanModel):
+    """A known difference of a target from a document. If it no longer shows, that is a violation, too."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Z]{2,8}-[0-9]{2,3}$")]
+    requirement: str
+    message: str
+    reason: str
+    releases: Releases | None = None
+    """The releases in which it shows, `>=3.3,<4.0`; in any other it excuses nothing. None: in all."""
+
+
+class RoleSettings(PlanModel):
+    """Configuration of nodes by role, in addition to what the harness sets (ids, listeners, directories)."""
+
+    all: dict[str, Text] = Field(default_factory=dict)
+    controller: dict[str, Text] = Field(default_factory=dict)
+    broker: dict[str, Text] = Field(default_factory=dict)
+
+
+class UpgradeRules(PlanModel):
+    """How nodes are upgraded from one release to another."""
+
+    says: Annotated[Pattern, AfterValidator(_with_a_group)]
+    """The line of a node's log that says which release it runs; the group of the pattern is the release."""
+    protocol: tuple[str, ...] = ()
+    """The configuration keys of a broker that hold the protocol version, such as `3.9`. They make the levels `old` and
+    `new` of a target that is upgraded."""
+
+    def levels(self, releases: tuple[str, str]) -> dict[str, dict[str, str]]:
+        """Return the protocol levels of two releases: their first two numbers."""
+        if not self.protocol:
+            return {}
+        versions = {name: ".".join(version.split(".")[:2]) for name, version in zip(RELEASES, releases, strict=True)}
+        return {name: dict.fromkeys(self.protocol, version) for name, version in versions.items()}
+
+
+class TargetFile(PlanModel):
+    """A target file: one shipped in `harness/targets`, of an installed package, or of a user."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
+    title: str
+    extends: str | None = None
+    """Another target, by name: all keys that this file lacks are as in its file."""
+    folder: Path = Path()
+    """The folder that relative paths and modules of this file refer to. Default: the folder of the file itself."""
+    driver: str = COMMAND
+    """The driver, which configures and starts the nodes: `module:class`, a module beside this file included, or the
+    name of an entry point in the group `fencepost.drivers`."""
+    process: ProcessTemplate | None = None
+    """How the driver `command` starts any program as a node."""
+    version: Text
+    """The default version."""
+    releases: Releases | None = None
+    """The releases that can be run, `>=3.3,<4.4`; any other version is refused. None: any version is taken."""
+    published: tuple[Text, ...] = ()
+    """All published releases among them; another one is refused, and the nearest of these are named."""
+    features: dict[Literal["idempotence"], Releases] = Field(default_factory=dict)
+    """Features of clients that only some releases serve; one that is not listed is served by all."""
+    commit: str = ""
+    """The commit that the target was built from, if the file is made by its build. `FENCEPOST_TARGET_COMMIT` overrides
+    it."""
+    dialect: Dialect
+    capabilities: frozenset[Capability]
+    capability_releases: dict[Capability, Releases] = Field(default_factory=dict)
+    """The releases that have a capability; one that is not listed is had by all."""
+    workloads: dict[WorkloadKind, Releases | None] = Field(default_factory=dict)
+    """The requests of clients beyond produce and fetch that it serves, each with the releases that have it; none: all
+    of them."""
+    clusters_per_core: Annotated[float, Field(gt=0)]
+    """Clusters of this target that one core runs side by side without missing protocol timeouts."""
+    timeout_factor: Annotated[int, Field(ge=1)] = 1
+    """Factor for all protocol timeouts, relative to the reference cluster. A JVM that shares two cores with a dozen
+    others pauses longer."""
+    timing: dict[str, tuple[str, ...]]
+    """The configuration keys that each timeout of a plan sets."""
+    settings: RoleSettings = RoleSettings()
+    levels: dict[str, dict[str, Text]] = Field(default_factory=dict)
+    """Protocol levels, the lowest first, each with the settings that make a node behave as at that level."""
+    level_releases: dict[str, Releases] = Field(default_factory=dict)
+    """The releases that have a level; one that is not listed exists in all."""
+    upgrade: UpgradeRules | None = None
+    """Its nodes can be upgraded while the cluster runs; a version such as `3.9.1..4.3.1` names both releases."""
+    restart: Literal["at once", "when unregistered"] = "at once"
+    """`when unregistered`: a broker exits if it starts while ZooKeeper still has its earlier registration."""
+    differences: tuple[Difference, ...] = ()
+    scenarios: tuple[str, ...] = ()
+    """Further scenarios for this target: `module:name` of a tuple of them, a module beside this file included."""
+    checkers: tuple[str, ...] = ()
+    """Further checkers for its runs: `module:name` of a function from a history to a finding, or of several."""
+    catalogues: tuple[Path, ...] = ()
+    """Files with the requirements that these scenarios and checkers name."""
+
+    @model_validator(mode="after")
+    def _has_a_process(self) -> Self:
+        if (self.driver == COMMAND) != (self.process is not None):
+            keys, hint = "process", f"the driver `{COMMAND}` and the key `process` need each other"
+            raise PydanticCustomError("missing_keys", "missing {keys}: {hint}", {"keys": keys, "hint": hint})
+        return self
+
+    @field_validator("timing")
+    @classmethod
+    def _has_every_timeout(cls, timing: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """Refuse a misspelt timeout, and a missing one: a timeout that no key sets is listed as `[]`."""
+        for key in timing:
+            if key not in Timing.model_fields:
+                raise unknown_key(key, Timing.model_fields)
+        if missing := [name for name in Timing.model_fields if name not in timing]:
+            keys, hint = ", ".join(missing), "name the configuration keys that set each, or []"
+            raise PydanticCustomError("missing_keys", "missing {keys}: {hint}", {"keys": keys, "hint": hint})
+        return timing
+
+    _own_folder: Path = PrivateAttr(default=Path())
+    _missing_features: frozenset[str] = PrivateAttr(default=frozenset())
+
+    def placed(self, own: Path) -> Self:
+        """Return the file as it was read from the folder `own`, with whole paths."""
+        placed = self.model_copy(update={"folder": (own / self.folder).resolve()})
+        placed._own_folder = own.resolve()
+        return placed
+
+    @property
+    def beside(self) -> tuple[Path, ...]:
+        """The folders of modules and catalogues: the file's own, which has copies of a run, and `folder`."""
+        return tuple(dict.fromkeys([self._own_folder, self.folder]))
+
+    @property
+    def catalogue_files(self) -> tuple[Path, ...]:
+        """The files of `catalogues`. Of one that does not exist it is the path where it should be."""
+        places = [[folder / each for folder in self.beside] for each in self.catalogues]
+        return tuple(next((path for path in paths if path.is_file()), paths[-1]) for paths in places)
+
+    def properties(self, node: Node, timing: Timing) -> dict[str, str]:
+        """Return the settings of this file for a node, with the timeouts of the plan."""
+        properties = dict(self.settings.all)
+        if node.is_controller:
+            properties |= self.settings.controller
+        if node.is_broker:
+            properties |= self.settings.broker
+        for name, keys in self.timing.items():
+            properties |= dict.fromkeys(keys, str(getattr(timing, name)))
+        properties |= self._level(node)
+        return properties
+
+    def at(self, version: str) -> Self:
+        """Return the file for a version: with the differences that show in it, and the levels that it has.
+
+        Of two releases, one of them is enough. Raise UsageError if two releases are named, and nodes cannot be
+        upgraded from one to the other.
+        """
+        listed = tuple(each for each in self.differences if within(version, each.releases))
+        levels = {name: each for name, each in self.levels.items() if within(version, self.level_releases.get(name))}
+        releases = release_range(version)
+        if releases:
+            if releases[0] == releases[1]:
+                raise UsageError(
+                    f"{self.name}:{version} names the release {releases[0]} twice: name the old and the new one"
+                )
+            levels |= self.upgrade_rules(version).levels(releases)
+        capabilities = frozenset(
+            each for each in self.capabilities if within(version, self.capability_releases.get(each))
+        )
+        found = self.model_copy(update={"differences": listed, "levels": levels, "capabilities": capabilities})
+        found._missing_features = frozenset(
+            name
+            for name, served_by in self.features.items()
+            if not all(within(each, served_by) for each in releases or (version,))
+        )
+        return found
+
+    @property
+    def missing_features(self) -> frozenset[str]:
+        """The features that the release for which this file was read does not serve."""
+        return self._missing_features
+
+    @property
+    def usual_upgrade(self) -> str | None:
+        """The upgrade to the target's release from that of the minor version before it; None if there is none."""
+        old = line_before(self.version, self.published) if self.upgrade is not None else None
+        return None if old is None else f"{self.name}:{old}..{self.version}"
+
+    def upgrade_rules(self, version: str) -> UpgradeRules:
+        """Return how nodes are upgraded. Raise UsageError if they cannot be."""
+        if self.upgrade is None:
+            raise UsageError(
+                f"{self.name} has one release, {self.version}, so there is no upgrade {version}; "
+                "a target file whose nodes can be upgraded has the key `upgrade`"
+            )
+        return self.upgrade
+
+    def without_workload(self, kind: WorkloadKind, version: str) -> str | None:
+        """Return why the target cannot have a workload of this kind; None if it can."""
+        if kind not in self.workloads:
+            return f"{self.name} does not list `{kind}` in `workloads`"
+        if not within(version, self.workloads[kind]):
+            return f"{self.name} {version} has no {kind}: {self.workloads[kind]}"
+        return None
+
+    def check_release(self, version: str, sources: str = "") -> None:
+        """Raise UsageError if there is no such release. `sources` says where one is looked for."""
+        if not within(version, self.releases):
+            raise UsageError(f"{self.name} has no release {version!r}: its releases are {self.releases}{sources}")
+        if self.published and version not in self.published and not is_build(version):
+            near = nearest(version, self.published)
+            known = f"{'are' if len(near) > 1 else 'is'} {' and '.join(near)}"
+            raise UsageError(f"{self.name} has no release {version!r}; the nearest known {known}{sources}")
+
+    def check_levels(self, plan: Plan) -> None:
+        """Raise UsageError if the plan names a protocol level that this target does not have."""
+        wanted = [plan.level, *(node.level for node in plan.topology.nodes)]
+        wanted += [step.level for step in plan.steps if isinstance(step, Roll) and step.level is not None]
+        for level in wanted:
+            if level is not None and level not in self.levels:
+                known = ", ".join(self.levels) or "none"
+                raise UsageError(f"{self.name} has no protocol level {level!r}; its levels: {known}")
+
+    def check_design(self, plan: Plan) -> None:
+        """Raise UsageError if the plan uses something that the design of this target does not have."""
+        if plan.topology.controller is not None and not self.dialect.has_controllers:
+            raise UsageError(
+                f"the topology names {plan.topology.controller} as first controller, but {self.name} has no controllers"
+            )
+        for kind in workload_kinds(plan):
+            if (reason := self.without_workload(kind, plan.target.partition(":")[2] or self.version)) is not None:
+                raise UsageError(f"{reason}, which the workload of the plan needs")
+        for place, step in enumerate(plan.steps):
+            self._check_part(f"the step {plan.step_name(place)}", step)
+            if isinstance(step, InjectStep) and step.when is not None:
+                self._check_part(f"`when` of the step {plan.step_name(place)}", step.when)
+        if plan.prepared_topics and self.dialect.has_controllers:
+            topics = ", ".join(sorted(plan.prepared_topics))
+            raise UsageError(f"{self.name} creates topics by request only: drop `prepared` of {topics}")
+
+    def _check_part(self, where: str, part: Step | When) -> None:
+        if not self.dialect.has_controllers and (what := _about_controllers(part)):
+            raise UsageError(f"{where} has {what}, but {self.name} has no controllers: its state is in `zookeeper`")
+        if isinstance(part, UpdateFeaturesProbe) and self.dialect is not Dialect.KRAFT:
+            raise UsageError(f"{where} finalizes a feature of KRaft, which {self.name} does not have: roll its level")
+        if not self.dialect.uses_zookeeper and isinstance(part, NEEDS_ZOOKEEPER):
+            raise UsageError(f"{where} needs ZooKeeper, but {self.name} runs without it")
+
+    def _level(self, node: Node) -> Mapping[str, str]:
+        if node.level is None:
+            return {}
+        return self.levels[node.level]
+
+
+def workload_kinds(plan: Plan) -> Iterator[WorkloadKind]:
+    """Yield the kinds of clients that the workload of a plan needs."""
+    memberships = [each for consumer in plan.workload.consumers if (each := consumer.membership) is not None]
+    if memberships:
+        yield "groups"
+    if any(each.static for each in memberships):
+        yield "static-members"
+    if any(producer.transactions for producer in plan.workload.producers):
+        yield "transactions"
+
+
+def _about_controllers(step: Step | When) -> str | None:
+    """Return the part of a step that needs a controller, as the plan has it; None if there is none."""
+    if isinstance(step, OF_CONTROLLERS):
+        return f"`{step.request if isinstance(step, ProbeStep) else step.condition}`"
+    if isinstance(step, Bind) and step.value == "controller-epoch":
+        return "`controller-epoch`"
+    if isinstance(step, ReplicaOffline) and step.asked is None:
+        return "no node in `asked`"
+    return next((f"`{ref}`" for _, ref in refs(step) if ref in ("controllers", "active-controller")), None)

@@ -1,0 +1,208 @@
+"""Which faults, pairs, roles, states, releases and backends raise the probability of a failure."""
+
+from dataclasses import dataclass
+
+from pyspark.ml.fpm import FPGrowth
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from fencepost.results.mining.association import associated, with_false_discovery_rate
+from fencepost.results.mining.identity import counted, failed
+
+STRATUM = ("test", "target")
+"""Runs are compared with runs of the same test on the same target only."""
+LEAST_FAILURES = 3
+"""The failures that a cause must have been present in."""
+DISCOVERY = 0.05
+"""The share of false causes among those that are named."""
+_PAIRED = 24
+"""The features of which pairs are looked at: those with the highest scores, and the most frequent kinds of faults."""
+MOST_INDEPENDENT = 6
+_SUPPORT = 0.02
+"""The share of failures in which a pair must be."""
+
+
+def features(runs: DataFrame, faults: DataFrame) -> DataFrame:
+    """Return the features of each run: run_id, feature.
+
+    From its faults: `fault:pause`, `fault:pause role:leader`, `fault:pause node:catching up`, `role:leader`,
+    `state:ISR of t-0 shrunk`. From the run: `release:3.9.1`, `backend:docker`, and those of its plan
+    (`workload:transactions`).
+    """
+    fault = F.concat(F.lit("fault:"), "kind")
+    role, node, state = (
+        F.concat(F.lit(f"{name}:"), column)
+        for name, column in (("role", "role"), ("node", "node_state"), ("state", "cluster_state"))
+    )
+    hit = F.array(fault, F.concat_ws(" ", fault, role), F.concat_ws(" ", fault, node), role, state)
+    own = F.array(F.concat(F.lit("release:"), "release"), F.concat(F.lit("backend:"), "backend"))
+    of_run = F.concat(own, F.coalesce("features", F.array().cast("array<string>")))
+    return (
+        faults.select("run_id", F.explode(hit).alias("feature"))
+        .union(runs.select("run_id", F.explode(of_run)))
+        .where("feature is not null")
+        .distinct()
+    )
+
+
+def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
+    """Return the features, and pairs of them, with which tests fail more often than without, best first.
+
+    Columns: causes (one or two features), rank, q_value, and those of `associated` for causes and strata of one test
+    on one target each, so that a fault is not blamed for the scenario that always has it. The q_value is over all
+    features and pairs that were tested; rows have at most 0.05.
+
+    `independent` numbers the causes that explain all others: the one with the highest z, then the best one for the runs
+    without the first, and so on, at most 6; null for the rest, which have a part or a consequence of a cause. rank has
+    the independent ones first, then all by z.
+
+    Pairs come of the frequent patterns among failed runs (FPGrowth). A pair is named if it is in fewer runs than
+    either part, and if runs with both fail more often than runs with each part alone (p_value at most 0.01), so that
+    a cause is not named again with each feature that is present by chance.
+    Sources: J. Han et al., Mining frequent patterns without candidate generation, 2000; the elimination of explained
+    runs: B. Liblit et al., Scalable statistical bug isolation, 2005.
+    """
+    judged = counted(runs).select("run_id", *STRATUM, failed().alias("failed")).where("failed is not null")
+    present = features(counted(runs), faults)
+    totals = judged.groupBy(*STRATUM).agg(F.count("*").alias("all_n"), F.sum("failed").alias("all_x"))
+    # A stratum in which all runs have one verdict says nothing; most tests are such.
+    totals = totals.where("all_x > 0 and all_x < all_n")
+    telling = judged.join(F.broadcast(totals.select(*STRATUM)), list(STRATUM))
+    with_feature = (
+        present.join(telling, "run_id")
+        .groupBy(*STRATUM, "feature")
+        .agg(F.count("*").alias("with_n"), F.sum("failed").alias("with_x"))
+    )
+    single = associated(with_feature.join(totals, list(STRATUM)), ("feature",))
+    single = single.where(F.col("failures") >= LEAST_FAILURES).cache()
+    cells = _Cells.of(single, present, telling)
+    pairs = cells.pairs().cache()
+    candidates = cells.chosen.select(F.array("bit").alias("causes")).union(pairs.select("causes"))
+    independent = cells.independent(candidates.cache())
+    tested = single.withColumn("causes", F.array("feature")).drop("feature").unionByName(cells.named(pairs))
+    named = with_false_discovery_rate(tested).where(F.col("q_value") <= DISCOVERY)
+    if independent:
+        numbered = [(number, bits) for number, bits in enumerate(independent, 1)]
+        of_bits = judged.sparkSession.createDataFrame(numbered, "independent int, causes array<int>")
+        named = named.join(F.broadcast(cells.named(of_bits)), "causes", "left")
+    else:
+        named = named.withColumn("independent", F.lit(None).cast("int"))
+    order = Window.partitionBy(F.lit(0)).orderBy(F.asc_nulls_last("independent"), F.desc("z"), "causes")
+    return named.withColumn("rank", F.row_number().over(order)).orderBy("rank")
+
+
+def attribution_by_test(runs: DataFrame, faults: DataFrame) -> DataFrame:
+    """Return the features with which each test fails more often: test, target, feature, q_value and `associated`'s.
+
+    The p_value is Fisher's, the q_value over the features of the test; rows have at most 0.05.
+    """
+    judged = counted(runs).select("run_id", *STRATUM, failed().alias("failed")).where("failed is not null")
+    totals = judged.groupBy(*STRATUM).agg(F.count("*").alias("all_n"), F.sum("failed").alias("all_x"))
+    totals = totals.where("all_x > 0 and all_x < all_n")
+    with_feature = (
+        features(counted(runs), faults)
+        .join(judged.join(F.broadcast(totals.select(*STRATUM)), list(STRATUM)), "run_id")
+        .groupBy(*STRATUM, "feature")
+        .agg(F.count("*").alias("with_n"), F.sum("failed").alias("with_x"))
+    )
+    found = associated(with_feature.join(totals, list(STRATUM)), (*STRATUM, "feature"))
+    tested = found.where(F.col("failures") >= LEAST_FAILURES)
+    return with_false_discovery_rate(tested, STRATUM).where(F.col("q_value") <= DISCOVERY)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The runs of each stratum that have the same ones of the best features, counted.
+
+    - chosen: feature, bit (from 1 for the best one).
+    - counts: test, target, bits (sorted), mask (the same, as a number), n, x (runs, and failures).
+    """
+
+    chosen: DataFrame
+    counts: DataFrame
+
+    @classmethod
+    def of(cls, single: DataFrame, present: DataFrame, judged: DataFrame) -> "_Cells":
+        # A fault that only matters beside another one may be as rare in failures as elsewhere: so all kinds are paired.
+        alone = F.col("p_value") < 0.05
+        kind = F.col("feature").rlike("^fault:[^ ]+$")
+        best = Window.partitionBy(F.lit(0)).orderBy(
+            F.desc(alone), F.desc(F.when(alone, F.col("z"))), F.desc("failures")
+        )
+        chosen = single.where(alone | kind).select("feature", F.row_number().over(best).alias("bit"))
+        chosen = chosen.where(F.col("bit") <= _PAIRED).cache()
+        bits = (
+            present.join(F.broadcast(chosen), "feature")
+            .groupBy("run_id")
+            .agg(F.collect_list("bit").alias("bits"), F.sum(F.expr("shiftleft(1L, bit)")).alias("mask"))
+        )
+        counts = (
+            judged.join(bits, "run_id", "left")
+            .withColumn("bits", F.array_sort(F.coalesce("bits", F.array().cast("array<int>"))))
+            .withColumn("mask", F.coalesce("mask", F.lit(0)))
+            .groupBy(*STRATUM, "bits", "mask")
+            .agg(F.count("*").alias("n"), F.sum("failed").alias("x"))
+        )
+        return cls(chosen, counts.cache())
+
+    def named(self, frame: DataFrame) -> DataFrame:
+        """Replace the column of bits, `causes`, by the names of the features."""
+        names = F.broadcast(self.chosen)
+        exploded = frame.withColumn("bit", F.explode("causes")).join(names, "bit")
+        named = exploded.groupBy(F.col("causes").alias("key")).agg(
+            F.sort_array(F.collect_list("feature")).alias("named")
+        )
+        return (
+            frame.join(named, F.col("causes") == F.col("key")).withColumn("causes", F.col("named")).drop("key", "named")
+        )
+
+    def pairs(self) -> DataFrame:
+        """Return the pairs that explain more than their parts, as `associated` has them; `causes` has their bits."""
+        baskets = self.counts.where("x > 0 and size(bits) > 1").select("bits", F.explode(F.sequence(F.lit(1), "x")))
+        patterns = FPGrowth(itemsCol="bits", minSupport=_SUPPORT).fit(baskets).freqItemsets.where("size(items) = 2")
+        first, second = (F.array_contains("bits", F.col("causes")[index]) for index in (0, 1))
+        # Three comparisons of a pair: with all other runs, and with the runs that have one of its parts.
+        universes = F.array(
+            F.struct(F.lit("all").alias("among"), F.lit(True).alias("there")),
+            F.struct(F.lit("first").alias("among"), first.alias("there")),
+            F.struct(F.lit("second").alias("among"), second.alias("there")),
+        )
+        crossed = self.counts.crossJoin(F.broadcast(patterns.select(F.array_sort("items").alias("causes"))))
+        compared = crossed.withColumn("universe", F.explode(universes)).where("universe.there")
+        scored = associated(_counts(compared, "causes", "universe.among"), ("causes", "among"))
+        beyond = scored.where("among != 'all' and p_value <= 0.01").groupBy("causes").agg(F.count("*").alias("parts"))
+        kept = scored.where("among = 'all'").join(beyond.where("parts = 2"), "causes")
+        return kept.where(F.col("failures") >= LEAST_FAILURES).drop("among", "parts")
+
+    def independent(self, candidates: DataFrame) -> list[list[int]]:
+        """Return the bits of the best candidate, then of the best one for the runs without the first, and so on."""
+        found: list[list[int]] = []
+        number = candidates.count()
+        while len(found) < MOST_INDEPENDENT:
+            rest = self.counts
+            for bits in found:
+                mask = sum(1 << bit for bit in bits)
+                rest = rest.where(F.col("mask").bitwiseAND(mask) != mask)
+            crossed = rest.crossJoin(F.broadcast(candidates))
+            scored = associated(_counts(crossed, "causes"), ("causes",))
+            sure = F.col("p_value") * number <= DISCOVERY
+            discovered = scored.where(sure & (F.col("failures") >= LEAST_FAILURES))
+            best = discovered.orderBy(F.desc("z"), "causes").select("causes").first()
+            if best is None:
+                break
+            found.append(best["causes"])
+        return found
+
+
+def _counts(crossed: DataFrame, *keys: str) -> DataFrame:
+    """Return the counts that `associated` takes, of cells beside candidates."""
+    wanted = F.aggregate("causes", F.lit(0).cast("long"), lambda sum_, bit: sum_ + F.pow(F.lit(2.0), bit).cast("long"))
+    crossed = crossed.withColumn("wanted", wanted)
+    crossed = crossed.withColumn("both", F.col("mask").bitwiseAND(F.col("wanted")) == F.col("wanted"))
+    both = F.col("both")
+    return crossed.groupBy(*STRATUM, *keys).agg(
+        F.sum(F.when(both, F.col("n")).otherwise(0)).alias("with_n"),
+        F.sum(F.when(both, F.col("x")).otherwise(0)).alias("with_x"),
+        F.sum("n").alias("all_n"),
+        F.sum("x").alias("all_x"),
+    )

@@ -1,0 +1,206 @@
+"""Which tests are flaky, which are broken, and with how much certainty."""
+
+import math
+from itertools import product
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from fencepost.results.mining.formulas import entropy, wilson
+from fencepost.results.mining.identity import HALTS, TARGET, TEST, build_of, counted, failed
+
+SURE = 0.9
+"""The posterior probability from which a test is called healthy, flaky or broken; below it is `unsure`."""
+_HEALTHY = (0.0003, 0.001, 0.003)
+_FLAKY = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_BROKEN = (0.002, 0.01, 0.03, 0.1, 0.3, 0.6, 0.95)
+"""The grid: failure rates of healthy and of flaky tests, and shares of builds on which a test is broken."""
+_SUMS = ("unstable_plans", "failed_again", "passed_again")
+_GRID = [
+    (pi, p, math.log((0.7 / len(_HEALTHY) if p in _HEALTHY else 0.3 / len(_FLAKY)) / len(_BROKEN)))
+    for pi, p in product(_BROKEN, _HEALTHY + _FLAKY)
+]
+
+
+def flakiness(runs: DataFrame) -> DataFrame:
+    """Return the scores of each test. Runs of healthy tests with a rate below 1 % of failures count as healthy.
+
+    Columns beside test, target, backend:
+
+    - runs, passes, violations, infrastructure, inconclusive: counts of verdicts. Only passes and violations count in
+      the scores; the others have their trends in `halts`.
+    - failure_rate, rate_low, rate_high: violations / (passes + violations), with Wilson's 95 % interval.
+    - flip_rate: neighbours in time with different verdicts / pairs of neighbours.
+    - entropy: H = -p log2 p - (1-p) log2 (1-p) on each build, weighted by its runs; 0 if each build passed or failed
+      as a whole.
+    - same_plan, other_plan: the probability that two runs on one build differ, of one plan (nondeterminism) and of
+      two plans (what chaos finds): sum of x (n-x) / sum of n (n-1) / 2 for x failures of n runs. Null without pairs.
+    - unstable_plans: plans that both passed and failed on one build; passed_run and failed_run are runs of such a plan.
+    - plan_decides: the probability that the plan decides the verdict: 1 / (1 + c), where c is the probability that
+      repeated plans agree as they did if it does not. 0 if a plan is unstable, 0.5 if no plan was repeated, null if
+      all verdicts are equal.
+    - healthy, flaky, broken: the posterior of the present state; `state` is the one that reaches 0.9, else `unsure`.
+      In place of `flaky` it is `by plan` if plan_decides reaches 0.9.
+
+    The posterior integrates over a grid of the share pi of builds on which the test is broken, and of the rate p at
+    which it fails elsewhere. A build with x failures of n runs has the likelihood
+    pi [x = n] + (1 - pi) p^x (1-p)^(n-x). Broken: the newest build is one of the first kind. Flaky: it is not, and
+    p >= 1 %.
+    Sources: flip rate and entropy: E. Kowalczyk et al., Modeling and ranking flaky tests at Apple, 2020; the mixture:
+    M. Machalica et al., Probabilistic flakiness, Meta, 2020.
+    """
+    order = Window.partitionBy(*TEST).orderBy("started_at", "run_id")
+    earlier = order.rowsBetween(Window.unboundedPreceding, -1)
+    narrow = counted(runs).select(
+        *TEST,
+        "run_id",
+        "started_at",
+        F.coalesce(build_of(TARGET), F.lit("")).alias("build"),
+        F.coalesce("plan_hash", F.lit("")).alias("plan_hash"),
+        "verdict",
+        failed().alias("failed"),
+    )
+    paired = narrow.withColumn("flip", F.col("failed") != F.last("failed", ignorenulls=True).over(earlier))
+    plans = paired.groupBy(*TEST, "build", "plan_hash").agg(
+        F.count("failed").alias("n"),
+        F.coalesce(F.sum("failed"), F.lit(0)).alias("x"),
+        F.count("flip").alias("pairs"),
+        F.count(F.when(F.col("flip"), 1)).alias("flips"),
+        *(F.count(F.when(F.col("verdict") == name, 1)).alias(name) for name in HALTS),
+        F.max("started_at").alias("last_at"),
+        F.max(F.when(F.col("failed") == 0, F.col("run_id"))).alias("passed_run"),
+        F.max(F.when(F.col("failed") == 1, F.col("run_id"))).alias("failed_run"),
+    )
+    n, x = F.col("n"), F.col("x")
+    unstable = (x > 0) & (x < n)
+    example = F.when(unstable, F.struct("last_at", "passed_run", "failed_run"))
+    on_builds = plans.groupBy(*TEST, "build").agg(
+        *(F.sum(name).alias(name) for name in ("n", "x", "pairs", "flips", *HALTS)),
+        F.sum(n * (n - 1) / 2).alias("same_pairs"),
+        F.sum(x * (n - x)).alias("same_differ"),
+        F.count(F.when(unstable, 1)).alias("unstable_plans"),
+        F.sum(F.when((x == n) & (n > 0), n - 1).otherwise(0)).alias("failed_again"),
+        F.sum(F.when((x == 0) & (n > 0), n - 1).otherwise(0)).alias("passed_again"),
+        F.max(example).alias("example"),
+        F.max(F.when(n > 0, F.col("last_at"))).alias("last_at"),
+    )
+    on_builds = on_builds.withColumn("all_failed", (x == n) & (n > 0))
+    partly = F.when(~F.col("all_failed"), 1)
+    tests = on_builds.groupBy(*TEST).agg(
+        *(F.sum(name).alias(name) for name in ("pairs", "flips", *HALTS, *_SUMS)),
+        F.sum("same_pairs").alias("same_pairs"),
+        F.sum("same_differ").alias("same_differ"),
+        F.sum(n * (n - 1) / 2 - F.col("same_pairs")).alias("other_pairs"),
+        F.sum(x * (n - x) - F.col("same_differ")).alias("other_differ"),
+        F.max("example").alias("example"),
+        F.sum(F.when(n > 0, n * entropy(x / n))).alias("entropy"),
+        F.sum(partly * x).alias("partly_x"),
+        F.sum(partly * (n - x)).alias("partly_passed"),
+        F.count(F.when(n > x, 1)).alias("partly"),
+        F.collect_list(F.when(F.col("all_failed"), n.cast("double"))).alias("all_failed"),
+        F.max_by("all_failed", "last_at").alias("newest_failed"),
+        F.max_by(n.cast("double"), "last_at").alias("newest_n"),
+        # Last, because they take the names of columns that are summed above.
+        F.sum("n").alias("n"),
+        F.sum("x").alias("x"),
+    )
+    low, high = wilson(x, n)
+    by_chance = F.exp(F.col("failed_again") * F.log(x / n) + F.col("passed_again") * F.log(1 - x / n))
+    decides = F.when(unstable, F.when(F.col("unstable_plans") > 0, 0.0).otherwise(1 / (1 + by_chance)))
+    healthy, flaky, broken = F.col("healthy"), F.col("flaky"), F.col("broken")
+    return _with_posterior(tests).select(
+        *TEST,
+        (n + F.col("infrastructure") + F.col("inconclusive")).alias("runs"),
+        (n - x).alias("passes"),
+        x.alias("violations"),
+        *HALTS,
+        _rate(x, n).alias("failure_rate"),
+        low.alias("rate_low"),
+        high.alias("rate_high"),
+        _rate(F.col("flips"), F.col("pairs")).alias("flip_rate"),
+        _rate(F.col("entropy"), n).alias("entropy"),
+        _rate(F.col("same_differ"), F.col("same_pairs")).alias("same_plan"),
+        _rate(F.col("other_differ"), F.col("other_pairs")).alias("other_plan"),
+        "unstable_plans",
+        decides.alias("plan_decides"),
+        "example.passed_run",
+        "example.failed_run",
+        "healthy",
+        "flaky",
+        "broken",
+        F.when(healthy >= SURE, "healthy")
+        .when((flaky >= SURE) & (F.coalesce(decides, F.lit(0.0)) >= SURE), "by plan")
+        .when(flaky >= SURE, "flaky")
+        .when(broken >= SURE, "broken")
+        .otherwise("unsure")
+        .alias("state"),
+    )
+
+
+def _rate(part: Column, whole: Column) -> Column:
+    return F.when(whole > 0, part / whole)
+
+
+def _with_posterior(tests: DataFrame) -> DataFrame:
+    """Add the columns healthy, flaky and broken, which add up to 1."""
+    grid = F.array(
+        *(F.struct(F.lit(pi).alias("pi"), F.lit(p).alias("p"), F.lit(prior).alias("prior")) for pi, p, prior in _GRID)
+    )
+
+    def log_weight(at: Column) -> Column:
+        """Return the log of prior times likelihood at one point of the grid."""
+        whole = F.aggregate(
+            "all_failed",
+            F.lit(0.0),
+            lambda sum_, n: sum_ + F.log(at["pi"] + (1 - at["pi"]) * F.pow(at["p"], n)),
+        )
+        partly = F.col("partly_x") * F.log(at["p"]) + F.col("partly_passed") * F.log(1 - at["p"])
+        return at["prior"] + partly + F.col("partly") * F.log(1 - at["pi"]) + whole
+
+    def share(at: Column, log: Column) -> Column:
+        """Return the weights of the three states at one point of the grid."""
+        weight = F.exp(log - F.col("top"))
+        by_chance = (1 - at["pi"]) * F.pow(at["p"], F.col("newest_n"))
+        broken = F.when(F.col("newest_failed"), at["pi"] / (at["pi"] + by_chance)).otherwise(0.0)
+        return F.struct(
+            (weight * broken).alias("broken"),
+            F.when(at["p"] >= _FLAKY[0], weight * (1 - broken)).otherwise(0.0).alias("flaky"),
+            F.when(at["p"] < _FLAKY[0], weight * (1 - broken)).otherwise(0.0).alias("healthy"),
+        )
+
+    zero = F.struct(*(F.lit(0.0).alias(name) for name in ("broken", "flaky", "healthy")))
+
+    def add(sum_: Column, each: Column) -> Column:
+        return F.struct(*((sum_[name] + each[name]).alias(name) for name in ("broken", "flaky", "healthy")))
+
+    tests = tests.na.fill(0, ["partly_x", "partly_passed"]).na.fill(False, ["newest_failed"])
+    weighed = tests.withColumn("grid", grid).withColumn("logs", F.transform("grid", log_weight))
+    weighed = weighed.withColumn("top", F.array_max("logs"))
+    sums = weighed.withColumn("sums", F.aggregate(F.zip_with("grid", "logs", share), zero, add))
+    total = F.col("sums.broken") + F.col("sums.flaky") + F.col("sums.healthy")
+    return sums.withColumns({name: F.col(f"sums.{name}") / total for name in ("broken", "flaky", "healthy")})
+
+
+def halts(runs: DataFrame, *, days: int = 7) -> DataFrame:
+    """Return how many runs of each test ended without proof, over periods of some days.
+
+    Columns beside test, target, backend: period (its first day), runs, and for `infrastructure` and `inconclusive` the
+    count, the rate and the ends of Wilson's 95 % interval: infrastructure, infrastructure_rate, infrastructure_low,
+    infrastructure_high and so on.
+    """
+    day = F.datediff(F.to_date("started_at"), F.lit("1970-01-05").cast("date"))
+    period = F.date_add(F.lit("1970-01-05").cast("date"), (F.floor(day / days) * days).cast("int"))
+    counts = (
+        counted(runs)
+        .groupBy(*TEST, period.alias("period"))
+        .agg(
+            F.count("*").alias("runs"),
+            *(F.count(F.when(F.col("verdict") == name, 1)).alias(name) for name in HALTS),
+        )
+    )
+    for name in HALTS:
+        low, high = wilson(F.col(name), F.col("runs"))
+        counts = counts.withColumns(
+            {f"{name}_rate": F.col(name) / F.col("runs"), f"{name}_low": low, f"{name}_high": high}
+        )
+    return counts

@@ -1,0 +1,49 @@
+"""The columns that the jobs share: tests, builds, and the runs that are counted."""
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+TEST = ("test", "target", "backend")
+"""The columns that identify a test: containers are slower than processes, so the backend belongs to it."""
+HALTS = ("infrastructure", "inconclusive")
+"""The verdicts that prove nothing about the rules."""
+TARGET, HARNESS = "target", "harness"
+"""Sorts of builds: of the target, and of fencepost itself."""
+
+
+def counted(runs: DataFrame) -> DataFrame:
+    """Return the runs that scores count: not those with a planted defect, and those in which no node started."""
+    return runs.where(F.col("left_out").isNull())
+
+
+def failed() -> Column:
+    """Return 1 for a violation, 0 for a pass, and null for a verdict that proves nothing."""
+    return F.when(F.col("verdict") == "violation", 1).when(F.col("verdict") == "pass", 0)
+
+
+def build_of(sort: str) -> Column:
+    """Return the build of one sort; null where it is not known.
+
+    A build of the target is the digest of its programs, else its commit, else its release.
+    """
+    return F.col("commit") if sort == HARNESS else F.coalesce("build", "target_commit", "release")
+
+
+def builds(runs: DataFrame, sort: str) -> DataFrame:
+    """Return the builds of each target in the order in which they first ran.
+
+    Columns: target, build, build_number (from 1), first_run_at, release, commit (of the sort; null if not known).
+    """
+    commit = F.col("commit") if sort == HARNESS else F.col("target_commit")
+    first = (
+        runs.withColumn("build", build_of(sort))
+        .where("build is not null")
+        .groupBy("target", "build")
+        .agg(
+            F.min("started_at").alias("first_run_at"), F.min("release").alias("release"), F.min(commit).alias("commit")
+        )
+    )
+    order = Window.partitionBy("target").orderBy("first_run_at", "build")
+    return first.select(
+        "target", "build", F.row_number().over(order).alias("build_number"), "first_run_at", "release", "commit"
+    )

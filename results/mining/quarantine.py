@@ -1,0 +1,38 @@
+"""Which tests to put into quarantine: those whose failures say nothing new about the target."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from fencepost.results.mining.change_points import change_points
+from fencepost.results.mining.flakiness import flakiness
+from fencepost.results.mining.identity import TARGET, TEST
+
+LEAST_FLAKY = 0.95
+MOST_BROKEN = 0.01
+"""The posterior probabilities from which and up to which a test may be proposed."""
+
+
+SUSPECTED = 0.1
+"""The prior probability of a change: a regression is suspected long before it is certain."""
+
+
+def proposals(runs: DataFrame) -> DataFrame:
+    """Return the tests to propose.
+
+    A test is proposed if it is flaky with 95 %, broken with less than 1 %, nondeterminism is proven (one plan both
+    passed and failed on one build), and its newest change of the target, if one is as much as suspected, is not
+    for the worse: a test that began to fail at a build is a regression, and a failure that the plan decides is a find
+    of chaos. Columns: test, target, backend,
+    failure_rate, rate_low, rate_high, passed_run, failed_run.
+    """
+    changes = change_points(runs, TARGET, prior=SUSPECTED)
+    newest = changes.groupBy(*TEST).agg(F.max_by("direction", "build_number").alias("direction"))
+    sure = (F.col("flaky") >= LEAST_FLAKY) & (F.col("broken") <= MOST_BROKEN) & (F.col("state") == "flaky")
+    return (
+        flakiness(runs)
+        .where(sure & (F.col("unstable_plans") > 0))
+        .join(newest, list(TEST), "left")
+        .where("direction is null or direction = 'better'")
+        .select(*TEST, "failure_rate", "rate_low", "rate_high", "passed_run", "failed_run")
+        .orderBy(F.desc("failure_rate"), *TEST)
+    )

@@ -1,0 +1,86 @@
+"""Failures of one kind: their number, since when, in which state of the cluster, and the plan that shows them."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from fencepost.results.mining.identity import TARGET, TEST, build_of, counted
+
+NEW = timedelta(days=7)
+"""A signature is new if it was first seen within this time."""
+MOST = 5
+"""The tests and faults that a row names."""
+QUIET = "no fault"
+"""The state of a failure before the first fault of its run."""
+
+
+def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: datetime) -> DataFrame:
+    """Return the violations by broken rule, masked message and state of the cluster, the most frequent first.
+
+    Columns: signature, masking, rule, check, state, masked, message (of the newest), failures (runs), tests (up to 5,
+    the most frequent first), test_count, targets, faults (kinds of the fault before it, up to 5), first_seen_at,
+    last_seen_at, first_build, last_build, new (first seen in the week before `now`), last_run, and of the shortest plan
+    that can be replayed plan_hash, plan_steps and plan_run.
+
+    `state` is that of the cluster when the last fault before the failure was ordered, `no fault` without one, null if
+    it was not recorded. The store masks messages when it is published, with a versioned list of patterns in place of
+    templates that depend on the order of the messages: so a signature never changes, and months can be compared.
+    Source: failure signatures of Chromium's LUCI (masked reasons, hashed).
+    """
+    known = counted(runs).select("run_id", "plan_hash", "plan_steps", build_of(TARGET).alias("known_build"))
+    shown = findings.where("finding = 'violation' and part_of is null").select(
+        *TEST,
+        "run_id",
+        "started_at",
+        *("signature", "masking", "rule", "check", "masked", "message"),
+        F.coalesce("at_s", F.lit(float("inf"))).alias("at_s"),
+    )
+    # A run that has a signature twice is one failure, at its first time.
+    first = shown.groupBy("run_id", "signature", "masking").agg(
+        F.min_by(F.struct(*TEST, "started_at", "rule", "check", "masked", "message"), "at_s").alias("of"),
+        F.min("at_s").alias("at_s"),
+    )
+    failures = first.select("run_id", "signature", "masking", "at_s", "of.*").join(known, "run_id")
+    ordered = faults.select("run_id", "ordered_s", "kind", F.col("cluster_state").alias("cluster"))
+    before = failures.select("run_id", "signature", "masking", "at_s").join(ordered, "run_id")
+    before = (
+        before.where("ordered_s <= at_s")
+        .groupBy("run_id", "signature", "masking")
+        .agg(F.max_by(F.struct("kind", "cluster"), "ordered_s").alias("last"))
+    )
+    placed = failures.join(before, ["run_id", "signature", "masking"], "left")
+    state = F.when(F.col("last").isNull(), QUIET).otherwise(F.col("last.cluster"))
+    key = ("signature", "masking", "rule", "check", "state", "masked")
+    placed = placed.withColumn("state", state)
+    plan = F.struct("plan_steps", "started_at", "run_id")
+    rows = placed.groupBy(*key).agg(
+        F.max_by("message", "started_at").alias("message"),
+        F.count("*").alias("failures"),
+        F.count_distinct(*TEST).alias("test_count"),
+        F.array_sort(F.collect_set("target")).alias("targets"),
+        F.min("started_at").alias("first_seen_at"),
+        F.max("started_at").alias("last_seen_at"),
+        F.min_by("known_build", "started_at").alias("first_build"),
+        F.max_by("known_build", "started_at").alias("last_build"),
+        (F.min("started_at") >= F.lit(now - NEW)).alias("new"),
+        F.max_by("run_id", "started_at").alias("last_run"),
+        F.min_by(
+            F.struct("plan_hash", "plan_steps", F.col("run_id").alias("plan_run")),
+            F.when(F.col("plan_hash").isNotNull() & F.col("plan_steps").isNotNull(), plan),
+        ).alias("plan"),
+    )
+    for column, name in (("test", "tests"), ("last.kind", "faults")):
+        commonest = _commonest(placed, key, column, name)
+        same = [rows[each].eqNullSafe(commonest[each]) for each in key]
+        rows = rows.join(commonest, same, "left").select(*(rows[each] for each in rows.columns), name)
+    return rows.select("*", "plan.*").drop("plan").orderBy(F.desc("failures"), *key)
+
+
+def _commonest(rows: DataFrame, key: Sequence[str], column: str, name: str) -> DataFrame:
+    """Return the most frequent values of a column for each key, at most `MOST`."""
+    counts = rows.where(F.col(column).isNotNull()).groupBy(*key, F.col(column).alias("value"))
+    ranked = counts.agg((-F.count("*")).alias("less")).groupBy(*key)
+    values = F.transform(F.array_sort(F.collect_list(F.struct("less", "value"))), lambda each: each["value"])
+    return ranked.agg(F.slice(values, 1, MOST).alias(name))

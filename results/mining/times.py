@@ -1,0 +1,105 @@
+"""Phases, reactions of the cluster and latencies, by build, with the runs that stand out."""
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from fencepost.results.mining.identity import TARGET, TEST, build_of, counted
+
+OUTLIERS = 5
+"""The runs that stand out, named for each timing of a test at most."""
+_BUCKETS = 4
+"""The buckets of a histogram for each doubling, as in the table `latencies`."""
+
+
+def times(timings: DataFrame, runs: DataFrame) -> DataFrame:
+    """Return the durations of each timing by target, backend and build.
+
+    Columns: target, backend, build, timing, fault_kind, times, unseen (those without an end), median_s, p95_s,
+    longest_s, longest_run. Quantiles are within 19 % of their value: durations are counted in four buckets for each
+    doubling, so that days are merged by adding counts.
+    """
+    known = counted(runs).select("run_id", build_of(TARGET).alias("known_build"))
+    key = ("target", "backend", "build", "timing", "fault_kind")
+    rows = timings.select(*key[:2], "timing", "fault_kind", "run_id", "seconds").join(known, "run_id")
+    rows = rows.withColumnRenamed("known_build", "build")
+    # Null, as `greatest` is not, for a timing without an end.
+    measured = F.when(F.col("seconds").isNotNull(), F.greatest("seconds", F.lit(1e-6)))
+    bucket = F.floor(_BUCKETS * F.log2(measured * 1e6)).cast("int")
+    buckets = rows.groupBy(*key, bucket.alias("bucket")).agg(
+        F.count("*").alias("operations"), F.max(F.struct("seconds", "run_id")).alias("longest")
+    )
+    ends = buckets.groupBy(*key).agg(
+        F.coalesce(F.sum(F.when(F.col("bucket").isNull(), F.col("operations"))), F.lit(0)).alias("unseen"),
+        F.max("longest").alias("longest"),
+    )
+    quantiles = _quantiles(buckets.where("bucket is not null"), key, {"median_s": 0.5, "p95_s": 0.95})
+    same = [quantiles[each].eqNullSafe(ends[each]) for each in key]
+    return quantiles.join(ends, same).select(
+        *(quantiles[each] for each in key),
+        F.col("operations").alias("times"),
+        "unseen",
+        "median_s",
+        "p95_s",
+        F.col("longest.seconds").alias("longest_s"),
+        F.col("longest.run_id").alias("longest_run"),
+    )
+
+
+def latencies(histograms: DataFrame, runs: DataFrame) -> DataFrame:
+    """Return the latencies of operations by target, backend and build, while faults are at work and otherwise.
+
+    Columns: target, backend, build, operation, outcome, during, operations, mean_s, p50_s, p99_s.
+    """
+    known = counted(runs).select("run_id", build_of(TARGET).alias("known_build"))
+    key = ("target", "backend", "build", "operation", "outcome", "during")
+    rows = histograms.drop("build").join(known, "run_id").withColumnRenamed("known_build", "build")
+    buckets = rows.groupBy(*key, "bucket").agg(
+        F.sum("operations").alias("operations"), F.sum("seconds").alias("seconds")
+    )
+    means = buckets.groupBy(*key).agg((F.sum("seconds") / F.sum("operations")).alias("mean_s"))
+    quantiles = _quantiles(buckets, key, {"p50_s": 0.5, "p99_s": 0.99})
+    same = [quantiles[each].eqNullSafe(means[each]) for each in key]
+    return quantiles.join(means, same).select(
+        *(quantiles[each] for each in key), "operations", "mean_s", "p50_s", "p99_s"
+    )
+
+
+def outliers(timings: DataFrame, runs: DataFrame) -> DataFrame:
+    """Return the timings that stand out among those of their test, at most five for each, the longest first.
+
+    Columns beside test, target, backend: timing, fault_kind, run_id, seconds, usual_s (the median), times_usual.
+    One stands out above Q3 + 3 (Q3 - Q1) of the logarithms, among 8 or more.
+    Source: J. Tukey, Exploratory data analysis, 1977 (far out values).
+    """
+    key = (*TEST, "timing", "fault_kind")
+    rows = (
+        timings.select(*key, "run_id", "seconds")
+        .where("seconds > 0")
+        .join(counted(runs).select("run_id"), "run_id", "left_semi")
+    )
+    rows = rows.withColumn("fault_kind", F.coalesce("fault_kind", F.lit("")))
+    fences = rows.groupBy(*key).agg(
+        F.percentile_approx(F.log("seconds"), [0.25, 0.5, 0.75], 1000).alias("q"), F.count("*").alias("times")
+    )
+    fences = fences.where("times >= 8").withColumn("fence", F.col("q")[2] + 3 * (F.col("q")[2] - F.col("q")[0]))
+    far = rows.join(fences, list(key)).where(F.log("seconds") > F.col("fence"))
+    order = Window.partitionBy(*key).orderBy(F.desc("seconds"), "run_id")
+    usual = F.exp(F.col("q")[1])
+    return (
+        far.withColumn("place", F.row_number().over(order))
+        .where(F.col("place") <= OUTLIERS)
+        .select(*key, "run_id", "seconds", usual.alias("usual_s"), (F.col("seconds") / usual).alias("times_usual"))
+    )
+
+
+def _quantiles(buckets: DataFrame, key: tuple[str, ...], wanted: dict[str, float]) -> DataFrame:
+    """Return the quantiles in seconds, each as the middle of its bucket (on the logarithmic scale)."""
+    family = Window.partitionBy(*key)
+    cumulated = buckets.withColumns(
+        {"up_to": F.sum("operations").over(family.orderBy("bucket")), "all": F.sum("operations").over(family)}
+    )
+    middle = F.pow(F.lit(2.0), (F.col("bucket") + 0.5) / _BUCKETS) / 1e6
+    return cumulated.groupBy(*key).agg(
+        F.max("all").alias("operations"),
+        *(F.min(F.when(F.col("up_to") >= q * F.col("all"), middle)).alias(name) for name, q in wanted.items()),
+    )

@@ -1,0 +1,108 @@
+"""Clusters of the scenarios: their nodes, the roles of their brokers, their topics and timeouts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
+
+from fencepost.harness.plan import timing, topologies
+from fencepost.harness.plan.model import NodeSpec, Timing, TopicSpec, Topology
+from fencepost.harness.plan.topologies import BROKER_IDS, CONTROLLER_IDS, node_name
+from fencepost.suites.scenario import Scenario
+from fencepost.suites.target_facts import TargetFacts
+
+
+def node_id(name: str) -> int:
+    return int(name.removeprefix("node-"))
+
+
+def replica_roles(scenario: Scenario, seed: int) -> list[str]:
+    """Return the three brokers in the order of the topic's replicas, the leader first.
+
+    This order is all that the seed decides. Unless a topology says otherwise, the last broker is the controller in
+    ZooKeeper mode.
+    """
+    brokers = [node_name(broker) for broker in BROKER_IDS]
+    random.Random(f"{seed}/{scenario.slug}").shuffle(brokers)
+    return brokers
+
+
+def scaled_timing(target: TargetFacts, *, session_ms: int | None = None, **times: int) -> Timing:
+    """Return the timeouts of a scenario; `times` are those that it chooses, before the target's factor applies."""
+    return timing.scaled_timing(
+        target.timeout_factor, leader_driven=target.leader_driven, session_ms=session_ms, **times
+    )
+
+
+def topic(replicas: Sequence[str], *, name: str = "t", min_isr: int = 2) -> TopicSpec:
+    """Return a topic of one partition on these brokers; the first leads."""
+    return TopicSpec(
+        name=name, assignments=(tuple(map(node_id, replicas)),), config={"min.insync.replicas": str(min_isr)}
+    )
+
+
+def rotated_topic(replicas: Sequence[str], *, name: str, min_isr: int = 2) -> TopicSpec:
+    """Return a topic with a partition for each of these brokers, which leads it."""
+    ids = tuple(map(node_id, replicas))
+    assignments = tuple((*ids[place:], *ids[:place]) for place in range(len(ids)))
+    return TopicSpec(name=name, assignments=assignments, config={"min.insync.replicas": str(min_isr)})
+
+
+def quorum_cluster(*, held_back: Collection[str] = (), more: Iterable[NodeSpec] = ()) -> Topology:
+    """Return three controllers and three brokers; those held back wait for a start step."""
+    return Topology(nodes=(*topologies.controllers(), *topologies.brokers(held_back=held_back), *more))
+
+
+def zookeeper_cluster(
+    *,
+    controller: str | None = None,
+    servers: int = 1,
+    held_back: Collection[str] = (),
+    more: Iterable[NodeSpec] = (),
+    log_dirs: int = 1,
+    levels: Mapping[str, str] | None = None,
+) -> Topology:
+    """Return ZooKeeper servers and three brokers; those held back wait for a start step.
+
+    `controller` is started first, so that it is elected; None in a design without one. `levels` are the protocol
+    levels of brokers by name.
+    """
+    brokers = topologies.brokers(held_back=held_back, levels=levels, log_dirs=log_dirs)
+    return Topology(nodes=(*topologies.zookeeper_servers(servers), *brokers, *more), controller=controller)
+
+
+def smallest_cluster(
+    target: TargetFacts, controller: str, *, held_back: Collection[str] = (), more: Iterable[NodeSpec] = ()
+) -> Topology:
+    """Return the smallest whole cluster of the target's design. Only ZooKeeper mode uses `controller`."""
+    if target.uses_zookeeper:
+        elected = None if target.leader_driven else controller
+        return zookeeper_cluster(controller=elected, held_back=held_back, more=more)
+    return quorum_cluster(held_back=held_back, more=more)
+
+
+def duplicate_of(original: str, directory: Literal["empty", "cloned", "same"] = "empty") -> NodeSpec:
+    """Return a second process for the id of a broker or controller; it waits to be started."""
+    number = node_id(original)
+    [node] = topologies.controllers([number]) if number in CONTROLLER_IDS else topologies.brokers([number])
+    return topologies.duplicate_of(node, directory)
+
+
+def metadata_store(target: TargetFacts) -> str:
+    """Return the nodes that hold the metadata, as a plan names them."""
+    return "zookeeper" if target.uses_zookeeper else "controllers"
+
+
+def lease_sources(target: TargetFacts) -> tuple[str, ...]:
+    """Return the nodes that a broker must hear before its own deadline to go on serving, as a plan names them."""
+    if target.leader_driven:
+        return ("zookeeper",)
+    return ("zookeeper", "active-controller") if target.uses_zookeeper else ("controllers",)
+
+
+def self_fence_ms(target: TargetFacts, timing: Timing) -> int:
+    """Return how long a broker serves without an answer from its lease sources, in milliseconds."""
+    if target.leader_driven:
+        return timing.session_ms
+    return timing.fence_ms if target.uses_zookeeper else timing.lease_ms

@@ -1,0 +1,166 @@
+"""The wall clock of a node jumps and drifts; no deadline follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+
+from fencepost.suites import vocabulary as v
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+LEASE_MS = 4000
+"""Long enough to set the clock and prove it while the lease that the cut left still runs."""
+AWAY_MS = 6000
+"""How long a healed link is watched on a target that is not expected to return by it."""
+
+
+def cut_off(ms: int, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The leader measures its deadline on a monotonic clock: it stops serving when it would have without the jump."""
+    leader, *others = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, lease_ms=LEASE_MS)
+    silent_ms = v.self_fence_ms(target, timing)
+    serves_on = target.differs("AK-04") or target.differs("AZ-01")
+    steps = [
+        *v.setup(leader),
+        v.inject("cut", v.CutParameters(from_=leader, to=v.lease_sources(target))),
+        v.inject("jump", v.ClockJumpParameters(nodes=leader, ms=ms)),
+        v.Hold(as_="silence-over", after="cut.proven", ms=silent_ms),
+        *_silent(target, leader, silent_ms),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("CLK-01")
+        ),
+        # A leader that serves on hands out old metadata too, and a client that asks only that leader stays with it.
+        *([] if serves_on else [_goes_on()]),
+        v.ProduceProbe(
+            as_="promise",
+            node=leader,
+            topic="t",
+            acks="all",
+            repeat=3,
+            timeout_ms=700,
+            after=v.After(event="moved.ended"),
+            expect=v.never_serves("HW-02"),
+        ),
+        v.Heal(as_="mend", fault="cut"),
+        *_returns(target, leader, back=ms < 0),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topology=_with_clocks(v.smallest_cluster(target, others[-1]), (leader,)),
+        topics=[v.topic([leader, *others])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.FaultProven(fault="jump"),
+            v.StepDone(step="alone-produce"),
+            v.StepDone(step="promise"),
+            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
+        ],
+    )
+
+
+def _returns(target: v.TargetFacts, leader: str, *, back: bool) -> list[v.Step]:
+    """The leader returns with its clock still wrong; a target that needs the right time is watched for a while."""
+    right = v.Heal(as_="right", fault="jump")
+    rejoined = v.IsrIs(
+        as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
+    )
+    expect = v.must("CLK-02")
+    if back:
+        expect = target.unless("AK-09", expect, v.never("CLK-02"))
+    if expect.level is v.Level.MUST:
+        return [
+            v.BrokerActive(as_="returned", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=expect),
+            rejoined,
+            right,
+        ]
+    return [v.BrokerActive(as_="stays-away", node=leader, within_ms=AWAY_MS, expect=expect), right, rejoined]
+
+
+def _silent(target: v.TargetFacts, leader: str, silent_ms: int) -> list[v.Step]:
+    """Send the leader acks=1 requests directly, after its deadline."""
+    silent = target.rule("K631-32", "K343-18", "DLD-15")
+    expect = target.unless("AK-04", v.never_serves(silent, "D631-01", "K631-43"), v.answers(silent, "served"))
+    expect = target.unless("AZ-01", expect, v.answers(silent, "served"))
+    return [*v.service_probes("alone", leader, expect, after=v.After(event="cut.proven", plus_ms=silent_ms))]
+
+
+def _goes_on() -> v.Step:
+    return v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03"))
+
+
+def drifts(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The leader's clock is fast, one follower's is slow, the other's is a day behind: no broker is given up, none
+    leaves the ISR, and records are taken as before."""
+    leader, slow, yesterday = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    steps = [
+        *v.setup(leader),
+        v.inject("fast", v.ClockSkewParameters(nodes=leader, ppm=200_000)),
+        v.inject("slow", v.ClockSkewParameters(nodes=slow, ppm=-200_000)),
+        v.inject("yesterday", v.ClockJumpParameters(nodes=yesterday, ms=-DAY_MS)),
+        v.LeaderIs(
+            as_="deposed", partition="t-0", is_not=leader, within_ms=2 * timing.lease_ms, expect=v.never("CLK-01")
+        ),
+        *(
+            v.IsrIs(as_=f"{word}-left", partition="t-0", lacks=broker, within_ms=500, expect=v.never("CLK-01"))
+            for word, broker in (("slow", slow), ("yesterday", yesterday))
+        ),
+        _goes_on(),
+        v.Heal(as_="exact", fault="fast"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topology=_with_clocks(v.smallest_cluster(target, yesterday), (leader, slow, yesterday)),
+        topics=[v.topic([leader, slow, yesterday])],
+        steps=steps,
+        coverage=[
+            *(v.FaultProven(fault=fault) for fault in ("fast", "slow", "yesterday")),
+            v.Acknowledged(by="p1", acks="all", at_least=20, after="yesterday.proven", before="exact.begun"),
+        ],
+    )
+
+
+def _with_clocks(topology: v.Topology, names: Collection[str]) -> v.Topology:
+    """Give these nodes a wall clock of their own."""
+    nodes = (node.model_copy(update={"clock": "own"}) if node.name in names else node for node in topology.nodes)
+    return topology.model_copy(update={"nodes": tuple(nodes)})
+
+
+_SILENCE = ("K631-43", "D631-01")
+_NEEDS = (v.Capability.LINKS, v.Capability.CLOCK)
+
+SCENARIOS: tuple[v.Scenario, ...] = (
+    v.fault_scenario(
+        "clock-back-while-cut-off",
+        "A leader that is cut off stops serving in time although its wall clock goes back an hour",
+        partial(cut_off, -HOUR_MS),
+        18,
+        *_SILENCE,
+        needs=_NEEDS,
+    ),
+    v.fault_scenario(
+        "clock-forward-while-cut-off",
+        "A leader that is cut off stops serving in time, and returns, although its wall clock goes forward an hour",
+        partial(cut_off, HOUR_MS),
+        18,
+        *_SILENCE,
+        needs=_NEEDS,
+    ),
+    v.fault_scenario(
+        "clocks-drift",
+        "Wall clocks that drift apart, or are a day behind, end no lease, no session and no ISR membership",
+        drifts,
+        12,
+        needs=(v.Capability.CLOCK,),
+    ),
+)

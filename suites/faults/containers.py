@@ -1,0 +1,123 @@
+"""Containers that are off their network, or get too little of a processor."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+A_TENTH = 0.1
+
+
+def follower_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """No node and no client reaches the follower: the ISR goes on without it, and takes it back."""
+    leader, follower, other = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("unplug", v.DisconnectParameters(nodes=follower)),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        _goes_on(),
+        v.Heal(as_="plug", fault="unplug"),
+        _returns(follower),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, follower, other], steps, "unplug", "plug")
+
+
+def leader_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """No node and no client reaches the leader, nor it them: another broker leads, and clients find it."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("unplug", v.DisconnectParameters(nodes="leader:t-0")),
+        v.LeaderIs(
+            as_="moved",
+            partition="t-0",
+            is_not=leader,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must(target.rule("D631-07", "INT-28", "LD-31")),
+        ),
+        _goes_on(),
+        v.Heal(as_="plug", fault="unplug"),
+        _returns(leader),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, *followers], steps, "unplug", "plug")
+
+
+def short_of_processor(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A follower stands still for nine tenths of the time. It may leave the ISR; the partition goes on either way."""
+    leader, follower, other = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("squeeze", v.CpuParameters(nodes=follower, cpus=A_TENTH)),
+        _goes_on(),
+        v.Heal(as_="release", fault="squeeze"),
+        _returns(follower),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, follower, other], steps, "squeeze", "release")
+
+
+def _goes_on() -> v.Step:
+    return v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05"))
+
+
+def _returns(broker: str) -> v.Step:
+    return v.IsrIs(
+        as_="returned", partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
+    )
+
+
+def _plan(
+    scenario: v.Scenario,
+    target: v.TargetFacts,
+    seed: int,
+    replicas: list[str],
+    steps: list[v.Step],
+    fault: str,
+    healing: str,
+) -> v.Plan:
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic(replicas)],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault=fault),
+            v.Acknowledged(by="p1", acks="all", after=f"{fault}.proven", before=f"{healing}.begun"),
+        ],
+    )
+
+
+SCENARIOS: tuple[v.Scenario, ...] = (
+    v.fault_scenario(
+        "off-the-network-follower",
+        "A follower without network leaves the ISR and returns",
+        follower_off,
+        20,
+        "ISR-05",
+        "ISR-06",
+        needs=(v.Capability.NETWORK,),
+    ),
+    v.fault_scenario(
+        "off-the-network-leader",
+        "A leader without network is succeeded by another broker",
+        leader_off,
+        20,
+        "ISR-05",
+        "ISR-06",
+        "D631-07",
+        "INT-28",
+        "LD-31",
+        needs=(v.Capability.NETWORK,),
+    ),
+    v.fault_scenario(
+        "short-of-processor",
+        "A follower with a tenth of a processor holds up no partition",
+        short_of_processor,
+        15,
+        "ISR-05",
+        "ISR-06",
+        needs=(v.Capability.RESOURCES,),
+    ),
+)

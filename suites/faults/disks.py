@@ -1,0 +1,302 @@
+"""Disks that fail, fill up, tear writes, flip bits, or lose what was not made durable."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Sequence
+from functools import partial
+
+from fencepost.suites import vocabulary as v
+
+SEGMENTS = "t-0/*.log"
+CUT_OFF = "cut [0-9]+ torn bytes off|invalid messages|corrupt"
+"""The log lines of servers that cut a log because a batch in it is damaged."""
+SLOW_MS = 150
+"""The delay of each write of the leader: below every deadline, and far above what a disk needs."""
+
+
+def leader_cannot_write(torn: bool, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Each write to the leader's segment fails, without effect or, if `torn`, after its first bytes."""
+    leader, *others = v.replica_roles(scenario, seed)
+    broken: v.DiskErrorParameters | v.TornWriteParameters
+    if torn:
+        first = random.Random(f"{seed}/{scenario.slug}/bytes").randrange(1, 100)
+        broken = v.TornWriteParameters(node=leader, bytes=first, files=SEGMENTS)
+    else:
+        broken = v.DiskErrorParameters(node=leader, operations=("write",), files=SEGMENTS)
+    steps = [
+        *v.setup(leader),
+        v.inject("broken", broken),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-01")
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        *_repaired(leader, "broken"),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, *others], (leader,), steps, [v.FaultMet(fault="broken")])
+
+
+def one_of_two_fails(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The leader has a replica in each of two log directories, and one of them answers writes with errors."""
+    leader, *others = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.LeaderIs(as_="leader-ready-beside", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.inject("broken", v.DiskErrorParameters(node=leader, operations=("write",), files=SEGMENTS)),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-01")
+        ),
+        v.ProduceProbe(
+            as_="other",
+            node=leader,
+            topic="u",
+            acks=1,
+            timeout_ms=3000,
+            repeat=2,
+            expect=v.answers("DISK-07", "served"),
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        *_repaired(leader, "broken"),
+        *v.teardown(),
+    ]
+    plan = _plan(scenario, target, seed, [leader, *others], (leader,), steps, [v.FaultMet(fault="broken")])
+    two = tuple(
+        node if "zookeeper" in node.roles else node.model_copy(update={"log_dirs": 2}) for node in plan.topology.nodes
+    )
+    beside = v.topic([leader, *others[:1]], name="u", min_isr=1)
+    return plan.model_copy(
+        update={"topology": plan.topology.model_copy(update={"nodes": two}), "topics": (*plan.topics, beside)}
+    )
+
+
+def follower_is_full(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    leader, follower, other = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("full", v.DiskFullParameters(node=follower)),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-02")),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        *_repaired(follower, "full"),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, follower, other], (follower,), steps, [v.FaultMet(fault="full")])
+
+
+def leader_is_slow(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The leader may or may not go on leading; records are acknowledged, and none is lost."""
+    leader, *others = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("slow", v.DiskSlowParameters(node=leader, ms=SLOW_MS, operations=("write",), files=SEGMENTS)),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-03")),
+        v.Heal(as_="quick", fault="slow"),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, *others], (leader,), steps, [v.FaultMet(fault="slow")])
+
+
+def bit_flips(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A bit on a follower's disk flips and the follower crashes, so that it starts on a damaged log."""
+    leader, follower, other = v.replica_roles(scenario, seed)
+    draw = random.Random(f"{seed}/{scenario.slug}/place")
+    steps = [
+        *v.setup(leader),
+        v.inject(
+            "flip", v.BitFlipParameters(node=follower, file=SEGMENTS, byte=draw.randrange(1000), bit=draw.randrange(8))
+        ),
+        v.inject("crash", v.KillParameters(nodes=follower)),
+        v.Heal(as_="restart", fault="crash"),
+        v.Logged(as_="found", node=follower, says=CUT_OFF, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-04")),
+        v.IsrIs(
+            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DIR-04")
+        ),
+        *v.teardown(),
+    ]
+    more: list[v.Coverage] = [v.FaultProven(fault="flip"), v.FaultProven(fault="crash")]
+    return _plan(scenario, target, seed, [leader, follower, other], (follower,), steps, more)
+
+
+def leader_loses_power(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The leader's disk loses acknowledged records that the other replicas have."""
+    leader, *others = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("dark", v.PowerLossParameters(nodes=leader)),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-05")
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.Heal(as_="restart", fault="dark"),
+        v.IsrIs(as_="refilled", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DIR-04")),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, *others], (leader,), steps, [v.FaultProven(fault="dark")])
+
+
+def controllers_lose_power(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """All controllers lose power at once: their decisions and their votes are on their disks."""
+    leader, *others = v.replica_roles(scenario, seed)
+    controllers = tuple(map(v.node_name, v.CONTROLLER_IDS))
+    steps = [
+        *v.setup(leader),
+        v.CreateTopicProbe(
+            as_="promised", node="active-controller", topic="promised", expect=v.answers("K631-17", "served")
+        ),
+        v.inject("dark", v.PowerLossParameters(nodes=controllers)),
+        v.Heal(as_="restart", fault="dark"),
+        v.ActiveController(as_="elected", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        *(
+            v.TopicCreatedThrough(
+                as_=f"create-{broker}", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")
+            )
+            for broker in (leader, *others)
+        ),
+        *(
+            v.MetadataProbe(as_=f"kept-{broker}", node=broker, topic="promised", expect=v.answers("K631-15", "served"))
+            for broker in (leader, *others)
+        ),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, *others], controllers, steps, [v.FaultProven(fault="dark")])
+
+
+def controller_cannot_fsync(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The active controller decides nothing that it cannot make durable; another controller decides."""
+    leader, follower, other = v.replica_roles(scenario, seed)
+    controllers = tuple(map(v.node_name, v.CONTROLLER_IDS))
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="first", node="active-controller"),
+        v.inject("broken", v.DiskErrorParameters(node="$first", operations=("fsync",))),
+        v.inject("crash", v.KillParameters(nodes=follower)),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-06")),
+        v.ActiveController(as_="another", is_not="$first", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-06")),
+        v.Heal(as_="restart", fault="crash"),
+        *_repaired("$first", "broken"),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, follower, other], controllers, steps, [v.FaultMet(fault="broken")])
+
+
+def _repaired(broker: str, fault: str) -> list[v.Step]:
+    """Repair the disk and restart the server: it has given the disk up, or has ended, and uses it again only then."""
+    return [
+        v.Heal(as_="repaired", fault=fault),
+        v.Shutdown(as_="stop", nodes=broker),
+        v.Start(as_="start", nodes=broker),
+    ]
+
+
+def _plan(
+    scenario: v.Scenario,
+    target: v.TargetFacts,
+    seed: int,
+    replicas: Sequence[str],
+    broken: Collection[str],
+    steps: Sequence[v.Step],
+    coverage: Sequence[v.Coverage],
+) -> v.Plan:
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=_with_disks(v.smallest_cluster(target, replicas[-1]), broken),
+        topics=[v.topic(replicas)],
+        workload=v.workload_with_losses(target),
+        steps=steps,
+        deviations=v.expected_losses(target, "may"),
+        coverage=[*coverage, v.StepDone(step="whole"), v.Acknowledged(by="p1", acks="all", after="heal.ended")],
+    )
+
+
+def _with_disks(topology: v.Topology, names: Collection[str]) -> v.Topology:
+    """Make the disks of these nodes breakable."""
+    nodes = (node.model_copy(update={"disk": "breakable"}) if node.name in names else node for node in topology.nodes)
+    return topology.model_copy(update={"nodes": tuple(nodes)})
+
+
+_NEEDS = (v.Capability.DISKS,)
+
+SCENARIOS: tuple[v.Scenario, ...] = (
+    v.fault_scenario(
+        "leader-cannot-write",
+        "A leader whose disk answers writes with errors loses its leadership",
+        partial(leader_cannot_write, False),
+        12,
+        "DISK-01",
+        needs=_NEEDS,
+    ),
+    v.fault_scenario(
+        "leader-writes-are-torn",
+        "A leader whose writes reach its disk in part loses its leadership, and the torn end is cut off",
+        partial(leader_cannot_write, True),
+        12,
+        "DISK-01",
+        needs=_NEEDS,
+    ),
+    v.fault_scenario(
+        "one-of-two-disks-fails",
+        "A leader with two disks, one of which answers writes with errors, serves on from the other",
+        one_of_two_fails,
+        14,
+        "DISK-01",
+        "DISK-07",
+        needs=(*_NEEDS, v.Capability.LOG_DIRS),
+        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+    ),
+    v.fault_scenario(
+        "follower-disk-full",
+        "A follower whose disk is full leaves the ISR, and returns when it has space and is restarted",
+        follower_is_full,
+        14,
+        "DISK-02",
+        needs=_NEEDS,
+    ),
+    v.fault_scenario(
+        "leader-disk-slow",
+        "A leader with a slow disk acknowledges more slowly and loses nothing",
+        leader_is_slow,
+        12,
+        "DISK-03",
+        needs=_NEEDS,
+    ),
+    v.fault_scenario(
+        "bit-flip-on-a-follower",
+        "A follower that crashes finds the flipped bit on its disk, and fetches the batch again",
+        bit_flips,
+        12,
+        "DISK-04",
+        "DIR-04",
+        needs=(*_NEEDS, v.Capability.KILL),
+    ),
+    v.fault_scenario(
+        "leader-loses-power",
+        "A leader that loses power, and all that it had not made durable, loses no acknowledged record",
+        leader_loses_power,
+        14,
+        "DISK-05",
+        "DIR-04",
+        needs=_NEEDS,
+    ),
+    v.fault_scenario(
+        "controllers-lose-power",
+        "Controllers that all lose power at once remember their decisions and their votes",
+        controllers_lose_power,
+        14,
+        "LIVE-02",
+        "K631-15",
+        "K631-17",
+        needs=_NEEDS,
+        dialects=v.WITHOUT_ZOOKEEPER,
+    ),
+    v.fault_scenario(
+        "controller-cannot-fsync",
+        "An active controller whose disk answers fsync with errors makes no more decisions",
+        controller_cannot_fsync,
+        16,
+        "DISK-06",
+        needs=(*_NEEDS, v.Capability.KILL),
+        dialects=v.WITHOUT_ZOOKEEPER,
+    ),
+)

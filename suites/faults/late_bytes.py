@@ -1,0 +1,57 @@
+"""Requests of a dead process arrive while another process runs under its id."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Links hold a follower's fetches and its heartbeats from before its end to after its restart."""
+    leader, follower, other = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    to = (leader, other) if target.uses_zookeeper else ("controllers", leader)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
+        v.inject("late", v.LateBytesParameters(node=follower, to=to, queued_ms=timing.heartbeat_ms)),
+        v.Heal(as_="arrive", fault="late"),
+        v.BrokerActive(as_="successor", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DV-08")),
+        v.BrokerEpochAbove(
+            as_="registered", node=follower, value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DV-08")
+        ),
+        v.Bind(as_="successor-epoch", value=f"broker-epoch:{follower}"),
+        v.BrokerEpochAbove(
+            as_="ousted",
+            node=follower,
+            value="$successor-epoch",
+            within_ms=2 * timing.lease_ms,
+            expect=v.never("DV-08"),
+        ),
+        v.LeaderIs(
+            as_="leads-on", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DV-08")
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, follower, other])],
+        workload=v.workload_with_losses(target),
+        steps=steps,
+        deviations=v.expected_losses(target, "may"),
+        coverage=[v.FaultProven(fault="late"), v.Acknowledged(by="p1", acks="all", after="arrive.ended")],
+    )
+
+
+SCENARIOS = (
+    v.fault_scenario(
+        "requests-of-the-dead",
+        "Late requests of a dead process, beside those of its successor, change nothing",
+        build,
+        12,
+        "DV-08",
+        needs={v.Capability.HELD_BYTES},
+    ),
+)

@@ -1,0 +1,249 @@
+"""Links between nodes that lose, hold back, tear or slow down bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from fencepost.suites import vocabulary as v
+
+MANY = 300
+"""Records enough for several connections, each of which is torn after a second or two."""
+TORN_REQUESTS, TORN_REPLIES = 20_011, 30_011
+"""Bytes after which a connection ends: more than two batches, and a prime, so that no frame ends there."""
+ON_MS, OFF_MS, TIMES = 600, 900, 5
+
+
+def bridge(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Bridge: the leader is alone on one side; a follower and the controllers, or ZooKeeper, are on the other.
+
+    The second follower reaches both sides. It fetches from the deposed leader until it learns of the new one.
+    """
+    leader, follower, over = v.replica_roles(scenario, seed)
+    serves_on = target.differs("AK-04") or target.differs("AZ-01")
+    steps = [
+        *v.setup(leader),
+        v.inject("split", v.BridgeParameters(nodes=leader, from_=(follower, v.metadata_store(target)), over=over)),
+        v.LeaderIs(
+            as_="moved",
+            partition="t-0",
+            is_not=leader,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must(target.rule("D631-07", "INT-28", "LD-31")),
+        ),
+        # A leader that serves on hands out old metadata too, and a client that asks only that leader stays with it.
+        *([] if serves_on else [_goes_on()]),
+        v.Heal(as_="mend", fault="split"),
+        _returns(leader),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, follower, over])],
+        steps=steps,
+        coverage=[v.FaultProven(fault="split"), v.Acknowledged(by="p1", acks="all", after="moved.ended")],
+    )
+
+
+def ring(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Ring: no two nodes reach the same part of the cluster, so hardly anything can be decided.
+
+    Every record that is acknowledged in the meantime counts.
+    """
+    brokers = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    deciders = [f"zk-{each}" if target.uses_zookeeper else v.node_name(each) for each in v.CONTROLLER_IDS]
+    steps = [
+        *v.setup(brokers[0]),
+        v.inject("circle", v.RingParameters(nodes=(*brokers, *deciders))),
+        v.Hold(as_="round", after="circle.proven", ms=2 * v.self_fence_ms(target, timing)),
+        v.Heal(as_="mend", fault="circle"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topology=_three_coordinators(target, brokers[-1]),
+        topics=[v.topic(brokers)],
+        workload=v.workload_with_losses(target),
+        steps=steps,
+        deviations=v.expected_losses(target, "may"),
+        coverage=[
+            v.FaultProven(fault="circle"),
+            v.Attempted(by="p1", after="circle.proven", before="mend.begun"),
+            v.Acknowledged(by="p1", acks="all", after="whole.ended"),
+        ],
+    )
+
+
+def _three_coordinators(target: v.TargetFacts, controller: str) -> v.Topology:
+    if not target.uses_zookeeper:
+        return v.quorum_cluster()
+    return v.zookeeper_cluster(servers=3, controller=None if target.leader_driven else controller)
+
+
+def flapping(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The link between the leader and a follower flaps, faster than the lag time after which the follower leaves."""
+    leader, follower, other = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject(
+            "flap", v.FlappingParameters(nodes="leader:t-0", from_=follower, on_ms=ON_MS, off_ms=OFF_MS, count=TIMES)
+        ),
+        _goes_on(),
+        v.Hold(as_="all-changes", after="flap.injected", ms=TIMES * (ON_MS + OFF_MS)),
+        v.Heal(as_="mend", fault="flap"),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, follower, other], steps, "flap")
+
+
+def torn(stream: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Each connection ends in the middle of a frame. Its sender sends the frame again, and nothing counts twice."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    faults: Mapping[str, v.Step] = {
+        "produce": v.inject("tear", v.CutAfterBytesParameters(from_="site:main", to=leader, after_bytes=TORN_REQUESTS)),
+        "fetch": v.inject(
+            "tear",
+            v.CutAfterBytesParameters(
+                from_="followers:t-0", to="leader:t-0", after_bytes=TORN_REPLIES, stream="replies"
+            ),
+        ),
+    }
+    steps = [*v.setup(leader), faults[stream], _goes_on(MANY), v.Heal(as_="mend", fault="tear"), *v.teardown()]
+    return _plan(scenario, target, seed, [leader, *followers], steps, "tear")
+
+
+def slow(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The links of followers to the leader have high latency and little bandwidth: records are acknowledged later."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("far", v.SlowParameters(from_="followers:t-0", to="leader:t-0", latency_ms=100, rate_kb=40)),
+        _goes_on(100),
+        v.Heal(as_="near", fault="far"),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, *followers], steps, "far")
+
+
+def deaf(leader: str, follower: str) -> v.Step:
+    """Lose all answers to the follower; its requests arrive."""
+    return v.inject("lose", v.OneWayParameters(from_=leader, to=follower, how="blackhole"))
+
+
+def reset(leader: str, follower: str) -> v.Step:
+    """Reset each connection of the follower once it is open."""
+    return v.inject("lose", v.ResetParameters(from_=follower, to=leader))
+
+
+def follower_lost(how: Callable[[str, str], v.Step], scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A follower that receives nothing leaves the ISR, which goes on without it, and returns."""
+    leader, follower, other = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        how(leader, follower),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        _goes_on(),
+        v.Heal(as_="mend", fault="lose"),
+        _returns(follower),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, follower, other], steps, "lose")
+
+
+def _goes_on(more: int = 20) -> v.Step:
+    return v.WorkloadAcks(as_="goes-on", more=more, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05"))
+
+
+def _returns(broker: str) -> v.Step:
+    return v.IsrIs(
+        as_="returned", partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
+    )
+
+
+def _plan(
+    scenario: v.Scenario, target: v.TargetFacts, seed: int, replicas: list[str], steps: list[v.Step], fault: str
+) -> v.Plan:
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic(replicas)],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault=fault),
+            v.Acknowledged(by="p1", acks="all", after=f"{fault}.proven", before=f"{_healing(steps)}.begun"),
+        ],
+    )
+
+
+def _healing(steps: list[v.Step]) -> str:
+    return next(step.as_ for step in steps if isinstance(step, v.Heal) and step.as_)
+
+
+_links = partial(v.fault_scenario, needs={v.Capability.LINKS})
+
+SCENARIOS: tuple[v.Scenario, ...] = (
+    _links(
+        "links-bridge",
+        "A leader that only one follower can reach is deposed, and its side acknowledges nothing",
+        bridge,
+        12,
+        "ISR-06",
+        "D631-07",
+        "INT-28",
+        "LD-31",
+    ),
+    _links(
+        "links-ring", "A cluster in which each node reaches only its neighbours loses no acknowledged record", ring, 15
+    ),
+    _links(
+        "links-flapping",
+        "A partition serves on while the link between leader and follower flaps",
+        flapping,
+        15,
+        "ISR-05",
+    ),
+    _links(
+        "links-torn-produce",
+        "Produce requests that are torn in mid-frame are sent again, and no record counts twice",
+        partial(torn, "produce"),
+        12,
+        "ISR-05",
+    ),
+    _links(
+        "links-torn-fetch",
+        "Replication goes on when fetch responses are torn in mid-frame",
+        partial(torn, "fetch"),
+        12,
+        "ISR-05",
+    ),
+    _links(
+        "links-slow-replication",
+        "A leader with distant followers acknowledges records later, and keeps them in sync",
+        slow,
+        15,
+        "ISR-05",
+    ),
+    _links(
+        "links-deaf-follower",
+        "A follower whose fetch responses are lost leaves the ISR and returns",
+        partial(follower_lost, deaf),
+        12,
+        "ISR-05",
+        "ISR-06",
+    ),
+    _links(
+        "links-reset",
+        "A follower whose connections are reset leaves the ISR and returns",
+        partial(follower_lost, reset),
+        12,
+        "ISR-05",
+        "ISR-06",
+    ),
+)

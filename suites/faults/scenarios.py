@@ -1,0 +1,30 @@
+"""All scenarios of this suite. Each family of faults is a module that exports `SCENARIOS`."""
+
+from fencepost.suites.faults import (
+    clock,
+    containers,
+    disks,
+    groups,
+    identity,
+    late_bytes,
+    links,
+    processes,
+    succession,
+    transactions,
+    upgrades,
+)
+from fencepost.suites.scenario import Scenario
+
+SCENARIOS: tuple[Scenario, ...] = (
+    *links.SCENARIOS,
+    *processes.SCENARIOS,
+    *succession.SCENARIOS,
+    *identity.SCENARIOS,
+    *late_bytes.SCENARIOS,
+    *disks.SCENARIOS,
+    *clock.SCENARIOS,
+    *containers.SCENARIOS,
+    *upgrades.SCENARIOS,
+    *transactions.SCENARIOS,
+    *groups.SCENARIOS,
+)

@@ -1,0 +1,143 @@
+"""Transactions while the broker that coordinates them, or one that leads their partitions, is gone."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+ID = "orders"
+MORE = 40
+"""Records of a few transactions."""
+HELD_MS = 3000
+FIRST = v.ProducerSpec(
+    name="x1", topic="x", rate=100, transactions=v.TransactionSpec(id=ID, records=10, abort_every=3, timeout_ms=6000)
+)
+SLEEPS = v.TransactionSpec(id=ID, records=10, abort_every=3, timeout_ms=6000, sleeps=True)
+SECOND = FIRST.model_copy(update={"name": "x2", "start": "later", "transactions": SLEEPS})
+THIRD = FIRST.model_copy(update={"name": "x3", "start": "later"})
+WORKLOAD = v.WorkloadSpec(
+    producers=(v.PRODUCER, FIRST, SECOND, THIRD),
+    consumers=(
+        v.CONSUMER,
+        v.ConsumerSpec(name="committed", topic="x"),
+        v.ConsumerSpec(name="uncommitted", topic="x", isolation="read_uncommitted"),
+    ),
+)
+"""Beside the usual workload, a producer whose transactions have records in three partitions, and every third of which
+is aborted; two more of its transactional id; and a consumer at each isolation level."""
+
+
+def coordinator_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The broker that coordinates the transactions is killed; another one takes them over."""
+    leader, *others = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        *_working("x1"),
+        v.inject("crash", v.KillParameters(nodes=f"transaction-coordinator:{ID}")),
+        v.Hold(as_="gone", after="crash.proven", ms=HELD_MS),
+        v.Heal(as_="restart", fault="crash"),
+        *_going_on("x1"),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, *others], steps, "crash", "x1")
+
+
+def fenced_producer(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A leader is paused in the middle of transactions; a second producer takes their id over while it sleeps.
+
+    The first learns of it while its transaction is ended for it. The second sleeps itself while a third takes over, so
+    that it asks for a commit after it was fenced.
+    """
+    leader, *others = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        *_working("x1"),
+        v.Bind(as_="leads", node="leader:x-0"),
+        v.inject("sleep", v.PauseParameters(nodes="$leads")),
+        v.Workload(as_="second", action="start", only=("x2",)),
+        v.LeaderIs(
+            as_="moved",
+            partition="x-0",
+            is_not="$leads",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must(target.rule("D631-07", "INT-28", "LD-31")),
+        ),
+        v.Heal(as_="wake", fault="sleep"),
+        *_going_on("x2"),
+        v.Workload(as_="third", action="start", only=("x3",)),
+        v.WorkloadAcks(
+            as_="taken-over",
+            producer="x3",
+            more=10,
+            within_ms=2 * v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("LIVE-03"),
+        ),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, *others], steps, "sleep", "x2")
+
+
+def _working(producer: str) -> list[v.Step]:
+    return [
+        v.WorkloadAcks(as_="transactions", producer=producer, more=MORE, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.WorkloadReads(as_="read", consumer="committed", more=MORE, within_ms=v.LIVENESS_TIMEOUT_MS),
+    ]
+
+
+def _going_on(producer: str) -> list[v.Step]:
+    """Claim that transactions are committed again, and that the last stable offset moves."""
+    within = 2 * v.LIVENESS_TIMEOUT_MS
+    return [
+        v.WorkloadAcks(as_="goes-on", producer=producer, more=MORE, within_ms=within, expect=v.must("LIVE-03")),
+        v.WorkloadReads(as_="moves", consumer="committed", more=MORE, within_ms=within, expect=v.must("TXN-03")),
+    ]
+
+
+def _plan(
+    scenario: v.Scenario,
+    target: v.TargetFacts,
+    seed: int,
+    replicas: list[str],
+    steps: list[v.Step],
+    fault: str,
+    producer: str,
+) -> v.Plan:
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic(replicas), v.rotated_topic(replicas, name="x")],
+        workload=WORKLOAD,
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault=fault),
+            v.StepDone(step="whole"),
+            v.Committed(what="transactions", by="x1", before=f"{fault}.injected"),
+            v.Committed(what="transactions", by=producer, after=f"{fault}.proven"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.fault_scenario(
+        "transaction-coordinator-killed",
+        "Transactions outlive the broker that coordinates them",
+        coordinator_killed,
+        25,
+        "TXN-01",
+        "TXN-02",
+        "TXN-03",
+        needs={v.Capability.KILL},
+        workloads={"transactions"},
+    ),
+    v.fault_scenario(
+        "transactional-producer-fenced",
+        "A second producer of a transactional id fences the first while a leader sleeps",
+        fenced_producer,
+        25,
+        "TXN-02",
+        "TXN-03",
+        "TXN-04",
+        needs={v.Capability.PAUSE},
+        workloads={"transactions"},
+    ),
+)

@@ -1,0 +1,178 @@
+"""Rolling upgrades and downgrades of a target with two releases, such as `apache-kafka:3.9.1..4.3.1`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from fencepost.suites import vocabulary as v
+
+RELEASED = frozenset({v.Dialect.KRAFT}) | v.ZOOKEEPER_MODE
+"""The designs that have releases."""
+SETTLED_MS = 5000
+"""The time after a finalization in which brokers that react to it do so."""
+DEADLINE_MS = 600_000
+"""Each of six nodes ends, starts and catches up, some of them twice."""
+
+
+def rolling_upgrade(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """All nodes are upgraded under load, one at a time, a broker is killed in between, and the upgrade is finalized."""
+    leader, follower, last = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        *_rolled(_controllers(target), "new"),
+        *_rolled([follower], "new"),
+        v.inject("kill", v.KillParameters(nodes=leader)),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-01")),
+        v.Heal(as_="restart", fault="kill"),
+        _in_sync("restarted", leader, "UPG-02"),
+        *_early_finalization(target),
+        *_rolled([last], "new"),
+        *_rolled([leader], "new", how="kill"),
+        *_finalization(target, [follower, leader, last]),
+        v.WorkloadAcks(as_="finalized", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-03")),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, follower, last], steps, f"new-{leader}", "kill")
+
+
+def downgrade(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Some nodes are upgraded, one is paused meanwhile, and all go back to the old release: nothing was finalized."""
+    leader, follower, last = v.replica_roles(scenario, seed)
+    upgraded = [*_controllers(target), follower, leader]
+    steps = [
+        *v.setup(leader),
+        *_rolled(upgraded, "new"),
+        v.inject("pause", v.PauseParameters(nodes=follower)),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-01")),
+        v.Heal(as_="resume", fault="pause"),
+        _in_sync("resumed", follower, "ISR-06"),
+        *_rolled([leader], "old", how="kill"),
+        *_rolled([follower, *_controllers(target)], "old"),
+        *v.teardown(),
+    ]
+    return _plan(scenario, target, seed, [leader, follower, last], steps, f"old-{upgraded[0]}", "pause")
+
+
+def _controllers(target: v.TargetFacts) -> list[str]:
+    return [] if target.uses_zookeeper else [v.node_name(each) for each in v.CONTROLLER_IDS]
+
+
+def _rolled(
+    nodes: Sequence[str], release: v.Release, how: Literal["shutdown", "kill"] = "shutdown"
+) -> Iterator[v.Step]:
+    """Give nodes another release one after the other; each serves, and is in sync, before the next one ends."""
+    for node in nodes:
+        yield v.Roll(as_=f"{release}-{node}", node=node, release=release, how=how)
+        if v.node_id(node) in v.BROKER_IDS:
+            yield _in_sync(f"{release}-{node}-in-sync", node, "UPG-05" if release == "old" else "UPG-02")
+        else:
+            yield v.ActiveController(
+                as_=f"{release}-{node}-quorum", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")
+            )
+        yield v.WorkloadAcks(
+            as_=f"{release}-{node}-goes-on", more=5, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-01")
+        )
+
+
+def _in_sync(name: str, broker: str, requirement: str) -> v.Step:
+    return v.IsrIs(as_=name, partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(requirement))
+
+
+def _early_finalization(target: v.TargetFacts) -> Iterator[v.Step]:
+    """Ask for the features of the new release while a broker has the old one. ZooKeeper's brokers are not asked.
+
+    The errors are INVALID_UPDATE_VERSION and FEATURE_UPDATE_FAILED.
+    """
+    if not target.uses_zookeeper:
+        yield v.UpdateFeaturesProbe(
+            as_="too-early", node="active-controller", timeout_ms=10_000, expect=v.answers("UPG-04", "error:[95,96]")
+        )
+
+
+def _finalization(target: v.TargetFacts, brokers: Sequence[str]) -> Iterator[v.Step]:
+    """Finalize the upgrade: by a request, or where ZooKeeper holds the metadata by the configuration of each broker."""
+    if not target.uses_zookeeper:
+        yield from features_finalized(brokers[0])
+        return
+    for broker in brokers:
+        yield v.Roll(as_=f"finalize-{broker}", node=broker, level="new")
+        yield _in_sync(f"finalize-{broker}-in-sync", broker, "UPG-03")
+
+
+def features_finalized(broker: str) -> list[v.Step]:
+    """Return the request for the features of the new release, beside which the broker stays, and t-0's leader too.
+
+    The request is in the background: a fence ends within tenths of a second, and may begin before the response.
+    """
+    return [
+        v.Bind(as_="epoch-before", value="leader-epoch:t-0"),
+        v.UpdateFeaturesProbe(
+            as_="finalize",
+            node="active-controller",
+            timeout_ms=10_000,
+            background=True,
+            expect=v.answers("UPG-03", "served"),
+        ),
+        v.BrokerFenced(as_="fenced", node=broker, within_ms=SETTLED_MS, expect=v.never("UPG-07")),
+        v.LeaderEpochAbove(
+            as_="leader-moved", partition="t-0", value="$epoch-before", within_ms=100, expect=v.never("UPG-07")
+        ),
+    ]
+
+
+def _plan(
+    scenario: v.Scenario,
+    target: v.TargetFacts,
+    seed: int,
+    replicas: list[str],
+    steps: list[v.Step],
+    last_roll: str,
+    fault: str,
+) -> v.Plan:
+    plan = v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lag_ms=3000),
+        topics=[v.topic(replicas)],
+        steps=steps,
+        coverage=[
+            *(v.StepDone(step=step.as_) for step in steps if isinstance(step, v.Roll) and step.as_),
+            v.FaultProven(fault=fault),
+            v.StepDone(step="whole"),
+            v.Acknowledged(by="p1", acks="all", after=f"{last_roll}.ended"),
+        ],
+    )
+    return plan.model_copy(update={"deadline_ms": DEADLINE_MS})
+
+
+SCENARIOS = (
+    v.fault_scenario(
+        "rolling-upgrade",
+        "A cluster that is upgraded node by node under load loses nothing, though a broker is killed in between",
+        rolling_upgrade,
+        150,
+        "UPG-01",
+        "UPG-02",
+        "UPG-03",
+        "UPG-04",
+        "UPG-07",
+        needs={v.Capability.KILL},
+        dialects=RELEASED,
+        releases=2,
+    ),
+    v.fault_scenario(
+        "downgrade",
+        "Before an upgrade is finalized each node can go back to the old release, and nothing is lost",
+        downgrade,
+        150,
+        "UPG-01",
+        "UPG-02",
+        "UPG-05",
+        needs={v.Capability.KILL, v.Capability.PAUSE},
+        dialects=RELEASED,
+        releases=2,
+    ),
+)

@@ -1,0 +1,266 @@
+"""The controller, a leader, or all brokers in turn are killed, paused, or lose their sessions."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.internals.split_brain import refused_at_old_epoch
+
+LAG_MS = 8000
+
+
+def leader_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Another replica leads; on request the leadership returns to the preferred replica."""
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("kill", v.KillParameters(nodes=leader)),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-37")
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-33")),
+        v.Heal(as_="restart", fault="kill"),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-26")),
+        v.elect_preferred("prefer", "t-0"),
+        v.LeaderIs(
+            as_="leads-again", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-39")
+        ),
+        v.znode_absent("done", v.PREFERRED, v.must("DINT-21")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, follower, controller])],
+        steps=steps,
+        coverage=[v.FaultProven(fault="kill"), v.Acknowledged(by="p1", acks="all", after="leads-again.ended")],
+    )
+
+
+def controller_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    return _controller(scenario, target, seed, v.inject("fault", v.KillParameters(nodes="$old")))
+
+
+def controller_paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    return _controller(scenario, target, seed, v.inject("fault", v.PauseParameters(nodes="$old")))
+
+
+def controller_cut_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    return _controller(scenario, target, seed, v.inject("fault", v.CutParameters(from_="$old", to="zookeeper")))
+
+
+def _controller(scenario: v.Scenario, target: v.TargetFacts, seed: int, fault: v.Step) -> v.Plan:
+    """The next controller has the old one's state; the old one, if it lives, returns as an ordinary broker."""
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="old", node="active-controller"),
+        v.Bind(as_="old-epoch", value="controller-epoch"),
+        v.Bind(as_="old-broker-epoch", value=f"broker-epoch:{controller}"),
+        v.CreateTopicProbe(
+            as_="promised", node="$old", topic="promised", timeout_ms=10_000, expect=v.answers("INT-03", "served")
+        ),
+        fault,
+        v.ActiveController(
+            as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-66", "INT-63")
+        ),
+        *(
+            v.TopicCreatedThrough(
+                as_=f"create-{broker}", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-05", "INT-09")
+            )
+            for broker in (leader, follower)
+        ),
+        v.MetadataFrom(
+            as_="kept", node=follower, partition="promised-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-06")
+        ),
+        *refused_at_old_epoch("past", leader, "$old-epoch"),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.Heal(as_="mend", fault="fault"),
+        v.BrokerActive(as_="returned", node=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-51")),
+        v.BrokerEpochAbove(
+            as_="anew",
+            node=controller,
+            value="$old-broker-epoch",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-51"),
+        ),
+        v.ActiveController(as_="active-again", is_=controller, within_ms=500, expect=v.never("INT-62")),
+        # Otherwise its return to the ISR, or the updates about that, would be taken for an effect of the probe.
+        v.Converged(as_="settled", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-01")),
+        v.ControlledShutdownProbe(
+            as_="not-controller",
+            node=controller,
+            broker=follower,
+            expect=v.answers("INT-62", "error:[11, 41]"),
+            unchanged=("brokers", "t-0"),
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, follower, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="fault"),
+            v.StepDone(step="kept"),
+            v.StepDone(step="not-controller"),
+            v.Acknowledged(by="p1", acks="all", after="elected.ended"),
+        ],
+    )
+
+
+def in_turn(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A replica that stays in the ISR while it is down may truncate its log and lead at the next kill (LF-01)."""
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    gone = v.must("LD-10" if target.leader_driven else "INT-43")
+    steps = [*v.setup(leader)]
+    for broker in (follower, leader, controller):
+        steps += [
+            v.inject(f"kill-{broker}", v.KillParameters(nodes=broker)),
+            v.Registered(as_=f"gone-{broker}", node=broker, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=gone),
+            v.Heal(as_=f"restart-{broker}", fault=f"kill-{broker}"),
+            v.Converged(as_=f"whole-{broker}", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-01")),
+        ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, follower, controller])],
+        steps=[*steps, *v.teardown()],
+        coverage=[
+            *(v.FaultProven(fault=f"kill-{broker}") for broker in (follower, leader, controller)),
+            v.Acknowledged(by="p1", acks="all", after=f"kill-{controller}.proven"),
+        ],
+        workload=v.workload_with_losses(target),
+        deviations=v.expected_losses(target, "may"),
+    )
+
+
+def bounced_inside(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    return _bounced(scenario, target, seed, [], session_ms=4000)
+
+
+def bounced_beyond(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    follower = v.replica_roles(scenario, seed)[1]
+    gone = v.Registered(as_="gone", node=follower, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43"))
+    left = v.IsrIs(
+        as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-28")
+    )
+    return _bounced(scenario, target, seed, [gone, left], session_ms=None)
+
+
+def _bounced(
+    scenario: v.Scenario, target: v.TargetFacts, seed: int, away: list[v.Step], session_ms: int | None
+) -> v.Plan:
+    """A follower is killed and restarted; inside its session the new process waits for the old one's znode to go.
+
+    Either way the partition gets a version that the earlier process never saw. The lag time is long, so that the
+    controller, not the leader, removes the follower from the ISR.
+    """
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
+        v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
+        v.inject("kill", v.KillParameters(nodes=follower, back="running")),
+        *away,
+        v.Heal(as_="restart", fault="kill"),
+        v.BrokerEpochAbove(
+            as_="anew", node=follower, value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-17")
+        ),
+        v.BrokerActive(as_="active", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-25")),
+        v.LeaderEpochAbove(
+            as_="new-version",
+            partition="t-0",
+            value="$leader-epoch",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("DINT-11"),
+        ),
+        v.ControlledShutdownProbe(
+            as_="predecessor",
+            node="active-controller",
+            broker=follower,
+            broker_epoch="$epoch",
+            expect=v.answers("DINT-24", "error:77"),
+            unchanged=("brokers",),
+        ),
+        v.IsrIs(
+            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-26")
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, session_ms=session_ms, lag_ms=LAG_MS),
+        topics=[v.topic([leader, follower, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="predecessor"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+_TAKEN_OVER = ("INT-06", "INT-09", "INT-63", "INT-64")
+
+SCENARIOS = (
+    v.internals_scenario(
+        "leader-killed",
+        "After kill -9 of a leader a member of the ISR leads, and on request the preferred replica again",
+        leader_killed,
+        11,
+        needs={v.Capability.KILL},
+    ),
+    v.internals_scenario(
+        "controller-killed",
+        "After kill -9 of the controller another broker takes over its state",
+        controller_killed,
+        12,
+        *_TAKEN_OVER,
+        needs={v.Capability.KILL},
+    ),
+    v.internals_scenario(
+        "controller-paused",
+        "A controller that is paused past its session wakes as an ordinary broker",
+        controller_paused,
+        12,
+        *_TAKEN_OVER,
+        needs={v.Capability.PAUSE},
+    ),
+    v.internals_scenario(
+        "controller-cut-from-zookeeper",
+        "A controller that is cut from ZooKeeper resigns, and returns as an ordinary broker",
+        controller_cut_off,
+        12,
+        *_TAKEN_OVER,
+        needs={v.Capability.LINKS},
+    ),
+    v.internals_scenario(
+        "brokers-killed-in-turn",
+        "A cluster whose brokers are killed in turn, controller included, becomes whole each time",
+        in_turn,
+        20,
+        needs={v.Capability.KILL},
+        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+    ),
+    v.internals_scenario(
+        "bounce-inside-the-session",
+        "A broker that restarts inside its session registers when the old znode is gone",
+        bounced_inside,
+        12,
+        "DINT-24",
+        needs={v.Capability.KILL},
+    ),
+    v.internals_scenario(
+        "bounce-beyond-the-session",
+        "A broker that restarts after its session finds new versions on its partitions",
+        bounced_beyond,
+        11,
+        needs={v.Capability.KILL},
+    ),
+)

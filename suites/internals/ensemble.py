@@ -1,0 +1,138 @@
+"""ZooKeeper loses its leader, or its quorum, or has a leader that is cut off."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+SESSION_MS = 6000
+"""Long enough for an ensemble to recover within a session, also on a busy machine."""
+
+
+def without_quorum(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    controller = v.replica_roles(scenario, seed)[-1]
+    meanwhile: list[v.Step] = [
+        v.CreateTopicProbe(
+            as_="nothing-changes",
+            node=controller,
+            topic="impossible",
+            timeout_ms=700,
+            expect=v.never_serves("DLD-18" if target.leader_driven else "DINT-14"),
+        ),
+        v.Hold(as_="a-while", after="lost.proven", ms=1500),
+        v.Heal(as_="mend", fault="lost"),
+    ]
+    return _plan(scenario, target, seed, ("zk-1", "zk-2"), meanwhile)
+
+
+def leader_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    return _plan(scenario, target, seed, "zookeeper-leader", [])
+
+
+def leader_unheard(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The ensemble's leader is cut from the other servers, and before it steps down it expires their clients' sessions.
+
+    A client that connects to it then gets the answer that its session expired, while the next leader still keeps the
+    session and its znodes (KAFKA-7165).
+    """
+    brokers = v.replica_roles(scenario, seed)
+    leader, _, controller = brokers
+    keeps = "DLD-16" if target.leader_driven else "INT-51"
+    timing = v.scaled_timing(target)
+    steps = [
+        *v.setup(leader),
+        v.inject("unheard", v.OneWayParameters(from_="zookeeper-leader", to="zookeeper", how="blackhole")),
+        v.Hold(as_="a-while", after="unheard.proven", ms=timing.session_ms * 7 // 4),
+        v.Heal(as_="mend", fault="unheard"),
+        *(v.NodeExited(as_=f"lives-{broker}", node=broker, within_ms=400, expect=v.never(keeps)) for broker in brokers),
+        *(
+            v.Registered(
+                as_=f"back-{broker}", node=broker, is_=True, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(keeps)
+            )
+            for broker in brokers
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topology=v.zookeeper_cluster(controller=None if target.leader_driven else controller, servers=3),
+        topics=[v.topic(brokers)],
+        steps=steps,
+        coverage=[v.FaultProven(fault="unheard"), v.Acknowledged(by="p1", acks="all", after="mend.ended")],
+    )
+
+
+def _plan(
+    scenario: v.Scenario, target: v.TargetFacts, seed: int, killed: v.NodeRefs, meanwhile: list[v.Step]
+) -> v.Plan:
+    """Brokers serve on, and none of them loses its session."""
+    brokers = v.replica_roles(scenario, seed)
+    works = "DLD-18" if target.leader_driven else "INT-61"
+    serves_on = "DLD-15" if target.leader_driven else "DINT-16"
+    leader, follower, controller = brokers
+    steps = [
+        *v.setup(leader),
+        *(v.Bind(as_=f"epoch-{broker}", value=f"broker-epoch:{broker}") for broker in brokers),
+        v.inject("lost", v.KillParameters(nodes=killed)),
+        v.WorkloadAcks(as_="serves-on", more=50, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(serves_on)),
+        *meanwhile,
+        v.TopicCreatedThrough(
+            as_="changes-again", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(works)
+        ),
+        *(
+            v.BrokerEpochAbove(
+                as_=f"kept-{broker}", node=broker, value=f"$epoch-{broker}", within_ms=400, expect=v.never(serves_on)
+            )
+            for broker in brokers
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, session_ms=SESSION_MS),
+        topology=v.zookeeper_cluster(controller=None if target.leader_driven else controller, servers=3),
+        topics=[v.topic([leader, follower, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="lost"),
+            v.StepDone(step="changes-again"),
+            v.Acknowledged(by="p1", acks="all", after="lost.proven", before="changes-again.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.internals_scenario(
+        "ensemble-without-quorum",
+        "While ZooKeeper has no quorum brokers serve on, nothing changes, and sessions live on",
+        without_quorum,
+        14,
+        "DINT-14",
+        "DINT-16",
+        needs={v.Capability.KILL},
+        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+    ),
+    v.internals_scenario(
+        "zookeeper-leader-killed",
+        "After kill -9 of ZooKeeper's leader every session goes on with another server",
+        leader_killed,
+        12,
+        "INT-61",
+        needs={v.Capability.KILL},
+        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+    ),
+    v.internals_scenario(
+        "zookeeper-leader-unheard",
+        "A ZooKeeper leader that is cut off and reports live sessions as expired ends no broker",
+        leader_unheard,
+        14,
+        "INT-51",
+        needs={v.Capability.LINKS},
+        levels=("base", "plain"),  # above `base` a broker waits whichever process has its id
+        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+    ),
+)

@@ -1,0 +1,232 @@
+"""A leader is cut from the controller, from ZooKeeper, or from both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from fencepost.suites import vocabulary as v
+
+
+def old(requirement: str) -> v.ExpectOutcome:
+    """Expect metadata from before the cut: a topic that was created since is unknown."""
+    return v.answers(requirement, "error:3")
+
+
+def stale_metadata(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The leader reaches ZooKeeper and its other follower, and nothing passes between it and the controller.
+
+    It counts as alive, changes its ISR by itself, and hands out metadata as old as the cut. The run's finding
+    `stale-metadata` says how old, and for how long.
+    """
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    steps = [
+        *v.setup(leader),
+        v.inject("cut", v.IsolateParameters(nodes=leader, from_=controller)),
+        v.CreateTopicProbe(
+            as_="news", node=controller, topic="news", timeout_ms=9000, expect=v.answers("INT-03", "served")
+        ),
+        v.MetadataFrom(
+            as_="notified", node=follower, partition="news-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-23")
+        ),
+        v.reassign("move", {"u-0": (controller,)}),
+        v.LeaderIs(
+            as_="led-elsewhere",
+            partition="u-0",
+            is_=controller,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-38"),
+        ),
+        v.MetadataFrom(
+            as_="learns",
+            node=leader,
+            partition="u-0",
+            leader=controller,
+            within_ms=2 * timing.session_ms,
+            expect=v.never("K343-02"),
+        ),
+        v.MetadataProbe(as_="outdated", node=leader, topic="news", repeat=4, expect=old("K343-02")),
+        v.IsrIs(
+            as_="shrunk",
+            partition="t-0",
+            lacks=controller,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-02", "K343-04", "K343-58", "DINT-01"),
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.Registered(as_="given-up", node=leader, is_=False, within_ms=500, expect=v.never("K343-01")),
+        v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=500, expect=v.never("INT-43")),
+        *v.service_probes("alive", leader, v.answers("K343-57", "served"), repeat=1),
+        v.MetadataProbe(as_="still-outdated", node=leader, topic="news", repeat=4, expect=old("K343-03")),
+        v.Heal(as_="mend", fault="cut"),
+        v.IsrIs(
+            as_="rejoined", partition="t-0", has=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
+        ),
+        *v.teardown(),
+        v.MetadataProbe(as_="up-to-date", node=leader, topic="news", expect=v.answers("INT-18", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, follower, controller]), v.topic([follower, controller], name="u", min_isr=1)],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.StepDone(step="outdated"),
+            v.StepDone(step="still-outdated"),
+            v.Acknowledged(by="p1", acks="all", after="shrunk.ended", before="mend.begun"),
+        ],
+    )
+
+
+def cut(leader: str, controller: str) -> v.Step:
+    return v.inject("cut", v.CutParameters(from_=leader, to="zookeeper"))
+
+
+def neither(leader: str, controller: str) -> v.Step:
+    return v.inject("cut", v.IsolateParameters(nodes=leader, from_=("zookeeper", controller)))
+
+
+def requests_lost(leader: str, controller: str) -> v.Step:
+    """Lose the leader's requests to ZooKeeper; ZooKeeper's replies arrive."""
+    return v.inject("cut", v.OneWayParameters(from_=leader, to="zookeeper"))
+
+
+def replies_lost(leader: str, controller: str) -> v.Step:
+    """Lose ZooKeeper's replies to the leader; its requests arrive and may keep the session alive."""
+    return v.inject("cut", v.OneWayParameters(from_="zookeeper", to=leader))
+
+
+Fault = Callable[[str, str], v.Step]
+
+
+def without_zookeeper(fault: Fault, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The session ends, the znode goes, another broker leads; the old leader, not notified, commits nothing.
+
+    With heartbeats the old leader is fenced as well: a controller grants nothing to a broker that is not registered.
+    """
+    leader, *others = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    ends = fault is not replies_lost
+    fences = target.has_kip_343 and scenario.level(target) != "base"
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
+        fault(leader, others[-1]),
+        *(_given_up(leader) if ends else [v.Hold(as_="a-while", after="cut.proven", ms=2 * timing.session_ms)]),
+        *(_fenced(leader, timing.session_ms + timing.fence_ms) if fences and ends else []),
+        v.Produce(as_="unsafe", topic="t", node=leader, acks=1, records=5, timeout_ms=300),
+        v.ProduceProbe(
+            as_="promise",
+            node=leader,
+            topic="t",
+            acks="all",
+            repeat=3,
+            timeout_ms=700,
+            expect=v.never_serves("INT-57") if ends else None,
+        ),
+        v.Heal(as_="mend", fault="cut"),
+        *(_returned(leader) if ends else []),
+        v.BrokerActive(as_="active", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-51")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, *others])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.StepDone(step="promise"),
+            v.Acknowledged(by="p1", acks="all", after="mend.ended"),
+        ],
+    )
+
+
+def _given_up(leader: str) -> list[v.Step]:
+    return [
+        v.Registered(as_="gone", node=leader, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43")),
+        v.LeaderIs(
+            as_="moved",
+            partition="t-0",
+            is_not=leader,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-28", "INT-08", "INT-44", "INT-53"),
+        ),
+        # Records that the successor fetched before it was notified are acknowledged rightly.
+        v.Bind(as_="successor", node="leader:t-0"),
+        v.MetadataFrom(
+            as_="notified",
+            node="$successor",
+            partition="t-0",
+            leader="$successor",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-22"),
+        ),
+    ]
+
+
+def _fenced(leader: str, deadline_ms: int) -> list[v.Step]:
+    return [
+        v.Hold(as_="fence-over", after="cut.proven", ms=deadline_ms),
+        *v.service_probes("fenced", leader, v.never_serves("D343-14")),
+    ]
+
+
+def _returned(leader: str) -> list[v.Step]:
+    return [
+        v.BrokerEpochAbove(
+            as_="anew", node=leader, value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-51")
+        ),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("HW-04")),
+    ]
+
+
+def _scenario(how: str, fault: Fault, title: str, level: str, *requirements: str) -> v.Scenario:
+    return v.internals_scenario(
+        how if level == "base" else f"{how}-at-{level}",
+        title,
+        partial(without_zookeeper, fault),
+        14,
+        *requirements,
+        needs={v.Capability.LINKS},
+        levels=(level,),
+    )
+
+
+_CUTS: tuple[tuple[str, Fault, str], ...] = (
+    ("reaches-controller-not-zookeeper", cut, "A leader that reaches the controller and not ZooKeeper"),
+    ("reaches-neither", neither, "A leader that reaches neither ZooKeeper nor the controller"),
+    ("unheard-by-zookeeper", requests_lost, "A leader that hears ZooKeeper and is not heard by it"),
+)
+_AT: tuple[tuple[str, str], ...] = (
+    ("base", "loses its znode and its leadership, and commits nothing"),
+    ("heartbeats", "loses its znode and its leadership, and is fenced"),
+)
+
+SCENARIOS = (
+    v.internals_scenario(
+        "reaches-zookeeper-not-controller",
+        "Without heartbeats a leader that the controller cannot reach stays alive, with metadata as old as the cut",
+        stale_metadata,
+        14,
+        "INT-01",
+        "K343-04",
+        "K343-58",
+        "DINT-01",
+        needs={v.Capability.LINKS},
+        levels=("base",),
+    ),
+    *(_scenario(how, fault, f"{title} {what}", level) for how, fault, title in _CUTS for level, what in _AT),
+    _scenario(
+        "deaf-to-zookeeper",
+        replies_lost,
+        "A leader that does not hear ZooKeeper, although ZooKeeper hears it, recovers fully",
+        "base",
+    ),
+)

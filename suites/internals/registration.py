@@ -1,0 +1,169 @@
+"""Two processes claim one broker id: the process with the znode has the id."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+REFUSED = 2
+"""The reference's exit code for a node that cannot run as it was configured."""
+SESSION_MS = 6000
+"""Long enough to kill, start and cut off a broker within a session, also on a busy machine."""
+GRACE_MS = 1000
+"""How much longer than a session a broker waits for its id."""
+
+
+def at_the_znode(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The original is a follower: fetches of a second process with its id would be credited to it."""
+    leader, original, controller = v.replica_roles(scenario, seed)
+    duplicate = v.duplicate_of(original, "empty")
+    timing = v.scaled_timing(target, lease_ms=3000)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value=f"broker-epoch:{original}"),
+        v.inject("duplicate", v.DuplicateParameters(node=duplicate.name)),
+        v.Connected(as_="fetches", node=duplicate.name, to=leader, within_ms=2000, expect=v.never("DINT-26")),
+        *_ends(target, duplicate.name),
+        v.BrokerEpochAbove(as_="ousted", node=original, value="$epoch", within_ms=500, expect=v.never("DINT-17")),
+        *v.service_probes("original", original, v.answers("INT-50", "served"), repeat=1)[:1],
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.Heal(as_="duplicate-is-gone", fault="duplicate"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
+        topics=[v.topic([leader, original, controller])],
+        steps=steps,
+        coverage=[
+            v.StepDone(step="refused"),
+            v.StepDone(step="original-metadata"),
+            v.Acknowledged(by="p1", acks="all", after="refused.ended"),
+        ],
+    )
+
+
+def _ends(target: v.TargetFacts, duplicate: str) -> list[v.Step]:
+    """The duplicate waits one session timeout, then ends with the exit code of a refused configuration."""
+    expect = target.unless("AZ-02", v.must("DINT-17"), v.must("DINT-17"))
+    code = 1 if target.differs("AZ-02") else REFUSED
+    return [v.NodeExited(as_="refused", node=duplicate, code=code, within_ms=v.LIVENESS_TIMEOUT_MS, expect=expect)]
+
+
+def taken_after_expiry(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The original is cut from ZooKeeper until its session expires and another process has its id."""
+    leader, original, controller = v.replica_roles(scenario, seed)
+    duplicate = v.duplicate_of(original, "empty")
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value=f"broker-epoch:{original}"),
+        v.inject("cut", v.CutParameters(from_=original, to="zookeeper")),
+        v.Registered(as_="gone", node=original, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43")),
+        v.inject("duplicate", v.DuplicateParameters(node=duplicate.name)),
+        v.BrokerEpochAbove(
+            as_="taken", node=original, value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-50")
+        ),
+        v.Heal(as_="mend", fault="cut"),
+        *_gives_up(target, original),
+        v.Heal(as_="duplicate-dies", fault="duplicate"),
+        v.Registered(as_="free", node=original, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43")),
+        *_started_again(target, original),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
+        topics=[v.topic([leader, original, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.StepDone(step="taken"),
+            v.Acknowledged(by="p1", acks="all", after="duplicate-dies.ended"),
+        ],
+    )
+
+
+def _gives_up(target: v.TargetFacts, original: str) -> list[v.Step]:
+    if not target.differs("AZ-03"):
+        return [
+            v.NodeExited(as_="original-ends", node=original, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-18"))
+        ]
+    stays = v.never("DINT-18").model_copy(update={"difference": "AZ-03"})
+    return [v.NodeExited(as_="original-ends", node=original, within_ms=5000, expect=stays)]
+
+
+def _started_again(target: v.TargetFacts, original: str) -> list[v.Step]:
+    """Restart the original where it does not end by itself (AZ-03): it does not return by itself either."""
+    if not target.differs("AZ-03"):
+        return [v.Start(as_="original-starts", nodes=original)]
+    outside = v.never("INT-51").model_copy(update={"difference": "AZ-03"})
+    return [
+        v.Registered(as_="still-outside", node=original, is_=True, within_ms=3000, expect=outside),
+        v.inject("operator", v.KillParameters(nodes=original)),
+        v.Heal(as_="original-starts", fault="operator"),
+    ]
+
+
+def hears_nothing(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A broker restarts inside the session of its dead process, waits for its end, and is cut off meanwhile."""
+    broker, follower, controller = v.replica_roles(scenario, seed)
+    waits = "DLD-01" if target.leader_driven else "DINT-17"
+    timing = v.scaled_timing(target, session_ms=SESSION_MS)
+    steps = [
+        *v.setup(broker),
+        v.inject("crash", v.KillParameters(nodes=broker, back="running")),
+        v.Heal(as_="restart", fault="crash"),
+        v.inject(
+            "unheard",
+            v.CutParameters(from_=broker, to="zookeeper"),
+            when=v.LogLine(says="this process waits for that to end", node=broker),
+        ),
+        v.Hold(as_="past-its-timeout", after="unheard.proven", ms=timing.session_ms + 2 * GRACE_MS),
+        v.NodeExited(as_="gives-up", node=broker, within_ms=400, expect=v.never(waits)),
+        v.Heal(as_="mend", fault="unheard"),
+        v.Registered(as_="has-its-id", node=broker, is_=True, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(waits)),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topology=v.zookeeper_cluster(controller=None if target.leader_driven else controller),
+        topics=[v.topic([broker, follower, controller])],
+        steps=steps,
+        coverage=[v.FaultProven(fault="unheard"), v.Acknowledged(by="p1", acks="all", after="mend.ended")],
+    )
+
+
+SCENARIOS = (
+    v.internals_scenario(
+        "duplicate-id-at-the-znode",
+        "A second process with a live broker's id cannot register and changes nothing",
+        at_the_znode,
+        12,
+        needs={v.Capability.DUPLICATE},
+    ),
+    v.internals_scenario(
+        "id-taken-after-expiry",
+        "Without incarnations a broker ends when another process took its id after its session expired",
+        taken_after_expiry,
+        15,
+        needs={v.Capability.DUPLICATE, v.Capability.LINKS},
+        levels=("base",),
+    ),
+    v.internals_scenario(
+        "waits-for-its-id-unheard",
+        "A broker that waits for its id waits on while ZooKeeper is silent, and takes the id once it is free",
+        hears_nothing,
+        20,
+        "DINT-17",
+        needs={v.Capability.KILL, v.Capability.LINKS},
+        levels=("heartbeats", "plain"),  # at the other levels shipped Kafka waits for no session (AZ-02)
+        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+    ),
+)

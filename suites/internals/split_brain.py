@@ -1,0 +1,195 @@
+"""Split brain: the document's two leaders of one partition, and a former controller."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+
+def two_leaders(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The old leader is paused past its session and wakes before it is notified that another broker leads.
+
+    One replica in sync is enough for the topic, so that the old leader would acknowledge alone if it could shrink its
+    ISR. No follower fetches from it any more: its shrink comes after the lag time, and fails.
+    """
+    old, new, controller = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    steps = [
+        *v.setup(old),
+        v.inject("unnotified", v.StallParameters(from_=controller, to=old)),
+        v.inject("sleep", v.PauseParameters(nodes=old)),
+        *(
+            v.ProduceProbe(
+                as_=f"asleep-{number}",
+                node=old,
+                topic="t",
+                acks="all",
+                background=True,
+                timeout_ms=4 * timing.session_ms + 2 * timing.lag_ms,
+                expect=v.never_serves("INT-57"),
+            )
+            for number in (1, 2)
+        ),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=old, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-54")),
+        v.Bind(as_="successor", node="leader:t-0"),
+        v.MetadataFrom(
+            as_="successor-knows",
+            node=new,
+            partition="t-0",
+            leader="$successor",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-22"),
+        ),
+        v.Heal(as_="wake", fault="sleep"),
+        v.ProduceProbe(as_="believes", node=old, topic="t", acks=1, repeat=5, every_ms=200, timeout_ms=500),
+        v.ProduceProbe(
+            as_="awake", node=old, topic="t", acks="all", repeat=2, timeout_ms=700, expect=v.never_serves("INT-58")
+        ),
+        v.Hold(as_="lag-over", after="wake.ended", ms=2 * timing.lag_ms),
+        v.ProduceProbe(
+            as_="cannot-shrink",
+            node=old,
+            topic="t",
+            acks="all",
+            repeat=2,
+            timeout_ms=700,
+            expect=v.never_serves("INT-59", "INT-31", "INT-67", "DINT-01"),
+        ),
+        v.LeaderIs(as_="leads-again", partition="t-0", is_=old, within_ms=300, expect=v.never("INT-59")),
+        v.Heal(as_="notify", fault="unnotified"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([old, new, controller], min_isr=1)],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="unnotified"),
+            v.FaultProven(fault="sleep"),
+            v.OutcomeSeen(step="believes", outcome="served"),
+            v.StepDone(step="cannot-shrink"),
+            v.Acknowledged(by="p1", acks="all", after="notify.ended"),
+        ],
+    )
+
+
+def old_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Commands of a controller wait in its links while another is elected, and arrive in the other's term.
+
+    Their topic is deleted meanwhile; if a broker obeyed the old command, the topic would come back.
+    """
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    brokers = (leader, follower)
+    timing = v.scaled_timing(target)
+    identity = v.topic_id(seed, "late")
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="old", node="active-controller"),
+        v.Bind(as_="old-epoch", value="controller-epoch"),
+        v.inject("waiting", v.StallParameters(from_="$old", to=brokers)),
+        *v.create_topic("queued", "late", identity, brokers),
+        v.inject("sleep", v.PauseParameters(nodes="$old")),
+        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-66")),
+        *(
+            v.MetadataFrom(
+                as_=f"known-{broker}",
+                node=broker,
+                partition="late-0",
+                within_ms=v.LIVENESS_TIMEOUT_MS,
+                expect=v.must("META-01"),
+            )
+            for broker in brokers
+        ),
+        v.DeleteTopicProbe(
+            as_="delete", node="active-controller", topic="late", timeout_ms=9000, expect=v.answers("INT-36", "served")
+        ),
+        v.Znode(
+            as_="deleted",
+            path="/brokers/topics/late",
+            exists=False,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-24"),
+        ),
+        v.inject("blind", v.CutParameters(from_="$old", to="zookeeper")),
+        v.Heal(as_="wake", fault="sleep"),
+        v.Heal(as_="release", fault="waiting"),
+        *(
+            v.MetadataProbe(
+                as_=f"not-back-{broker}",
+                node=broker,
+                topic="late",
+                repeat=5,
+                every_ms=200,
+                expect=v.answers("DINT-05", "error:3"),
+            )
+            for broker in brokers
+        ),
+        *refused_at_old_epoch("raw", leader, "$old-epoch"),
+        v.Heal(as_="sees", fault="blind"),
+        v.TopicCreatedThrough(as_="works", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-05")),
+        v.ActiveController(as_="again", is_=controller, within_ms=500, expect=v.never("INT-62")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, follower, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="waiting"),
+            v.FaultProven(fault="sleep"),
+            v.FaultProven(fault="blind"),
+            v.StepDone(step="raw-update-metadata"),
+            v.Acknowledged(by="p1", acks="all", after="elected.ended"),
+        ],
+    )
+
+
+def refused_at_old_epoch(name: str, broker: str, epoch: str) -> list[v.Step]:
+    """Send the present controller's commands at an older controller epoch: they are refused for the epoch alone."""
+    refused = v.answers("DINT-05", "error:11")
+    return [
+        v.LeaderAndIsrProbe(
+            as_=f"{name}-leader-and-isr",
+            node=broker,
+            topic="t",
+            controller_epoch=epoch,
+            expect=refused,
+            unchanged=("t-0", "brokers"),
+        ),
+        v.UpdateMetadataProbe(
+            as_=f"{name}-update-metadata",
+            node=broker,
+            controller_epoch=epoch,
+            expect=refused,
+            unchanged=("t-0", "brokers"),
+        ),
+    ]
+
+
+SCENARIOS = (
+    v.internals_scenario(
+        "two-leaders",
+        "The old one of two leaders acknowledges nothing at acks=all, since its shrink fails the compare-and-set",
+        two_leaders,
+        16,
+        "INT-31",
+        "INT-67",
+        "DINT-01",
+        needs={v.Capability.LINKS, v.Capability.PAUSE},
+        levels=("base",),
+    ),
+    v.internals_scenario(
+        "old-controller",
+        "Late commands of a former controller are refused",
+        old_controller,
+        15,
+        "INT-64",
+        "DINT-04",
+        needs={v.Capability.LINKS, v.Capability.PAUSE},
+    ),
+)

@@ -1,0 +1,175 @@
+"""Topics are created, extended, moved and deleted through their znodes."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+OLD = 5
+"""Records that the deleted topic held."""
+
+
+def deleted_while_away(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The topic is gone for every broker when the absent broker returns, and for that broker as well."""
+    return _deleted(scenario, target, seed, [])
+
+
+def recreated(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The topic is created again with another id, and the broker that was away leads it with an empty log."""
+    away = v.replica_roles(scenario, seed)[1]
+    again: list[v.Step] = [
+        *v.create_topic("again", "gone", v.topic_id(seed, "gone again"), (away,)),
+        *v.leaders_in_metadata("known-again", "gone", (away,)),
+        v.ProduceProbe(
+            as_="first",
+            node=away,
+            topic="gone",
+            acks=1,
+            repeat=2,
+            timeout_ms=2000,
+            expect=v.answers("DINT-23", "served"),
+        ),
+        v.FetchProbe(as_="only", node=away, topic="gone", offset=2, expect=v.answers("DINT-23", "served")),
+        v.FetchProbe(as_="nothing-old", node=away, topic="gone", offset=3, expect=v.answers("DINT-23", "error:1")),
+    ]
+    return _deleted(scenario, target, seed, again)
+
+
+def _deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int, again: list[v.Step]) -> v.Plan:
+    leader, away, controller = v.replica_roles(scenario, seed)
+    path = "/brokers/topics/gone"
+    steps = [
+        *v.setup(leader),
+        *v.create_topic("create", "gone", v.topic_id(seed, "gone"), (leader, away)),
+        *v.leaders_in_metadata("known", "gone", (leader, away)),
+        v.ProduceProbe(as_="old", node=leader, topic="gone", acks=1, repeat=OLD, every_ms=20, timeout_ms=2000),
+        v.inject("kill", v.KillParameters(nodes=away)),
+        v.Registered(as_="left", node=away, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43")),
+        v.DeleteTopicProbe(as_="delete", node="active-controller", topic="gone", timeout_ms=2000),
+        v.Heal(as_="restart", fault="kill"),
+        v.Znode(as_="deleted", path=path, exists=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-24")),
+        v.Znode(
+            as_="done",
+            path="/admin/delete_topics/gone",
+            exists=False,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-36"),
+        ),
+        v.MetadataProbe(as_="nowhere", node=away, topic="gone", repeat=3, expect=v.answers("DINT-23", "error:3")),
+        *again,
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, away, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="old"),
+            v.StepDone(step="nothing-old" if again else "nowhere"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+def grown(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    identity = v.topic_id(seed, "grown")
+    before, after = [(leader, follower)], [(leader, follower), (follower, leader)]
+    steps = [
+        *v.setup(leader),
+        *v.create_topic("create", "grown", identity, *before),
+        v.ZnodeStep(as_="grow", action="set", path="/brokers/topics/grown", data=v.topic_data(identity, after)),
+        v.partition_state_written("grown", "grown", 1, "INT-35"),
+        *v.leaders_in_metadata("known", "grown", *after),
+        *(
+            v.ProduceProbe(
+                as_=f"serves-{partition}",
+                node=replicas[0],
+                topic="grown",
+                partition=partition,
+                acks=1,
+                timeout_ms=5000,
+                repeat=3,
+                expect=v.answers("INT-22", "served"),
+            )
+            for partition, replicas in enumerate(after)
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, follower, controller])],
+        steps=steps,
+        coverage=[v.StepDone(step="serves-1"), v.Acknowledged(by="p1", acks="all", after="grow.ended")],
+    )
+
+
+def reassigned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Under load the topic moves from the first two brokers to the last two."""
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.reassign("move", {"t-0": (follower, controller)}),
+        v.AssignmentIs(
+            as_="moved",
+            partition="t-0",
+            is_=(follower, controller),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-04"),
+        ),
+        v.LeaderIs(as_="led", partition="t-0", is_=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-38")),
+        v.IsrIs(
+            as_="in-sync",
+            partition="t-0",
+            is_=(follower, controller),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-10"),
+        ),
+        v.Znode(as_="done", path=v.REASSIGN, exists=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-20")),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, follower])],
+        steps=steps,
+        coverage=[v.StepDone(step="done"), v.Acknowledged(by="p1", acks="all", after="done.ended")],
+    )
+
+
+SCENARIOS = (
+    v.internals_scenario(
+        "topic-deleted-while-away",
+        "A topic that is deleted while a broker is away does not come back with it",
+        deleted_while_away,
+        11,
+        needs={v.Capability.KILL},
+    ),
+    v.internals_scenario(
+        "topic-recreated",
+        "A topic that is deleted while a broker is away, and created again, holds nothing of the old one",
+        recreated,
+        12,
+        needs={v.Capability.KILL},
+    ),
+    v.internals_scenario(
+        "partitions-added",
+        "A partition that is added to a topic's znode is soon served",
+        grown,
+        8,
+        "INT-34",
+    ),
+    v.internals_scenario(
+        "reassignment",
+        "A partition moves to other replicas under load",
+        reassigned,
+        9,
+        "DINT-20",
+    ),
+)

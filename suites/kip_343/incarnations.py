@@ -1,0 +1,175 @@
+"""Two processes with one broker id differ by their incarnations: the newer wins, the older counts as no replica."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+INVALID_INCARNATION = "error:1343"
+
+
+def newer_wins(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The original's session ends while it is cut off, another process registers its id, and the original returns."""
+    leader, original, controller = v.replica_roles(scenario, seed)
+    duplicate = v.duplicate_of(original, "empty")
+    timing = v.scaled_timing(target)
+    steps = [
+        *v.setup(leader),
+        *_taken(original, duplicate.name),
+        v.BrokerActive(as_="serves", node=duplicate.name, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-17")),
+        v.IsrIs(
+            as_="replicates", partition="t-0", has=original, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
+        ),
+        v.Heal(as_="mend", fault="cut"),
+        v.Hold(as_="noticed", after="taken.ended", ms=timing.fence_ms),
+        *_refused("first", leader, original),
+        v.inject("failover", v.KillParameters(nodes=controller)),
+        v.ActiveController(as_="elected", is_not=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-66")),
+        v.TopicCreatedThrough(as_="works", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-05")),
+        *_refused("second", leader, original),
+        v.Heal(as_="restored", fault="failover"),
+        v.Bind(as_="newer", value=f"broker-epoch:{original}"),
+        v.Heal(as_="duplicate-dies", fault="duplicate"),
+        v.BrokerEpochAbove(
+            as_="original-back",
+            node=original,
+            value="$newer",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("D343-16"),
+        ),
+        v.BrokerActive(as_="original-serves", node=original, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-16")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
+        topics=[v.topic([leader, original, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.FaultProven(fault="duplicate"),
+            v.FaultProven(fault="failover"),
+            v.StepDone(step="second-fetch"),
+            v.Acknowledged(by="p1", acks="all", after="original-back.ended"),
+        ],
+    )
+
+
+def _taken(original: str, duplicate: str) -> list[v.Step]:
+    return [
+        v.Bind(as_="older", value=f"broker-epoch:{original}"),
+        v.inject("cut", v.CutParameters(from_=original, to="zookeeper")),
+        v.Registered(as_="gone", node=original, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43")),
+        v.inject("duplicate", v.DuplicateParameters(node=duplicate)),
+        v.BrokerEpochAbove(
+            as_="taken", node=original, value="$older", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-06")
+        ),
+    ]
+
+
+def _refused(name: str, leader: str, original: str) -> list[v.Step]:
+    """Expect that clients, the controller and the leader are refused by, or refuse, the original."""
+    state = ("t-0", "brokers")
+    return [
+        *v.service_probes(f"{name}-original", original, v.never_serves("D343-17"), repeat=1),
+        v.MetadataHeartbeatProbe(
+            as_=f"{name}-heartbeat",
+            node="active-controller",
+            broker=original,
+            incarnation="$older",
+            expect=v.answers("D343-17", INVALID_INCARNATION),
+            unchanged=state,
+        ),
+        v.IsrChangeProbe(
+            as_=f"{name}-isr-change",
+            node="active-controller",
+            topic="t",
+            broker=original,
+            incarnation="$older",
+            expect=v.answers("K343-47", INVALID_INCARNATION),
+            unchanged=state,
+        ),
+        v.ReplicaFetchProbe(
+            as_=f"{name}-fetch",
+            node=leader,
+            topic="t",
+            broker=original,
+            broker_epoch="$older",
+            repeat=3,
+            expect=v.answers("DINT-26", "refused"),
+        ),
+    ]
+
+
+def no_replica(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The original, cut from ZooKeeper only, goes on fetching with an id that is no longer its own.
+
+    When the duplicate dies, the id leaves the ISR. The original lacks the records that are acknowledged then, and is
+    not elected when the leader dies too.
+    """
+    leader, original, controller = v.replica_roles(scenario, seed)
+    duplicate = v.duplicate_of(original, "empty")
+    timing = v.scaled_timing(target)
+    steps = [
+        *v.setup(leader, partition="u-0", work=False),
+        v.Produce(as_="before", topic="u", records=50, expect=v.answers("LIVE-03", "served")),
+        *_taken(original, duplicate.name),
+        v.IsrIs(
+            as_="in-sync",
+            partition="u-0",
+            has=(leader, original),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("ISR-06"),
+        ),
+        v.Produce(as_="together", topic="u", records=20, expect=v.answers("LIVE-03", "served")),
+        v.Heal(as_="duplicate-dies", fault="duplicate"),
+        v.IsrIs(as_="left", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-26")),
+        v.Produce(as_="during", topic="u", records=50, expect=v.answers("LIVE-03", "served")),
+        v.inject("leader-dies", v.KillParameters(nodes=leader)),
+        v.LeaderIs(
+            as_="elected",
+            partition="u-0",
+            is_=original,
+            within_ms=3 * timing.session_ms,
+            expect=v.never("ISR-07", "DINT-13"),
+        ),
+        *v.teardown(work=False),
+        v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
+        topics=[v.topic([leader, original], name="u", min_isr=1)],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.FaultProven(fault="duplicate"),
+            v.FaultProven(fault="leader-dies"),
+            v.Acknowledged(by="during", acks="all", at_least=50, after="left.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.kip_343_scenario(
+        "newer-incarnation-wins",
+        "The newer of two incarnations of a broker wins, and the older is refused everywhere",
+        newer_wins,
+        22,
+        needs={v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL},
+    ),
+    v.kip_343_scenario(
+        "older-incarnation-is-no-replica",
+        "A broker whose id was taken keeps no replica in the ISR by its fetches, and is not elected",
+        no_replica,
+        18,
+        "DINT-13",
+        needs={v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL},
+    ),
+)

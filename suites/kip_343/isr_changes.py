@@ -1,0 +1,131 @@
+"""ISR changes through the controller are requested, and requested again when the answer was lost."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+LEASE_MS = 8000
+"""So long that a leader without answers is neither given up nor fenced while the scenario runs."""
+SESSION_MS = 1500
+REQUEST_MS = 1000
+"""So short that the leader repeats a change without an answer, and logs that, while the scenario runs."""
+
+
+TORN = 1
+"""Bytes of its answers that reach the leader: of no answer enough to read it."""
+
+
+def reply_lost(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The change is made and its answer is lost. The leader asks again, and learns that it was made (KAFKA-14144).
+
+    Until then it waits for the follower that left: nothing is acknowledged, however long that takes.
+    """
+    leader, slow, controller = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("slow", v.StallParameters(from_=slow, to=leader)),
+        v.inject(
+            "unanswered", v.CutAfterBytesParameters(from_=leader, to=controller, after_bytes=TORN, stream="replies")
+        ),
+        v.IsrIs(as_="changed", partition="t-0", lacks=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-33")),
+        v.Logged(
+            as_="asked-again",
+            node=leader,
+            says=r"\bt-0: the outcome of ISR .* is unknown",
+            after=v.After(event="unanswered.injected"),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+        v.Heal(as_="answered", fault="unanswered"),
+        v.WorkloadAcks(
+            as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-09", "ISR-05", "LIVE-03")
+        ),
+        v.Heal(as_="fast", fault="slow"),
+        v.IsrIs(as_="rejoined", partition="t-0", has=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-09")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lease_ms=LEASE_MS, session_ms=SESSION_MS),
+        settings=v.NodeSettings(broker={"request.timeout.ms": str(REQUEST_MS)}),
+        topics=[v.topic([leader, slow, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="slow"),
+            v.FaultProven(fault="unanswered"),
+            v.StepDone(step="asked-again"),
+            v.StepDone(step="rejoined"),
+            v.Acknowledged(by="p1", acks="all", after="answered.ended"),
+        ],
+    )
+
+
+def overtaken(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The change is made, its answer is late, and the leader asks again while the state has changed once more.
+
+    The follower that left is restarted meanwhile, so the controller writes the partition. The retry finds that write
+    and does not overwrite it.
+    """
+    leader, slow, controller = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, lease_ms=LEASE_MS, session_ms=SESSION_MS)
+    steps = [
+        *v.setup(leader),
+        v.inject("slow", v.StallParameters(from_=slow, to=leader)),
+        v.inject("unanswered", v.StallParameters(from_=leader, to=controller, streams="replies")),
+        v.IsrIs(as_="changed", partition="t-0", lacks=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-33")),
+        v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
+        v.inject("bounce", v.KillParameters(nodes=slow, back="running")),
+        v.LeaderEpochAbove(
+            as_="written-again",
+            partition="t-0",
+            value="$leader-epoch",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("DINT-08"),
+        ),
+        v.Heal(as_="back", fault="bounce"),
+        v.BrokerActive(as_="active", node=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-32")),
+        v.Heal(as_="answered", fault="unanswered"),
+        v.IsrIs(as_="overwritten", partition="t-0", has=slow, within_ms=1500, expect=v.never("D343-08")),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.Heal(as_="fast", fault="slow"),
+        v.IsrIs(as_="rejoined", partition="t-0", has=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-09")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, slow, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="slow"),
+            v.FaultProven(fault="unanswered"),
+            v.FaultProven(fault="bounce"),
+            v.StepDone(step="rejoined"),
+            v.Acknowledged(by="p1", acks="all", after="answered.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.kip_343_scenario(
+        "isr-change-reply-lost",
+        "An ISR change whose answer was lost is requested again, and takes effect for its leader",
+        reply_lost,
+        16,
+        "D343-09",
+        "ISR-05",
+        needs={v.Capability.LINKS},
+    ),
+    v.kip_343_scenario(
+        "isr-change-overtaken",
+        "An ISR change whose answer was late overwrites nothing newer",
+        overtaken,
+        16,
+        "D343-08",
+        "D343-09",
+        needs={v.Capability.LINKS, v.Capability.KILL},
+    ),
+)

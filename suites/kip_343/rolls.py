@@ -1,0 +1,186 @@
+"""The double roll, forward and back, and the mixed clusters on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fencepost.suites import vocabulary as v
+
+
+def forward(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    return _rolled(scenario, target, seed, target.levels)
+
+
+def back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    return _rolled(scenario, target, seed, tuple(reversed(target.levels)))
+
+
+def _rolled(scenario: v.Scenario, target: v.TargetFacts, seed: int, levels: Sequence[str]) -> v.Plan:
+    """Brokers roll one at a time, the controller last, from level to level, under load; nothing is lost."""
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    requirements = ("K343-55", "K343-56")
+    steps = [*v.setup(leader)]
+    for level, requirement in zip(levels[1:], requirements, strict=False):
+        for broker in (follower, leader, controller):
+            steps += [
+                v.Roll(as_=f"{level}-{broker}", node=broker, level=level),
+                v.IsrIs(
+                    as_=f"{level}-{broker}-in-sync",
+                    partition="t-0",
+                    has=broker,
+                    within_ms=v.LIVENESS_TIMEOUT_MS,
+                    expect=v.must(requirement),
+                ),
+            ]
+        steps.append(
+            v.WorkloadAcks(as_=f"{level}-goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(requirement))
+        )
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lag_ms=3000),
+        topology=v.zookeeper_cluster(
+            controller=controller, levels={v.node_name(each): levels[0] for each in v.BROKER_IDS}
+        ),
+        topics=[v.topic([leader, follower, controller])],
+        steps=[*steps, *v.teardown()],
+        coverage=[
+            v.StepDone(step=f"{levels[-1]}-{controller}-in-sync"),
+            v.Acknowledged(by="p1", acks="all", after=f"{levels[-1]}-{controller}.ended"),
+        ],
+    )
+
+
+def legacy_leader(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The leader alone is at the earlier level: each broker is treated by the version that it registered with."""
+    leader, raised, controller = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    after = v.After(event="away.proven", plus_ms=timing.fence_ms)
+    steps = [
+        *v.setup(leader),
+        v.inject("away", v.IsolateParameters(nodes=leader, from_=controller)),
+        v.IsrIs(
+            as_="shrunk", partition="t-0", lacks=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-58")
+        ),
+        v.Hold(as_="over", after="away.proven", ms=timing.fence_ms),
+        v.BrokerFenced(as_="inactive", node=leader, within_ms=300, expect=v.never("K343-62", "K343-61")),
+        v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=300, expect=v.never("K343-62")),
+        *v.service_probes("legacy", leader, v.answers("K343-57", "served"), after=after),
+        v.Heal(as_="mend", fault="away"),
+        v.IsrIs(
+            as_="rejoined", partition="t-0", has=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
+        ),
+        v.inject("silent", v.CutParameters(from_=raised, to=controller)),
+        v.BrokerFenced(
+            as_="given-up", node=raised, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-20", "K343-59")
+        ),
+        v.BrokerFenced(
+            as_="fenced", node=raised, by="itself", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-16")
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.Heal(as_="heard", fault="silent"),
+        v.BrokerActive(as_="active", node=raised, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-21")),
+        v.IsrIs(as_="in-sync", partition="t-0", has=raised, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-19")),
+        *v.teardown(),
+    ]
+    return _mixed(
+        scenario,
+        target,
+        seed,
+        {leader: "base"},
+        steps,
+        [v.FaultProven(fault="away"), v.FaultProven(fault="silent"), v.StepDone(step="legacy-produce")],
+    )
+
+
+def legacy_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The controller is at the earlier level, and accepts the others' heartbeats and ISR changes all the same."""
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("slow", v.StallParameters(from_=follower, to=leader)),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-19")),
+        v.BrokerFenced(as_="inactive", node=leader, within_ms=500, expect=v.never("D343-19")),
+        v.Heal(as_="fast", fault="slow"),
+        v.IsrIs(
+            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-19")
+        ),
+        v.inject("silent", v.CutParameters(from_=follower, to=controller)),
+        v.BrokerFenced(as_="given-up", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-20")),
+        v.BrokerFenced(
+            as_="fenced", node=follower, by="itself", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-16")
+        ),
+        v.Heal(as_="heard", fault="silent"),
+        v.BrokerActive(as_="active", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-21")),
+        *v.teardown(),
+    ]
+    return _mixed(
+        scenario,
+        target,
+        seed,
+        {controller: "base"},
+        steps,
+        [v.FaultProven(fault="slow"), v.FaultProven(fault="silent"), v.StepDone(step="active")],
+    )
+
+
+def _mixed(
+    scenario: v.Scenario,
+    target: v.TargetFacts,
+    seed: int,
+    levels: Mapping[str, str],
+    steps: list[v.Step],
+    coverage: list[v.FaultProven | v.StepDone],
+) -> v.Plan:
+    """Build a plan in which some brokers have `levels` of their own, the others that of the scenario."""
+    brokers = v.replica_roles(scenario, seed)
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.zookeeper_cluster(controller=brokers[-1], levels=levels),
+        topics=[v.topic(brokers)],
+        steps=steps,
+        coverage=[*coverage, v.Acknowledged(by="p1", acks="all", after=f"{coverage[-1].step}.ended")]
+        if isinstance(coverage[-1], v.StepDone)
+        else coverage,
+    )
+
+
+SCENARIOS = (
+    v.kip_343_scenario(
+        "double-roll",
+        "A cluster that is rolled from level to level under load loses nothing",
+        forward,
+        32,
+        "K343-55",
+        "K343-56",
+        levels=("base",),
+    ),
+    v.kip_343_scenario(
+        "double-roll-back",
+        "A cluster that is rolled back from level to level under load loses nothing",
+        back,
+        32,
+        "K343-55",
+        "K343-56",
+        levels=("base",),
+    ),
+    v.kip_343_scenario(
+        "mixed-cluster-legacy-leader",
+        "In a mixed cluster a legacy leader is never fenced, while an upgraded broker is",
+        legacy_leader,
+        18,
+        "K343-59",
+        "K343-61",
+        needs={v.Capability.LINKS},
+    ),
+    v.kip_343_scenario(
+        "mixed-cluster-legacy-controller",
+        "In a mixed cluster a controller at the earlier level accepts heartbeats and ISR changes",
+        legacy_controller,
+        16,
+        needs={v.Capability.LINKS},
+    ),
+)

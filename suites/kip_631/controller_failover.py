@@ -1,0 +1,193 @@
+"""The active controller dies, or stops for a long time, under load."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+LEASE_MS = 8000
+"""Longer than an election on a busy machine, too, so that leases can outlive it."""
+BROKERS = tuple(map(v.node_name, v.BROKER_IDS))
+
+
+def kill(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    return _plan(scenario, target, seed, v.inject("fault", v.KillParameters(nodes="$old")), [])
+
+
+def pause(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A paused process still takes connections and requests. They wait until it wakes as a former controller, which may
+    not grant them; they must never take effect."""
+    late = v.CreateTopicProbe(
+        as_="while-paused",
+        node="$old",
+        topic="late",
+        background=True,
+        timeout_ms=15_000,
+        expect=v.never_serves("D631-23"),
+    )
+    woken: list[v.Step] = [
+        v.Hold(as_="long", after="fault.proven", ms=v.scaled_timing(target, lease_ms=LEASE_MS).lease_ms),
+        v.Heal(as_="wake", fault="fault"),
+        v.CreateTopicProbe(
+            as_="woken", node="$old", topic="woken", repeat=3, timeout_ms=500, expect=v.never_serves("D631-23")
+        ),
+    ]
+    absent: list[v.Step] = [
+        v.MetadataProbe(as_=f"no-{name}", node=BROKERS[0], topic=name, expect=v.answers("K631-16", "error:3"))
+        for name in ("late", "woken")
+    ]
+    deposed = v.HeartbeatProbe(
+        as_="not-active",
+        node="$old",
+        broker=BROKERS[0],
+        broker_epoch=f"$epoch-{BROKERS[0]}",
+        expect=v.answers("K631-57", "error:41"),
+    )
+    return _plan(
+        scenario, target, seed, v.inject("fault", v.PauseParameters(nodes="$old")), [late], woken, [*absent, deposed]
+    )
+
+
+def _plan(
+    scenario: v.Scenario,
+    target: v.TargetFacts,
+    seed: int,
+    fault: v.Step,
+    meanwhile: list[v.Step],
+    woken: list[v.Step] | None = None,
+    afterwards: list[v.Step] | None = None,
+) -> v.Plan:
+    leader, *others = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        *(v.Bind(as_=f"epoch-{broker}", value=f"broker-epoch:{broker}") for broker in BROKERS),
+        v.Bind(as_="old", node="active-controller"),
+        v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
+        v.CreateTopicProbe(
+            as_="promised", node="$old", topic="promised", expect=v.answers("K631-17", "served", "K631-12")
+        ),
+        fault,
+        *meanwhile,
+        v.ActiveController(
+            as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02", "K631-13")
+        ),
+        *(
+            v.HeartbeatProbe(
+                as_=f"lease-{broker}",
+                node="active-controller",
+                broker=broker,
+                broker_epoch=f"$epoch-{broker}",
+                repeat=4,
+                expect=v.never_answers("D631-04", "error:77"),
+            )
+            for broker in BROKERS
+        ),
+        # A broker whose next state is FENCED loses its leaderships, whatever the error of the answer (KAFKA-16757).
+        v.LeaderEpochAbove(
+            as_="fenced-again",
+            partition="t-0",
+            value="$leader-epoch",
+            within_ms=1000,
+            expect=v.never("D631-04"),
+        ),
+        *(
+            v.TopicCreatedThrough(
+                as_=f"create-{broker}", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")
+            )
+            for broker in BROKERS
+        ),
+        *(
+            v.MetadataProbe(as_=f"kept-{broker}", node=broker, topic="promised", expect=v.answers("K631-15", "served"))
+            for broker in BROKERS
+        ),
+        *(woken or ()),
+        *v.teardown(),
+        *(afterwards or ()),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
+        topics=[v.topic([leader, *others])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="fault"),
+            *(v.OutcomeSeen(step=f"lease-{broker}", outcome="served") for broker in BROKERS),
+            v.StepDone(step=f"kept-{BROKERS[-1]}"),
+            v.Acknowledged(by="p1", acks="all", after="fault.proven"),
+        ],
+    )
+
+
+def with_brokers(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The active controller and two of three brokers die at once, so that two leases end in one instant.
+
+    The next active controller ends both, one after the other: the second is judged by what the first left
+    (KAFKA-13173).
+    """
+    leader, follower, left = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="old", node="active-controller"),
+        v.inject("fault", v.KillParameters(nodes=("$old", leader, follower))),
+        v.ActiveController(
+            as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02", "K631-13")
+        ),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_=left, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D631-07", "ISR-01")
+        ),
+        v.IsrIs(as_="alone", partition="t-0", is_=left, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D631-07")),
+        v.Heal(as_="return", fault="fault"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, follower, left])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="fault"),
+            v.StepDone(step="alone"),
+            v.Acknowledged(by="p1", acks="all", after="return.ended"),
+        ],
+    )
+
+
+_REQUIREMENTS = (
+    "K631-12",
+    "K631-13",
+    "K631-15",
+    "K631-17",
+    "D631-04",
+    "LIVE-01",
+    "LIVE-02",
+    "LIVE-03",
+)
+
+SCENARIOS = (
+    v.Scenario(
+        slug="active-controller-killed",
+        title="After kill -9 of the active controller another takes over, and nothing acknowledged is lost",
+        requirements=_REQUIREMENTS,
+        needs=frozenset({v.Capability.KILL}),
+        seconds=11,
+        build=kill,
+    ),
+    v.Scenario(
+        slug="active-controller-paused",
+        title="An active controller that wakes from a long SIGSTOP commits nothing",
+        requirements=_REQUIREMENTS,
+        needs=frozenset({v.Capability.PAUSE}),
+        seconds=11,
+        build=pause,
+    ),
+    v.Scenario(
+        slug="controller-and-brokers-killed",
+        title="After kill -9 of the active controller and two brokers at once the third broker leads, alone",
+        requirements=("K631-13", "D631-07", "ISR-01", "LIVE-01", "LIVE-02", "LIVE-03"),
+        needs=frozenset({v.Capability.KILL}),
+        seconds=14,
+        build=with_brokers,
+    ),
+)

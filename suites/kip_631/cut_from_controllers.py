@@ -1,0 +1,112 @@
+"""A leader that is cut from all controllers stops serving when its lease ends."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fencepost.suites import vocabulary as v
+
+
+def cut(leader: str) -> v.Step:
+    return v.inject("cut", v.CutParameters(from_=leader, to="controllers"))
+
+
+def stall(leader: str) -> v.Step:
+    return v.inject("cut", v.StallParameters(from_=leader, to="controllers"))
+
+
+def replies_lost(leader: str) -> v.Step:
+    """Lose the controllers' answers; the heartbeats still arrive."""
+    return v.inject("cut", v.OneWayParameters(from_="controllers", to=leader))
+
+
+FAULTS = {"cut": cut, "stall": stall, "replies": replies_lost}
+
+
+def build(how: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    leader, *followers = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    serves_on = target.unless("AK-04", v.never_serves("K631-32", "K631-31", "K631-43"), v.answers("K631-32", "served"))
+    # A deposed leader that serves on hands out its old metadata too: a client that asks only that leader stays with it
+    # until the links are mended.
+    unheld = v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03"))
+    goes_on = [] if target.differs("AK-04") else [unheld]
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
+        FAULTS[how](leader),
+        v.Hold(as_="lease-over", after="cut.proven", ms=timing.lease_ms),
+        *v.service_probes("alone", leader, serves_on, after=v.After(event="cut.proven", plus_ms=timing.lease_ms)),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D631-06")
+        ),
+        v.IsrIs(as_="left", partition="t-0", lacks=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D631-07")),
+        *goes_on,
+        *v.service_probes("deposed", leader, serves_on, repeat=1),
+        v.Heal(as_="mend", fault="cut"),
+        v.BrokerActive(as_="returned", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K631-44")),
+        *renewed(target, leader),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.StepDone(step="alone-produce"),
+            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
+        ],
+    )
+
+
+def renewed(target: v.TargetFacts, broker: str) -> list[v.Step]:
+    """Expect that the lease returned with a new epoch, and that the old epoch is refused."""
+    old = v.HeartbeatProbe(
+        as_="old-epoch",
+        node="active-controller",
+        broker=broker,
+        broker_epoch="$epoch",
+        expect=target.unless("AK-03", v.answers("D631-19", "error:77"), v.answers("D631-19", "served")),
+        unchanged=("brokers",),
+    )
+    if target.differs("AK-03"):
+        return [old]
+    epoch = v.BrokerEpochAbove(
+        as_="new-epoch",
+        node=broker,
+        value="$epoch",
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.must("K631-44", "D631-08"),
+    )
+    return [epoch, old]
+
+
+def _scenario(how: str, title: str, *requirements: str) -> v.Scenario:
+    common = (
+        "K631-31",
+        "K631-32",
+        "K631-43",
+        "K631-44",
+        "D631-07",
+        "D631-08",
+        "D631-19",
+    )
+    return v.Scenario(
+        slug=f"cut-from-controllers-{how}",
+        title=title,
+        requirements=(*common, "D631-06", *requirements, "LIVE-01", "LIVE-03"),
+        needs=frozenset({v.Capability.LINKS}),
+        seconds=10,
+        build=partial(build, how),
+    )
+
+
+SCENARIOS = (
+    _scenario("cut", "A broker cut from all controllers serves nothing after its lease"),
+    _scenario("stall", "A broker whose links to all controllers stall serves nothing after its lease"),
+    _scenario("replies", "A broker whose heartbeats are not answered serves nothing after its lease"),
+)

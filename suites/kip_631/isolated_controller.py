@@ -1,0 +1,155 @@
+"""The active controller loses its peers and keeps its clients, or only one leader of a partition."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+BROKERS = tuple(map(v.node_name, v.BROKER_IDS))
+LEASE_MS = 4000
+"""Long enough for leases to outlive the election."""
+FETCH_TIMEOUT_MS = 2000
+"""The fetch timeout, after which a leader that hears no majority resigns: longer than a lease on the minority side."""
+
+
+def from_peers(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    leader, follower, other = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, lease_ms=LEASE_MS, fetch_ms=FETCH_TIMEOUT_MS)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="old", node="active-controller"),
+        v.inject("cut", v.IsolateParameters(nodes="$old", from_="controllers", how="stall")),
+        *_powerless(target, leader, shrunk=(leader, follower)),
+        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        _heartbeat("deposed", leader, v.never_serves("D631-03")),
+        v.Hold(as_="unheard", after="cut.proven", ms=3 * timing.fetch_ms),
+        _heartbeat("resigned", leader, v.answers("CTRL-05", "error:41"), timeout_ms=3000),
+        *(
+            v.TopicCreatedThrough(
+                as_=f"create-{broker}", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")
+            )
+            for broker in BROKERS
+        ),
+        v.IsrIs(
+            as_="not-shrunk",
+            partition="t-0",
+            has=other,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("K631-16", "K631-14"),
+        ),
+        *v.teardown(),
+        v.MetadataProbe(
+            as_="never-made", node=leader, topic="minority", expect=v.answers("K631-16", "error:3", "K631-14")
+        ),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, follower, other])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.StepDone(step="shrink"),
+            v.StepDone(step="elected"),
+            v.StepDone(step="resigned"),
+            v.Acknowledged(by="p1", acks="all", after="elected.ended"),
+        ],
+    )
+
+
+def _powerless(target: v.TargetFacts, leader: str, shrunk: tuple[str, ...]) -> list[v.Step]:
+    """Expect that the old controller grants nothing, although it still believes that it is active.
+
+    The renewal comes first and is brief: a controller that does not ask its peers would grant it at once, and the old
+    one resigns when it has not heard from them for the fetch timeout.
+    """
+    return [
+        _renewal(target, leader),
+        v.CreateTopicProbe(
+            as_="create", node="$old", topic="minority", timeout_ms=500, expect=v.never_serves("K631-17")
+        ),
+        v.AlterIsrProbe(
+            as_="shrink",
+            node="$old",
+            topic="t",
+            broker=leader,
+            isr=shrunk,
+            timeout_ms=500,
+            expect=v.never_serves("K631-17"),
+        ),
+    ]
+
+
+def _renewal(target: v.TargetFacts, leader: str) -> v.HeartbeatProbe:
+    claim = target.unless("AK-07", v.never_serves("D631-03"), v.may_answer("D631-03", "served"))
+    return _heartbeat("renewal", leader, claim, timeout_ms=250)
+
+
+def _heartbeat(name: str, broker: str, expect: v.ExpectOutcome, timeout_ms: int = 500) -> v.HeartbeatProbe:
+    return v.HeartbeatProbe(as_=name, node="$old", broker=broker, timeout_ms=timeout_ms, expect=expect)
+
+
+def minority_side(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Leader and old active controller reach only each other and clients."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, fetch_ms=FETCH_TIMEOUT_MS)
+    serves_on = target.unless("AK-04", v.never_serves("D631-03"), v.answers("D631-03", "served"))
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="old", node="active-controller"),
+        v.inject("cut", v.IsolateParameters(nodes=("$old", leader), from_=("controllers", "brokers"), how="stall")),
+        _renewal(target, leader),
+        v.Hold(as_="lease-over", after="cut.proven", ms=timing.lease_ms),
+        *v.service_probes("marooned", leader, serves_on, after=v.After(event="cut.proven", plus_ms=timing.lease_ms)),
+        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D631-07")
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.Heal(as_="mend", fault="cut"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.StepDone(step="marooned-produce"),
+            v.StepDone(step="renewal"),
+            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="isolated-controller",
+        title="An active controller cut from its peers creates no topic, changes no ISR and renews no lease",
+        requirements=(
+            "K631-14",
+            "K631-16",
+            "K631-17",
+            "D631-03",
+            "CTRL-05",
+            "LIVE-01",
+            "LIVE-02",
+            "LIVE-03",
+        ),
+        needs=frozenset({v.Capability.LINKS}),
+        seconds=12,
+        build=from_peers,
+    ),
+    v.Scenario(
+        slug="minority-side",
+        title="A leader that is cut off together with the old active controller keeps no lease",
+        requirements=("D631-03", "D631-07", "LIVE-01", "LIVE-02", "LIVE-03"),
+        needs=frozenset({v.Capability.LINKS}),
+        seconds=15,
+        build=minority_side,
+    ),
+)

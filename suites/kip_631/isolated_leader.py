@@ -1,0 +1,203 @@
+"""A leader that is cut from all nodes, and one that is paused beyond its lease."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+READER = v.WorkloadSpec(consumers=(v.CONSUMER.model_copy(update={"topic": "u"}),))
+"""Only steps write; a consumer reads up to the high watermark."""
+
+
+def cut_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The old leader appends records alone, at offsets that its successor gives to other records.
+
+    At the end the successor dies and the old leader leads again, so that it serves what it kept.
+    """
+    leader, successor, _ = v.replica_roles(scenario, seed)
+    moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
+    steps = [
+        *v.setup(leader, partition="u-0", work=False),
+        v.Workload(as_="read", action="start"),
+        v.Produce(as_="before", topic="u", records=50, expect=v.answers("LIVE-03", "served")),
+        v.Bind(as_="old-broker-epoch", value=f"broker-epoch:{leader}"),
+        v.Bind(as_="old-leader-epoch", value="leader-epoch:u-0"),
+        v.inject("alone", v.IsolateParameters(nodes=leader, from_=(v.metadata_store(target), "brokers"))),
+        v.Produce(as_="unsafe", topic="u", node=leader, acks=1, records=10, timeout_ms=300),
+        v.ListOffsetsProbe(as_="frozen", node=leader, topic="u", after=v.After(event="unsafe.ended"), timeout_ms=300),
+        v.LeaderIs(as_="moved", partition="u-0", is_=successor, within_ms=v.LIVENESS_TIMEOUT_MS, expect=moved),
+        *_session_over(target, leader),
+        *_leads(target, successor),
+        # Sent to the successor itself, once it knows that it leads: a deposed leader that serves on would hold a client
+        # that asks it for metadata.
+        _knows(target, "known", successor),
+        v.Produce(as_="beyond", topic="u", node=successor, records=30),
+        v.Heal(as_="mend", fault="alone"),
+        v.BrokerActive(
+            as_="returned",
+            node=leader,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must(target.rule("K631-44", "INT-51", "DLD-16")),
+        ),
+        v.IsrIs(as_="rejoined", partition="u-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("HW-04")),
+        *_old_change(target, leader),
+        v.inject("successor-dies", v.KillParameters(nodes=successor)),
+        v.LeaderIs(
+            as_="leads-again", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
+        ),
+        _knows(target, "known-again", leader),
+        v.Produce(as_="after", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        *v.teardown(work=False),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, successor], name="u", min_isr=1)],
+        workload=READER,
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="alone"),
+            v.FaultProven(fault="successor-dies"),
+            v.Acknowledged(by="unsafe", acks=1, after="alone.proven"),
+            v.Acknowledged(by="beyond", acks="all", at_least=20),
+            *(() if target.leader_driven else (v.StepDone(step="old-change"),)),
+        ],
+    )
+
+
+def _session_over(target: v.TargetFacts, leader: str) -> list[v.Step]:
+    """Wait until the session ends: with heartbeats leadership moves earlier, while the incarnation is valid."""
+    if not target.uses_zookeeper:
+        return []
+    gone = v.must(target.rule("D631-07", "INT-43", "LD-10"))
+    return [v.Registered(as_="session-over", node=leader, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=gone)]
+
+
+def _knows(target: v.TargetFacts, as_: str, leader: str) -> v.Step:
+    return v.MetadataFrom(
+        as_=as_,
+        node=leader,
+        partition="u-0",
+        leader=leader,
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.must(target.rule("D631-07", "INT-28", "LD-31")),
+    )
+
+
+def _leads(target: v.TargetFacts, successor: str) -> list[v.Step]:
+    """Wait for the ISR: a leader-driven leader serves once it has waited for live replicas and has written the ISR."""
+    if not target.leader_driven:
+        return []
+    return [
+        v.IsrIs(as_="leads", partition="u-0", is_=successor, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-53"))
+    ]
+
+
+def _old_change(target: v.TargetFacts, leader: str) -> list[v.Step]:
+    """Repeat a control request that the old leader may have sent before the cut, in a design that has one."""
+    return [] if target.leader_driven else [_control_request(target, leader)]
+
+
+def _control_request(target: v.TargetFacts, leader: str) -> v.Step:
+    common = {
+        "as": "old-change",
+        "node": "active-controller",
+        "broker": leader,
+        "unchanged": ("u-0", "brokers"),
+    }
+    if not target.uses_zookeeper:
+        expect = target.unless(
+            "AK-03", v.answers("D631-20", "error:77", "ISR-04"), v.answers("D631-20", "error:74", "ISR-04")
+        )
+        epochs = {"broker_epoch": "$old-broker-epoch", "leader_epoch": "$old-leader-epoch"}
+        return v.AlterIsrProbe.model_validate({**common, **epochs, "topic": "u", "isr": leader, "expect": expect})
+    if target.has_kip_343:
+        expect = v.answers("K343-47", "error:1343", "ISR-04")
+        epochs = {"incarnation": "$old-broker-epoch", "leader_epoch": "$old-leader-epoch"}
+        return v.IsrChangeProbe.model_validate({**common, **epochs, "topic": "u", "isr": leader, "expect": expect})
+    expect = v.answers("DINT-24", "error:77")
+    return v.ControlledShutdownProbe.model_validate({**common, "broker_epoch": "$old-broker-epoch", "expect": expect})
+
+
+def paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Requests wait in the sockets of a paused leader; when it wakes its lease is long over."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
+    silent = target.rule("K631-32", "K343-18", "DLD-15")
+    serves_on = target.unless("AK-04", v.never_serves(silent), v.answers(silent, "served"))
+    serves_on = target.unless("AZ-01", serves_on, v.answers(silent, "served"))
+    deadline_ms = v.self_fence_ms(target, timing)
+    steps = [
+        *v.setup(leader),
+        v.inject("deaf", v.StallParameters(from_=leader, to=v.lease_sources(target))),
+        v.inject("sleep", v.PauseParameters(nodes=leader)),
+        *(
+            v.ProduceProbe(
+                as_=f"asleep-{number}",
+                node=leader,
+                topic="t",
+                acks=1,
+                background=True,
+                timeout_ms=3 * deadline_ms,
+                after=v.After(event="sleep.proven"),
+                expect=serves_on,
+            )
+            for number in (1, 2, 3)
+        ),
+        v.Hold(as_="lease-over", after="deaf.proven", ms=deadline_ms + 200),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=moved),
+        v.Heal(as_="wake", fault="sleep"),
+        v.Heal(as_="mend", fault="deaf"),
+        v.BrokerActive(
+            as_="returned",
+            node=leader,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must(target.rule("K631-44", "INT-51", "DLD-16")),
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="deaf"),
+            v.FaultProven(fault="sleep"),
+            *(v.StepDone(step=f"asleep-{number}") for number in (1, 2, 3)),
+            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="isolated-leader",
+        title="A leader cut from followers and controllers acknowledges nothing at acks=all and truncates its log",
+        requirements=(
+            "HW-04",
+            "D631-07",
+            "D631-20",
+            "ISR-06",
+            "K631-44",
+            "LIVE-01",
+            "LIVE-03",
+        ),
+        needs=frozenset({v.Capability.LINKS, v.Capability.KILL}),
+        seconds=12,
+        build=cut_off,
+        dialects=v.ALL_DESIGNS,
+    ),
+    v.Scenario(
+        slug="sleeping-leader",
+        title="A leader paused beyond its lease acknowledges nothing that was sent to it meanwhile",
+        requirements=("K631-32", "K631-44", "D631-07", "DLD-16", "LIVE-01", "LIVE-03"),
+        needs=frozenset({v.Capability.LINKS, v.Capability.PAUSE}),
+        seconds=9,
+        build=paused,
+        dialects=v.ALL_DESIGNS,
+    ),
+)

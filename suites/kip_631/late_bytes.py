@@ -1,0 +1,116 @@
+"""Requests of a dead process arrive after its successor started."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fencepost.suites import vocabulary as v
+
+LAG_MS = 600
+"""Well below the lease: the leader finds its followers slow and asks for a smaller ISR while its links are stalled."""
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The proxies hold the leader's heartbeats, fetches and ISR change, and its replies to followers.
+
+    The process dies, its successor starts behind the same stalled links, and only then do the bytes arrive.
+    """
+    leader, *followers = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, lag_ms=LAG_MS)
+    moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
+    registered = target.rule("D631-08", "K343-07", "DLD-02")
+    not_again = v.never(target.rule("D631-15", "D343-17", "DLD-01"))
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
+        v.inject(
+            "stall-out", v.StallParameters(from_=leader, to=control_receivers(target, followers), streams="requests")
+        ),
+        v.inject("stall-in", v.StallParameters(from_=tuple(followers), to=leader)),
+        v.Hold(as_="queued", after="stall-in.proven", ms=2 * timing.lag_ms),
+        v.inject("kill", v.KillParameters(nodes=leader, back="running")),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=moved),
+        v.Heal(as_="restart", fault="kill"),
+        v.Heal(as_="release-out", fault="stall-out"),
+        v.Heal(as_="release-in", fault="stall-in"),
+        v.BrokerActive(
+            as_="successor",
+            node=leader,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must(target.rule("K631-39", "K343-29", "LD-27")),
+        ),
+        v.BrokerEpochAbove(
+            as_="registered", node=leader, value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(registered)
+        ),
+        v.Bind(as_="successor-epoch", value=f"broker-epoch:{leader}"),
+        v.BrokerEpochAbove(
+            as_="re-registered", node=leader, value="$successor-epoch", within_ms=timing.lease_ms, expect=not_again
+        ),
+        *_predecessor(target, leader),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="stall-out"),
+            v.FaultProven(fault="stall-in"),
+            v.FaultProven(fault="kill"),
+            v.Attempted(by="p1", after="stall-in.proven", before="kill.injected"),
+            v.Acknowledged(by="p1", acks="all", after="release-out.ended"),
+            v.StepDone(step="registered" if target.leader_driven else "predecessor"),
+        ],
+    )
+
+
+def control_receivers(target: v.TargetFacts, followers: Sequence[str]) -> tuple[str, ...]:
+    """Return the nodes that receive a leader's control requests.
+
+    In ZooKeeper mode the controller is one of the followers, and registration does not go through it. Without a
+    controller a leader sends these requests to ZooKeeper.
+    """
+    if target.leader_driven:
+        return ("zookeeper", *followers)
+    return tuple(followers) if target.uses_zookeeper else ("controllers", *followers)
+
+
+def _predecessor(target: v.TargetFacts, broker: str) -> list[v.Step]:
+    """Repeat a control request of the dead process, in a design that has one."""
+    return [] if target.leader_driven else [_control_request(target, broker)]
+
+
+def _control_request(target: v.TargetFacts, broker: str) -> v.Step:
+    common = {"as": "predecessor", "node": "active-controller", "broker": broker, "unchanged": ("brokers",)}
+    if not target.uses_zookeeper:
+        asked = {"broker_epoch": "$epoch", "expect": v.answers("D631-19", "error:77")}
+        return v.HeartbeatProbe.model_validate({**common, **asked})
+    if target.has_kip_343:
+        asked = {"incarnation": "$epoch", "expect": v.answers("K343-28", "error:1343")}
+        return v.MetadataHeartbeatProbe.model_validate({**common, **asked})
+    asked = {"broker_epoch": "$epoch", "expect": v.answers("DINT-24", "error:77")}
+    return v.ControlledShutdownProbe.model_validate({**common, **asked})
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="late-bytes",
+        title="Late requests of a dead incarnation are refused",
+        requirements=(
+            "K631-39",
+            "D631-07",
+            "D631-08",
+            "D631-15",
+            "D631-19",
+            "LIVE-01",
+            "LIVE-03",
+        ),
+        needs=frozenset({v.Capability.LINKS, v.Capability.KILL}),
+        seconds=14,
+        build=build,
+        dialects=v.ALL_DESIGNS,
+    ),
+)

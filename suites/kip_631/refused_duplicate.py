@@ -1,0 +1,246 @@
+"""A process that holds no lease does not count as a replica, whatever id it fetches with.
+
+The partition has two replicas: the leader, and the broker whose id two processes claim. Once one of the two is cut
+from the leader and the other keeps fetching, the outcome depends on which process the leader credits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fencepost.suites import vocabulary as v
+
+BEFORE, DURING, ALONE = 100, 220, 5
+NO_WORK = v.WorkloadSpec()
+
+
+def original_cut(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The original is cut from the leader while the duplicate runs; then duplicate and leader die.
+
+    If the duplicate wins, it is a valid replica. The original, which lacks all records acknowledged meanwhile, gets its
+    id back when the duplicate is gone, and must not be elected. If the duplicate is refused (AK-01) and credited all
+    the same (AK-06), acknowledged records are lost.
+    """
+    if target.differs("AK-01") and not target.differs("AK-06"):
+        return _refused_without_fetches(scenario, target, seed)
+    leader, original, _ = v.replica_roles(scenario, seed)
+    steps = [
+        *_joined(target, leader, original, _duplicate(original).name),
+        v.inject("cut", v.CutParameters(from_=original, to=leader)),
+        v.Hold(as_="lagging", after="cut.proven", ms=2 * v.scaled_timing(target).lag_ms),
+        *_credited(target, original),
+        v.Produce(as_="during", topic="u", records=DURING, idempotent=True, timeout_ms=15_000),
+        v.Heal(as_="duplicate-dies", fault="duplicate"),
+        *_leader_dies(target, leader, original),
+    ]
+    coverage: list[v.Coverage] = [
+        v.FaultProven(fault="cut"),
+        v.FaultProven(fault="leader-dies"),
+        v.Acknowledged(by="before", acks="all", at_least=BEFORE),
+        v.Acknowledged(by="during", acks="all", at_least=DURING, after="cut.proven", before="leader-dies.injected"),
+    ]
+    lost = [
+        v.Deviation(difference="AK-06", requirement="ACK-01"),
+        *(v.Deviation(difference="AK-06", requirement=each, level="may") for each in v.BROKEN_BY_LOSS),
+    ]
+    return _plan(scenario, target, seed, steps, coverage, lost if target.differs("AK-06") else ())
+
+
+def _refused_without_fetches(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Expect that a refused duplicate does not fetch at all: so nothing can count as the original."""
+    leader, original, _ = v.replica_roles(scenario, seed)
+    duplicate = _duplicate(original).name
+    steps: list[v.Step] = [
+        v.inject("duplicate", v.DuplicateParameters(node=duplicate)),
+        v.Connected(
+            as_="fetching",
+            node=duplicate,
+            to=leader,
+            within_ms=4 * v.scaled_timing(target).lag_ms,
+            expect=v.never("ISR-07"),
+        ),
+        v.Heal(as_="duplicate-dies", fault="duplicate"),
+    ]
+    return _plan(scenario, target, seed, steps, [v.Acknowledged(by="before", acks="all", at_least=BEFORE)])
+
+
+def _duplicate(original: str) -> v.NodeSpec:
+    return v.duplicate_of(original, "empty")
+
+
+def _plan(
+    scenario: v.Scenario,
+    target: v.TargetFacts,
+    seed: int,
+    steps: Sequence[v.Step],
+    coverage: Sequence[v.Coverage],
+    deviations: Sequence[v.Deviation] = (),
+) -> v.Plan:
+    """Return the plan with `steps` between records that were acknowledged before and after them."""
+    leader, original, _ = v.replica_roles(scenario, seed)
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.quorum_cluster(more=[_duplicate(original)]),
+        topics=[_pair(leader, original)],
+        workload=NO_WORK,
+        steps=[
+            *v.setup(leader, partition="u-0", work=False),
+            v.Produce(as_="before", topic="u", records=BEFORE, expect=v.answers("LIVE-03", "served")),
+            *steps,
+            *v.teardown(work=False),
+            v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
+        ],
+        deviations=deviations,
+        coverage=[v.FaultProven(fault="duplicate"), *coverage],
+    )
+
+
+def _joined(target: v.TargetFacts, leader: str, original: str, duplicate: str) -> list[v.Step]:
+    """Start the duplicate and wait until it fetches from the leader, accepted or refused."""
+    start: list[v.Step] = [
+        v.Bind(as_="original-epoch", value=f"broker-epoch:{original}"),
+        v.inject("duplicate", v.DuplicateParameters(node=duplicate)),
+    ]
+    if not target.differs("AK-01"):
+        start.append(
+            v.BrokerEpochAbove(
+                as_="won",
+                node=original,
+                value="$original-epoch",
+                within_ms=v.LIVENESS_TIMEOUT_MS,
+                expect=v.must("K631-39"),
+            )
+        )
+    return [
+        *start,
+        v.Connected(as_="fetching", node=duplicate, to=leader, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.IsrIs(as_="in-sync", partition="u-0", has=(leader, original), within_ms=v.LIVENESS_TIMEOUT_MS),
+    ]
+
+
+def _credited(target: v.TargetFacts, original: str) -> list[v.Step]:
+    """Expect, after twice the lag time, that the duplicate's fetches alone keep the id in the ISR."""
+    held = v.must("ISR-07").model_copy(update={"difference": "AK-06"}) if target.differs("AK-06") else None
+    return [v.IsrIs(as_="credited", partition="u-0", has=original, within_ms=1000, expect=held)]
+
+
+def _leader_dies(target: v.TargetFacts, leader: str, original: str) -> list[v.Step]:
+    """Kill the leader and expect that the original is not elected.
+
+    The lease of the duplicate ends first, so that the leader alone is in the ISR. If the duplicate never had a lease,
+    the original is a member of the ISR, and is elected.
+    """
+    dies = v.inject("leader-dies", v.KillParameters(nodes=leader))
+    if target.differs("AK-06"):
+        elected = v.must("ISR-07").model_copy(update={"difference": "AK-06"})
+        return [
+            dies,
+            v.LeaderIs(as_="elected", partition="u-0", is_=original, within_ms=v.LIVENESS_TIMEOUT_MS, expect=elected),
+        ]
+    return [
+        v.IsrIs(as_="left", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D631-07")),
+        dies,
+        v.LeaderIs(
+            as_="elected",
+            partition="u-0",
+            is_=original,
+            within_ms=3 * v.scaled_timing(target).lease_ms,
+            expect=v.never("ISR-07"),
+        ),
+    ]
+
+
+def foreign_fetches(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A follower is cut from the leader, which then takes records that the follower lacks.
+
+    Raw fetches in the follower's name ask for later offsets, as if it had those records.
+    """
+    leader, follower, _ = v.replica_roles(scenario, seed)
+    rule = target.rule("D631-16", "DINT-26", "DLD-02")
+    without_epoch = target.unless("AK-06", v.answers(rule, "refused"), v.answers(rule, "served"))
+    for difference in ("AK-12", "AZ-05"):
+        without_epoch = target.unless(difference, without_epoch, v.answers(rule, "served"))
+    stale = target.unless("AZ-05", v.answers(rule, "refused"), v.answers(rule, "served"))
+    steps = [
+        *v.setup(leader, partition="u-0", work=False),
+        v.Produce(as_="before", topic="u", records=BEFORE, expect=v.answers("LIVE-03", "served")),
+        v.inject("cut", v.CutParameters(from_=follower, to=leader)),
+        v.Produce(as_="missing", topic="u", node=leader, acks=1, records=ALONE, expect=v.answers("LIVE-03", "served")),
+        *_fetches("without-epoch", leader, follower, -1, without_epoch),
+        *_fetches("stale", leader, follower, "stale", stale),
+        v.Produce(as_="more", topic="u", node=leader, acks=1, expect=v.answers("LIVE-03", "served")),
+        v.IsrIs(as_="alone", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.logs_sole_isr("adopted", leader, "u-0", since="cut.injected"),
+        v.ProduceProbe(
+            as_="too-few",
+            node=leader,
+            topic="u",
+            acks="all",
+            repeat=2,
+            after=v.After(event="adopted.ended"),
+            expect=v.answers("ISR-08", "error:[19, 20]"),
+        ),
+        v.Heal(as_="mend", fault="cut"),
+        v.IsrIs(
+            as_="rejoined", partition="u-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
+        ),
+        v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
+        *v.teardown(work=False),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[_pair(leader, follower)],
+        workload=NO_WORK,
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.StepDone(step="fetch-without-epoch"),
+            v.StepDone(step="fetch-stale"),
+            v.Acknowledged(by="before", acks="all", at_least=BEFORE),
+            v.Acknowledged(by="missing", acks=1, at_least=ALONE, after="cut.proven"),
+        ],
+    )
+
+
+def _fetches(name: str, leader: str, follower: str, epoch: int | str, expect: v.ExpectOutcome) -> list[v.Step]:
+    return [
+        v.ReplicaFetchProbe(
+            as_=f"fetch-{name}",
+            node=leader,
+            topic="u",
+            broker=follower,
+            broker_epoch=epoch,
+            offset=BEFORE + ALONE,
+            repeat=8,
+            expect=expect,
+        )
+    ]
+
+
+def _pair(leader: str, original: str) -> v.TopicSpec:
+    return v.topic([leader, original], name="u")
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="refused-duplicate",
+        title="A refused duplicate does not count as a replica",
+        requirements=("ACK-01", "ISR-07", "D631-07", "K631-39", "LIVE-01", "LIVE-03"),
+        needs=frozenset({v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL}),
+        seconds=20,
+        build=original_cut,
+    ),
+    v.Scenario(
+        slug="foreign-fetches",
+        title="Fetches without the registered epoch keep no replica in the ISR",
+        requirements=("D631-16", "ISR-05", "ISR-06", "ISR-08", "LIVE-01", "LIVE-03"),
+        needs=frozenset({v.Capability.LINKS}),
+        seconds=10,
+        build=foreign_fetches,
+        dialects=v.ALL_DESIGNS,
+    ),
+)

@@ -1,0 +1,113 @@
+"""A broker, and the whole cluster, restart after kill -9."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+LEASE_MS = 20_000
+"""Long enough for a process to restart inside the lease of its predecessor, also on a busy machine."""
+WAITED_OUT_MS = 6000
+"""The lease on a target on which the predecessor's has to run out first (AK-02), before the timeout factor applies."""
+
+
+def inside_the_lease(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    leader, *followers = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, lease_ms=WAITED_OUT_MS if target.differs("AK-02") else LEASE_MS)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
+        v.inject("kill", v.KillParameters(nodes=leader, back="running")),
+        v.Heal(as_="restart", fault="kill"),
+        *_reclaimed(target, leader, timing),
+        v.BrokerActive(as_="active", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K631-41")),
+        v.HeartbeatProbe(
+            as_="predecessor",
+            node="active-controller",
+            broker=leader,
+            broker_epoch="$epoch",
+            expect=v.answers("D631-19", "error:77"),
+            unchanged=("brokers",),
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="predecessor"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+def _reclaimed(target: v.TargetFacts, broker: str, timing: v.Timing) -> list[v.Step]:
+    """Expect that the broker reclaims its id inside the predecessor's lease; with AK-02, only after its end."""
+    inside_ms = timing.lease_ms * 2 // 3
+
+    def above(name: str, within_ms: int, expect: v.Expect) -> v.BrokerEpochAbove:
+        return v.BrokerEpochAbove(as_=name, node=broker, value="$epoch", within_ms=within_ms, expect=expect)
+
+    if not target.differs("AK-02"):
+        return [above("reclaimed", inside_ms, v.must("K631-41"))]
+    waits = v.never("K631-41").model_copy(update={"difference": "AK-02"})
+    return [above("waits", inside_ms, waits), above("reclaimed", v.LIVENESS_TIMEOUT_MS, v.must("K631-41"))]
+
+
+def everything(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """All nodes are killed. With LF-01 the first replica that restarts may truncate its log, and lead."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("kill", v.KillParameters(nodes=(v.metadata_store(target), "brokers"))),
+        v.Heal(as_="restart", fault="kill"),
+        *v.teardown(),
+        # Sent after the cluster is whole again: the partition, its leader and its replicas outlived every process.
+        v.ProduceProbe(
+            as_="kept",
+            node="leader:t-0",
+            topic="t",
+            acks=1,
+            timeout_ms=5000,
+            expect=v.answers(target.rule("K631-15", "INT-06", "LD-26"), "served", "LD-44"),
+        ),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.Acknowledged(by="p1", acks="all", before="kill.injected"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+        workload=v.workload_with_losses(target),
+        deviations=v.expected_losses(target, "may"),
+    )
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="restart-inside-the-lease",
+        title="A broker killed with kill -9 reclaims its id at once",
+        requirements=("K631-41", "D631-19", "LIVE-01", "LIVE-03"),
+        needs=frozenset({v.Capability.KILL}),
+        seconds=9,
+        build=inside_the_lease,
+    ),
+    v.Scenario(
+        slug="everything-killed",
+        title="A cluster whose nodes are all killed at once restarts with everything that was acknowledged",
+        requirements=("K631-15", "INT-06", "LD-26", "LD-44", "LIVE-01", "LIVE-03"),
+        needs=frozenset({v.Capability.KILL}),
+        seconds=11,
+        build=everything,
+        dialects=v.ALL_DESIGNS,
+    ),
+)

@@ -1,0 +1,32 @@
+"""All scenarios of this suite. Each theme is a module that exports `SCENARIOS`."""
+
+from fencepost.suites.kip_631 import (
+    controller_failover,
+    cut_from_controllers,
+    duplicate_id,
+    isolated_controller,
+    isolated_leader,
+    late_bytes,
+    quorum_lost,
+    refused_duplicate,
+    restart,
+    slow_follower,
+    stale_requests,
+    starts_fenced,
+)
+from fencepost.suites.scenario import Scenario
+
+SCENARIOS: tuple[Scenario, ...] = (
+    *starts_fenced.SCENARIOS,
+    *cut_from_controllers.SCENARIOS,
+    *restart.SCENARIOS,
+    *duplicate_id.SCENARIOS,
+    *refused_duplicate.SCENARIOS,
+    *stale_requests.SCENARIOS,
+    *late_bytes.SCENARIOS,
+    *slow_follower.SCENARIOS,
+    *controller_failover.SCENARIOS,
+    *isolated_controller.SCENARIOS,
+    *quorum_lost.SCENARIOS,
+    *isolated_leader.SCENARIOS,
+)

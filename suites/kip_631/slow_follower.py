@@ -1,0 +1,116 @@
+"""Slow followers leave the ISR; below min.insync.replicas no produce at acks=all is acknowledged."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    leader, first, second = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("stall-first", v.StallParameters(from_=first, to=leader)),
+        v.IsrIs(
+            as_="first-leaves",
+            partition="t-0",
+            is_=(leader, second),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("ISR-05"),
+        ),
+        v.WorkloadAcks(as_="two-are-enough", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.inject("stall-second", v.StallParameters(from_=second, to=leader)),
+        v.IsrIs(
+            as_="second-leaves", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")
+        ),
+        v.logs_sole_isr("adopted", leader, "t-0", since="stall-second.injected"),
+        v.ProduceProbe(
+            as_="too-few",
+            node=leader,
+            topic="t",
+            acks="all",
+            repeat=3,
+            after=v.After(event="adopted.ended"),
+            expect=v.answers("ISR-08", "error:[19, 20]"),
+        ),
+        v.Heal(as_="mend-second", fault="stall-second"),
+        v.IsrIs(
+            as_="second-returns", partition="t-0", has=second, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
+        ),
+        v.WorkloadAcks(as_="two-again", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.Heal(as_="mend-first", fault="stall-first"),
+        v.IsrIs(
+            as_="first-returns",
+            partition="t-0",
+            is_=(leader, first, second),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("ISR-06"),
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, first, second])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="stall-first"),
+            v.FaultProven(fault="stall-second"),
+            v.StepDone(step="too-few"),
+            v.Acknowledged(by="p1", acks="all", after="first-leaves.ended", before="stall-second.injected"),
+        ],
+    )
+
+
+def lone_record(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A client waits for one record, and the only other replica stalls. It leaves the ISR, and the record is committed:
+    no later record moves the high watermark (KAFKA-13091)."""
+    leader, slow, other = v.replica_roles(scenario, seed)
+    waits = v.ProducerSpec(name="p1", topic="t", rate=20, in_flight=1)
+    steps = [
+        *v.setup(leader),
+        v.inject("stall", v.StallParameters(from_=slow, to=leader)),
+        v.IsrIs(as_="leaves", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.WorkloadAcks(as_="committed", more=5, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.Heal(as_="mend", fault="stall"),
+        v.IsrIs(as_="returns", partition="t-0", has=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.smallest_cluster(target, other),
+        topics=[v.topic([leader, slow], min_isr=1)],
+        workload=v.WorkloadSpec(producers=(waits,), consumers=v.WORKLOAD.consumers),
+        steps=steps,
+        coverage=[v.FaultProven(fault="stall"), v.StepDone(step="leaves"), v.StepDone(step="returns")],
+    )
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="lone-record-after-a-shrink",
+        title="A record that waits for a stalled replica is committed once that leaves the ISR, without a later record",
+        requirements=("ISR-05", "ISR-06", "LIVE-01", "LIVE-03"),
+        needs=frozenset({v.Capability.LINKS}),
+        seconds=12,
+        build=lone_record,
+        dialects=v.ALL_DESIGNS,
+    ),
+    v.Scenario(
+        slug="slow-follower",
+        title="A follower whose link stalls leaves the ISR and returns; below min.insync.replicas produce is refused",
+        requirements=(
+            "ISR-05",
+            "ISR-06",
+            "ISR-08",
+            "LIVE-01",
+            "LIVE-03",
+        ),
+        needs=frozenset({v.Capability.LINKS}),
+        seconds=12,
+        build=build,
+        dialects=v.ALL_DESIGNS,
+    ),
+)

@@ -1,0 +1,69 @@
+"""A broker that has just started answers no client before it is admitted."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The new broker is cut off at first, so that its first state can be observed for as long as needed."""
+    leader, follower, new_broker = v.replica_roles(scenario, seed)
+    admits = target.rule("K631-34", "K343-32" if target.has_kip_343 else "INT-25", "LD-27")
+    steps = [
+        *v.setup(leader),
+        v.inject("cut", v.CutParameters(from_=new_broker, to=_admitted_by(target, follower))),
+        v.Start(as_="start", nodes=new_broker, until="running"),
+        *v.service_probes("unregistered", new_broker, _unregistered(target), repeat=4),
+        v.MetadataFrom(
+            as_="unseen", node=leader, lacks=new_broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(admits)
+        ),
+        v.Heal(as_="mend", fault="cut"),
+        v.BrokerActive(
+            as_="active", node=new_broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(admits, "K631-26")
+        ),
+        v.MetadataProbe(as_="registered", node=new_broker, topic="t", expect=v.answers(admits, "served", "K631-42")),
+        v.TopicCreatedThrough(as_="useful", node=new_broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-01")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.smallest_cluster(target, follower, held_back=[new_broker]),
+        topics=[v.topic([leader, follower])],
+        steps=steps,
+        coverage=[v.FaultProven(fault="cut"), v.StepDone(step="unregistered-produce"), v.StepDone(step="registered")],
+    )
+
+
+def _admitted_by(target: v.TargetFacts, controller: str) -> str:
+    """Return the nodes that admit a broker: with heartbeats the controller, even if the broker registers earlier."""
+    if not target.uses_zookeeper:
+        return "controllers"
+    return controller if target.has_kip_343 else "zookeeper"
+
+
+def _unregistered(target: v.TargetFacts) -> v.ExpectOutcome:
+    rule = target.rule("K631-33", "D343-07" if target.has_kip_343 else "INT-50", "DLD-49")
+    return v.never_serves(rule, "D631-09")
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="starts-fenced",
+        title="A broker starts fenced and serves only once it is admitted",
+        requirements=(
+            "K631-26",
+            "K631-33",
+            "K631-34",
+            "K631-42",
+            "D631-09",
+            "LIVE-01",
+            "LIVE-03",
+        ),
+        needs=frozenset({v.Capability.LINKS}),
+        seconds=9,
+        build=build,
+        dialects=v.ALL_DESIGNS,
+    ),
+)

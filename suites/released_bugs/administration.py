@@ -1,0 +1,313 @@
+"""Requests of administrators that are answered wrongly, or change what they must not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
+
+BROKER, BROKER_ID = v.node_name(v.BROKER_IDS[0]), str(v.BROKER_IDS[0])
+TOPIC, BROKER_CONFIG = 2, 4
+"""Types of resources in requests about configuration."""
+UNKNOWN_ID = "00000000-0000-4000-8000-0000000000ff"
+"""An id that no topic has."""
+SET, APPEND = 0, 2
+"""Operations of IncrementalAlterConfigs."""
+
+
+def alter(as_: str, type: int, name: str, key: str, value: str, operation: int = SET, **more: Any) -> v.ApiProbe:
+    """Change one configuration key of a topic, or of a broker; the name `` stands for all brokers."""
+    configs = [{"name": key, "config_operation": operation, "value": value}]
+    resource = {"resource_type": type, "resource_name": name, "configs": configs}
+    return v.ApiProbe(
+        as_=as_,
+        node=BROKER,
+        api="incremental_alter_configs",
+        body={"resources": [resource], "validate_only": False},
+        timeout_ms=5000,
+        **more,
+    )
+
+
+def appended_to_nothing(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    steps: list[v.Step] = [
+        alter(
+            "append", BROKER_CONFIG, BROKER_ID, "no.such.key", "x", APPEND, expect=v.never_answers("ADM-02", "error:-1")
+        )
+    ]
+    return asking(scenario, target, seed, steps)
+
+
+def appended_to_nothing_yet(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The key exists, and the topic has no value of it."""
+    key, value = "leader.replication.throttled.replicas", f"0:{BROKER_ID}"
+    steps: list[v.Step] = [alter("append", TOPIC, "t", key, value, APPEND, expect=v.answers("ADM-02", "served"))]
+    return asking(scenario, target, seed, steps)
+
+
+def long_name_deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A topic may have a name of 249 letters; the name of its directory grows when it is deleted."""
+    name = "x" * 249
+    steps: list[v.Step] = [
+        v.CreateTopicProbe(as_="create", node="active-controller", topic=name, replicas=1, timeout_ms=5000),
+        v.LeaderIs(as_="made", partition=f"{name}-0", within_ms=10_000),
+        v.DeleteTopicProbe(as_="delete", node="active-controller", topic=name, timeout_ms=5000),
+        v.NodeExited(as_="survives", node=BROKER, within_ms=8000, expect=v.never("ADM-05")),
+    ]
+    return asking(scenario, target, seed, steps)
+
+
+def two_keys_described(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    keys = ["retention.ms", "segment.bytes"]
+    steps: list[v.Step] = [
+        v.ApiProbe(
+            as_="describe",
+            node=BROKER,
+            api="describe_configs",
+            version=3,
+            timeout_ms=5000,
+            body={"resources": [{"resource_type": TOPIC, "resource_name": "t", "configuration_keys": keys}]},
+            answer={"results[0].configs[].name": keys},
+            expect=v.answers("ADM-03", "served"),
+        )
+    ]
+    return asking(scenario, target, seed, steps)
+
+
+def existing_topic_with_too_many_replicas(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    topic = {"name": "t", "num_partitions": 1, "replication_factor": 9, "assignments": [], "configs": []}
+    steps: list[v.Step] = [
+        v.ApiProbe(
+            as_="create",
+            node="active-controller",
+            api="create_topics",
+            version=4,
+            timeout_ms=5000,
+            body={"topics": [topic], "timeout": 4000, "validate_only": False},
+            expect=v.answers("ADM-02", "error:36"),
+        )
+    ]
+    return asking(scenario, target, seed, steps)
+
+
+def topic_by_id_alone(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    topic = {"topic_id": UNKNOWN_ID, "name": None}
+    steps: list[v.Step] = [
+        v.ApiProbe(
+            as_="ask",
+            node=BROKER,
+            api="metadata",
+            version=11,
+            timeout_ms=5000,
+            body={"topics": [topic], "allow_auto_topic_creation": False},
+            expect=v.answers("ADM-02", "error:42"),
+        )
+    ]
+    return asking(scenario, target, seed, steps)
+
+
+def metadata_topic_created(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    topic = {"name": "__cluster_metadata", "num_partitions": 1, "replication_factor": 1, "assignments": []}
+    steps: list[v.Step] = [
+        v.ApiProbe(
+            as_="create",
+            node=BROKER,
+            api="create_topics",
+            timeout_ms=5000,
+            body={"topics": [{**topic, "configs": []}], "timeout": 4000, "validate_only": True},
+            expect=v.answers("ADM-02", "refused"),
+        )
+    ]
+    return asking(scenario, target, seed, steps)
+
+
+def overrides_wiped(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The topic wants two replicas in sync and has one, so nothing may be acknowledged at acks=all.
+
+    The default of all brokers is changed twice: the first change is harmless.
+    """
+
+    def refused(name: str) -> v.ProduceProbe:
+        return v.ProduceProbe(
+            as_=name, node=BROKER, topic="t", acks="all", timeout_ms=3000, expect=v.answers("ADM-04", "error:19")
+        )
+
+    steps: list[v.Step] = [
+        refused("before"),
+        alter("first", BROKER_CONFIG, "", "log.retention.ms", "86400000"),
+        alter("second", BROKER_CONFIG, "", "log.retention.ms", "172800000"),
+        v.ApiProbe(
+            as_="changed",
+            node=BROKER,
+            api="describe_configs",
+            version=3,
+            body={
+                "resources": [
+                    {"resource_type": TOPIC, "resource_name": "t", "configuration_keys": ["retention.ms"]},
+                ]
+            },
+            answer={"results[0].configs[name=retention.ms].value": "172800000"},
+            within_ms=10_000,
+        ),
+        refused("after"),
+    ]
+    return asking(scenario, target, seed, steps, config={"min.insync.replicas": "2"})
+
+
+def retention_forgotten(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A record of 2020 is kept by a retention of 100 years, which an unrelated change must not shorten."""
+    record = {"value": "of-2020", "timestamp": 1_600_000_000_000}
+    data = {"name": "t", "partition_data": [{"index": 0, "records": {"records": [record]}}]}
+    first = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": -2}
+    steps: list[v.Step] = [
+        v.ApiProbe(
+            as_="old-record",
+            node=BROKER,
+            api="produce",
+            version=9,
+            timeout_ms=5000,
+            body={"transactional_id": None, "acks": -1, "timeout": 4000, "topic_data": [data]},
+            expect=v.answers("ADM-04", "served"),
+        ),
+        alter("unrelated", BROKER_CONFIG, "", "message.max.bytes", "2000000"),
+        # The broker looks for expired segments for the first time 30 s after its start.
+        v.Hold(after="unrelated.ended", ms=36_000),
+        v.ApiProbe(
+            as_="kept",
+            node=BROKER,
+            api="list_offsets",
+            version=7,
+            timeout_ms=5000,
+            body={"replica_id": -1, "isolation_level": 0, "topics": [{"name": "t", "partitions": [first]}]},
+            answer={"topics[0].partitions[0].offset": 0},
+            expect=v.answers("ADM-04", "served"),
+        ),
+    ]
+    settings = one_broker(log_retention_hours="876000", log_retention_check_interval_ms="500")
+    return asking(scenario, target, seed, steps, settings=settings)
+
+
+def topics_of_other_names(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    steps: list[v.Step] = [
+        v.CreateTopicProbe(as_="another", node=BROKER, topic="u", partitions=4, replicas=1, timeout_ms=5000),
+        v.LeaderIs(as_="made", partition="u-3", within_ms=10_000),
+        v.ApiProbe(
+            as_="describe",
+            node=BROKER,
+            api="describe_log_dirs",
+            timeout_ms=5000,
+            body={"topics": [{"topic": "t", "partitions": [0]}]},
+            answer={"results[].topics[].name": ["t"]},
+            expect=v.answers("ADM-03", "served"),
+        ),
+    ]
+    return asking(scenario, target, seed, steps, log_dirs=2)
+
+
+BUGS = (
+    ReleasedBug(
+        number="KAFKA-20129",
+        kind="administration",
+        title="An append to a configuration key that does not exist is answered with a server error",
+        loses="The administrator learns nothing about the mistake, and looks for a broken server.",
+        affected="apache-kafka:4.2.1",
+        fixed="apache-kafka:4.3.0",
+        rule="ADM-02",
+        build=appended_to_nothing,
+    ),
+    ReleasedBug(
+        number="KAFKA-9644",
+        kind="administration",
+        title="An append to a list that the topic has not set yet is answered with a server error",
+        loses="The first replica cannot be added to a list of throttled ones.",
+        affected="apache-kafka-zk:2.4.1",
+        fixed="apache-kafka-zk:2.6.0",
+        rule="ADM-02",
+        build=appended_to_nothing_yet,
+        wanted="settings changed while in use by every operation of IncrementalAlterConfigs",
+    ),
+    ReleasedBug(
+        number="KAFKA-4893",
+        kind="disks",
+        title="The deletion of a topic with a long name takes the log directory offline",
+        loses="The broker ends, with all its replicas.",
+        affected="apache-kafka-zk:2.2.1",
+        fixed="apache-kafka-zk:2.2.2",
+        rule="ADM-05",
+        build=long_name_deleted,
+        wanted="topics with odd legal names, created and deleted in random plans",
+        seconds=45,
+    ),
+    ReleasedBug(
+        number="KAFKA-14358",
+        kind="administration",
+        title="A user may create the topic of the metadata log",
+        loses="The topic shares its name and its directory with the log of the controllers.",
+        affected="apache-kafka:3.3.1",
+        fixed="apache-kafka:3.3.2",
+        rule="ADM-02",
+        build=metadata_topic_created,
+    ),
+    ReleasedBug(
+        number="KAFKA-17584",
+        kind="administration",
+        title="A change of an unrelated log setting brings the retention back to its default",
+        loses="Records that were to be kept for years are deleted after seven days.",
+        affected="apache-kafka:3.8.0",
+        fixed="apache-kafka:3.8.1",
+        rule="ADM-04",
+        build=retention_forgotten,
+        wanted="settings changed while in use, with retention set in the file and records of old timestamps",
+    ),
+    ReleasedBug(
+        number="KAFKA-16807",
+        kind="administration",
+        title="DescribeLogDirs lists topics that were not asked for",
+        loses="Tools count topics in directories that do not hold them.",
+        affected="apache-kafka:3.7.0",
+        fixed="apache-kafka:3.7.1",
+        rule="ADM-03",
+        build=topics_of_other_names,
+    ),
+    ReleasedBug(
+        number="KAFKA-12235",
+        kind="administration",
+        title="DescribeConfigs with two keys returns none",
+        loses="Tools show no configuration where there is one.",
+        affected="apache-kafka-zk:2.7.0",
+        fixed="apache-kafka-zk:2.7.1",
+        rule="ADM-03",
+        build=two_keys_described,
+    ),
+    ReleasedBug(
+        number="KAFKA-8875",
+        kind="administration",
+        title="CreateTopics of an existing topic complains about the replication factor",
+        loses="A script that creates a topic unless it exists fails.",
+        affected="apache-kafka-zk:2.3.0",
+        fixed="apache-kafka-zk:2.3.1",
+        rule="ADM-02",
+        build=existing_topic_with_too_many_replicas,
+    ),
+    ReleasedBug(
+        number="KAFKA-12701",
+        kind="administration",
+        title="Metadata by topic id without a name is answered with a server error",
+        loses="A client that asks by id gets no answer that it can act on.",
+        affected="apache-kafka-zk:2.8.0",
+        fixed="apache-kafka-zk:2.8.1",
+        rule="ADM-02",
+        build=topic_by_id_alone,
+    ),
+    ReleasedBug(
+        number="KAFKA-9254",
+        kind="administration",
+        title="The second change of a default of all brokers wipes the overrides of every topic",
+        loses="A topic with min.insync.replicas=2 acknowledges records that one broker holds.",
+        affected="apache-kafka-zk:2.4.0",
+        fixed="apache-kafka-zk:2.4.1",
+        rule="ADM-04",
+        build=overrides_wiped,
+    ),
+)

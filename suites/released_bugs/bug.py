@@ -1,0 +1,143 @@
+"""A bug of a released Apache Kafka, and the plan that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from fencepost.faults.capabilities import Capability
+from fencepost.harness.plan import topologies
+from fencepost.harness.plan.file import load_plan
+from fencepost.suites import vocabulary as v
+
+DOCUMENT = "Released bugs"
+ISSUES = "https://issues.apache.org/jira/browse/"
+
+Kind = Literal[
+    "replication", "controllers", "ISR", "groups", "transactions", "disks", "administration", "upgrade"
+]  # fmt: skip
+
+OWN_PLAN = "its own plan"
+FOUND = Path(__file__).parent / "found"
+"""The random plans that found bugs, as the planner of campaigns made them: `kafka-14417.yaml`."""
+
+ONE_BROKER = {
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+}
+"""The settings by which a single broker can hold the internal topics."""
+
+
+@dataclass(frozen=True)
+class ReleasedBug:
+    """One bug: its plan ends with a violation of `rule` on the affected release, and passes on the fixed one.
+
+    `found_by` is the generic scenario or the claim that found it, or OWN_PLAN; `wanted` is then the draw or the claim
+    with which a random plan would find it. A bug that a random plan found has it in the folder FOUND.
+    """
+
+    number: str
+    """The number of the issue: `KAFKA-14616`."""
+    kind: Kind
+    title: str
+    loses: str
+    """The loss for a user, as one line."""
+    affected: str
+    """A target: `apache-kafka:3.6.2`."""
+    fixed: str
+    rule: str
+    build: Callable[[v.Scenario, v.TargetFacts, int], v.Plan]
+    found_by: str = OWN_PLAN
+    wanted: str = ""
+    needs: frozenset[Capability] = frozenset()
+    seconds: int = 30
+
+    @property
+    def slug(self) -> str:
+        return self.number.lower()
+
+    @property
+    def random_plan(self) -> Path | None:
+        """The file of the random plan that found it, if one did."""
+        file = FOUND / f"{self.slug}.yaml"
+        return file if file.is_file() else None
+
+    @property
+    def origin(self) -> str:
+        """The finder of the bug, in words."""
+        if self.random_plan is None:
+            return self.found_by
+        return f"random plan {load_plan(self.random_plan).seed}"
+
+    @property
+    def generic(self) -> bool:
+        """True if something found it that was not made for it."""
+        return self.random_plan is not None or self.found_by != OWN_PLAN
+
+    @property
+    def url(self) -> str:
+        return ISSUES + self.number
+
+    @property
+    def scenario(self) -> v.Scenario:
+        """Return the bug as a scenario, which every command can run."""
+        return v.Scenario(
+            slug=self.slug,
+            title=self.title,
+            requirements=(self.rule,),
+            needs=self.needs,
+            seconds=self.seconds,
+            build=self.build,
+            document=DOCUMENT,
+            dialects=frozenset({v.Dialect.KRAFT, v.Dialect.ZOOKEEPER}),
+        )
+
+    def plan(self, target: str, seed: int = 1) -> v.Plan:
+        """Return the plan for one of the two releases."""
+        return self.scenario.plan(v.TargetFacts.of(target), seed)
+
+
+def small_cluster(target: v.TargetFacts, brokers: int = 1, *, log_dirs: int = 1) -> v.Topology:
+    """Return one controller, or one ZooKeeper server, and so many brokers."""
+    first = topologies.zookeeper_servers(1) if target.uses_zookeeper else topologies.controllers((1,))
+    return v.Topology(nodes=(*first, *topologies.brokers(v.BROKER_IDS[:brokers], log_dirs=log_dirs)))
+
+
+def one_broker(**settings: str) -> v.NodeSettings:
+    """Return the settings of a cluster with a single broker; `_` stands for the dot of a key."""
+    return v.NodeSettings(broker=ONE_BROKER | {key.replace("_", "."): value for key, value in settings.items()})
+
+
+def asking(
+    scenario: v.Scenario,
+    target: v.TargetFacts,
+    seed: int,
+    steps: list[v.Step],
+    *,
+    partitions: int = 1,
+    config: dict[str, str] | None = None,
+    brokers: int = 1,
+    log_dirs: int = 1,
+    settings: v.NodeSettings | None = None,
+) -> v.Plan:
+    """Return the plan of a bug that requests alone show: a small cluster, the topic t, and no workload.
+
+    Each partition has all brokers as replicas, the first as leader.
+    """
+    replicas = tuple(v.BROKER_IDS[:brokers])
+    topic = v.TopicSpec(name="t", assignments=(replicas,) * partitions, config=config or {})
+    every = [v.setup(v.node_name(replicas[0]), work=False), steps, v.teardown(work=False)]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=small_cluster(target, brokers, log_dirs=log_dirs),
+        topics=[topic],
+        workload=v.WorkloadSpec(),
+        settings=settings or (one_broker() if brokers == 1 else None),
+        steps=[step for part in every for step in part],
+        coverage=[v.StepDone(step="whole")],
+    )

@@ -1,0 +1,121 @@
+"""Controllers that do not resign, depose each other, or forget what they decided."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.kip_631.isolated_controller import SCENARIOS as ISOLATED
+from fencepost.suites.released_bugs.bug import ReleasedBug, one_broker, small_cluster
+
+RECREATED = "gone"
+BROKER = v.node_name(v.BROKER_IDS[0])
+
+
+def recreated_while_away(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A broker is away while a topic on it is deleted and created again; it must hold the new one when it returns."""
+    leader, away, other = v.replica_roles(scenario, seed)
+    partition = f"{RECREATED}-0"
+
+    def create(name: str) -> v.CreateTopicProbe:
+        return v.CreateTopicProbe(as_=name, node=leader, topic=RECREATED, timeout_ms=5000)
+
+    steps: list[v.Step] = [
+        *v.setup(leader, work=False),
+        create("create"),
+        v.IsrIs(as_="held", partition=partition, is_=(leader, away, other), within_ms=v.LIVENESS_TIMEOUT_MS),
+        # Records make the brokers write the id of the topic to disk; at acks=1 the deletion takes nothing promised.
+        v.Produce(as_="old", topic=RECREATED, records=20, acks=1, idempotent=False),
+        v.inject("kill", v.KillParameters(nodes=away)),
+        v.BrokerFenced(as_="fenced", node=away, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.DeleteTopicProbe(as_="delete", node=leader, topic=RECREATED, timeout_ms=5000),
+        create("again"),
+        v.IsrIs(as_="new", partition=partition, lacks=away, has=leader, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.Heal(as_="return", fault="kill"),
+        v.BrokerActive(as_="back", node=away, within_ms=v.LIVENESS_TIMEOUT_MS),
+        *v.teardown(work=False),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=small_cluster(target, 3),
+        topics=[v.topic([leader, away, other])],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[v.FaultProven(fault="kill"), v.StepDone(step="back")],
+    )
+
+
+def voter_comes_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The third voter starts last, so that it follows; it is cut off for many elections, and comes back."""
+    third = v.node_name(v.CONTROLLER_IDS[2])
+    late = [
+        node.model_copy(update={"start": "later"}) if node.name == third else node
+        for node in v.quorum_cluster().nodes
+        if node.name not in map(v.node_name, v.BROKER_IDS[1:])
+    ]
+    steps: list[v.Step] = [
+        *v.setup(BROKER, work=False),
+        v.Start(as_="third-voter", nodes=third),
+        v.Hold(after="third-voter.ended", ms=4000),
+        v.inject("cut", v.IsolateParameters(nodes=third, from_="controllers")),
+        v.Hold(after="cut.proven", ms=15_000),
+        v.Heal(as_="mend", fault="cut"),
+        v.Hold(after="mend.ended", ms=8000),
+        v.TopicCreatedThrough(as_="works", node=BROKER, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        *v.teardown(work=False),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.Topology(nodes=tuple(late)),
+        topics=[v.topic([BROKER], min_isr=1)],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        settings=one_broker(),
+        coverage=[v.FaultProven(fault="cut"), v.StepDone(step="works")],
+    )
+
+
+[_ISOLATED] = (each for each in ISOLATED if each.slug == "isolated-controller")
+
+BUGS = (
+    ReleasedBug(
+        number="KAFKA-17642",
+        kind="controllers",
+        title="A voter that was cut off deposes a healthy leader when it comes back (KIP-996)",
+        loses="Each brief cut of one controller stops the administration of the cluster for an election.",
+        affected="apache-kafka:3.9.1",
+        fixed="apache-kafka:4.1.0",
+        rule="CTRL-02",
+        build=voter_comes_back,
+        found_by="claim CTRL-02 of every run",
+        needs=frozenset({v.Capability.LINKS}),
+        seconds=60,
+    ),
+    ReleasedBug(
+        number="KAFKA-14616",
+        kind="controllers",
+        title="A topic that is deleted and created again while a broker is down has no replica there",
+        loses="The partition stays under-replicated until the broker restarts once more.",
+        affected="apache-kafka:3.6.2",
+        fixed="apache-kafka:3.7.1",
+        rule="LIVE-01",
+        build=recreated_while_away,
+        needs=frozenset({v.Capability.KILL}),
+        seconds=60,
+    ),
+    ReleasedBug(
+        number="KAFKA-15489",
+        kind="controllers",
+        title="An active controller that is cut from the other voters does not resign",
+        loses="Topics cannot be created, and brokers follow a controller that decides nothing.",
+        affected="apache-kafka:3.6.2",
+        fixed="apache-kafka:3.7.2",
+        rule="LIVE-02",
+        build=_ISOLATED.build,
+        found_by="scenario `isolated-controller`",
+        needs=_ISOLATED.needs,
+        seconds=70,
+    ),
+)

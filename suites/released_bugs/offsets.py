@@ -1,0 +1,191 @@
+"""Coordinators that lose or hide what a group committed, or are not found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
+from fencepost.suites.released_bugs.requests import BROKER, GROUP, ask, coordinator_found, fetched
+
+OFFSETS = "__consumer_offsets"
+SHARE = 2
+"""The type of key of the coordinators of share groups."""
+
+
+def committed(name: str, *offsets: tuple[int, str], **more: Any) -> v.ApiProbe:
+    """Commit offsets with their metadata, of partition 0, 1 and so on, without a member."""
+    partitions = [
+        {"partition_index": place, "committed_offset": offset, "committed_leader_epoch": -1, "committed_metadata": text}
+        for place, (offset, text) in enumerate(offsets)
+    ]
+    member = {"group_id": GROUP, "generation_id_or_member_epoch": -1, "member_id": "", "group_instance_id": None}
+    body = {**member, "topics": [{"name": "t", "partitions": partitions}]}
+    return ask(name, "offset_commit", 8, body, timeout_ms=5000, **more)
+
+
+def committed_by_old_client(name: str, offset: int, **more: Any) -> v.ApiProbe:
+    """Commit an offset of partition 0 by a version that releases from 0.10 on have."""
+    partition = {"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}
+    member = {"group_id": GROUP, "generation_id_or_member_epoch": -1, "member_id": "", "retention_time": -1}
+    body = {**member, "topics": [{"name": "t", "partitions": [partition]}]}
+    return ask(name, "offset_commit", 2, body, timeout_ms=5000, within_ms=v.LIVENESS_TIMEOUT_MS, **more)
+
+
+def refused_commit_stays_pending(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    too_long = "x" * 5000  # the default of offset.metadata.max.bytes is 4096
+    steps: list[v.Step] = [
+        coordinator_found(),
+        committed("first", (1, ""), (1, ""), within_ms=v.LIVENESS_TIMEOUT_MS),
+        committed("partly-refused", (2, ""), (2, too_long), expect=v.answers("CRD-02", "error:12")),
+        fetched("stable", 2, within_ms=5000, expect=v.answers("CRD-02", "served")),
+    ]
+    return asking(scenario, target, seed, steps, partitions=2)
+
+
+def error_of_the_group_lost(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The broker that is not the coordinator is asked in an old version, which has no field for the group's error."""
+    steps: list[v.Step] = [
+        coordinator_found(),
+        v.LeaderIs(as_="offsets-led", partition=f"{OFFSETS}-0", within_ms=v.LIVENESS_TIMEOUT_MS),
+        fetched("elsewhere", node=f"followers:{OFFSETS}-0", version=1, expect=v.answers("CRD-01", "error:16")),
+    ]
+    two = v.NodeSettings(broker={"offsets.topic.replication.factor": "2"})
+    return asking(scenario, target, seed, steps, brokers=2, settings=two)
+
+
+def offsets_topic_deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The topic of the offsets is deleted, which takes the offsets; groups must work again with a new one."""
+    steps: list[v.Step] = [
+        coordinator_found(),
+        committed("first", (7, ""), within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.DeleteTopicProbe(as_="delete", node=BROKER, topic=OFFSETS, timeout_ms=5000),
+        v.Hold(after="delete.ended", ms=2000),
+        coordinator_found("found-again"),
+        committed("again", (8, ""), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.answers("CRD-03", "served")),
+        fetched(
+            "kept",
+            answer={"topics[0].partitions[0].committed_offset": 8},
+            within_ms=10_000,
+            expect=v.answers("CRD-03", "served"),
+        ),
+    ]
+    return asking(scenario, target, seed, steps)
+
+
+def colon_in_a_share_group(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A share group may have any name; the key of its state is the name, the id of a topic and a partition."""
+    steps: list[v.Step] = [
+        v.ApiProbe(
+            as_="find",
+            node=BROKER,
+            api="find_coordinator",
+            version=6,
+            timeout_ms=5000,
+            body={"key_type": SHARE, "coordinator_keys": ["a:b:Wq5JrJ0cQEaJ7h9pVQ3dPA:0"]},
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.answers("CRD-01", "served"),
+        ),
+    ]
+    settings = one_broker(share_coordinator_state_topic_replication_factor="1")
+    more = {"share.coordinator.state.topic.replication.factor": "1", "share.coordinator.state.topic.min.isr": "1"}
+    return asking(scenario, target, seed, steps, settings=v.NodeSettings(broker={**settings.broker, **more}))
+
+
+def commit_with_append_time(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    steps: list[v.Step] = [
+        coordinator_found(version=0),
+        committed_by_old_client("commit", 7, expect=v.answers("CRD-03", "served")),
+    ]
+    settings = one_broker(log_message_timestamp_type="LogAppendTime")
+    return asking(scenario, target, seed, steps, settings=settings)
+
+
+def expired_on_load(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """An offset is committed, the coordinator restarts, and the offset must still be there a while later."""
+    steps: list[v.Step] = [
+        coordinator_found(version=0),
+        committed_by_old_client("commit", 7),
+        v.inject("kill", v.KillParameters(nodes=BROKER)),
+        v.Heal(as_="restart", fault="kill"),
+        coordinator_found("found-again", version=0),
+        v.Hold(after="found-again.ended", ms=5000),
+        fetched(
+            "kept",
+            version=2,
+            answer={"topics[0].partitions[0].committed_offset": 7},
+            within_ms=15_000,
+            expect=v.answers("CRD-03", "served"),
+        ),
+    ]
+    settings = one_broker(inter_broker_protocol_version="2.0", offsets_retention_check_interval_ms="1000")
+    return asking(scenario, target, seed, steps, settings=settings)
+
+
+BUGS = (
+    ReleasedBug(
+        number="KAFKA-4861",
+        kind="groups",
+        title="Offsets are refused where brokers stamp records with the time of their append",
+        loses="No group can commit an offset.",
+        affected="apache-kafka-zk:0.10.2.0",
+        fixed="apache-kafka-zk:0.10.2.1",
+        rule="CRD-03",
+        build=commit_with_append_time,
+        wanted="the group workload with generated settings of brokers, the type of timestamps among them",
+    ),
+    ReleasedBug(
+        number="KAFKA-8069",
+        kind="groups",
+        title="Committed offsets expire at once when the coordinator restarts at an older protocol version",
+        loses="Consumers start from the beginning or the end after a restart of a broker.",
+        affected="apache-kafka-zk:2.1.1",
+        fixed="apache-kafka-zk:2.2.0",
+        rule="CRD-03",
+        build=expired_on_load,
+        needs=frozenset({v.Capability.KILL}),
+        wanted="the group workload at each protocol level of the release, with a restart of the coordinator",
+        seconds=60,
+    ),
+    ReleasedBug(
+        number="KAFKA-16371",
+        kind="groups",
+        title="A commit that is refused in part stays pending",
+        loses="Consumers that read committed records cannot fetch their offset until the coordinator restarts.",
+        affected="apache-kafka:3.7.0",
+        fixed="apache-kafka:3.7.1",
+        rule="CRD-02",
+        build=refused_commit_stays_pending,
+    ),
+    ReleasedBug(
+        number="KAFKA-19439",
+        kind="groups",
+        title="OffsetFetch of version 1 at the wrong coordinator says that nothing was committed",
+        loses="An old client starts from the beginning or the end instead of asking the coordinator.",
+        affected="apache-kafka:3.9.1",
+        fixed="apache-kafka:3.9.2",
+        rule="CRD-01",
+        build=error_of_the_group_lost,
+    ),
+    ReleasedBug(
+        number="KAFKA-19274",
+        kind="groups",
+        title="The coordinator keeps the groups of an offsets topic that was deleted",
+        loses="Groups can commit nothing until the broker restarts.",
+        affected="apache-kafka:4.0.0",
+        fixed="apache-kafka:4.0.1",
+        rule="CRD-03",
+        build=offsets_topic_deleted,
+        wanted="internal topics among those that a random plan deletes, with the claims of the group workload",
+    ),
+    ReleasedBug(
+        number="KAFKA-20183",
+        kind="groups",
+        title="A share group with a colon in its name finds no coordinator",
+        loses="Its consumers get no record.",
+        affected="apache-kafka:4.2.0",
+        fixed="apache-kafka:4.2.1",
+        rule="CRD-01",
+        build=colon_in_a_share_group,
+    ),
+)

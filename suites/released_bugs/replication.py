@@ -1,0 +1,174 @@
+"""Replicas that are counted in, counted on, or left behind."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.kip_631.stale_requests import SCENARIOS as STALE_REQUESTS
+from fencepost.suites.released_bugs.bug import ReleasedBug, small_cluster
+
+FIRST, SECOND, THIRD = map(v.node_name, v.BROKER_IDS)
+LAG_MS, SESSION_MS = 1500, 20_000
+
+
+def alone_in_the_isr(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Both followers stop; their sessions last, so the leader itself takes them out of the ISR.
+
+    One record waits for it, and nothing else happens in the partition.
+    """
+    leader, *followers = v.replica_roles(scenario, seed)
+    steps: list[v.Step] = [
+        *v.setup(leader, work=False),
+        v.Produce(as_="before", topic="t", records=5, acks="all"),
+        v.inject("stop", v.PauseParameters(nodes=tuple(followers))),
+        v.ProduceProbe(
+            as_="one-record",
+            node=leader,
+            topic="t",
+            acks="all",
+            timeout_ms=15_000,
+            expect=v.answers("HW-05", "served"),
+        ),
+        v.Heal(as_="go-on", fault="stop"),
+        *v.teardown(work=False),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.zookeeper_cluster(controller=leader),
+        timing=v.scaled_timing(target, session_ms=SESSION_MS, lag_ms=LAG_MS),
+        topics=[v.topic([leader, *followers], min_isr=1)],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[v.FaultProven(fault="stop"), v.StepDone(step="one-record")],
+    )
+
+
+def _logs_on(name: str, node: str, topics: list[str], requirement: str | None = None) -> v.ApiProbe:
+    return v.ApiProbe(
+        as_=name,
+        node=node,
+        api="describe_log_dirs",
+        version=2,
+        body={"topics": None},
+        answer={"results[].topics[name=t].name": topics},
+        timeout_ms=5000,
+        within_ms=15_000,
+        expect=None if requirement is None else v.answers(requirement, "served"),
+    )
+
+
+def cancelled_reassignment(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The new replica cannot fetch, so the reassignment waits until it is cancelled."""
+    steps: list[v.Step] = [
+        *v.setup(FIRST, work=False),
+        v.Produce(as_="before", topic="t", records=50, acks=1, idempotent=False),
+        v.inject("hush", v.StallParameters(from_=THIRD, to=FIRST)),
+        v.ReassignProbe(as_="move", node="active-controller", partition="t-0", to=(FIRST, THIRD), timeout_ms=5000),
+        _logs_on("added", THIRD, ["t"]),
+        v.ReassignProbe(as_="cancel", node="active-controller", partition="t-0", timeout_ms=5000),
+        v.AssignmentIs(as_="as-before", partition="t-0", is_=(FIRST, SECOND), within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.Heal(as_="go-on", fault="hush"),
+        _logs_on("removed", THIRD, [], "ADM-05"),
+        *v.teardown(work=False),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.zookeeper_cluster(controller=SECOND),
+        topics=[v.topic([FIRST, SECOND], min_isr=1)],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[v.FaultProven(fault="hush"), v.StepDone(step="removed")],
+    )
+
+
+def dead_replica_kept(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A replica is added to the assignment while another one, which stays, is dead."""
+    steps: list[v.Step] = [
+        *v.setup(FIRST, work=False),
+        v.inject("kill", v.KillParameters(nodes=SECOND)),
+        v.BrokerFenced(as_="fenced", node=SECOND, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.ReassignProbe(as_="grow", node=FIRST, partition="t-0", to=(FIRST, SECOND, THIRD), timeout_ms=5000),
+        v.IsrIs(as_="caught-up", partition="t-0", has=THIRD, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.ApiProbe(
+            as_="ended",
+            node=FIRST,
+            api="list_partition_reassignments",
+            body={"timeout": 4000, "topics": None},
+            answer={"topics": []},
+            timeout_ms=5000,
+            within_ms=15_000,
+            expect=v.answers("ADM-05", "served"),
+        ),
+        *v.teardown(work=False),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=small_cluster(target, 3),
+        topics=[v.topic([FIRST, SECOND], min_isr=1)],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[v.FaultProven(fault="kill"), v.StepDone(step="ended")],
+    )
+
+
+[_STALE] = (each for each in STALE_REQUESTS if each.slug == "stale-requests")
+
+BUGS = (
+    ReleasedBug(
+        number="KAFKA-15221",
+        kind="ISR",
+        title="A fetch that a follower sent before its restart lets it into the ISR",
+        loses="A replica without the records counts as in sync; they are lost when it leads.",
+        affected="apache-kafka:3.6.2",
+        fixed="apache-kafka:3.7.1",
+        rule="D631-16",
+        build=_STALE.build,
+        found_by="scenario `stale-requests`",
+        needs=_STALE.needs,
+        seconds=90,
+    ),
+    ReleasedBug(
+        number="KAFKA-13091",
+        kind="replication",
+        title="The high watermark stays behind when the leader shrinks the ISR",
+        loses="A record at acks=all times out although every replica in sync has it.",
+        affected="apache-kafka-zk:3.0.2",
+        fixed="apache-kafka-zk:3.1.0",
+        rule="HW-05",
+        build=alone_in_the_isr,
+        needs=frozenset({v.Capability.PAUSE}),
+        wanted="two replicas, min.insync.replicas=1, and a client that waits for a single record",
+        seconds=60,
+    ),
+    ReleasedBug(
+        number="KAFKA-13972",
+        kind="ISR",
+        title="A cancelled reassignment leaves the replica on the broker that was to be added",
+        loses="Disk space is lost, and the topic cannot be created there again.",
+        affected="apache-kafka-zk:3.4.0",
+        fixed="apache-kafka-zk:3.4.1",
+        rule="ADM-05",
+        build=cancelled_reassignment,
+        needs=frozenset({v.Capability.LINKS}),
+        wanted="reassignments that are cancelled in random plans, and a claim on what lies on the disks at the end",
+        seconds=60,
+    ),
+    ReleasedBug(
+        number="KAFKA-19975",
+        kind="ISR",
+        title="A reassignment that adds a replica waits for another one that is dead",
+        loses="The reassignment does not end before the dead broker is back.",
+        affected="apache-kafka:4.2.1",
+        fixed="apache-kafka:4.3.0",
+        rule="ADM-05",
+        build=dead_replica_kept,
+        needs=frozenset({v.Capability.KILL}),
+        wanted="reassignments that add a replica while another one is dead, with the claim that they end",
+        seconds=60,
+    ),
+)

@@ -1,0 +1,135 @@
+"""Ids of producers, offsets in transactions and timestamps of records: requests that are answered wrongly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
+from fencepost.suites.released_bugs.requests import GROUP, ask, coordinator_found, fetched
+
+MAX_TIMESTAMP = -3
+
+
+def records(name: str, batch: dict[str, Any], transactional_id: str | None = None, **more: Any) -> v.ApiProbe:
+    """Produce one batch to t-0 at acks=all."""
+    data = {"name": "t", "partition_data": [{"index": 0, "records": batch}]}
+    body = {"transactional_id": transactional_id, "acks": -1, "timeout": 5000, "topic_data": [data]}
+    return ask(name, "produce", 9, body, **more)
+
+
+def no_id_without_a_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The broker has no ids left to give, and the controller, which has more, does not answer."""
+    steps: list[v.Step] = [
+        v.inject("stop", v.PauseParameters(nodes="controllers")),
+        ask(
+            "id",
+            "init_producer_id",
+            4,
+            {"transactional_id": None, "transaction_timeout": 60_000, "producer_id": -1, "producer_epoch": -1},
+            timeout_ms=20_000,
+            expect=v.answers("CRD-05", "error:14"),
+        ),
+        v.Heal(as_="go-on", fault="stop"),
+    ]
+    return asking(scenario, target, seed, steps, settings=one_broker(request_timeout_ms="2000"))
+
+
+def newest_timestamp(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The second of three records in a batch has the highest timestamp."""
+    times = (1_700_000_001_000, 1_700_000_003_000, 1_700_000_002_000)
+    batch = {"records": [{"value": f"r-{place}", "timestamp": each} for place, each in enumerate(times)]}
+    partition = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": MAX_TIMESTAMP}
+    steps: list[v.Step] = [
+        records("batch", batch, expect=v.answers("ADM-03", "served")),
+        ask(
+            "newest",
+            "list_offsets",
+            7,
+            {"replica_id": -1, "isolation_level": 0, "topics": [{"name": "t", "partitions": [partition]}]},
+            answer={"topics[0].partitions[0].offset": 1, "topics[0].partitions[0].timestamp": times[1]},
+            expect=v.answers("ADM-03", "served"),
+        ),
+    ]
+    return asking(scenario, target, seed, steps)
+
+
+def pending_offsets_expired(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The group has nothing but the offset of an open transaction while the coordinator looks for expired ones."""
+    producer = {"transactional_id": "x", "producer_id": "$id", "producer_epoch": "$epoch"}
+    offset = {"partition_index": 0, "committed_offset": 5, "committed_leader_epoch": -1, "committed_metadata": ""}
+    member = {"generation_id": -1, "member_id": "", "group_instance_id": None}
+
+    steps: list[v.Step] = [
+        coordinator_found(),
+        ask(
+            "coordinator-of-transactions",
+            "find_coordinator",
+            2,
+            {"key": "x", "key_type": 1},
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+        ask(
+            "begin",
+            "init_producer_id",
+            4,
+            {"transactional_id": "x", "transaction_timeout": 60_000, "producer_id": -1, "producer_epoch": -1},
+            binds={"id": "producer_id", "epoch": "producer_epoch"},
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+        ask("add", "add_offsets_to_txn", 3, {**producer, "group_id": GROUP}, within_ms=10_000),
+        ask(
+            "offset",
+            "txn_offset_commit",
+            3,
+            {**producer, "group_id": GROUP, **member, "topics": [{"name": "t", "partitions": [offset]}]},
+            within_ms=10_000,
+            expect=v.answers("CRD-03", "served"),
+        ),
+        v.Hold(after="offset.ended", ms=5000),
+        ask("commit", "end_txn", 3, {**producer, "committed": True}, expect=v.answers("CRD-03", "served")),
+        fetched(
+            "kept",
+            answer={"topics[0].partitions[0].committed_offset": 5},
+            within_ms=10_000,
+            expect=v.answers("CRD-03", "served"),
+        ),
+    ]
+    settings = one_broker(offsets_retention_check_interval_ms="1000")
+    return asking(scenario, target, seed, steps, settings=settings)
+
+
+BUGS = (
+    ReleasedBug(
+        number="KAFKA-19163",
+        kind="transactions",
+        title="A group is removed while its only offset belongs to an open transaction",
+        loses="The offset of the committed transaction is gone, and its records are processed twice.",
+        affected="apache-kafka:4.0.0",
+        fixed="apache-kafka:4.0.1",
+        rule="CRD-03",
+        build=pending_offsets_expired,
+        wanted="the transactional workload with offsets of a new group, and short intervals of expiry",
+    ),
+    ReleasedBug(
+        number="KAFKA-14417",
+        kind="transactions",
+        title="InitProducerId without an active controller is answered with a timeout",
+        loses="Idempotent producers end, which would only have to wait.",
+        affected="apache-kafka:3.3.1",
+        fixed="apache-kafka:3.3.2",
+        rule="CRD-05",
+        build=no_id_without_a_controller,
+        needs=frozenset({v.Capability.PAUSE}),
+    ),
+    ReleasedBug(
+        number="KAFKA-16310",
+        kind="replication",
+        title="ListOffsets of the highest timestamp returns the offset of another record",
+        loses="A tool that looks for the newest record reads another one.",
+        affected="apache-kafka:3.7.2",
+        fixed="apache-kafka:3.8.0",
+        rule="ADM-03",
+        build=newest_timestamp,
+    ),
+)

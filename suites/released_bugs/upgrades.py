@@ -1,0 +1,118 @@
+"""Bugs that show while a cluster is upgraded, or after it: plans roll nodes from one release or level to another."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.faults.upgrades import features_finalized
+from fencepost.suites.released_bugs.administration import TOPIC, alter
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking, small_cluster
+
+CONTROLLER = v.node_name(v.CONTROLLER_IDS[0])
+FIRST, SECOND = map(v.node_name, v.BROKER_IDS[:2])
+DEADLINE_MS = 300_000
+
+
+def removed_setting(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A topic has a setting that the new release no longer knows; another one of its settings is changed."""
+    steps: list[v.Step] = [
+        alter("before", TOPIC, "t", "retention.ms", "86400000", expect=v.answers("ADM-02", "served")),
+        v.Roll(as_="new-controller", node=CONTROLLER, release="new"),
+        v.Roll(as_="new-broker", node=FIRST, release="new"),
+        v.LeaderIs(as_="back", partition="t-0", is_=FIRST, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-02")),
+        alter("after", TOPIC, "t", "retention.ms", "172800000", expect=v.answers("UPG-06", "served")),
+    ]
+    return _patient(asking(scenario, target, seed, steps, config={"message.format.version": "2.8"}))
+
+
+def finalization_fences(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The metadata version is raised once all nodes have the new release: nothing else is to happen."""
+    steps: list[v.Step] = [
+        *(v.Roll(as_=f"new-{node}", node=node, release="new") for node in (CONTROLLER, FIRST, SECOND)),
+        v.Converged(as_="upgraded", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-02")),
+        *features_finalized(FIRST),
+    ]
+    return _patient(asking(scenario, target, seed, steps, brokers=2))
+
+
+def transactions_in_a_mixed_cluster(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The coordinator of a transaction has the old release, and the leader of a partition in it the new one."""
+    producers = (
+        v.ProducerSpec(name="p1", topic="t", rate=50, transactions=v.TransactionSpec()),
+        v.ProducerSpec(name="p2", topic="t", rate=50, transactions=v.TransactionSpec(), start="later"),
+    )
+    steps: list[v.Step] = [
+        *v.setup(FIRST),
+        v.Workload(as_="enough", action="stop", only=("p1",)),
+        v.Roll(as_="new", node="followers:__transaction_state-0", release="new"),
+        v.Converged(as_="mixed", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-02")),
+        v.Workload(as_="again", action="start", only=("p2",)),
+        v.WorkloadAcks(
+            as_="committed", producer="p2", more=50, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-01")
+        ),
+        v.HealAll(as_="heal"),
+        v.Converged(as_="whole", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-01")),
+        v.Workload(as_="stop-work", action="stop"),
+    ]
+    alone = tuple((broker,) for broker in v.BROKER_IDS[:2])
+    plan = v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=small_cluster(target, 2),
+        topics=[v.TopicSpec(name="t", assignments=alone, config={"min.insync.replicas": "1"})],
+        workload=v.WorkloadSpec(producers=producers),
+        settings=v.NodeSettings(
+            broker={
+                "offsets.topic.replication.factor": "2",
+                "transaction.state.log.replication.factor": "2",
+                "transaction.state.log.min.isr": "1",
+            }
+        ),
+        steps=steps,
+        coverage=[v.StepDone(step="new")],
+    )
+    return _patient(plan)
+
+
+def _patient(plan: v.Plan) -> v.Plan:
+    return plan.model_copy(update={"deadline_ms": DEADLINE_MS})
+
+
+BUGS = (
+    ReleasedBug(
+        number="KAFKA-19851",
+        kind="upgrade",
+        title="After the upgrade to 4.0 a topic with a setting that was removed there takes no change of settings",
+        loses="No setting of the topic can be changed until the forgotten one is found and deleted.",
+        affected="apache-kafka:3.9.1..4.2.0",
+        fixed="apache-kafka:3.9.1..4.2.1",
+        rule="UPG-06",
+        build=removed_setting,
+        wanted="settings that the new release lacks, in random plans of two releases, and changes of others after it",
+        seconds=40,
+    ),
+    ReleasedBug(
+        number="KAFKA-16757",
+        kind="upgrade",
+        title="Brokers are fenced for a moment when the metadata version is raised to 3.7",
+        loses="All brokers are out of service at once, when only a new metadata version was asked for.",
+        affected="apache-kafka:3.6.2..3.7.0",
+        fixed="apache-kafka:3.6.2..3.7.1",
+        rule="UPG-07",
+        build=finalization_fences,
+        found_by="scenario `rolling-upgrade`",
+        seconds=50,
+    ),
+    ReleasedBug(
+        number="KAFKA-16992",
+        kind="upgrade",
+        title="Transactions fail while brokers of 3.5 and 3.7 run in one cluster",
+        loses="Transactional producers send nothing from the first upgraded broker to the last.",
+        affected="apache-kafka:3.5.2..3.7.0",
+        fixed="apache-kafka:3.5.2..3.7.1",
+        rule="UPG-01",
+        build=transactions_in_a_mixed_cluster,
+        wanted="the transactional workload and the operation upgrade in one random plan; both exist",
+        seconds=50,
+    ),
+)

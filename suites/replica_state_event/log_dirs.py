@@ -1,0 +1,339 @@
+"""One of two log dirs fails by a real I/O error: its replicas go offline, those of the other serve on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+from fencepost.suites import vocabulary as v
+
+LONG_LEASE_MS = 12_000
+"""Long enough that a broker stays active while it is cut from the controller, so that only its event is lost."""
+SESSION_MS = 1500
+NOTIFICATION = f"{v.LOG_DIR_EVENTS}/log_dir_event_0000000000"
+"""The first notification that a cluster writes."""
+
+FailingReplica = Literal["leader", "follower"]
+
+
+def two_dirs(controller: str) -> v.Topology:
+    return v.zookeeper_cluster(controller=controller, log_dirs=2)
+
+
+def fails(which: FailingReplica, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The broker has replicas of both topics, one in each dir; the dir with `t-0` fails."""
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    broker = leader if which == "leader" else follower
+    level = scenario.level(target)
+    steps = [
+        *v.setup(leader),
+        *([_notified("watched", leader), _taken("watched-and-taken")] if level == "base" else []),
+        v.inject("fail", v.LogDirParameters(node=broker, partition="t-0")),
+        _noticed(which, broker),
+        v.ReplicaOffline(
+            as_="offline", node=broker, partition="t-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DRSE-06")
+        ),
+        v.ProduceProbe(
+            as_="failed", node=broker, topic="t", acks=1, repeat=2, expect=v.answers("DRSE-10", "error:56", "RSE-04")
+        ),
+        v.ProduceProbe(
+            as_="other",
+            node=broker,
+            topic="u",
+            acks=1,
+            timeout_ms=3000,
+            repeat=2,
+            expect=v.answers("DRSE-06", "served"),
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        *([] if level == "base" else _no_znode(target, broker)),
+        *restored(broker),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=two_dirs(controller),
+        topics=[v.topic([leader, follower, controller]), v.topic([broker, controller], name="u", min_isr=1)],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="fail"),
+            v.StepDone(step="other"),
+            v.Acknowledged(by="p1", acks="all", after="offline.ended", before="repaired.begun"),
+        ],
+    )
+
+
+def _noticed(which: FailingReplica, broker: str) -> v.Step:
+    if which == "leader":
+        return v.LeaderIs(
+            as_="noticed", partition="t-0", is_not=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-05")
+        )
+    return v.IsrIs(
+        as_="noticed", partition="t-0", lacks=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-19")
+    )
+
+
+def _notified(as_: str, broker: str) -> v.Step:
+    return v.log_dir_event(as_, broker)
+
+
+def _taken(as_: str) -> v.Step:
+    """Expect that the controller, which watches, deletes the notification once it has handled it."""
+    return v.Znode(
+        as_=as_, path=NOTIFICATION, exists=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DRSE-11", "RSE-02")
+    )
+
+
+def _no_znode(target: v.TargetFacts, broker: str) -> list[v.Step]:
+    """Expect that our own notification gets the number 0, since no broker wrote one, and stays, since none watches."""
+    if target.differs("AZ-04"):
+        taken = v.must("RSE-36").model_copy(update={"difference": "AZ-04"})
+        return [
+            _notified("ours", broker),
+            v.Znode(as_="first", path=NOTIFICATION, exists=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=taken),
+        ]
+    return [
+        _notified("ours", broker),
+        v.Znode(
+            as_="first", path=NOTIFICATION, has='"broker"', within_ms=1000, expect=v.must("RSE-36", "RSE-06", "RSE-07")
+        ),
+        v.Znode(as_="taken", path=NOTIFICATION, exists=False, within_ms=1500, expect=v.never("RSE-37", "RSE-35")),
+    ]
+
+
+def restored(broker: str) -> list[v.Step]:
+    """Restore the dir and restart the broker, which then uses it again."""
+    return [
+        v.Heal(as_="repaired", fault="fail"),
+        v.Shutdown(as_="stop", nodes=broker),
+        v.Start(as_="start", nodes=broker),
+        v.IsrIs(as_="rejoined", partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DRSE-09")),
+    ]
+
+
+def event_lost(which: FailingReplica, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Only the event is lost: the lease is so long that the cut ends before the broker is given up."""
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    broker = leader if which == "leader" else follower
+    steps = [
+        *v.setup(leader),
+        v.inject("cut", v.CutParameters(from_=broker, to=controller)),
+        v.inject("fail", v.LogDirParameters(node=broker, partition="t-0")),
+        *(_stays(leader) if which == "leader" else _removed(follower)),
+        v.Heal(as_="repaired", fault="fail"),
+        v.inject("kill", v.KillParameters(nodes=broker)),
+        *(_moves_now(leader) if which == "leader" else []),
+        v.Heal(as_="mend", fault="cut"),
+        v.Heal(as_="restart", fault="kill"),
+        v.IsrIs(as_="rejoined", partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DRSE-09")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lease_ms=LONG_LEASE_MS, session_ms=SESSION_MS),
+        topology=two_dirs(controller),
+        topics=[v.topic([leader, follower, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.FaultProven(fault="fail"),
+            v.FaultProven(fault="kill"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+def _stays(leader: str) -> list[v.Step]:
+    """Expect that the leader stays: it knows that it cannot serve the partition, and the controller does not."""
+    return [
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=3000, expect=v.never("RSE-33")),
+        v.ProduceProbe(as_="failed", node=leader, topic="t", acks=1, repeat=2, expect=v.answers("DRSE-10", "error:56")),
+    ]
+
+
+def _moves_now(leader: str) -> list[v.Step]:
+    return [
+        v.LeaderIs(
+            as_="moves", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-33")
+        )
+    ]
+
+
+def _removed(follower: str) -> list[v.Step]:
+    return [
+        v.IsrIs(
+            as_="removed", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-32")
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+    ]
+
+
+def controller_dies(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The controller has the event, cannot write, and is killed; the next one asks every broker for its replicas.
+
+    A second event, which the controller answers without being able to act, shows that it has the first.
+    """
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("powerless", v.StallParameters(from_=controller, to="zookeeper")),
+        v.inject("fail", v.LogDirParameters(node=leader, partition="t-0")),
+        v.ReplicaStateEventProbe(
+            as_="received",
+            node=controller,
+            broker=leader,
+            topics=(v.EventTopic(topic="t", partitions=(0,)),),
+            expect=v.answers("RSE-22", "served"),
+        ),
+        v.inject("kill", v.KillParameters(nodes=controller)),
+        v.ActiveController(as_="elected", is_not=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-66")),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-34")
+        ),
+        v.ReplicaOffline(
+            as_="offline", node=leader, partition="t-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-34")
+        ),
+        v.Heal(as_="power", fault="powerless"),
+        v.Heal(as_="restart", fault="kill"),
+        *restored(leader),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, session_ms=4000),
+        topology=two_dirs(controller),
+        topics=[v.topic([leader, follower, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="powerless"),
+            v.FaultProven(fault="fail"),
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="offline"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+def late_event(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The event waits in the link while the broker is repaired and restarted, and reaches the controller late.
+
+    A probe sends a second one of the same epoch.
+    """
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, lease_ms=4000, session_ms=SESSION_MS)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="old", value=f"broker-epoch:{follower}"),
+        v.inject("waiting", v.StallParameters(from_=follower, to=controller, streams="requests")),
+        v.inject("fail", v.LogDirParameters(node=follower, partition="t-0")),
+        v.Hold(as_="queued", after="fail.proven", ms=2000),
+        v.inject("kill", v.KillParameters(nodes=follower, back="running")),
+        v.Heal(as_="repaired", fault="fail"),
+        v.Heal(as_="restart", fault="kill"),
+        v.Heal(as_="release", fault="waiting"),
+        v.BrokerEpochAbove(
+            as_="anew", node=follower, value="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-24")
+        ),
+        v.BrokerActive(as_="active", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-24")),
+        v.IsrIs(
+            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DRSE-09")
+        ),
+        v.ReplicaStateEventProbe(
+            as_="again",
+            node="active-controller",
+            broker=follower,
+            broker_epoch="$old",
+            expect=v.answers("RSE-14", "error:77"),
+            unchanged=("t-0", "brokers"),
+        ),
+        v.ReplicaOffline(as_="offline", node=follower, partition="t-0", within_ms=1000, expect=v.never("RSE-24")),
+        v.IsrIs(as_="left-again", partition="t-0", lacks=follower, within_ms=500, expect=v.never("RSE-24")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topology=two_dirs(controller),
+        topics=[v.topic([leader, follower, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="waiting"),
+            v.FaultProven(fault="fail"),
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="again"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+_BOTH: tuple[FailingReplica, ...] = ("leader", "follower")
+_LOG_DIRS = {v.Capability.LOG_DIRS}
+_BELOW = ("RSE-02", "RSE-04")
+_ABOVE = ("RSE-06", "RSE-07", "RSE-35", "RSE-36", "RSE-37")
+
+SCENARIOS = (
+    *(
+        v.replica_state_event_scenario(
+            f"log-dir-fails-on-a-{which}",
+            f"A {which} reports a failed log dir by RPC, and writes nothing to ZooKeeper for it",
+            partial(fails, which),
+            17,
+            *_ABOVE,
+            needs=_LOG_DIRS,
+            levels=v.REPLICA_EVENTS_OR_SHIPPED,
+        )
+        for which in _BOTH
+    ),
+    *(
+        v.replica_state_event_scenario(
+            f"log-dir-fails-on-a-{which}-at-base",
+            f"A {which} below the raised level reports a failed log dir by a znode",
+            partial(fails, which),
+            17,
+            *_BELOW,
+            needs=_LOG_DIRS,
+            levels=("base",),
+        )
+        for which in _BOTH
+    ),
+    *(
+        v.replica_state_event_scenario(
+            f"log-dir-event-of-a-{which}-lost",
+            title,
+            partial(event_lost, which),
+            16,
+            needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
+        )
+        for which, title in zip(
+            _BOTH,
+            (
+                "A leader whose event is lost stays leader until it restarts",
+                "A follower whose event is lost is removed from the ISR by its leader",
+            ),
+            strict=True,
+        )
+    ),
+    v.replica_state_event_scenario(
+        "controller-dies-with-the-event",
+        "After a controller died with an event unhandled the next one learns of the replica by itself",
+        controller_dies,
+        18,
+        needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
+    ),
+    v.replica_state_event_scenario(
+        "late-log-dir-event",
+        "A late event of an earlier process changes nothing",
+        late_event,
+        15,
+        "RSE-14",
+        needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
+    ),
+)

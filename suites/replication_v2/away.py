@@ -1,0 +1,286 @@
+"""A broker is away while topics are created, deleted and moved."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.replication_v2 import log_lines as log
+
+OLD, NEW = 5, 2
+"""Records of the deleted topic, and of the new one of the same name."""
+LONG_SESSION_MS = 4000
+"""Long enough that a paused broker counts as live while a topic is created."""
+GIVEN_UP_MS = 1500
+
+
+def deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The topic is gone for all other brokers at once; the absent broker learns of it from its queue."""
+    return _deleted(scenario, target, seed, [], "nowhere")
+
+
+def created_again(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Another topic of the same name moves to the broker in the end: it holds no record of the old one."""
+    leader, away, _ = v.replica_roles(scenario, seed)
+    again: list[v.Step] = [
+        v.ReassignProbe(
+            as_="hand-over", node=leader, partition="gone-0", to=away, expect=v.answers("DLD-18", "served")
+        ),
+        v.AssignmentIs(
+            as_="handed-over", partition="gone-0", is_=away, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76")
+        ),
+        v.LeaderIs(as_="leads", partition="gone-0", is_=away, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-78")),
+        # Its epoch is later than the old topic's and its ISR is written: from now on it serves clients.
+        log.has_line("serves", away, r"gone-0: leads on at leader epoch [1-9]", v.must("LD-46")),
+        v.FetchProbe(
+            as_="only", node=away, topic="gone", offset=NEW, timeout_ms=5000, expect=v.answers("LD-46", "served")
+        ),
+        v.FetchProbe(as_="nothing-old", node=away, topic="gone", offset=NEW + 1, expect=v.answers("LD-46", "error:1")),
+    ]
+    return _deleted(scenario, target, seed, again, "nothing-old")
+
+
+def _deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int, again: list[v.Step], last: str) -> v.Plan:
+    leader, away, other = v.replica_roles(scenario, seed)
+    recreate: list[v.Step] = [
+        v.CreateTopicProbe(
+            as_="again", node=other, topic="gone", replicas=2, timeout_ms=10_000, expect=v.answers("LD-57", "served")
+        ),
+        v.LeaderIs(as_="led-anew", partition="gone-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-35")),
+        v.IsrIs(
+            as_="shared-anew",
+            partition="gone-0",
+            has=(leader, other),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("LD-53"),
+        ),
+        v.Produce(as_="new", topic="gone", acks=1, records=NEW, expect=v.answers("LD-55", "served")),
+    ]
+    absent = v.MetadataProbe(as_="nowhere", node=away, topic="gone", repeat=3, expect=v.answers("LD-04", "error:3"))
+    steps = [
+        *v.setup(leader),
+        v.CreateTopicProbe(
+            as_="create", node=leader, topic="gone", timeout_ms=10_000, expect=v.answers("LD-58", "served")
+        ),
+        v.LeaderIs(as_="led", partition="gone-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-35")),
+        v.IsrIs(
+            as_="shared",
+            partition="gone-0",
+            has=(leader, away, other),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("LD-53"),
+        ),
+        v.Produce(as_="old", topic="gone", acks=1, records=OLD, expect=v.answers("LD-55", "served")),
+        v.inject("kill", v.KillParameters(nodes=away)),
+        v.Registered(as_="left", node=away, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")),
+        v.DeleteTopicProbe(
+            as_="delete", node=leader, topic="gone", timeout_ms=10_000, expect=v.answers("DLD-12", "served")
+        ),
+        v.znode_absent("deleted", "/brokers/topics/gone", v.must("LD-64")),
+        v.znode_absent("done", "/brokers/partitions_reassigned/gone/0", v.must("LD-66")),
+        *(recreate if again else []),
+        v.Heal(as_="restart", fault="kill"),
+        log.has_line("closes", away, log.completed("close-replica", "gone-0"), v.must("LD-25"), after="restart.begun"),
+        v.BrokerActive(as_="returned", node=away, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-27")),
+        *(again or [absent]),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, away, other])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="old"),
+            v.StepDone(step=last),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+def created(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The creation of a topic on a paused broker fails in time, and the broker that carried it out dies.
+
+    The next creation, without these two brokers, cleans the remains; they find their requests in their queues.
+    """
+    leader, away, coordinator = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("sleep", v.PauseParameters(nodes=away)),
+        v.CreateTopicProbe(
+            as_="too-slow", node=coordinator, topic="late", timeout_ms=GIVEN_UP_MS, expect=v.never_serves("DLD-32")
+        ),
+        v.znode_present(
+            "left-over", "/brokers/partitions_reassigned/late/0", v.must("LD-59"), has=str(v.node_id(away))
+        ),
+        v.inject("kill", v.KillParameters(nodes=coordinator)),
+        *(
+            v.Registered(
+                as_=f"gone-{broker}", node=broker, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")
+            )
+            for broker in (away, coordinator)
+        ),
+        v.CreateTopicProbe(
+            as_="again", node=leader, topic="late", replicas=1, timeout_ms=10_000, expect=v.answers("LD-63", "served")
+        ),
+        v.znode_present("created", "/brokers/topics/late/0/replicas", v.must("LD-61"), has=f"[{v.node_id(leader)}]"),
+        v.znode_absent("cleaned", "/brokers/partitions_reassigned/late/0", v.must("LD-61")),
+        v.Heal(as_="wake", fault="sleep"),
+        v.Heal(as_="restart", fault="kill"),
+        *(
+            v.IsrIs(
+                as_=f"rejoined-{broker}",
+                partition="t-0",
+                has=broker,
+                within_ms=v.LIVENESS_TIMEOUT_MS,
+                expect=v.must("LD-71"),
+            )
+            for broker in (away, coordinator)
+        ),
+        v.AssignmentIs(
+            as_="as-created", partition="late-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-42")
+        ),
+        v.IsrIs(
+            as_="on-its-own", partition="late-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-42")
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, session_ms=LONG_SESSION_MS),
+        topics=[v.topic([leader, away, coordinator])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="sleep"),
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="left-over"),
+            v.StepDone(step="created"),
+            v.Acknowledged(by="p1", acks="all", after="wake.ended"),
+        ],
+    )
+
+
+def reassigned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The new replica is paused when the partition moves to it: the reassignment waits for it, and then completes."""
+    leader, old, away = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("sleep", v.PauseParameters(nodes=away)),
+        v.ReassignProbe(
+            as_="move", node=leader, partition="t-0", to=(leader, away), expect=v.answers("DLD-18", "served")
+        ),
+        log.has_line("asked", leader, log.requested("start-replica", "t-0", away), v.must("LD-37")),
+        v.Registered(as_="given-up", node=away, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")),
+        log.has_line("not-before", leader, log.reached("close-replica-sent", "t-0"), v.never("LD-74"), within_ms=500),
+        v.Heal(as_="wake", fault="sleep"),
+        log.has_line("starts", away, log.completed("start-replica", "t-0"), v.must("LD-36")),
+        v.AssignmentIs(
+            as_="moved", partition="t-0", is_=(leader, away), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76")
+        ),
+        v.IsrIs(
+            as_="in-sync", partition="t-0", is_=(leader, away), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-10")
+        ),
+        v.znode_absent("done", "/brokers/partitions_reassigned/t/0", v.must("LD-14")),
+        log.has_line("closed", old, log.completed("close-replica", "t-0"), v.must("LD-46")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, session_ms=3000),
+        topics=[v.topic([leader, old])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="sleep"),
+            v.StepDone(step="moved"),
+            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
+        ],
+    )
+
+
+def silent(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The old replica dies as the partition moves away from it, without writes: the reassignment does not wait for it.
+
+    Its log is removed from its disk when it returns.
+    """
+    leader, old, new = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader, partition="u-0", work=False),
+        v.Produce(as_="before", topic="u", records=20, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        v.inject("kill", v.KillParameters(nodes=old)),
+        v.ReassignProbe(
+            as_="move", node=leader, partition="u-0", to=(leader, new), expect=v.answers("DLD-18", "served")
+        ),
+        log.has_line("asked", leader, log.requested("close-replica", "u-0", old), v.must("LD-74")),
+        v.IsrIs(
+            as_="out", partition="u-0", lacks=old, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-09", "DLD-07")
+        ),
+        v.AssignmentIs(
+            as_="moved", partition="u-0", is_=(leader, new), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-75")
+        ),
+        v.IsrIs(
+            as_="in-sync", partition="u-0", is_=(leader, new), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76")
+        ),
+        v.Heal(as_="restart", fault="kill"),
+        log.has_line("closes", old, log.completed("close-replica", "u-0"), v.must("LD-04")),
+        *v.teardown(work=False),
+        v.Produce(as_="after", topic="u", records=20, idempotent=True, expect=v.answers("LIVE-03", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, old], name="u", min_isr=1)],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="moved"),
+            v.StepDone(step="closes"),
+            v.Acknowledged(by="after", acks="all", at_least=20),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.replication_v2_scenario(
+        "v2-old-replica-silent",
+        "A partition moves away from a dead replica even without writes",
+        silent,
+        13,
+        needs={v.Capability.KILL},
+    ),
+    v.replication_v2_scenario(
+        "v2-away-during-delete",
+        "A broker that was away when a topic was deleted closes its replica on return",
+        deleted,
+        12,
+        needs={v.Capability.KILL},
+    ),
+    v.replication_v2_scenario(
+        "v2-away-during-delete-and-create",
+        "A topic that is deleted and created again while a broker is away holds nothing of the old one",
+        created_again,
+        15,
+        needs={v.Capability.KILL},
+    ),
+    v.replication_v2_scenario(
+        "v2-away-during-create",
+        "The creation of a topic on a paused broker fails in time, and its remains are cleaned",
+        created,
+        18,
+        "DLD-32",
+        needs={v.Capability.PAUSE},
+    ),
+    v.replication_v2_scenario(
+        "v2-away-during-reassignment",
+        "A reassignment to a paused broker completes when the broker wakes",
+        reassigned,
+        14,
+        "LD-74",
+        needs={v.Capability.PAUSE},
+    ),
+)

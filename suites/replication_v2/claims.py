@@ -1,0 +1,127 @@
+"""Two processes claim one broker id: the process with the claim has the id."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.replication_v2 import log_lines as log
+
+CANNOT_RUN, LOST_ITS_ID = 2, 1
+"""Exit codes of a broker."""
+
+
+def taken(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The second process for a leader's id waits for the claim, takes nothing from the queue, and ends."""
+    original, *others = v.replica_roles(scenario, seed)
+    duplicate = v.duplicate_of(original, "empty")
+    other = others[0]
+    steps = [
+        *v.setup(original),
+        v.Bind(as_="epoch", value=f"broker-epoch:{original}"),
+        v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
+        v.inject("duplicate", v.DuplicateParameters(node=duplicate.name)),
+        v.CreateTopicProbe(
+            as_="create", node=other, topic="brief", timeout_ms=10_000, expect=v.answers("LD-58", "served")
+        ),
+        v.DeleteTopicProbe(
+            as_="delete", node=other, topic="brief", timeout_ms=10_000, expect=v.answers("LD-64", "served")
+        ),
+        log.has_line("original-drains", original, log.completed("close-replica", "brief-0"), v.must("DLD-01")),
+        v.MetadataProbe(
+            as_="duplicate-metadata", node=duplicate.name, topic="t", timeout_ms=500, expect=v.never_serves("DLD-01")
+        ),
+        v.Connected(as_="fetches", node=duplicate.name, to=other, within_ms=500, expect=v.never("DLD-01")),
+        v.NodeExited(
+            as_="refused",
+            node=duplicate.name,
+            code=CANNOT_RUN,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("DLD-01"),
+        ),
+        log.has_line(
+            "drains", duplicate.name, "(received|completed) (start|close)-replica", v.never("DLD-01"), within_ms=200
+        ),
+        v.BrokerEpochAbove(as_="ousted", node=original, value="$epoch", within_ms=300, expect=v.never("DLD-01")),
+        v.LeaderIs(as_="deposed", partition="t-0", is_not=original, within_ms=300, expect=v.never("DLD-01")),
+        *v.service_probes("original", original, v.answers("DLD-01", "served"), repeat=1),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.Heal(as_="duplicate-is-gone", fault="duplicate"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lease_ms=3000),
+        topology=v.zookeeper_cluster(more=[duplicate]),
+        topics=[v.topic([original, *others])],
+        steps=steps,
+        coverage=[
+            v.StepDone(step="refused"),
+            v.StepDone(step="original-metadata"),
+            v.Acknowledged(by="p1", acks="all", after="refused.ended"),
+        ],
+    )
+
+
+def after_expiry(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The original is cut from ZooKeeper until its session expires and another process has its id; then it ends.
+
+    It returns with its log once the other process is gone.
+    """
+    leader, original, other = v.replica_roles(scenario, seed)
+    duplicate = v.duplicate_of(original, "empty")
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value=f"broker-epoch:{original}"),
+        v.inject("cut", v.CutParameters(from_=original, to="zookeeper")),
+        v.Registered(as_="gone", node=original, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")),
+        v.inject("duplicate", v.DuplicateParameters(node=duplicate.name)),
+        v.BrokerEpochAbove(
+            as_="taken", node=original, value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-01")
+        ),
+        *v.service_probes("original", original, v.never_serves("DLD-15"), repeat=1),
+        v.Heal(as_="mend", fault="cut"),
+        v.NodeExited(
+            as_="original-ends",
+            node=original,
+            code=LOST_ITS_ID,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("DLD-01"),
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.Heal(as_="duplicate-dies", fault="duplicate"),
+        v.Registered(as_="free", node=original, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")),
+        v.Start(as_="original-starts", nodes=original),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.zookeeper_cluster(more=[duplicate]),
+        topics=[v.topic([leader, original, other])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.StepDone(step="taken"),
+            v.Acknowledged(by="p1", acks="all", after="duplicate-dies.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.replication_v2_scenario(
+        "v2-duplicate-id",
+        "A second process for a leader's id is refused, leads nothing and takes nothing from the queue",
+        taken,
+        14,
+        needs={v.Capability.DUPLICATE},
+    ),
+    v.replication_v2_scenario(
+        "v2-duplicate-after-expiry",
+        "A broker whose id was taken after its session expired ends when it learns of that",
+        after_expiry,
+        16,
+        needs={v.Capability.DUPLICATE, v.Capability.LINKS},
+    ),
+)

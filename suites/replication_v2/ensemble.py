@@ -1,0 +1,60 @@
+"""ZooKeeper is silent for longer than a session."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+ANSWERS_STILL_MS = 1000
+
+
+def silent(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """No broker knows whether it still leads, so none serves; with a ZooKeeper quorum all serve again.
+
+    The last server still answers for a moment before it knows that it has no quorum.
+    """
+    leader, *followers = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    over = v.After(event="lost.proven", plus_ms=timing.session_ms + ANSWERS_STILL_MS)
+    asked: list[v.Step] = [
+        step
+        for broker in map(v.node_name, v.BROKER_IDS)
+        for step in v.service_probes(
+            f"alone-{broker}", broker, v.never_serves("DLD-15", "DLD-47"), after=over, repeat=1
+        )
+    ]
+    steps = [
+        *v.setup(leader),
+        v.inject("lost", v.KillParameters(nodes=("zk-1", "zk-2"))),
+        v.Hold(as_="session-over", after="lost.proven", ms=timing.session_ms + ANSWERS_STILL_MS),
+        *asked,
+        v.Heal(as_="mend", fault="lost"),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topology=v.zookeeper_cluster(servers=3),
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        workload=v.workload_with_losses(target),
+        deviations=v.expected_losses(target, "may"),
+        coverage=[
+            v.FaultProven(fault="lost"),
+            v.StepDone(step=f"alone-{leader}-produce"),
+            v.Acknowledged(by="p1", acks="all", after="mend.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.replication_v2_scenario(
+        "v2-zookeeper-silent",
+        "Without a ZooKeeper quorum for longer than a session no broker serves; with it all serve again",
+        silent,
+        16,
+        needs={v.Capability.KILL},
+    ),
+)

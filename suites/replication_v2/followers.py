@@ -1,0 +1,187 @@
+"""Followers that are paused, that do not hear ZooKeeper, or whose queue is full."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.replication_v2 import log_lines as log
+
+QUEUE = 5
+"""state.change.queue.max.requests at the level `small-queue`."""
+LONG_SESSION_MS = 8000
+"""Long enough that a follower which hears nothing stays registered."""
+
+
+def paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The follower is paused past KeepInSyncTime and its session: the leader drops it, and takes it back in sync."""
+    leader, follower, other = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("sleep", v.PauseParameters(nodes=follower)),
+        v.IsrIs(
+            as_="dropped",
+            partition="t-0",
+            is_=(leader, other),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("LD-70", "LD-23"),
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-70")),
+        v.Registered(as_="gone", node=follower, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")),
+        v.Heal(as_="wake", fault="sleep"),
+        v.IsrIs(
+            as_="rejoined",
+            partition="t-0",
+            has=follower,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("LD-71", "LD-16"),
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, follower, other])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="sleep"),
+            v.Acknowledged(by="p1", acks="all", after="dropped.ended", before="wake.begun"),
+        ],
+    )
+
+
+def slow_to_be_notified(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A follower does not hear ZooKeeper for a while, and the partition is moved away from it.
+
+    The close request waits in its queue. Until it hears of it, the follower replicates on, since its session lives.
+    """
+    leader, follower, other = v.replica_roles(scenario, seed)
+    asked = log.requested("close-replica", "t-0", follower)
+    steps = [
+        *v.setup(leader),
+        v.inject("deaf", v.StallParameters(from_=follower, to="zookeeper")),
+        v.ReassignProbe(
+            as_="move", node=leader, partition="t-0", to=(leader, other), expect=v.answers("DLD-18", "served")
+        ),
+        log.has_line("asked", leader, asked, v.must("LD-39")),
+        v.Backlog(as_="waits", node=follower, is_=1, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-08")),
+        log.has_line("not-yet", follower, log.received("close-replica", "t-0"), v.never("LD-21"), within_ms=1000),
+        v.IsrIs(as_="in-sync", partition="t-0", has=follower, within_ms=200, expect=v.must("LD-75")),
+        v.Heal(as_="mend", fault="deaf"),
+        log.has_line("closes", follower, log.completed("close-replica", "t-0"), v.must("LD-32")),
+        v.Backlog(as_="taken", node=follower, is_=0, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-32")),
+        v.AssignmentIs(
+            as_="moved", partition="t-0", is_=(leader, other), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76")
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, session_ms=LONG_SESSION_MS),
+        topics=[v.topic([leader, follower, other])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="deaf"),
+            v.StepDone(step="closes"),
+            v.Acknowledged(by="p1", acks="all", after="deaf.proven", before="mend.begun"),
+        ],
+    )
+
+
+def full(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The queue of a broker that is away is filled, first with requests to start, then with requests to close.
+
+    Start requests are dropped for a topic that is deleted; close requests are never dropped, so that the leader finds
+    no space for its own, and retries when the broker has returned and drained the queue.
+    """
+    leader, away, other = v.replica_roles(scenario, seed)
+    queue = f"/brokers/state/{v.node_id(away)}"
+    starts = [
+        log.request(f"start-{each}", away, "start-replica", "t-0", sender=other, epoch=each) for each in range(QUEUE)
+    ]
+    closes = [
+        log.request(f"close-{each}", away, "close-replica", f"old-{each}", sender=other, epoch=each)
+        for each in range(QUEUE - 1)
+    ]
+    steps = [
+        *v.setup(leader),
+        v.CreateTopicProbe(
+            as_="create", node=leader, topic="one", timeout_ms=10_000, expect=v.answers("LD-58", "served")
+        ),
+        v.inject("kill", v.KillParameters(nodes=away)),
+        v.Registered(as_="left", node=away, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")),
+        *starts,
+        v.DeleteTopicProbe(
+            as_="delete", node=leader, topic="one", timeout_ms=10_000, expect=v.answers("DLD-12", "served")
+        ),
+        v.znode_present("shrunk", queue, v.must("DLD-14"), has='"shrunk":1'),
+        v.Backlog(as_="only-to-close", node=away, is_=1, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-40")),
+        *closes,
+        v.ReassignProbe(
+            as_="move", node=leader, partition="t-0", to=(leader, other), expect=v.answers("DLD-18", "served")
+        ),
+        log.has_line("full", leader, "FollowerStateChangeQueueFull", v.must("LD-41")),
+        v.Backlog(as_="still-full", node=away, at_most=QUEUE, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-41")),
+        v.Heal(as_="restart", fault="kill"),
+        log.has_line("closed", away, log.completed("close-replica", "one-0"), v.must("LD-04")),
+        log.has_line("nothing-there", away, log.completed("close-replica", "old-0"), v.must("DLD-39")),
+        log.request("not-its-own", away, "start-replica", "old-9", sender=leader, epoch=0),
+        log.has_line("refuses", away, "(failed|ignored) start-replica for topic old partition 9,", v.must("LD-33")),
+        log.has_line("moved-away", away, log.completed("close-replica", "t-0"), v.must("DLD-14")),
+        log.has_line(
+            "dropped",
+            away,
+            f"{log.received('start-replica', 't-0')} from leader {v.node_id(other)},",
+            v.never("LD-40"),
+            within_ms=200,
+        ),
+        v.AssignmentIs(
+            as_="moved", partition="t-0", is_=(leader, other), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76")
+        ),
+        v.MetadataProbe(as_="nowhere", node=away, topic="one", expect=v.answers("LD-04", "error:3")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, away, other])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="shrunk"),
+            v.StepDone(step="full"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.replication_v2_scenario(
+        "v2-follower-paused",
+        "A paused follower leaves the ISR and returns",
+        paused,
+        11,
+        "LD-16",
+        "LD-23",
+        needs={v.Capability.PAUSE},
+    ),
+    v.replication_v2_scenario(
+        "v2-follower-slow-to-be-notified",
+        "A request to a slow follower waits in its queue, and is carried out when it hears of it",
+        slow_to_be_notified,
+        11,
+        "LD-08",
+        needs={v.Capability.LINKS},
+    ),
+    v.replication_v2_scenario(
+        "v2-queue-full",
+        "A full queue keeps the close requests, refuses the rest, and is drained later",
+        full,
+        16,
+        "LD-33",
+        needs={v.Capability.KILL},
+        levels=("small-queue",),
+    ),
+)

@@ -1,0 +1,85 @@
+"""kill -9 of the leader at every step of a reassignment: the next leader finishes it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.replication_v2 import log_lines as log
+
+STEPS = (
+    "noticed",
+    "start-replica-sent",
+    "caught-up",
+    "close-replica-sent",
+    "old-out-of-isr",
+    "isr-written",
+    "replicas-written",
+    "self-close-sent",
+    "reassigned-deleted",
+    "leader-deleted",
+)
+"""The steps as the leader logs them, in their order (DLD-26)."""
+OF_OUTSIDERS = ("self-close-sent",)
+"""Steps that only a leader outside the new replicas takes."""
+
+
+def moved(step: str, outside: bool, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A partition moves from two replicas to two, of which one is new. The old leader is one of them, unless `outside`.
+
+    The leader may have taken the next step already when the line is seen and the process is killed.
+    """
+    leader, follower, duplicate = v.replica_roles(scenario, seed)
+    to = (follower, duplicate) if outside else (duplicate, leader)
+    steps = [
+        *v.setup(leader),
+        v.ReassignProbe(as_="move", node=leader, partition="t-0", to=to, expect=v.answers("DLD-18", "served")),
+        v.inject("kill", v.KillParameters(nodes=leader), when=v.LogLine(says=log.reached(step, "t-0"))),
+        v.LeaderIs(as_="led", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-10")),
+        v.Heal(as_="restart", fault="kill"),
+        v.AssignmentIs(
+            as_="moved", partition="t-0", is_=to, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-26", "LD-54")
+        ),
+        v.IsrIs(
+            as_="in-sync", partition="t-0", is_=to, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76", "DLD-36")
+        ),
+        v.znode_absent("done", "/brokers/partitions_reassigned/t/0", v.must("DLD-11")),
+        v.LeaderIs(
+            as_="leads",
+            partition="t-0",
+            is_not=leader if outside else None,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("LIVE-01"),
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, follower])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="moved"),
+            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
+        ],
+    )
+
+
+def _scenario(step: str, outside: bool) -> v.Scenario:
+    where = "outside" if outside else "inside"
+    return v.replication_v2_scenario(
+        f"v2-reassignment-{where}-{step}",
+        f"A reassignment completes although its leader, {where} the new replicas, is killed at {step}",
+        partial(moved, step, outside),
+        12,
+        "LD-54",
+        "DLD-36",
+        needs={v.Capability.KILL},
+    )
+
+
+SCENARIOS = tuple(
+    _scenario(step, outside) for outside in (False, True) for step in STEPS if outside or step not in OF_OUTSIDERS
+)

@@ -1,0 +1,231 @@
+"""KIP-101's two cases: a follower that truncates to its own high watermark, and then leads.
+
+The third of three replicas makes both cases certain, whatever the timing. While its link to the leader stalls, the
+others hold records that are not committed yet. Then the answers to the follower stall, and the third is released: the
+records are committed and acknowledged, and the follower, which holds them, does not learn that. It is killed and
+restarts. By the text it truncates these records, stays in the ISR, since it lacks nothing that the leader knows of, and
+is the only replica that can lead when the two others die.
+
+Designs in which followers truncate by leader epoch, or in which a dead process leaves the ISR, lose nothing.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fencepost.suites import vocabulary as v
+
+BEFORE, UNREPORTED, OTHERS = 50, 5, 10
+"""Records that all replicas know to be committed; that the follower does not; that it takes alone as leader."""
+LAG_MS = 20_000
+"""Long enough that the stalls of this scenario drop no replica from the ISR."""
+
+
+def truncated(diverge: bool, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    leader, follower, third = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, lag_ms=LAG_MS)
+    silent = max(timing.session_ms, timing.lease_ms)
+    steps = [
+        *v.setup(leader, partition="u-0", work=False),
+        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        *(_checkpointed(f"notified-{each}", each, BEFORE, _spread(target)) for each in (leader, follower)),
+        *_unreported(leader, follower, third),
+        v.inject("bounce", v.KillParameters(nodes=follower)),
+        *_forgotten(target, follower),
+        *_alone(target, leader, follower, third),
+        *_leads(target, follower, 3 * silent),
+        *(_takes_others(target, follower) if diverge else []),
+        *v.teardown(work=False),
+        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, follower, third], name="u", min_isr=1)],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        deviations=_found(target, diverge),
+        coverage=[*_seen(diverge, target)],
+    )
+
+
+def _spread(target: v.TargetFacts) -> v.Expect | None:
+    """Return what a follower's checkpoint shows: it has the high watermark that the leader's answers carried."""
+    if target.leader_driven:
+        return v.must("LD-18", "LD-80", "LD-81")
+    return v.must("INT-55") if target.uses_zookeeper else None
+
+
+def _checkpointed(as_: str, broker: str, offset: int, expect: v.Expect | None = None) -> v.Step:
+    return v.Checkpoint(
+        as_=as_, node=broker, partition="u-0", at_least=offset, within_ms=v.LIVENESS_TIMEOUT_MS, expect=expect
+    )
+
+
+def _unreported(leader: str, follower: str, third: str) -> list[v.Step]:
+    """Let the follower hold committed records above its own high watermark, in memory and on disk."""
+    return [
+        v.inject("slow", v.StallParameters(from_=third, to=leader)),
+        *(
+            v.ProduceProbe(
+                as_=f"unreported-{each}",
+                node=leader,
+                topic="u",
+                acks="all",
+                background=True,
+                timeout_ms=v.LIVENESS_TIMEOUT_MS,
+                expect=v.answers("LIVE-03", "served"),
+            )
+            for each in range(1, UNREPORTED + 1)
+        ),
+        v.LogEnd(as_="held", node=follower, partition="u-0", is_=BEFORE + UNREPORTED, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.inject("not-notified", v.StallParameters(from_=follower, to=leader, streams="replies")),
+        v.Heal(as_="released", fault="slow"),
+        _checkpointed("committed", leader, BEFORE + UNREPORTED),
+        v.IsrIs(as_="all-in-sync", partition="u-0", has=(leader, follower, third), within_ms=v.LIVENESS_TIMEOUT_MS),
+    ]
+
+
+def _forgotten(target: v.TargetFacts, follower: str) -> list[v.Step]:
+    """Wait until the follower is given up, in a design in which a controller follows the live brokers."""
+    if target.leader_driven:
+        return [v.Checkpoint(as_="stale", node=follower, partition="u-0", is_=BEFORE, within_ms=v.LIVENESS_TIMEOUT_MS)]
+    return [
+        v.IsrIs(
+            as_="given-up", partition="u-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")
+        )
+    ]
+
+
+def _alone(target: v.TargetFacts, leader: str, follower: str, third: str) -> list[v.Step]:
+    """Restart the follower and kill the two others.
+
+    A follower that was given up restarts after their death: before it, its fetch, whose answer stalls, would bring it
+    back into the ISR, and then it may lead.
+    """
+    back = [v.Heal(as_="back", fault="bounce"), *_truncated(target, follower)]
+    death = v.inject("both-die", v.KillParameters(nodes=(leader, third)))
+    return [*back, death] if target.leader_driven else [death, *back]
+
+
+def _truncated(target: v.TargetFacts, follower: str) -> list[v.Step]:
+    if not target.leader_driven:
+        returned = v.must(target.rule("K631-44", "INT-51", "DLD-16"))
+        return [v.BrokerActive(as_="active", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=returned)]
+    return [
+        v.LogEnd(
+            as_="cut-off",
+            node=follower,
+            partition="u-0",
+            is_=BEFORE,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("LD-48"),
+        ),
+        v.IsrIs(
+            as_="still-in-sync", partition="u-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-08")
+        ),
+        v.Registered(as_="registered", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-16")),
+    ]
+
+
+def _leads(target: v.TargetFacts, follower: str, timeout_ms: int) -> list[v.Step]:
+    if not target.leader_driven:
+        return [v.LeaderIs(as_="leads", partition="u-0", is_=follower, within_ms=timeout_ms, expect=v.never("ACK-01"))]
+    return [
+        v.LeaderIs(as_="leads", partition="u-0", is_=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-28")),
+        v.IsrIs(as_="alone", partition="u-0", is_=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-53")),
+        v.Checkpoint(
+            as_="its-end",
+            node=follower,
+            partition="u-0",
+            is_=BEFORE,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("LD-51"),
+        ),
+    ]
+
+
+def _takes_others(target: v.TargetFacts, follower: str) -> list[v.Step]:
+    """Produce to the follower.
+
+    If it leads, it gives the same offsets to other records, each in a batch of its own, and its log becomes longer
+    than those of the dead replicas. In other designs it refuses them.
+    """
+    if not target.leader_driven:
+        return [v.Produce(as_="others", topic="u", node=follower, acks=1, records=OTHERS, timeout_ms=500)]
+    return [
+        v.Produce(
+            as_="others", topic="u", node=follower, acks="all", records=OTHERS, expect=v.answers("LD-55", "served")
+        ),
+        _checkpointed("others-committed", follower, BEFORE + OTHERS, v.must("LD-55")),
+    ]
+
+
+def _found(target: v.TargetFacts, diverge: bool) -> list[v.Deviation]:
+    """Return the deviations that the judge has to find, on a target that lists them."""
+    if not diverge:
+        return v.expected_losses(target, "must")
+    if not target.differs(v.LOG_DIVERGENCE):
+        return []
+    return [
+        v.Deviation(difference=v.LOG_DIVERGENCE, requirement="SEG-02", level="must", mechanism=v.TRUNCATION),
+        *(
+            v.Deviation(difference=v.LOG_DIVERGENCE, requirement=each, level="may", mechanism=v.TRUNCATION)
+            for each in ("ACK-01", *v.BROKEN_BY_LOSS)
+            if each != "SEG-02"
+        ),
+    ]
+
+
+def _seen(diverge: bool, target: v.TargetFacts) -> list[v.Coverage]:
+    """Return the coverage: every record was acknowledged at acks=all before any broker died, in each design."""
+    common: list[v.Coverage] = [
+        v.FaultProven(fault="slow"),
+        v.FaultProven(fault="not-notified"),
+        v.FaultProven(fault="bounce"),
+        v.FaultProven(fault="both-die"),
+        v.StepDone(step="committed"),
+        v.Acknowledged(by="before", acks="all", at_least=BEFORE),
+        *(
+            v.Acknowledged(by=f"unreported-{each}", acks="all", before="bounce.injected")
+            for each in range(1, UNREPORTED + 1)
+        ),
+    ]
+    if diverge and target.leader_driven:
+        common.append(v.Acknowledged(by="others", acks="all", at_least=OTHERS, after="both-die.proven"))
+    return common
+
+
+def _scenario(slug: str, title: str, diverge: bool, *requirements: str) -> v.Scenario:
+    return v.Scenario(
+        slug=slug,
+        title=title,
+        requirements=(*requirements, "ACK-01", "ACK-04", "LIVE-01", "LIVE-03"),
+        needs=frozenset({v.Capability.LINKS, v.Capability.KILL}),
+        seconds=22,
+        build=partial(truncated, diverge),
+        document=v.REPLICATION_V2,
+        dialects=v.ALL_DESIGNS,
+    )
+
+
+SCENARIOS = (
+    _scenario(
+        "truncated-and-elected",
+        "KIP-101, case 1: a follower that truncated committed records must not lead",
+        False,
+        "LD-18",
+        "LD-51",
+        "LD-80",
+        "LD-81",
+    ),
+    _scenario(
+        "truncated-and-overwritten",
+        "KIP-101, case 2: no two replicas hold different records at one offset",
+        True,
+        "SEG-02",
+        "LD-48",
+    ),
+)

@@ -1,0 +1,308 @@
+"""Leaders die, are paused, and return; epochs are never used twice."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.faults.succession import outside_the_isr
+from fencepost.suites.replication_v2 import log_lines as log
+
+WAITS_MS = 6000
+"""KeepInSyncTime of a scenario that observes a leader while it waits for so long."""
+TAKEN = 40
+"""An epoch that no partition of a short run reaches by itself."""
+
+
+def killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The next leader has the next epoch; the old one returns as a follower, and stays one."""
+    leader, *others = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        *_only_the_leader(*others),
+        v.Bind(as_="epoch", value="leader-epoch:t-0"),
+        v.inject("kill", v.KillParameters(nodes=leader)),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-31")
+        ),
+        v.LeaderEpochAbove(
+            as_="next", partition="t-0", value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-50")
+        ),
+        *(
+            log.has_line(f"notified-{broker}", broker, log.saw_a_change("t-0"), v.must("LD-20"), after="kill.proven")
+            for broker in others
+        ),
+        v.IsrIs(as_="without", partition="t-0", lacks=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-34")),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-55")),
+        v.Heal(as_="restart", fault="kill"),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-49")),
+        v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, within_ms=1000, expect=v.never("LD-45")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, *others])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.Acknowledged(by="p1", acks="all", after="moved.ended", before="restart.begun"),
+        ],
+    )
+
+
+def _only_the_leader(asked: str, asking: str) -> list[v.Step]:
+    """Expect that a follower refuses requests that only the leader may answer."""
+    return [
+        v.ProduceProbe(as_="not-to-a-follower", node=asked, topic="t", acks=1, expect=v.answers("LD-67", "error:6")),
+        v.ReplicaFetchProbe(
+            as_="not-from-a-follower", node=asked, topic="t", broker=asking, expect=v.answers("LD-79", "error:6")
+        ),
+    ]
+
+
+def waits(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A new leader waits for the other follower, which lives and cannot reach it, until KeepInSyncTime has passed.
+
+    Until then it answers followers and no client.
+    """
+    leader, *others = v.replica_roles(scenario, seed)
+    one, two = others
+    timing = v.scaled_timing(target, lag_ms=WAITS_MS)
+    steps = [
+        *v.setup(leader),
+        v.inject("apart", v.StallParameters(from_=one, to=two)),
+        v.inject("apart-too", v.StallParameters(from_=two, to=one)),
+        v.inject("kill", v.KillParameters(nodes=leader)),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-50")
+        ),
+        v.Bind(as_="new", node="leader:t-0"),
+        v.ProduceProbe(as_="not-yet", node="$new", topic="t", acks=1, repeat=5, expect=v.answers("DLD-06", "error:6")),
+        v.IsrIs(as_="at-last", partition="t-0", is_="$new", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-52")),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-55")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, *others], min_isr=1)],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="apart"),
+            v.FaultProven(fault="apart-too"),
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="not-yet"),
+            v.Acknowledged(by="p1", acks="all", after="at-last.ended"),
+        ],
+    )
+
+
+def paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The leader is paused past its session, with requests in its sockets; it wakes without any leadership."""
+    leader, *others = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="broker-epoch", value=f"broker-epoch:{leader}"),
+        v.inject("sleep", v.PauseParameters(nodes=leader)),
+        *(
+            v.ProduceProbe(
+                as_=f"asleep-{acks}",
+                node=leader,
+                topic="t",
+                acks=acks,
+                background=True,
+                timeout_ms=6 * timing.session_ms,
+                expect=v.never_serves("DLD-15"),
+            )
+            for acks in (1, "all")
+        ),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-12")
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-55")),
+        v.Heal(as_="wake", fault="sleep"),
+        v.BrokerEpochAbove(
+            as_="anew", node=leader, value="$broker-epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-16")
+        ),
+        v.BrokerActive(as_="returned", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-16")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-49")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, *others])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="sleep"),
+            v.StepDone(step="asleep-1"),
+            v.StepDone(step="asleep-all"),
+            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
+        ],
+    )
+
+
+def two_die(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Two leaders die in turn, the second as soon as it leads: the third has a later epoch than both."""
+    first, *others = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(first),
+        v.Bind(as_="epoch", value="leader-epoch:t-0"),
+        v.inject("first-dies", v.KillParameters(nodes=first)),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=first, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-31")),
+        v.Bind(as_="second", node="leader:t-0"),
+        v.inject("second-dies", v.KillParameters(nodes="$second")),
+        v.LeaderIs(
+            as_="moved-again",
+            partition="t-0",
+            is_not=(first, "$second"),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("LD-30"),
+        ),
+        v.LeaderEpochAbove(
+            as_="later", partition="t-0", value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-03")
+        ),
+        v.Heal(as_="second-returns", fault="second-dies"),
+        v.Heal(as_="first-returns", fault="first-dies"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([first, *others])],
+        steps=steps,
+        workload=v.workload_with_losses(target),
+        deviations=v.expected_losses(target, "may"),
+        coverage=[
+            v.FaultProven(fault="first-dies"),
+            v.FaultProven(fault="second-dies"),
+            v.StepDone(step="later"),
+            v.Acknowledged(by="p1", acks="all", after="first-returns.ended"),
+        ],
+    )
+
+
+def between_its_writes(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The ISR path holds an epoch whose leader died before it wrote the leader's path: the epoch counts as used.
+
+    The step writes that epoch while no broker runs that could lead.
+    """
+    leader, follower, other = v.replica_roles(scenario, seed)
+    ids = ",".join(str(v.node_id(broker)) for broker in (leader, follower))
+    steps = [
+        *v.setup(other, partition="t-0"),
+        v.LeaderIs(as_="led", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.IsrIs(as_="in-sync", partition="u-0", is_=(leader, follower), within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.inject("both-die", v.KillParameters(nodes=(leader, follower))),
+        v.LeaderIs(
+            as_="leaderless", partition="u-0", is_="none", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-12")
+        ),
+        v.ZnodeStep(
+            as_="taken", action="set", path="/brokers/topics/u/0/ISR", data=f'{{"isr":[{ids}],"epoch":{TAKEN}}}'
+        ),
+        v.Heal(as_="back", fault="both-die"),
+        v.LeaderEpochAbove(
+            as_="never-twice", partition="u-0", value=TAKEN, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-04")
+        ),
+        *v.teardown(),
+        v.MetadataProbe(as_="known", node=other, topic="u", expect=v.answers("DLD-19", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([other], min_isr=1), v.topic([leader, follower], name="u", min_isr=1)],
+        steps=steps,
+        coverage=[v.FaultProven(fault="both-die"), v.StepDone(step="taken"), v.StepDone(step="never-twice")],
+    )
+
+
+def preferred_returns(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Leadership returns by itself, without a request, when the preferred replica has caught up."""
+    leader, *others = v.replica_roles(scenario, seed)
+    returns: list[v.Step] = [
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-71")),
+        v.LeaderIs(
+            as_="leads-again", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-73")
+        ),
+        v.WorkloadAcks(as_="under-load", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-21")),
+    ]
+    steps = [
+        *v.setup(leader),
+        v.inject("kill", v.KillParameters(nodes=leader)),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-31")
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-55")),
+        v.Heal(as_="restart", fault="kill"),
+        *returns,
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, *others])],
+        steps=steps,
+        coverage=[v.FaultProven(fault="kill"), v.Acknowledged(by="p1", acks="all", after="leads-again.ended")],
+    )
+
+
+SCENARIOS = (
+    v.replication_v2_scenario(
+        "v2-outside-the-isr",
+        "A replica outside the ISR does not lead, even if no other replica is left",
+        outside_the_isr,
+        13,
+        needs={v.Capability.LINKS, v.Capability.KILL},
+    ),
+    v.replication_v2_scenario(
+        "v2-leader-killed",
+        "After kill -9 of a leader another member of the ISR leads at the next epoch, and goes on leading",
+        killed,
+        10,
+        needs={v.Capability.KILL},
+    ),
+    v.replication_v2_scenario(
+        "v2-leader-paused",
+        "A leader that is paused past its session acknowledges nothing that was sent to it meanwhile",
+        paused,
+        11,
+        needs={v.Capability.PAUSE},
+    ),
+    v.replication_v2_scenario(
+        "v2-leader-dies-young",
+        "Epochs only grow when two leaders die in quick succession",
+        two_die,
+        13,
+        needs={v.Capability.KILL},
+    ),
+    v.replication_v2_scenario(
+        "v2-epoch-never-reused",
+        "The epoch of a leader that died between its two writes is never used again",
+        between_its_writes,
+        12,
+        needs={v.Capability.KILL},
+    ),
+    v.replication_v2_scenario(
+        "v2-new-leader-waits",
+        "A new leader waits for the live replicas, and serves no client before",
+        waits,
+        16,
+        needs={v.Capability.LINKS, v.Capability.KILL},
+    ),
+    v.replication_v2_scenario(
+        "v2-preferred-leader-returns",
+        "Leadership returns to the preferred replica when it is in sync again",
+        preferred_returns,
+        12,
+        needs={v.Capability.KILL},
+        levels=("balancing",),
+    ),
+)

@@ -1,0 +1,202 @@
+"""A leader is cut from ZooKeeper, or from its followers, in both directions or one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from fencepost.suites import vocabulary as v
+
+FromZooKeeper = Callable[[str], v.Step]
+
+
+def cut(leader: str) -> v.Step:
+    return v.inject("cut", v.CutParameters(from_=leader, to="zookeeper"))
+
+
+def stall(leader: str) -> v.Step:
+    return v.inject("cut", v.StallParameters(from_=leader, to="zookeeper"))
+
+
+def requests_lost(leader: str) -> v.Step:
+    """Lose the leader's requests to ZooKeeper; ZooKeeper's replies arrive."""
+    return v.inject("cut", v.OneWayParameters(from_=leader, to="zookeeper"))
+
+
+def replies_lost(leader: str) -> v.Step:
+    """Lose ZooKeeper's replies to the leader; its requests arrive and may keep the session alive."""
+    return v.inject("cut", v.OneWayParameters(from_="zookeeper", to=leader))
+
+
+def without_zookeeper(fault: FromZooKeeper, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """After one session timeout the leader serves no client, whether ZooKeeper has expired its session or not."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target)
+    over = v.After(event="cut.proven", plus_ms=timing.session_ms)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="broker-epoch", value=f"broker-epoch:{leader}"),
+        v.Bind(as_="epoch", value="leader-epoch:t-0"),
+        fault(leader),
+        v.Hold(as_="session-over", after="cut.proven", ms=timing.session_ms),
+        *v.service_probes("alone", leader, v.never_serves("DLD-15"), after=over),
+        *(_moves(leader) if fault is not replies_lost else []),
+        *v.service_probes("deposed", leader, v.never_serves("DLD-15"), repeat=1, after=over),
+        v.Heal(as_="mend", fault="cut"),
+        *(_returns(leader) if fault is not replies_lost else []),
+        v.BrokerActive(as_="active", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-16")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.StepDone(step="alone-produce"),
+            v.Acknowledged(by="p1", acks="all", after="mend.ended" if fault is replies_lost else "moved.ended"),
+        ],
+    )
+
+
+def _moves(leader: str) -> list[v.Step]:
+    return [
+        v.Registered(as_="gone", node=leader, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-12")
+        ),
+        v.LeaderEpochAbove(
+            as_="next", partition="t-0", value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-50")
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-55")),
+    ]
+
+
+def _returns(leader: str) -> list[v.Step]:
+    return [
+        v.BrokerEpochAbove(
+            as_="anew", node=leader, value="$broker-epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-16")
+        ),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-49")),
+    ]
+
+
+FromFollowers = Callable[[str, tuple[str, ...]], v.Step]
+
+
+def both_ways(leader: str, followers: tuple[str, ...]) -> v.Step:
+    return v.inject("cut", v.IsolateParameters(nodes=leader, from_=followers))
+
+
+def fetches_lost(leader: str, followers: tuple[str, ...]) -> v.Step:
+    return v.inject("cut", v.OneWayParameters(from_=followers, to=leader))
+
+
+def records_lost(leader: str, followers: tuple[str, ...]) -> v.Step:
+    """Lose the leader's answers; the fetches arrive."""
+    return v.inject("cut", v.OneWayParameters(from_=leader, to=followers))
+
+
+def without_followers(fault: FromFollowers, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The leader reaches ZooKeeper, so it goes on leading: alone in its ISR, below min.insync.replicas."""
+    leader, *others = v.replica_roles(scenario, seed)
+    followers = tuple(others)
+    timing = v.scaled_timing(target)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value="leader-epoch:t-0"),
+        fault(leader, followers),
+        v.ProduceProbe(
+            as_="unheard",
+            node=leader,
+            topic="t",
+            acks="all",
+            timeout_ms=1000,
+            expect=v.never_serves("LD-72", "LD-17", "LD-69"),
+        ),
+        v.IsrIs(
+            as_="alone", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-70", "LD-23")
+        ),
+        v.ProduceProbe(
+            as_="too-few",
+            node=leader,
+            topic="t",
+            acks="all",
+            repeat=3,
+            timeout_ms=3000,
+            after=v.After(event="alone.ended"),
+            expect=v.answers("DLD-23", "error:[19, 20]"),
+        ),
+        v.ProduceProbe(
+            as_="leads", node=leader, topic="t", acks=1, timeout_ms=3000, expect=v.answers("LD-68", "served")
+        ),
+        v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=timing.session_ms, expect=v.never("LD-01")),
+        v.LeaderEpochAbove(as_="moved", partition="t-0", value="$epoch", within_ms=200, expect=v.never("LD-03")),
+        v.Heal(as_="mend", fault="cut"),
+        v.IsrIs(
+            as_="together",
+            partition="t-0",
+            has=(leader, *followers),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("LD-71"),
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="cut"),
+            v.StepDone(step="too-few"),
+            v.Acknowledged(by="p1", acks="all", after="together.ended"),
+        ],
+    )
+
+
+def _zookeeper(how: str, fault: FromZooKeeper, title: str) -> v.Scenario:
+    return v.replication_v2_scenario(
+        f"v2-cut-from-zookeeper-{how}",
+        title,
+        partial(without_zookeeper, fault),
+        11,
+        needs={v.Capability.LINKS},
+    )
+
+
+def _followers(how: str, fault: FromFollowers, title: str) -> v.Scenario:
+    return v.replication_v2_scenario(
+        f"v2-cut-from-followers-{how}",
+        title,
+        partial(without_followers, fault),
+        11,
+        "LD-17",
+        "LD-23",
+        "LD-69",
+        needs={v.Capability.LINKS},
+    )
+
+
+SCENARIOS = (
+    _zookeeper("cut", cut, "A leader cut from ZooKeeper serves nothing after one session, and another leads"),
+    _zookeeper("stall", stall, "A leader whose links to ZooKeeper stall serves nothing after one session"),
+    _zookeeper("requests", requests_lost, "A leader that ZooKeeper does not hear serves nothing after one session"),
+    _zookeeper("replies", replies_lost, "A leader that does not hear ZooKeeper serves nothing after one session"),
+    _followers("both", both_ways, "A leader cut from its followers stays leader and acknowledges nothing at acks=all"),
+    _followers(
+        "fetches",
+        fetches_lost,
+        "A leader that does not hear its followers stays leader and acknowledges nothing at acks=all",
+    ),
+    _followers(
+        "records",
+        records_lost,
+        "A leader that its followers do not hear stays leader and acknowledges nothing at acks=all",
+    ),
+)

@@ -1,0 +1,136 @@
+"""The number of watches that the design needs, and the brokers that a change of leader wakes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.replication_v2 import log_lines as log
+
+TOPICS, PARTITIONS = 1000, 3
+"""The example of the document, on three brokers."""
+LONG_SESSION_MS = 15_000
+"""Long enough for a broker that starts thousands of replicas on a busy machine to keep its session."""
+STARTED_WITHIN_MS = 120_000
+DEADLINE_MS = 300_000
+
+
+def counted(replicas: int, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """There are as many watches on leaders as replicas. The topics exist before the brokers start.
+
+    One partition loses its leader: only the brokers that host it are notified.
+    """
+    leader = v.replica_roles(scenario, seed)[0]
+    partitions = TOPICS * PARTITIONS
+    woken, asleep = _hosts("many-7", replicas)
+    steps: list[v.Step] = [
+        v.Watches(
+            as_="counted",
+            kind="leader",
+            topics="many-.*",
+            count=replicas * partitions,
+            within_ms=STARTED_WITHIN_MS,
+            expect=v.must("LD-05"),
+        ),
+        v.LeaderIs(as_="led", partition="many-7-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-30")),
+        v.ZnodeStep(as_="leaderless", action="delete", path="/brokers/topics/many-7/0/leader"),
+        *(
+            log.has_line(f"woken-{name}", name, log.saw_a_change("many-7-0"), v.must("LD-09"), after="leaderless.begun")
+            for name in woken
+        ),
+        *(
+            log.has_line(f"asleep-{name}", name, log.saw_a_change("many-7-0"), v.never("LD-09"), within_ms=300)
+            for name in asleep
+        ),
+        v.LeaderEpochAbove(
+            as_="next", partition="many-7-0", value=0, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-31")
+        ),
+    ]
+    plan = v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, session_ms=LONG_SESSION_MS, lag_ms=LONG_SESSION_MS),
+        topics=[v.topic([leader], min_isr=1), *_many(replicas)],
+        steps=[*v.setup(leader), *steps, *v.teardown()],
+        coverage=[v.StepDone(step="counted"), v.StepDone(step="next"), v.Acknowledged(by="p1", acks="all")],
+    )
+    return plan.model_copy(update={"deadline_ms": DEADLINE_MS})
+
+
+def _assigned(name: str, partition: int, replicas: int) -> tuple[int, ...]:
+    first = int(name.removeprefix("many-")) + partition
+    return tuple(v.BROKER_IDS[(first + each) % len(v.BROKER_IDS)] for each in range(replicas))
+
+
+def _many(replicas: int) -> list[v.TopicSpec]:
+    return [
+        v.TopicSpec(
+            name=name,
+            assignments=tuple(_assigned(name, partition, replicas) for partition in range(PARTITIONS)),
+            prepared=True,
+        )
+        for name in (f"many-{each}" for each in range(TOPICS))
+    ]
+
+
+def _hosts(name: str, replicas: int) -> tuple[list[str], list[str]]:
+    """Return the brokers that host the topic's first partition, and the others."""
+    hosts = _assigned(name, 0, replicas)
+    return [v.node_name(each) for each in hosts], [v.node_name(each) for each in v.BROKER_IDS if each not in hosts]
+
+
+def no_herd(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A leader that shares one partition with each of two others dies: each is notified of its own, and no other."""
+    dead, first, second = v.replica_roles(scenario, seed)
+    topics = {"t": (first, second), "u": (dead, first), "v": (dead, second)}
+    steps = [
+        *v.setup(first),
+        v.LeaderIs(as_="u-led", partition="u-0", is_=dead, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.LeaderIs(as_="v-led", partition="v-0", is_=dead, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.inject("kill", v.KillParameters(nodes=dead)),
+        v.LeaderIs(as_="u-moved", partition="u-0", is_=first, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-31")),
+        v.LeaderIs(as_="v-moved", partition="v-0", is_=second, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-31")),
+        log.has_line("u-heard", first, log.saw_a_change("u-0"), v.must("LD-06"), after="kill.proven"),
+        log.has_line("v-heard", second, log.saw_a_change("v-0"), v.must("LD-06"), after="kill.proven"),
+        log.has_line("u-unheard", second, log.saw_a_change("u-0"), v.never("LD-09"), within_ms=300),
+        log.has_line("v-unheard", first, log.saw_a_change("v-0"), v.never("LD-09"), within_ms=300),
+        log.has_line("t-unheard", first, log.saw_a_change("t-0"), v.never("LD-09"), within_ms=300, after="kill.proven"),
+        log.has_line("not-asked", first, "received start-replica for topic v", v.never("LD-02"), within_ms=200),
+        v.Heal(as_="restart", fault="kill"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic(replicas, name=name, min_isr=1) for name, replicas in topics.items()],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="u-moved"),
+            v.StepDone(step="v-moved"),
+            v.Acknowledged(by="p1", acks="all", after="v-moved.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.replication_v2_scenario(
+        "v2-no-herd",
+        "A change of leader wakes only the brokers that host the partition",
+        no_herd,
+        11,
+        needs={v.Capability.KILL},
+    ),
+    *(
+        v.replication_v2_scenario(
+            f"v2-watches-at-{replicas}",
+            f"1,000 topics of 3 partitions with {replicas} replica{'s' * (replicas > 1)}: "
+            f"{replicas * TOPICS * PARTITIONS:,} watches on leaders",
+            partial(counted, replicas),
+            14 if replicas == 1 else 60,
+        )
+        for replicas in (1, 3)
+    ),
+)

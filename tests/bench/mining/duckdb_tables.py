@@ -1,0 +1,117 @@
+"""The aggregations of the jobs over all results in SQL, for DuckDB.
+
+What the jobs add to aggregated rows (posteriors, splits after the first, exact tests, patterns) is left out, so the
+comparison is in favour of DuckDB.
+"""
+
+QUERIES = {
+    "flakiness": """
+        with paired as (
+          select test, target, backend, build, plan_hash, verdict, started_at, run_id,
+            case verdict when 'violation' then 1 when 'pass' then 0 end failed,
+            lag(case verdict when 'violation' then 1 when 'pass' then 0 end ignore nulls)
+              over (partition by test, target, backend order by started_at, run_id) before
+          from runs where left_out is null),
+        plans as (
+          select test, target, backend, build, plan_hash, count(failed) n, coalesce(sum(failed), 0) x,
+            count(failed + before) pairs, count(*) filter (failed <> before) flips,
+            count(*) filter (verdict = 'infrastructure') infrastructure,
+            count(*) filter (verdict = 'inconclusive') inconclusive, max(started_at) last_at,
+            max(run_id) filter (failed = 0) passed_run, max(run_id) filter (failed = 1) failed_run
+          from paired group by all),
+        builds as (
+          select test, target, backend, build, sum(n) n, sum(x) x, sum(pairs) pairs, sum(flips) flips,
+            sum(n * (n - 1) / 2) same_pairs, sum(x * (n - x)) same_differ, count(*) filter (x > 0 and x < n) unstable,
+            max(last_at) last_at
+          from plans group by all)
+        select test, target, backend, sum(n) n, sum(x) x, sum(flips) / sum(pairs) flip_rate,
+          sum(case when x > 0 and x < n then -n * (x / n * log2(x / n) + (1 - x / n) * log2(1 - x / n)) end) / sum(n) h,
+          sum(same_differ) / nullif(sum(same_pairs), 0) same_plan,
+          sum(x * (n - x) - same_differ) / nullif(sum(n * (n - 1) / 2 - same_pairs), 0) other_plan, sum(unstable)
+        from builds group by all""",
+    "halts": """
+        select test, target, backend, date_trunc('week', started_at), count(*),
+          count(*) filter (verdict = 'infrastructure'), count(*) filter (verdict = 'inconclusive')
+        from runs where left_out is null group by all""",
+    "change_points": """
+        with ordered as (
+          select target, build, row_number() over (partition by target order by min(started_at)) number
+          from runs group by target, build),
+        units as (
+          select test, target, backend, build, count(*) n, count(*) filter (verdict = 'violation') x
+          from runs where left_out is null and verdict in ('pass', 'violation') group by all),
+        sides as (
+          select *, sum(n) over before n1, sum(x) over before x1, sum(n) over whole n2, sum(x) over whole x2
+          from units join ordered using (target, build)
+          window before as (partition by test, target, backend order by number
+                            rows between unbounded preceding and 1 preceding),
+                 whole as (partition by test, target, backend)),
+        gains as (
+          select *, lgamma(x1 + .5) + lgamma(n1 - x1 + .5) - lgamma(n1 + 1) + lgamma(x2 - x1 + .5)
+            + lgamma(n2 - n1 - x2 + x1 + .5) - lgamma(n2 - n1 + 1) - lgamma(x2 + .5) - lgamma(n2 - x2 + .5)
+            + lgamma(n2 + 1) gain
+          from sides where n1 > 0 and n2 > n1)
+        select test, target, backend, max(gain), arg_max(build, gain) from gains group by all""",
+    "slow_downs": """
+        with timed as (
+          select test, target, backend, timing, t.build, seconds from timings t join
+            (select run_id from runs where left_out is null) using (run_id)
+          where seconds > 0 and verdict = 'pass'),
+        medians as (
+          select test, target, backend, timing, approx_quantile(seconds, 0.5) middle from timed group by all)
+        select test, target, backend, timing, build, count(*), count(*) filter (seconds > middle), sum(ln(seconds))
+        from timed join medians using (test, target, backend, timing) group by all""",
+    "attribution": """
+        with exploded as (
+          select distinct run_id, unnest(['fault:' || kind, 'fault:' || kind || ' role:' || role, 'role:' || role,
+            'fault:' || kind || ' node:' || node_state, 'state:' || cluster_state]) feature
+          from faults
+          union select run_id, unnest(['release:' || release, 'backend:' || backend]) from runs where left_out is null),
+        judged as (
+          select run_id, test, target, case verdict when 'violation' then 1 else 0 end failed
+          from runs where left_out is null and verdict in ('pass', 'violation')),
+        totals as (
+          select test, target, count(*) n, sum(failed) x from judged group by all having x > 0 and x < n),
+        counts as (
+          select test, target, feature, count(*) n1, sum(failed) x1
+          from exploded join judged using (run_id) join totals using (test, target) where feature is not null
+          group by all)
+        select feature, sum(n1), sum(x1), sum(n1 * x / n), sum(n1 * (n - n1) / n * x * (n - x) / n / (n - 1))
+        from counts join totals using (test, target) where n1 < n group by all""",
+    "signatures": """
+        with shown as (
+          select run_id, signature, masking, min(at_s) at_s, arg_min(masked, at_s) masked, arg_min(rule, at_s) rule,
+            arg_min("check", at_s) "check", arg_min(test, at_s) test, min(started_at) started_at
+          from findings where finding = 'violation' and part_of is null group by all),
+        last as (
+          select run_id, signature, arg_max(kind, ordered_s) kind, arg_max(cluster_state, ordered_s) state
+          from shown join faults using (run_id) where ordered_s <= at_s group by all)
+        select signature, rule, state, masked, count(*), min(shown.started_at), max(shown.started_at),
+          arg_min(plan_hash, plan_steps), arg_max(run_id, shown.started_at), count(distinct shown.test)
+        from shown join runs using (run_id) left join last using (run_id, signature) group by all""",
+    "coverage": """
+        select rule, q.target, q.backend, state, runs.build, count(*), max(q.started_at), arg_max(run_id, q.started_at)
+        from requirements q join runs using (run_id) group by all""",
+    "reached": """
+        select target, kind, role, cluster_state, count(distinct run_id),
+          count(distinct run_id) filter (verdict = 'violation'), max(started_at) from faults group by all""",
+    "times": """
+        select target, backend, build, timing, fault_kind, count(*), approx_quantile(seconds, [0.5, 0.95]),
+          max(seconds), arg_max(run_id, seconds) from timings group by all""",
+    "outliers": """
+        with fences as (
+          select test, target, backend, timing, approx_quantile(ln(seconds), [0.25, 0.5, 0.75]) q
+          from timings where seconds > 0 group by all)
+        select * from timings join fences using (test, target, backend, timing)
+        where seconds > 0 and ln(seconds) > q[3] + 3 * (q[3] - q[1])
+        qualify row_number() over (partition by test, target, backend, timing order by seconds desc) <= 5""",
+    "together": """
+        with failures as (
+          select distinct target, test || ' on ' || backend as name, ci_url from runs
+          where left_out is null and verdict = 'violation'),
+        sizes as (select target, name, count(*) n from failures group by all having n >= 3)
+        select a.target, a.name, b.name, count(*) both_n, any_value(sa.n), any_value(sb.n)
+        from failures a join failures b on a.target = b.target and a.ci_url = b.ci_url and a.name < b.name
+          join sizes sa on sa.name = a.name join sizes sb on sb.name = b.name
+        group by all having both_n >= 3 and both_n >= 0.5 * (any_value(sa.n) + any_value(sb.n) - both_n)""",
+}

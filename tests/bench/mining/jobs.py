@@ -1,0 +1,108 @@
+"""All jobs over one store, in a process of its own: `python -m tests.bench.mining.jobs STORE OUT spark|duckdb`.
+
+Each result goes to Parquet in OUT. Prints one JSON line: the seconds of each job.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from deltalake import DeltaTable
+
+from fencepost.results.store.store import Store
+from fencepost.results.store.tables import FAULTS, FINDINGS, REQUIREMENTS, RUNS, TIMINGS
+
+READ = (RUNS, FINDINGS, FAULTS, TIMINGS, REQUIREMENTS)
+MEMORY = os.environ.get("FENCEPOST_BENCH_MEMORY", "6g")
+CORES = os.environ.get("FENCEPOST_BENCH_CORES", "2")
+
+
+def by_spark(store: Store, out: Path) -> dict[str, float]:
+    os.environ["PYSPARK_SUBMIT_ARGS"] = (
+        f"--master local[{CORES}] --driver-memory {MEMORY} --driver-java-options '-XX:+UseParallelGC' "
+        "--conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false --conf spark.log.level=ERROR "
+        f"--conf spark.sql.shuffle.partitions=8 --conf spark.sql.session.timeZone=UTC "
+        f"--conf spark.driver.host=127.0.0.1 --conf spark.local.dir={out} pyspark-shell"
+    )
+    # Imported here, because the DuckDB process measures its memory without them.
+    from pyspark.sql import DataFrame, SparkSession
+
+    from fencepost.results.mining.attribution import attribution
+    from fencepost.results.mining.change_points import change_points, slow_downs
+    from fencepost.results.mining.coverage import coverage, reached
+    from fencepost.results.mining.flakiness import flakiness, halts
+    from fencepost.results.mining.identity import TARGET
+    from fencepost.results.mining.signatures import signatures
+    from fencepost.results.mining.times import outliers, times
+    from fencepost.results.mining.together import failing_together
+    from fencepost.results.store.spark import spark_schema
+
+    seconds, began = {}, time.monotonic()
+    spark = SparkSession.builder.appName("bench-mining").getOrCreate()
+
+    def read(table: object) -> DataFrame:
+        files = DeltaTable(store.at(table)).file_uris()  # type: ignore[arg-type]
+        return spark.read.schema(spark_schema(table)).option("basePath", store.at(table)).parquet(*files)  # type: ignore[arg-type]
+
+    runs, findings, faults, timings, requirements = (read(table) for table in READ)
+    spark.range(1).collect()
+    seconds["start"] = time.monotonic() - began
+    now = datetime(2026, 6, 1, tzinfo=UTC) + timedelta(days=60)
+    catalogue = spark.createDataFrame([(f"SYN-{n:02}", "says") for n in range(60)], "rule string, says string")
+    jobs: dict[str, Callable[[], DataFrame]] = {
+        "flakiness": lambda: flakiness(runs),
+        "halts": lambda: halts(runs),
+        "change_points": lambda: change_points(runs, TARGET),
+        "slow_downs": lambda: slow_downs(timings, runs, TARGET),
+        "attribution": lambda: attribution(runs, faults),
+        "signatures": lambda: signatures(findings, faults, runs, now),
+        "coverage": lambda: coverage(requirements, runs, catalogue),
+        "reached": lambda: reached(faults, runs),
+        "times": lambda: times(timings, runs),
+        "outliers": lambda: outliers(timings, runs),
+        "together": lambda: failing_together(runs),
+    }
+    for name, job in jobs.items():
+        began = time.monotonic()
+        job().coalesce(1).write.mode("overwrite").parquet(str(out / name))
+        seconds[name] = time.monotonic() - began
+        spark.catalog.clearCache()
+    spark.stop()
+    return seconds
+
+
+def by_duckdb(store: Store, out: Path) -> dict[str, float]:
+    # Imported here, because only this process needs it: it is no dependency of the project.
+    import duckdb
+
+    from tests.bench.mining.duckdb_tables import QUERIES
+
+    seconds, began = {}, time.monotonic()
+    connection = duckdb.connect()
+    connection.execute(f"set threads = {CORES}; set timezone = 'UTC'; set temp_directory = '{out}'")
+    for table in READ:
+        files = DeltaTable(store.at(table)).file_uris()
+        connection.execute(f"create view {table.name} as from read_parquet({files}, hive_partitioning = true)")
+    seconds["start"] = time.monotonic() - began
+    for name, query in QUERIES.items():
+        began = time.monotonic()
+        connection.execute(f"copy ({query}) to '{out / name}.parquet' (format parquet)")
+        seconds[name] = time.monotonic() - began
+    return seconds
+
+
+def main() -> None:
+    address, out, engine = sys.argv[1:]
+    Path(out).mkdir(parents=True, exist_ok=True)
+    run = {"spark": by_spark, "duckdb": by_duckdb}[engine]
+    print(json.dumps(run(Store.open(address), Path(out).absolute())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""Operations are legal for what the steps before them left, and say what they change."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from fencepost.harness.campaign.cluster_spec import MIN_ISR, generate_cluster
+from fencepost.harness.campaign.operations.administrator import Administrator
+from fencepost.harness.campaign.operations.partitions import AddPartitions, ElectPreferred, Reassign
+from fencepost.harness.campaign.operations.settings import AlterMinIsr
+from fencepost.harness.campaign.operations.topics import CreateTopic, DeleteTopic, RecreateTopic
+from fencepost.harness.campaign.script import Script
+from fencepost.harness.campaign.topics import LONGEST, ODD_NAMES, Existence, new_name
+from fencepost.harness.plan.conditions import Converged
+from fencepost.harness.plan.probes import (
+    ApiProbe,
+    CreatePartitionsProbe,
+    CreateTopicProbe,
+    DeleteTopicProbe,
+    ProbeStep,
+    ReassignProbe,
+)
+from fencepost.harness.plan.steps import ZnodeStep
+from fencepost.harness.targets.registry import load_file
+
+
+def script(target: str, seed: int = 1, *, brokers: int = 4) -> Script:
+    rng, file = random.Random(seed), load_file(target)
+    while len((cluster := generate_cluster(rng, file, frozenset(), with_duplicate=False)).brokers) != brokers:
+        pass
+    made = Script(rng, cluster, tolerated_only=False)
+    made.open()
+    return made
+
+
+def asked(made: Script) -> list[ProbeStep]:
+    return [step for step in made.steps if isinstance(step, ProbeStep)]
+
+
+def test_names_are_legal_and_never_collide() -> None:
+    for seed in range(50):
+        rng, taken = random.Random(seed), ["t"]
+        for _ in range(20):
+            taken.append(new_name(rng, taken))
+        flat = [name.replace(".", "_") for name in taken]
+        assert len(set(flat)) == len(flat)
+        assert all(0 < len(name) <= LONGEST and name not in (".", "..") for name in taken)
+    assert {len(name) for name in ODD_NAMES} >= {1, LONGEST}
+
+
+def test_a_topic_that_is_to_last_is_never_deleted() -> None:
+    made = script("quorum")
+    for _ in range(40):
+        CreateTopic().add(made)
+        DeleteTopic().add(made)
+        RecreateTopic().add(made)
+    lasting = {name for name, topic in made.topics.items() if topic.lasting}
+    assert lasting > {"t"}
+    assert not any(isinstance(step, DeleteTopicProbe) and step.topic in lasting for step in asked(made))
+
+
+def test_what_was_deleted_for_certain_is_not_deleted_again() -> None:
+    made = script("quorum")
+    there: set[str] = set()
+    for _ in range(30):
+        DeleteTopic().add(made)
+    for step in asked(made):
+        if isinstance(step, CreateTopicProbe):
+            assert step.topic not in there
+            there.add(step.topic)
+        elif isinstance(step, DeleteTopicProbe):
+            assert step.topic in there
+            there.discard(step.topic)
+
+
+def test_a_controller_that_deletes_after_its_answer_is_not_claimed_to_create_again_at_once() -> None:
+    for target, claimed in (("quorum", True), ("zk-controller", False)):
+        made = script(target)
+        RecreateTopic().prepare(made)
+        RecreateTopic().add(made)
+        again = asked(made)[-1]
+        assert isinstance(again, CreateTopicProbe)
+        assert (again.expect is not None) is claimed
+
+
+def test_partitions_are_only_ever_added() -> None:
+    made, counts = script("apache-kafka"), dict[str, int]()
+    for topic in made.cluster.topics:
+        counts[topic.name] = len(topic.assignments)
+    for _ in range(30):
+        AddPartitions().add(made)
+    for step in asked(made):
+        if isinstance(step, CreatePartitionsProbe):
+            assert step.count > counts[step.topic]
+            counts[step.topic] = step.count
+
+
+def test_a_broker_that_may_have_lost_its_replicas_is_no_holder_any_more() -> None:
+    """Faults of disks are aimed at holders, and prove nothing on a broker without a partition."""
+    made = script("apache-kafka")
+    for _ in range(20):
+        if Reassign().add(made) is None:
+            continue
+        step = asked(made)[-1]
+        assert isinstance(step, ReassignProbe)
+        assert step.to is not None
+        assert len(set(step.to)) == len(step.to)
+    assert made.cluster.moving
+    assert not made.cluster.moving & set(made.cluster.holders)
+
+
+def test_a_raised_minimum_lowers_what_may_be_away() -> None:
+    made = script("apache-kafka")
+    before = made.cluster.spare_brokers
+    for _ in range(30):
+        AlterMinIsr().add(made)
+    values = {step.body["resources"][0]["configs"][0]["value"] for step in asked(made) if isinstance(step, ApiProbe)}
+    assert len(values) > 1
+    for topic in made.cluster.topics:
+        assert int(topic.config[MIN_ISR]) <= min(map(len, topic.assignments))
+    assert made.cluster.spare_brokers <= before
+
+
+def test_a_plan_that_tolerates_what_it_breaks_raises_no_minimum_beyond_that() -> None:
+    made = script("apache-kafka")
+    made.tolerated_only = True
+    before = made.cluster.spare_brokers
+    for _ in range(30):
+        AlterMinIsr().add(made)
+    assert made.cluster.spare_brokers == before
+
+
+def test_requests_that_are_not_forwarded_go_to_the_controller() -> None:
+    """Shipped Kafka with ZooKeeper answers 41 (not controller) from any other broker."""
+    made = script("apache-kafka-zk")
+    for operation in (CreateTopic(), AddPartitions(), ElectPreferred()):
+        operation.add(made)
+        assert asked(made)[-1].node == "active-controller"
+    made = script("zk-controller")
+    CreateTopic().add(made)
+    assert asked(made)[-1].node in made.cluster.brokers
+
+
+@pytest.mark.parametrize("operation", [Reassign(), ElectPreferred()])
+def test_the_reference_controller_in_zookeeper_gets_its_requests_by_znodes(
+    operation: Reassign | ElectPreferred,
+) -> None:
+    made = script("zk-controller")
+    while operation.add(made) is None:
+        pass
+    step = made.steps[-1]
+    assert isinstance(step, ZnodeStep)
+    assert step.may_fail
+
+
+def test_the_administrator_claims_nothing_and_keeps_its_topic_to_itself() -> None:
+    made = script("quorum")
+    Administrator().add(made)
+    first, second = asked(made)
+    assert isinstance(first, CreateTopicProbe)
+    assert isinstance(second, DeleteTopicProbe)
+    assert first.topic == second.topic
+    assert made.topics[first.topic].existence is Existence.DELETED
+    for step in (first, second):
+        assert step.background
+        assert step.repeat > 1
+        assert step.expect is None
+    for _ in range(10):
+        DeleteTopic().add(made)
+    assert sum(getattr(step, "topic", "") == first.topic for step in asked(made)) == 2
+
+
+@pytest.mark.parametrize("within", [True, False])
+def test_a_whole_cluster_in_the_middle_of_a_plan_is_claimed_as_at_its_end(within: bool) -> None:
+    """Without a claim a replica that never returned made the run inconclusive."""
+    made = script("quorum")
+    made.within = within
+    made.await_whole()
+    awaited = made.steps[-1]
+    assert isinstance(awaited, Converged)
+    assert (awaited.expect is not None) is within

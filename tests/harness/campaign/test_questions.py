@@ -1,0 +1,167 @@
+"""Questions, mistakes and changed defaults of random plans claim what every release owes, and come at the end."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from fencepost.faults.processes.pause import Pause
+from fencepost.harness.campaign.broker_settings import VALUES, BrokerSettings
+from fencepost.harness.campaign.cluster_spec import generate_cluster
+from fencepost.harness.campaign.operations.coordination import FindCoordinator, OffsetsWithoutMembers
+from fencepost.harness.campaign.operations.descriptions import DescribeConfigs, DescribeLogDirs, OffsetsByTime
+from fencepost.harness.campaign.operations.mistakes import MistakenTopic, UnknownSetting, UnknownTopicId
+from fencepost.harness.campaign.operations.operation import Operation
+from fencepost.harness.campaign.operations.settings import AlterBrokerDefault
+from fencepost.harness.campaign.planner import generate
+from fencepost.harness.campaign.script import Script
+from fencepost.harness.campaign.situations.missed import NewProducersWithoutControllers, RecreatedWhileAway
+from fencepost.harness.plan.base import Level
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.probes import ApiProbe, CreateTopicProbe, DeleteTopicProbe, ProbeStep, ProduceProbe
+from fencepost.harness.targets.registry import load_file
+
+MISTAKES = (MistakenTopic, UnknownSetting, UnknownTopicId)
+
+
+def script(seed: int = 1, *, settings: dict[str, str] | None = None) -> Script:
+    rng, file = random.Random(seed), load_file("apache-kafka")
+    cluster = generate_cluster(rng, file, frozenset(), with_duplicate=False)
+    cluster = replace(cluster, settings=settings or {})
+    made = Script(rng, cluster, tolerated_only=False)
+    made.open()
+    return made
+
+
+def paused(made: Script) -> None:
+    """Let a fault hold."""
+    fault = Pause.generate(made.rng, made.cluster)
+    assert fault is not None
+    made.add(fault)
+
+
+def asked(made: Script, operation: Operation) -> list[ApiProbe]:
+    before = len(made.steps)
+    assert operation.add(made) is not None
+    return [step for step in made.steps[before:] if isinstance(step, ApiProbe)]
+
+
+@pytest.mark.requirement("ADM-02")
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_has_to_be_named_by_a_whole_cluster_and_is_never_a_server_error(mistake: type[Operation]) -> None:
+    made = script()
+    for step in asked(made, mistake()):
+        assert step.expect is not None
+        assert (step.expect.level, step.expect.outcome[:7]) == (Level.MUST, "error:[")
+    paused(made)
+    for step in asked(made, mistake()):
+        assert step.expect is not None
+        assert (step.expect.level, step.expect.outcome) == (Level.NEVER, "error:-1")
+
+
+@pytest.mark.requirement("ADM-03")
+def test_a_description_is_claimed_to_have_what_was_asked_for_and_nothing_else() -> None:
+    made = script()
+    for _ in range(20):
+        [step] = asked(made, DescribeConfigs())
+        keys = step.body["resources"][0]["configuration_keys"]
+        assert step.answer == {"results[0].configs[].name": sorted(set(keys))}
+        [step] = asked(made, DescribeLogDirs())
+        described = step.body["topics"][0]["topic"]
+        assert not any(f"name={described}]" in path for path in step.answer)
+
+
+@pytest.mark.requirement("ADM-03")
+def test_the_highest_timestamp_is_at_the_offset_of_its_record() -> None:
+    write, *questions = asked(script(), OffsetsByTime())
+    records = write.body["topic_data"][0]["partition_data"][0]["records"]["records"]
+    times = [record["timestamp"] for record in records]
+    earliest, latest, newest = (step.answer["topics[0].partitions[0].offset"] for step in questions)
+    assert (earliest, latest, times[newest]) == (0, len(times), max(times))
+
+
+def test_offsets_are_not_looked_up_by_times_that_brokers_replace() -> None:
+    made = script(settings={"log.message.timestamp.type": "LogAppendTime"})
+    assert OffsetsByTime().add(made) is None
+
+
+@pytest.mark.requirement("CRD-01")
+@pytest.mark.requirement("CRD-02")
+def test_a_commit_that_is_refused_in_part_leaves_the_rest_to_be_fetched() -> None:
+    refused = set()
+    for seed in range(30):
+        _, commit, *fetches = asked(script(seed), OffsetsWithoutMembers())
+        long = [each["committed_metadata"] != "" for each in commit.body["topics"][0]["partitions"]]
+        assert commit.expect is not None
+        assert (commit.expect.outcome == "error:12") is any(long)
+        refused.add(any(long))
+        for step in fetches:
+            assert step.expect is not None
+            assert [value == -1 for value in step.answer.values()] == long
+        assert fetches[-1].body["require_stable"]
+        assert {step.expect.level for step in fetches[:-1] if step.expect} == {Level.NEVER}
+    assert refused == {True, False}
+
+
+@pytest.mark.requirement("ADM-04")
+def test_a_topic_that_takes_no_record_is_asked_before_and_after_a_default_changes() -> None:
+    made = script()
+    created, *_ = asked(made, AlterBrokerDefault())
+    topic = created.body["topics"][0]
+    assert topic["configs"] == [{"name": "max.message.bytes", "value": "10"}]
+    produced = [step for step in made.steps if isinstance(step, ProduceProbe)]
+    assert [step.expect.level for step in produced if step.expect] == [Level.NEVER, Level.NEVER]
+
+
+@pytest.mark.parametrize("operation", [OffsetsByTime, OffsetsWithoutMembers, AlterBrokerDefault])
+def test_what_only_a_whole_cluster_owes_is_not_asked_of_another(operation: type[Operation]) -> None:
+    made = script()
+    paused(made)
+    assert all(operation().add(made) is None for _ in range(5))
+
+
+def test_plans_end_with_the_questions_that_they_drew() -> None:
+    """Most plans of a target that has them do, after everything is claimed to be well again."""
+    asking = 0
+    for seed in range(30):
+        plan = generate("apache-kafka:4.3.1", "process", seed)
+        end = next(place for place, step in enumerate(plan.steps) if step.as_ == "administered")
+        asking += any(isinstance(step, ApiProbe) for step in plan.steps[end:])
+        assert not any(isinstance(step, InjectStep) for step in plan.steps[end:])
+    assert asking >= 15
+
+
+def test_settings_of_brokers_stand_in_some_plans() -> None:
+    plans = [generate("apache-kafka:4.3.1", "process", seed) for seed in range(30)]
+    settled = [plan.settings.broker for plan in plans if plan.settings is not None]
+    assert 5 < len(settled) < 25
+    assert all(value in VALUES[key] for each in settled for key, value in each.items())
+    assert not any(plan.settings for plan in (generate("quorum:1", "process", seed) for seed in range(10)))
+    assert BrokerSettings().values(random.Random(1)) == BrokerSettings().values(random.Random(1))
+
+
+def test_a_topic_is_created_again_while_a_replica_of_it_may_be_away() -> None:
+    made = script()
+    assert RecreatedWhileAway().add(made) is not None
+    kinds = [type(step) for step in made.steps if isinstance(step, InjectStep | ProbeStep)]
+    assert kinds[0] is CreateTopicProbe
+    assert kinds[-2:] == [DeleteTopicProbe, CreateTopicProbe]
+    assert made.within is (made.cluster.spare_brokers >= 1)
+
+
+@pytest.mark.requirement("CRD-05")
+def test_new_producers_wait_longer_than_the_broker_that_they_ask() -> None:
+    assert NewProducersWithoutControllers().add(script()) is None
+    made = script(settings={"request.timeout.ms": "5000"})
+    assert NewProducersWithoutControllers().add(made) is not None
+    [step] = [step for step in made.steps if isinstance(step, ApiProbe)]
+    assert step.timeout_ms > 5000
+    assert step.expect is not None
+    assert (step.expect.level, step.expect.outcome) == (Level.NEVER, "error:7")
+
+
+def test_coordinators_of_all_kinds_are_asked_for_by_odd_names() -> None:
+    steps = asked(script(), FindCoordinator())
+    assert [step.body["key_type"] for step in steps] == [0, 1, 2]

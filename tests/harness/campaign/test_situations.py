@@ -1,0 +1,108 @@
+"""Situations: faults that hit while something is going on, within what may be away, and healed by their own steps."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fencepost.faults.capabilities import Capability
+from fencepost.faults.parameters import names_in
+from fencepost.faults.processes.kill import KillParameters
+from fencepost.harness.campaign import situations
+from fencepost.harness.campaign.cluster_spec import ClusterSpec, generate_cluster
+from fencepost.harness.campaign.features import found_in
+from fencepost.harness.campaign.script import Script
+from fencepost.harness.campaign.situations.instants import InOneInstant
+from fencepost.harness.campaign.situations.nested import MissedByTheController
+from fencepost.harness.campaign.situations.situation import Situation
+from fencepost.harness.plan.conditions import ActiveController, Converged
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.steps import Heal
+from fencepost.harness.targets.registry import load_file, names
+
+ALL = [each for each in found_in(situations) if isinstance(each, Situation)]
+EVERYTHING = frozenset(Capability)
+
+
+def script_of(target: str, seed: int, *, tolerated_only: bool = False) -> Script:
+    rng = random.Random(seed)
+    script = Script(rng, cluster_of(target, rng), tolerated_only)
+    script.open()
+    return script
+
+
+def cluster_of(target: str, rng: random.Random) -> ClusterSpec:
+    return generate_cluster(rng, load_file(target), EVERYTHING, with_duplicate=False)
+
+
+def possible(situation: Situation, target: str) -> bool:
+    file = load_file(target)
+    return situation.left_out_reason(file, file.version, EVERYTHING) is None
+
+
+any_situation = given(
+    situation=st.sampled_from(ALL), target=st.sampled_from(names()), seed=st.integers(0, 2**40), tolerated=st.booleans()
+)
+
+
+@settings(max_examples=80)
+@any_situation
+def test_a_situation_heals_what_it_breaks_and_keeps_to_what_may_be_away(
+    situation: Situation, target: str, seed: int, tolerated: bool
+) -> None:
+    script = script_of(target, seed, tolerated_only=tolerated)
+    before = len(script.steps)
+    if not possible(situation, target) or situation.add(script) is None:
+        return
+    steps = script.steps[before:]
+    broken = [step.as_ for step in steps if isinstance(step, InjectStep)]
+    healed = [step.fault for step in steps if isinstance(step, Heal)]
+    assert sorted(broken) == sorted(healed) == sorted(script.faults)
+    assert script.within or not tolerated
+    assert not script.held
+    assert not script.undisturbed
+
+
+def test_a_situation_that_follows_another_one_finds_the_cluster_whole() -> None:
+    script = script_of("quorum", 1)
+    for _ in range(2):
+        InOneInstant().add(script)
+    second = next(place for place, step in enumerate(script.steps) if getattr(step, "as_", "") == script.faults[1])
+    assert isinstance(script.steps[second - 1], Converged)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("target", ["quorum", "zk-controller", "apache-kafka", "apache-kafka-zk"])
+def test_a_broker_returns_before_the_controller_does(target: str, seed: int) -> None:
+    script = script_of(target, seed)
+    assert MissedByTheController().add(script) is not None
+    outer, inner = (step for step in script.steps if isinstance(step, InjectStep) and step.as_ in script.faults[-2:])
+    assert set(outer.aims) <= {"active-controller", "controllers"}
+    assert len(inner.aims) == 1
+    assert [step.fault for step in script.steps if isinstance(step, Heal)][-2:] == [inner.as_, outer.as_]
+    if isinstance(inner, KillParameters):
+        assert inner.back == "running"
+    if script.cluster.broker_is_controller:  # and is another broker
+        assert any(isinstance(step, ActiveController) and step.is_not == inner.aims[0] for step in script.steps)
+
+
+def test_brokers_and_the_controller_stop_by_one_step() -> None:
+    aims = set()
+    for seed in range(30):
+        script = script_of("quorum", seed)
+        InOneInstant().add(script)
+        step = next(step for step in script.steps if isinstance(step, InjectStep))
+        aims.add("active-controller" in step.aims)
+        assert len({ref for ref in names_in(step.aims) if ref.startswith("node-")}) == 2
+    assert aims == {True, False}
+
+
+def test_a_design_without_controllers_has_none_that_misses_something() -> None:
+    file = load_file("leader-driven")
+    assert (
+        MissedByTheController().left_out_reason(file, "1", EVERYTHING)
+        == "it has no controller that could miss something"
+    )

@@ -1,0 +1,144 @@
+"""Records of topics that the plan deleted, and next to them those of topics that are gone without its doing."""
+
+from typing import Any
+
+import pytest
+
+from fencepost.harness.checkers.consumer_order import nonmonotonic_poll
+from fencepost.harness.checkers.history import History, read_history
+from fencepost.harness.checkers.inconsistent_offsets import inconsistent_offsets
+from fencepost.harness.checkers.lost_write import lost_write
+from fencepost.harness.checkers.nonmonotonic_send import nonmonotonic_send
+from fencepost.harness.checkers.returned import returned
+from fencepost.harness.checkers.topic_lives import read_deletions, split_lives
+from fencepost.harness.checkers.unseen import unread, unseen
+from fencepost.results.records.verdict import Verdict
+from tests.harness.checkers.journal_builder import JournalBuilder
+
+BY_PROBE = {"f": "probe", "request": "delete-topic", "topic": "t"}
+
+
+def history(builder: JournalBuilder) -> History:
+    journal = builder.journal()
+    return split_lives(read_history(journal), read_deletions(journal))
+
+
+def decided(builder: JournalBuilder, epoch: int = 0, **more: Any) -> JournalBuilder:
+    return builder.partition(4, epoch, [4], seen_by="", **more)
+
+
+def gone(builder: JournalBuilder) -> JournalBuilder:
+    return builder.event("state", "log", "seen", {"what": "partition-gone", "topic": "t", "partition": 0})
+
+
+def asked(builder: JournalBuilder, data: dict[str, Any] = BY_PROBE) -> JournalBuilder:
+    return builder.event("op", f"ask-{builder.t}", "invoke", data)
+
+
+def used() -> JournalBuilder:
+    """Two records were acknowledged and read."""
+    return decided(JournalBuilder()).send("a-0", 0).send("a-1", 1).poll((0, "a-0"), (1, "a-1"))
+
+
+def deleted() -> JournalBuilder:
+    return gone(asked(used()))
+
+
+def created_again() -> JournalBuilder:
+    """The topic has a life before its deletion and one after it, and the same offsets in both."""
+    return decided(deleted()).send("b-0", 0).send("b-1", 1).poll((0, "b-0"), (1, "b-1"))
+
+
+def test_records_of_a_topic_that_the_plan_deleted_are_not_lost() -> None:
+    found = history(deleted())
+    assert unseen(found).verdict is Verdict.PASS
+    assert unread(found).verdict is Verdict.PASS
+    assert lost_write(found).verdict is Verdict.PASS
+
+
+def test_records_of_a_topic_that_is_gone_without_a_request_are_missed() -> None:
+    assert unread(history(gone(used()))).verdict is Verdict.INCONCLUSIVE
+    assert unread(history(gone(asked(used(), {**BY_PROBE, "topic": "u"})))).verdict is Verdict.INCONCLUSIVE
+
+
+def test_offsets_begin_anew_when_a_topic_is_created_again() -> None:
+    found = history(created_again().final((0, "b-0"), (1, "b-1")))
+    for checker in (inconsistent_offsets, nonmonotonic_poll, nonmonotonic_send, lost_write, unseen, unread, returned):
+        assert checker(found).verdict is Verdict.PASS, checker.__name__
+    assert unseen(found).evidence["judged"] == 2
+
+
+def test_a_record_that_the_new_topic_lost_is_seen() -> None:
+    finding = unseen(history(created_again().final((0, "b-0"))))
+    assert finding.verdict is Verdict.VIOLATION
+    assert "1 record (t-0 offset 1)" in finding.message
+
+
+def test_a_record_that_the_first_topic_skipped_before_its_deletion_is_seen() -> None:
+    builder = decided(JournalBuilder()).send("a-0", 0).send("a-1", 1).poll((1, "a-1"))
+    finding = lost_write(history(gone(asked(builder))))
+    assert finding.verdict is Verdict.VIOLATION
+    assert "t (deleted at" in finding.message
+
+
+@pytest.mark.requirement("TOPIC-01")
+def test_a_record_of_the_deleted_topic_in_the_new_one_is_seen() -> None:
+    finding = returned(history(created_again().final((0, "a-0"), (1, "b-1"))))
+    assert (finding.verdict, finding.requirement) == (Verdict.VIOLATION, "TOPIC-01")
+    assert finding.counterexample is not None
+    assert finding.counterexample.rows[0][:3] == ("t-0", 0, "a-0")
+
+
+def test_a_record_that_a_consumer_gets_late_belongs_to_the_topic_that_it_was_sent_to() -> None:
+    builder = decided(deleted()).poll((0, "a-0")).send("b-0", 0).poll((0, "b-0"), process="d")
+    assert inconsistent_offsets(history(builder)).verdict is Verdict.PASS
+
+
+def test_a_record_sent_while_the_topic_is_deleted_and_created_is_not_promised() -> None:
+    builder = asked(used()).send("x-0", 2)
+    found = history(decided(gone(builder)).send("b-0", 0).final((0, "b-0")))
+    assert unseen(found).evidence["judged"] == 1
+    assert unseen(found).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"f": "admin", "request": "deleted", "topic": "t"},
+        {"f": "probe", "request": "delete-topic"},
+    ],
+    ids=["administrator", "journal of an earlier release"],
+)
+def test_every_request_that_deletes_is_one_of_the_plan(request_: dict[str, Any]) -> None:
+    assert unread(history(gone(asked(used(), request_)))).verdict is Verdict.PASS
+
+
+def test_a_request_of_any_api_and_a_znode_may_delete() -> None:
+    written = used().event("step", "znode", "begin", {"do": "znode"})
+    assert unread(history(gone(written))).verdict is Verdict.PASS
+    sent = used().event("op", "any", "invoke", {"f": "probe", "request": "api"})
+    answered = sent.event("op", "any", "ok", {"f": "probe", "body": {"api": "delete_topics"}})
+    assert unread(history(gone(answered))).verdict is Verdict.PASS
+    other = used().event("op", "any", "invoke", {"f": "probe", "request": "api"})
+    other.event("op", "any", "ok", {"f": "probe", "body": {"api": "metadata"}})
+    assert unread(history(gone(other))).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_topic_with_another_id_was_deleted_though_its_absence_was_not_seen() -> None:
+    builder = asked(JournalBuilder().event("state", "t", "seen", _described("one")).send("a-0", 0).poll((0, "a-0")))
+    builder.event("state", "t", "seen", _described("two")).send("b-0", 0).final((0, "b-0"))
+    found = history(builder)
+    assert inconsistent_offsets(found).verdict is Verdict.PASS
+    assert unread(found).verdict is Verdict.PASS
+
+
+def _described(id: str) -> dict[str, Any]:
+    return {
+        "what": "partition",
+        "topic": "t",
+        "partition": 0,
+        "leader": 4,
+        "leader_epoch": 0,
+        "isr": [4],
+        "topic_id": id,
+    }

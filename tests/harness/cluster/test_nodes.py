@@ -1,0 +1,129 @@
+"""The steps around the start of a node's process."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from fencepost.harness.backends.process import ProcessBackend
+from fencepost.harness.cluster.nodes import Nodes, copy_in_use
+from fencepost.harness.network.addresses import Addresses
+from fencepost.harness.network.layout import Layout, Node, Role, site_names
+from fencepost.harness.plan.model import Timing
+from fencepost.harness.processes.command import Command
+from fencepost.harness.targets.target import Installation
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.journal import JournalWriter
+from tests.harness.sample_target import SampleTarget
+
+pytestmark = pytest.mark.integration
+ADDRESSES = Addresses(20)
+NODE = Node("node-4", 4, 4, frozenset({Role.BROKER}), ADDRESSES.node(4))
+
+
+class Telling(SampleTarget):
+    """Its node says what is in its environment, and ends."""
+
+    def command(self, node: Node, installation: Installation) -> Command:
+        says = "import os; print(os.environ['OWN'], os.environ['SHIM'])"
+        return Command([sys.executable, "-c", says], {"OWN": "own", "SHIM": "none"})
+
+
+@dataclass
+class Mounting:
+    """Makes the node's directory before the node has one, and counts."""
+
+    nodes: Path
+    prepared: list[list[str]] = field(default_factory=list)
+
+    def prepare(self, node: Node) -> None:
+        home = self.nodes / node.name
+        self.prepared.append(sorted(path.name for path in home.iterdir()))
+        (home / "data").mkdir(exist_ok=True)
+
+    def environment(self, node: Node) -> Mapping[str, str]:
+        return {"SHIM": f"shim of {node.name}"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder.create_at(tmp_path / "run")
+
+
+@pytest.fixture
+def mounting(folder: RunFolder) -> Mounting:
+    return Mounting(folder.nodes)
+
+
+@pytest.fixture
+def nodes(folder: RunFolder, mounting: Mounting) -> Iterator[Nodes]:
+    layout = Layout(ADDRESSES, (NODE,), site_names([]))
+    installation = Installation(layout, Timing(), "cluster", folder.nodes)
+    backend = ProcessBackend(folder.processes, folder.logs)
+    with closing(JournalWriter(folder.journal)) as journal:
+        yield Nodes(layout, installation, Telling(), backend, journal, [mounting])
+        backend.stop_all()
+
+
+def test_what_a_node_is_started_upon_is_there_before_its_files_and_at_every_start(
+    nodes: Nodes, mounting: Mounting, folder: RunFolder
+) -> None:
+    for _ in range(2):
+        nodes.start("node-4")
+        assert nodes.await_end("node-4", 10)
+    assert mounting.prepared == [[], ["data", "hosts", "node.properties"]]
+    assert (folder.nodes / "node-4" / "data" / "formatted").exists()
+
+
+def test_a_node_finds_what_was_prepared_in_its_environment(nodes: Nodes, folder: RunFolder) -> None:
+    nodes.start("node-4")
+    assert nodes.await_end("node-4", 10)
+    assert (folder.logs / "node-4.log").read_text() == "own shim of node-4\n"
+
+
+def test_what_a_node_said_is_what_its_last_process_did(nodes: Nodes, folder: RunFolder) -> None:
+    for _ in range(2):
+        nodes.start("node-4")
+        assert nodes.await_end("node-4", 10)
+    assert nodes.said("node-4") == ["own shim of node-4"]
+    assert (folder.logs / "node-4.log").read_text() == 2 * "own shim of node-4\n"
+
+
+def test_the_copy_of_a_directory_in_use_has_no_checkpoint_beyond_its_log(tmp_path: Path) -> None:
+    used = tmp_path / "used"
+    logs = [used / f"t-{at}" / "00000000000000000000.log" for at in range(8)]
+    for log in logs:
+        log.parent.mkdir(parents=True)
+        log.touch()
+    checkpoint = used / "replication-offset-checkpoint"
+    checkpoint.write_text("0")
+    done = threading.Event()
+
+    def write() -> None:
+        written = 0
+        while not done.is_set():
+            written += 1
+            for log in logs:
+                with log.open("ab") as file:
+                    file.write(b"r")
+            checkpoint.with_suffix(".tmp").write_text(str(written))
+            checkpoint.with_suffix(".tmp").replace(checkpoint)
+
+    with ThreadPoolExecutor(1) as broker:
+        writing = broker.submit(write)
+        try:
+            for at in range(50):
+                copy = tmp_path / f"copy-{at}"
+                copy_in_use(used, copy)
+                named = int((copy / checkpoint.name).read_text())
+                assert all((copy / log.relative_to(used)).stat().st_size >= named for log in logs)
+        finally:
+            done.set()
+        writing.result()

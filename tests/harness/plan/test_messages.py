@@ -1,0 +1,96 @@
+"""Requests of any API from plain data, and values of a response by path."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.harness.plan import messages
+from fencepost.harness.plan.file import PlanError, dump_plan, parse_plan
+
+PLAN = """\
+format: fencepost-plan/2
+scenario: asked
+title: A request is written out
+document: fencepost guarantees
+seed: 1
+target: apache-kafka
+settings: {broker: {log.message.timestamp.type: LogAppendTime}}
+topology:
+  nodes:
+  - {name: node-1, id: 1, index: 1, roles: [controller]}
+  - {name: node-4, id: 4, index: 4, roles: [broker]}
+topics:
+- {name: t, assignments: [[4]]}
+steps:
+- {do: probe, request: api, as: begin, node: node-4, api: init_producer_id, binds: {id: producer_id},
+   body: {transactional_id: x, transaction_timeout: 10000, producer_id: -1, producer_epoch: -1}}
+- {do: probe, request: api, as: end, node: node-4, api: end_txn, version: 3, answer: {error_code: 0},
+   body: {transactional_id: x, producer_id: $id, producer_epoch: 0, committed: true}}
+- {do: probe, request: api, as: none, node: node-4, api: metadata, body: {topics: []}}
+"""
+
+
+def test_a_request_written_out_survives_its_round_trip_with_empty_lists_and_nulls() -> None:
+    plan = parse_plan(PLAN, "plan.yaml")
+    assert parse_plan(dump_plan(plan), "again.yaml") == plan
+    assert "topics: []" in dump_plan(plan)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("api: end_txn", "api: end_tx", "there is no API `end_tx`: did you mean `end_txn`? at plan.yaml:18"),
+        ("committed: true", "commited: true", "EndTxnRequest has no field `commited`: did you mean `committed`?"),
+        ("producer_epoch: 0, ", "", "EndTxnRequest needs the field `producer_epoch`; it has: transactional_id"),
+        ("committed: true", "committed: 1", "`committed` is of the type bool, which 1 is not"),
+        ("committed: true", "committed: null", "`committed` cannot be null"),
+        ("topics: []", "topics: 3", "`topics` is a list"),
+        ("topics: []", "topics: [t]", "`topics[0]` is a mapping with the fields"),
+        ("producer_id: $id", "producer_id: $no", "no bind `no` comes before this; so far: id"),
+        ("answer: {error_code: 0}", 'answer: {"error code": 0}', "`error code` is no path"),
+        ("log.message.timestamp.type", "log.dirs", "`log.dirs` is set by the harness"),
+    ],
+)
+def test_a_request_that_does_not_fit_its_schema_is_refused_before_anything_starts(
+    right: str, wrong: str, message: str
+) -> None:
+    assert right in PLAN
+    with pytest.raises(PlanError) as refused:
+        parse_plan(PLAN.replace(right, wrong, 1), "plan.yaml")
+    assert message in str(refused.value)
+
+
+ANSWER = {
+    "error_code": 0,
+    "results": [
+        {"name": "b", "error_code": 0, "configs": [{"name": "x", "value": "1"}, {"name": "y", "value": "2"}]},
+        {"name": "a", "error_code": 36, "configs": []},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("results[0].name", "b"),
+        ("results[].name", ["a", "b"]),
+        ("results[name=b].configs[name=y].value", "2"),
+        ("results[name=c].configs[name=y].value", None),
+        ("results[7].name", None),
+        ("results[].configs[].value", ["1", "2"]),
+    ],
+)
+def test_a_path_selects_values_of_a_response(path: str, value: object) -> None:
+    assert messages.at_path(ANSWER, path) == value
+
+
+def test_the_first_error_of_a_response_is_found_at_any_depth() -> None:
+    assert messages.first_error(ANSWER) == 36
+    assert messages.first_error({"error_code": 41, "results": ANSWER["results"]}) == 41
+    assert messages.first_error({"results": []}) == 0
+
+
+def test_a_request_is_built_and_read_back_in_the_types_of_json() -> None:
+    request, _ = messages.payload_types("delete_records", 2)
+    data = {"topics": [{"name": "t", "partitions": [{"partition_index": 0, "offset": 7}]}], "timeout": 1500}
+    assert messages.plain(messages.build(request, data, str)) == data

@@ -1,0 +1,389 @@
+"""The planted defects: which design can have each, what it is in Kafka, and where it is looked for first."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+QUORUM, ZK, LEADER_DRIVEN = "quorum", "zk-controller", "leader-driven"
+ALL = (QUORUM, ZK, LEADER_DRIVEN)
+WITH_CONTROLLER = (QUORUM, ZK)
+
+_Q = "tests/cluster_impl/designs/quorum"
+_ZK = "tests/cluster_impl/designs/zk_controller"
+_R = "tests/cluster_impl/replication"
+_S = "tests/cluster_impl/storage"
+_LD = "tests/mutants/test_leader_driven_guarantees.py"
+
+
+@dataclass(frozen=True)
+class Defect:
+    """A module of this folder. `kafka` is the issue of Apache Kafka that it models, empty for one of our own.
+
+    `unit` is the test that finds it, or the folder of tests where one is expected. `rules` are those that it breaks.
+    `scenarios` are run first, then all others that ask one of the rules, then the rest.
+    """
+
+    name: str
+    kafka: str
+    designs: tuple[str, ...]
+    rules: tuple[str, ...]
+    scenarios: tuple[str, ...]
+    unit: str
+
+    @property
+    def text(self) -> str:
+        """The first paragraph of the module's docstring."""
+        source = Path(__file__).with_name(f"{self.name}.py").read_text("utf-8")
+        return " ".join((ast.get_docstring(ast.parse(source)) or "").split("\n\n")[0].split())
+
+
+DEFECTS: tuple[Defect, ...] = (
+    # Defects that this project planted first; each has a unit test of its own.
+    Defect(
+        "no_self_fence", "", (QUORUM,), ("D631-01", "K631-32"), ("cut-from-controllers-cut",),
+        f"{_Q}/broker/test_lifecycle.py::test_a_process_that_slept_through_its_lease_is_fenced_before_any_timer_runs",
+    ),
+    Defect(
+        "initial_loses", "KAFKA-19047", (QUORUM,), ("D631-12",), ("restart-inside-the-lease", "duplicate-id-empty"),
+        f"{_Q}/controller/test_heartbeats.py::"
+        "test_initial_takes_the_id_at_once_and_the_original_leaves_every_isr_in_the_same_batch",
+    ),
+    Defect(
+        "fetch_foreign_epoch_credited", "KAFKA-15221", ALL, ("D631-16", "ISR-07"),
+        ("foreign-fetches", "stale-requests", "refused-duplicate"),
+        f"{_R}/test_cluster.py::test_a_fetch_of_another_incarnation_commits_nothing",
+    ),
+    Defect(
+        "stale_epoch_accepted_in_alter_isr", "", (QUORUM,), ("D631-20", "ISR-04"), ("stale-requests",),
+        f"{_Q}/controller/test_alter_isr.py::test_each_guard_refuses_with_its_error_and_changes_nothing",
+    ),
+    Defect(
+        "reply_before_commit", "", (QUORUM,), ("K631-17", "K631-16"), ("isolated-controller", "quorum-lost"),
+        f"{_Q}/controller/test_controller.py::test_a_granted_epoch_is_not_shown_before_its_record_is_committed",
+    ),
+    Defect(
+        "deposed_renews", "", (QUORUM,), ("D631-03",), ("isolated-controller", "active-controller-paused"),
+        f"{_Q}/controller/test_controller.py::test_a_renewal_waits_for_a_majority_asked_after_it_arrived",
+    ),
+    Defect(
+        "standby_denies_nothing", "", (QUORUM,), ("K631-57",), ("active-controller-paused",),
+        f"{_Q}/controller/test_controller.py::test_a_deposed_controller_answers_nothing_but_not_controller",
+    ),
+    Defect(
+        "follower_does_not_truncate", "", WITH_CONTROLLER, ("HW-04", "HW-03"), ("isolated-leader", "two-leaders"),
+        f"{_R}/test_cluster.py::test_a_deposed_leader_loses_only_what_no_other_replica_took",
+    ),
+    Defect(
+        "incarnation_not_compared", "", (ZK,), ("K343-27", "K343-40"), ("newer-incarnation-wins",),
+        f"{_ZK}/controller/test_broker_heartbeats.py::"
+        "test_an_earlier_incarnation_is_refused_also_by_the_next_controller",
+    ),
+    Defect(
+        "fenced_broker_answers", "", (ZK,), ("K343-18",), ("silent-broker-cut",),
+        f"{_ZK}/broker/test_lifecycle.py::"
+        "test_a_process_that_slept_through_the_timeout_is_fenced_before_any_timer_runs",
+    ),
+    Defect(
+        "controller_epoch_not_compared", "", (ZK,), ("DINT-05",), ("old-controller",),
+        f"{_ZK}/broker/test_controller_requests.py::"
+        "test_a_newer_controller_shuts_the_older_one_out_also_by_a_request_without_partitions",
+    ),
+    Defect(
+        "compare_and_set_dropped", "", (ZK,), ("INT-61",), ("two-leaders",),
+        f"{_ZK}/broker/test_isr_writes.py::test_a_leader_that_was_given_up_fails_to_shrink_and_changes_nothing",
+    ),
+    Defect(
+        "legacy_broker_fenced", "", (ZK,), ("K343-59",), ("mixed-cluster-legacy-leader",),
+        f"{_ZK}/test_ibp.py::test_a_level_turns_on_what_it_is_for_and_what_came_before",
+    ),
+    Defect(
+        "earlier_session_is_foreign", "KAFKA-7165", (ZK,), ("DINT-17",), ("zookeeper-leader-unheard",),
+        f"{_ZK}/broker/test_registration_kept.py::"
+        "test_a_broker_waits_for_the_znode_of_its_own_earlier_session_to_go",
+    ),
+    Defect(
+        "silence_taken_for_refusal", "", (ZK, LEADER_DRIVEN), ("DINT-17", "DLD-01"), ("waits-for-its-id-unheard",),
+        "tests/cluster_impl/designs/on_zookeeper/test_ephemeral.py::"
+        "test_a_process_that_hears_nothing_waits_on_and_takes_what_it_finds_free",
+    ),
+    Defect(
+        "event_of_an_earlier_epoch_applied", "", (ZK,), ("RSE-14",), ("late-log-dir-event",),
+        f"{_ZK}/controller/test_replica_state_event_requests.py::"
+        "test_an_event_of_a_process_that_was_restarted_since_is_stopped",
+    ),
+    Defect(
+        "notification_watch_left_on", "", (ZK,), ("RSE-05",), ("log-dir-fails-on-a-leader",),
+        f"{_ZK}/controller/test_startup_watches.py::"
+        "test_notifications_of_log_dirs_are_watched_below_the_level_of_replica_events_only",
+    ),
+    Defect(
+        "start_replica_epoch_not_checked", "", (LEADER_DRIVEN,), ("LD-36",), ("v2-requests-of-the-past",),
+        f"{_LD}::test_a_request_of_an_earlier_epoch_starts_nothing_and_closes_all_the_same",
+    ),
+    Defect(
+        "close_dropped_by_shrink", "", (LEADER_DRIVEN,), ("LD-40",), ("v2-queue-full",),
+        f"{_LD}::test_a_full_queue_keeps_of_each_partition_the_latest_that_has_to_be_closed",
+    ),
+    Defect(
+        "isr_written_without_epoch", "", (LEADER_DRIVEN,), ("DLD-04",), ("v2-leader-dies-young",),
+        f"{_LD}::test_each_winner_has_an_epoch_that_no_leader_had_before",
+    ),
+    Defect(
+        "isr_overwritten", "", (LEADER_DRIVEN,), ("DLD-04",), ("v2-leader-paused",),
+        f"{_LD}::test_an_isr_is_not_written_over_another_version",
+    ),
+    Defect(
+        "election_outside_isr", "KIP-966", (LEADER_DRIVEN,), ("LD-28",), ("v2-outside-the-isr",),
+        f"{_LD}::test_a_replica_outside_the_isr_does_not_win",
+    ),
+    Defect(
+        "leads_on_without_session", "KAFKA-1483", (LEADER_DRIVEN,), ("DLD-15",), ("v2-cut-from-zookeeper-cut",),
+        f"{_LD}::test_a_leader_whose_session_is_over_leads_nothing",
+    ),
+    Defect(
+        "isr_version_kept", "KAFKA-2729", (LEADER_DRIVEN,), ("LD-31",), ("v2-follower-paused",),
+        f"{_LD}::test_a_leader_changes_its_isr_as_often_as_it_has_to",
+    ),
+    Defect(
+        "acknowledged_before_isr", "", ALL, ("ACK-01", "HW-02"),
+        ("v2-cut-from-followers-fetches", "leader-killed", "sleeping-leader"),
+        f"{_R}/test_rules.py::test_what_is_written_after_that_waits_for_every_in_sync_replica",
+    ),
+    Defect(
+        "truncated_to_the_beginning", "KAFKA-2143", (LEADER_DRIVEN,), ("DIR-05",),
+        ("stopped-follower", "truncated-and-elected"),
+        f"{_R}/test_rules.py::test_a_follower_cuts_its_log_to_its_own_high_watermark_and_asks_no_leader",
+    ),
+    Defect(
+        "high_watermark_zeroed", "KAFKA-769", (ZK, LEADER_DRIVEN), ("HW-01", "ACK-01"), ("truncated-and-elected",),
+        f"{_R}/test_cluster_v2.py::"
+        "test_a_restart_begins_at_the_high_watermark_that_was_written_down_or_at_the_end_if_that_is_lower",
+    ),
+    # Defects of Apache Kafka.
+    Defect(
+        "truncates_all_on_migration", "KAFKA-2143", WITH_CONTROLLER, ("HW-04", "ACK-01"),
+        ("truncated-and-elected", "rolling-restart", "brokers-killed-in-turn"), _R,
+    ),
+    Defect(
+        "truncates_to_high_watermark", "KAFKA-1211", WITH_CONTROLLER, ("HW-03", "ACK-01"),
+        ("truncated-and-elected", "truncated-and-overwritten"), _R,
+    ),
+    Defect(
+        "diverges_after_fast_failover", "KAFKA-6361", WITH_CONTROLLER, ("HW-03", "HW-04"),
+        ("truncated-and-overwritten", "isolated-leader", "two-leaders"), _R,
+    ),
+    Defect(
+        "joins_below_the_epochs_start", "KAFKA-7128", ALL, ("ISR-06", "ACK-01"),
+        ("truncated-and-elected", "isolated-leader", "slow-follower"), _R,
+    ),
+    Defect(
+        "epoch_not_noted_on_election", "KAFKA-7415", WITH_CONTROLLER, ("HW-04",),
+        ("truncated-and-overwritten", "isolated-leader"), _R,
+    ),
+    Defect(
+        "high_watermark_above_cut_log", "KAFKA-9491", ALL, ("HW-01", "HW-02"),
+        ("truncated-and-elected", "isolated-leader"), _R,
+    ),
+    Defect(
+        "old_divergence_applied", "KAFKA-18991", WITH_CONTROLLER, ("HW-04", "ACK-01"),
+        ("isolated-leader", "truncated-and-overwritten"), _R,
+    ),
+    Defect(
+        "conflicting_epochs_kept", "KAFKA-10706", WITH_CONTROLLER, ("HW-04",),
+        ("isolated-leader", "truncated-and-overwritten"), f"{_S}/test_epochs.py",
+    ),
+    Defect(
+        "epoch_file_needed_at_start", "KAFKA-16541", WITH_CONTROLLER, ("DISK-05", "LIVE-01"),
+        ("leader-loses-power",), _S,
+    ),
+    Defect(
+        "zombie_follower_served", "KAFKA-6880", WITH_CONTROLLER, ("D631-21", "HW-03"),
+        ("stale-requests", "foreign-fetches", "isolated-leader"), _R,
+    ),
+    Defect("broker_epoch_not_compared", "KAFKA-7235", (ZK,), ("DINT-06",), ("stale-commands", "old-controller"), _ZK),
+    Defect("old_controller_writes", "KAFKA-6082", (ZK,), ("INT-64",), ("controller-paused", "old-controller"), _ZK),
+    Defect(
+        "stale_leader_and_isr_accepted", "KAFKA-1188", (ZK,), ("DINT-05", "ISR-01"), ("stale-commands", "two-leaders"),
+        f"{_ZK}/broker",
+    ),
+    Defect("stop_replica_epoch_not_compared", "KAFKA-9539", (ZK,), ("DINT-06",), ("stale-commands",), f"{_ZK}/broker"),
+    Defect(
+        "stopping_broker_not_notified", "KAFKA-7482", (ZK,), ("INT-22",), ("controlled-shutdown-in-turn",),
+        f"{_ZK}/controller",
+    ),
+    Defect(
+        "conflicting_id_deletes_znode", "KAFKA-1971", (ZK,), ("DINT-17",),
+        ("duplicate-id-at-the-znode", "id-taken-after-expiry"), "tests/cluster_impl/designs/on_zookeeper",
+    ),
+    Defect(
+        "refused_id_unregisters_holder", "KAFKA-1971", (QUORUM,), ("D631-15",),
+        ("refused-duplicate", "stale-requests", "duplicate-id-empty"), f"{_Q}/controller",
+    ),
+    Defect("foreign_cluster_joins", "KAFKA-13528", (QUORUM,), ("DIR-01",), ("foreign-cluster",), f"{_Q}/raft"),
+    Defect(
+        "epoch_granted_in_silence", "KAFKA-16952", (QUORUM,), ("D631-08",),
+        ("sleeping-leader", "cut-from-controllers-cut"), f"{_Q}/controller",
+    ),
+    Defect(
+        "quick_restart_refused", "KAFKA-19047", (ZK,), ("DINT-17", "LIVE-01"),
+        ("bounce-inside-the-session", "rolling-restart"), "tests/cluster_impl/designs/on_zookeeper",
+    ),
+    Defect(
+        "live_brokers_given_up", "KAFKA-15019", (QUORUM,), ("D631-07", "LIVE-01"),
+        ("leader-disk-slow", "cut-from-controllers-replies"), f"{_Q}/controller",
+    ),
+    Defect(
+        "never_caught_up_while_busy", "KAFKA-13959", (QUORUM,), ("K631-42",), ("starts-fenced", "everything-killed"),
+        f"{_Q}/controller",
+    ),
+    Defect(
+        "empty_isr_recorded", "KAFKA-708", (QUORUM,), ("ISR-03", "ACK-01"), ("everything-killed", "emptied-follower"),
+        f"{_Q}/controller",
+    ),
+    Defect(
+        "empty_isr_written", "KAFKA-708", (ZK,), ("ISR-03", "ACK-01"), ("everything-killed", "brokers-killed-in-turn"),
+        f"{_ZK}/controller",
+    ),
+    Defect(
+        "isr_frozen_at_known_version", "KAFKA-2729", WITH_CONTROLLER, ("ISR-05", "ISR-06"),
+        ("slow-follower", "links-deaf-follower"), _R,
+    ),
+    Defect(
+        "late_isr_answer_adopted", "KAFKA-12686", WITH_CONTROLLER, ("ISR-04", "HW-02"),
+        ("isolated-leader", "isr-change-reply-lost"), _R,
+    ),
+    Defect(
+        "fenced_broker_joins_isr", "KAFKA-13916", (QUORUM,), ("D631-20",), ("stale-requests",), f"{_Q}/controller"
+    ),
+    Defect(
+        "inactive_broker_joins_isr", "KAFKA-14140", (ZK,), ("K343-47",), ("stale-heartbeats-and-isr-changes",),
+        f"{_ZK}/controller",
+    ),
+    Defect(
+        "new_process_keeps_isr", "KAFKA-14139", (QUORUM,), ("DIR-04", "ISR-09"),
+        ("emptied-and-alone", "emptied-follower", "restart-inside-the-lease", "duplicate-id-empty"), f"{_Q}/controller",
+    ),
+    Defect(
+        "bounce_not_noticed", "KAFKA-1120", (ZK,), ("DINT-26", "ACK-01"),
+        ("bounce-inside-the-session", "bounce-beyond-the-session", "emptied-follower"), f"{_ZK}/controller",
+    ),
+    Defect(
+        "emptied_replica_stands", "KAFKA-14139", (LEADER_DRIVEN,), ("DIR-04", "ISR-09"),
+        ("emptied-and-alone", "emptied-follower"), "tests/cluster_impl/designs/leader_driven",
+    ),
+    Defect("unclean_successor", "KIP-966", (QUORUM,), ("ISR-09",), ("outside-the-isr",), f"{_Q}/controller"),
+    Defect(
+        "unclean_election", "KIP-966", (ZK,), ("ISR-09", "DINT-13"), ("outside-the-isr",),
+        f"{_ZK}/controller",
+    ),
+    Defect("commits_below_min_isr", "KAFKA-15583", ALL, ("ISR-08", "HW-02"), ("slow-follower", "links-bridge"), _R),
+    Defect(
+        "fenced_last_leader", "KAFKA-19522", (QUORUM,), ("D631-07", "K631-32"),
+        ("quorum-lost", "everything-killed"), f"{_Q}/controller",
+    ),
+    Defect(
+        "shutdown_never_granted", "KAFKA-999", (QUORUM,), ("K631-38",), ("rolling-restart",), f"{_Q}/controller"
+    ),
+    Defect(
+        "shutdown_always_remains", "KAFKA-999", (ZK,), ("DINT-25",), ("controlled-shutdown-in-turn",),
+        f"{_ZK}/controller",
+    ),
+    Defect(
+        "leads_on_in_shutdown", "KAFKA-14296", (QUORUM,), ("LIVE-03", "ISR-01"), ("rolling-restart",), f"{_Q}/broker"
+    ),
+    Defect(
+        "own_folders_are_strays", "KAFKA-13127", (QUORUM,), ("DIR-05",), ("stopped-follower", "rolling-restart"), _R
+    ),
+    Defect(
+        "leads_again_in_its_epoch", "KAFKA-10527", (QUORUM,), ("CTRL-01", "K631-15"),
+        ("active-controller-killed", "everything-killed"), f"{_Q}/raft",
+    ),
+    Defect(
+        "committed_metadata_truncated", "KAFKA-12460", (QUORUM,), ("K631-15",), ("controllers-lose-power",),
+        f"{_Q}/raft",
+    ),
+    Defect(
+        "isolated_leader_never_resigns", "KAFKA-15489", (QUORUM,), ("CTRL-05",), ("isolated-controller",),
+        f"{_Q}/raft",
+    ),
+    Defect("foreign_vote_accepted", "KAFKA-12440", (QUORUM,), ("CTRL-06",), ("stale-requests",), f"{_Q}/raft"),
+    Defect(
+        "wiped_voter_votes", "KAFKA-12181", (QUORUM,), ("K631-15", "CTRL-01"), ("controllers-lose-power",), f"{_Q}/raft"
+    ),
+    Defect(
+        "election_without_jitter", "KAFKA-18345", (QUORUM,), ("LIVE-02",),
+        ("active-controller-killed", "everything-killed"), f"{_Q}/raft",
+    ),
+    Defect(
+        "leases_judged_by_one_picture", "KAFKA-13173", (QUORUM,), ("ISR-01", "D631-07"),
+        ("controller-and-brokers-killed",), f"{_Q}/controller",
+    ),
+    Defect(
+        "failover_fences_live_brokers", "KAFKA-16757", (QUORUM,), ("D631-04",), ("active-controller-killed",),
+        f"{_Q}/controller",
+    ),
+    Defect(
+        "repeated_isr_change_refused", "KAFKA-14144", (ZK,), ("D343-09",), ("isr-change-reply-lost",),
+        f"{_ZK}/controller",
+    ),
+    Defect("high_watermark_left_behind", "KAFKA-13091", ALL, ("ISR-05",), ("lone-record-after-a-shrink",), _R),
+    Defect(
+        "checkpoint_lost_in_clean_stop", "KAFKA-858", ALL, ("DIR-05",), ("stopped-follower", "rolling-restart"), _R
+    ),
+    Defect("metadata_not_flushed", "KAFKA-10533", (QUORUM,), ("K631-15",), ("controllers-lose-power",), f"{_Q}/raft"),
+    Defect(
+        "pre_vote_left_out", "KIP-996", (QUORUM,), ("CTRL-01",), ("isolated-controller", "minority-side"), f"{_Q}/raft"
+    ),
+    Defect(
+        "log_dir_failure_not_reported", "KAFKA-16297", (ZK,), ("RSE-19", "LIVE-01"),
+        ("log-dir-fails-on-a-leader", "one-of-two-disks-fails"), f"{_ZK}/broker",
+    ),
+    # Claims of every run.
+    Defect(
+        "end_shown_too_early", "KAFKA-2334", ALL, ("HW-01",),
+        ("isolated-leader", "everything-killed"), "tests/cluster_impl/api",
+    ),
+    Defect(
+        "resigns_over_refused_topic", "KAFKA-14996", (QUORUM,), ("CTRL-04", "CTRL-02"), ("stale-requests",),
+        f"{_Q}/controller",
+    ),
+    # Coordinators of groups.
+    Defect(
+        "former_member_commits", "KAFKA-9752", ALL, ("GRP-02",), ("group-coordinator-paused",),
+        "tests/cluster_impl/api/test_group.py",
+    ),
+    Defect(
+        "committed_offsets_not_loaded", "KAFKA-19862", ALL, ("GRP-01",), ("group-coordinator-killed",),
+        "tests/cluster_impl/api/test_coordinator.py::test_committed_offsets_outlive_their_coordinator",
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NotPlanted:
+    """A bug of Apache Kafka that no design here can have, and why."""
+
+    kafka: str
+    defect: str
+    why: str
+
+
+NOT_PLANTED: tuple[NotPlanted, ...] = (
+    NotPlanted(
+        "KAFKA-15375",
+        "failed start marked clean",
+        "no design has a file of clean shutdowns: each start verifies every batch",
+    ),
+    NotPlanted(
+        "KAFKA-14238, KAFKA-14240",
+        "metadata log deleted past the snapshot",
+        "the quorum design has no snapshots and never deletes its log",
+    ),
+)
+
+
+def named(name: str) -> Defect:
+    """Return the defect of this name. KeyError if there is none."""
+    return {defect.name: defect for defect in DEFECTS}[name]

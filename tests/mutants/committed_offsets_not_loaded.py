@@ -1,0 +1,16 @@
+"""A coordinator that begins without the offsets that its predecessor had committed (GRP-01; compare KAFKA-19862).
+
+Members find no offset and read their partitions from the beginning once more.
+"""
+
+from __future__ import annotations
+
+from fencepost.cluster_impl.api.groups.coordinator import Shard
+
+
+def apply() -> None:
+    Shard.replay = _replay  # type: ignore[method-assign]
+
+
+def _replay(self: Shard) -> None:
+    """Read nothing."""

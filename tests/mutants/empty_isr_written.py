@@ -1,0 +1,30 @@
+"""A controller that removes the last members of an ISR (KAFKA-708; against ISR-07)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fencepost.cluster_impl.coordination.steps import Steps
+from fencepost.cluster_impl.designs.zk_controller.controller.state import replica_state_machine
+from fencepost.cluster_impl.designs.zk_controller.controller.state.context import ControllerContext
+from fencepost.cluster_impl.designs.zk_controller.controller.state.leadership import Decide
+from fencepost.cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
+from fencepost.cluster_impl.replication.control_plane import NO_LEADER, TopicPartition
+
+
+def apply() -> None:
+    honest = replica_state_machine.change_states  # type: ignore[attr-defined]
+
+    def change(
+        context: ControllerContext, partitions: Iterable[TopicPartition], decide: Decide
+    ) -> Steps[list[TopicPartition]]:
+        def emptied(partition: TopicPartition, known: LeaderAndIsr) -> LeaderAndIsr | None:
+            new = decide(partition, known)
+            if new is not None and new.leader == NO_LEADER:
+                return LeaderAndIsr(new.leader, new.leader_epoch, (), new.controller_epoch)
+            return new
+
+        changed: list[TopicPartition] = yield from honest(context, partitions, emptied)
+        return changed
+
+    replica_state_machine.change_states = change  # type: ignore[attr-defined]

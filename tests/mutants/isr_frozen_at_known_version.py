@@ -1,0 +1,15 @@
+"""A leader that compares the ISR with the version of its election for ever (KAFKA-2729; against ISR-05)."""
+
+from __future__ import annotations
+
+from fencepost.cluster_impl.replication.in_sync import InSyncReplicas
+
+
+def apply() -> None:
+    honest = InSyncReplicas.adopt
+
+    def frozen(self: InSyncReplicas, isr: frozenset[int], leader_epoch: int, version: int) -> None:
+        same_term = leader_epoch == self.leader_epoch and self.version >= 0
+        honest(self, isr, leader_epoch, self.version if same_term else version)
+
+    InSyncReplicas.adopt = frozen  # type: ignore[method-assign]

@@ -1,0 +1,18 @@
+"""A leader that lets a follower join below the start of its own term (KAFKA-7128; against ISR-05)."""
+
+from __future__ import annotations
+
+from fencepost.cluster_impl.replication import partition
+from fencepost.cluster_impl.replication.follower import FollowerProgress
+
+
+def apply() -> None:
+    honest = partition.may_join  # type: ignore[attr-defined]
+
+    def early(
+        progress: FollowerProgress, registered_epoch: int | None, high_watermark: int, leader_term_start: int
+    ) -> bool:
+        allowed: bool = honest(progress, registered_epoch, high_watermark, 0)
+        return allowed
+
+    partition.may_join = early  # type: ignore[attr-defined]

@@ -1,0 +1,23 @@
+"""A restarted controller that goes on in the epoch that it led (KAFKA-10527; against KIP-595, Quorum State)."""
+
+from __future__ import annotations
+
+from random import Random
+
+from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
+from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
+from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState
+
+
+def apply() -> None:
+    honest = RaftCore.__init__
+
+    def unchanged(
+        self: RaftCore, settings: VoterSettings, state: QuorumState, log: LogShape, random: Random, now: float
+    ) -> None:
+        honest(self, settings, state, log, random, now)
+        if state.leader_id == settings.node_id:
+            self._become_leader(now)
+
+    RaftCore.__init__ = unchanged  # type: ignore[method-assign, assignment]

@@ -1,0 +1,14 @@
+"""A controller that wants a starting broker at the end of a busy log (KAFKA-13959; against decision D631-06)."""
+
+from __future__ import annotations
+
+from fencepost.cluster_impl.designs.quorum.controller.leases import Leases, LeaseState
+
+
+def apply() -> None:
+    Leases.keeps_up = _at_the_end  # type: ignore[method-assign]
+
+
+def _at_the_end(self: Leases, broker_id: int, reached: int, stable_offset: int, now: float) -> bool:
+    lease = self._leases[broker_id]
+    return reached >= stable_offset or lease.state is not LeaseState.GRANTED

@@ -1,0 +1,17 @@
+"""A controller that leaves a broker in every ISR when another process takes its id (KAFKA-14139; against DIR-04)."""
+
+from __future__ import annotations
+
+from fencepost.cluster_impl.designs.quorum.controller import heartbeats
+from fencepost.cluster_impl.designs.quorum.controller.heartbeats import HeartbeatResult
+from fencepost.cluster_impl.designs.quorum.controller.state import ControllerState
+from fencepost.cluster_impl.wire import messages as m
+
+
+def apply() -> None:
+    def trusting(state: ControllerState, request: m.BrokerHeartbeatRequest, now: float) -> HeartbeatResult:
+        if request.broker_id in state.image.brokers:
+            return heartbeats.grant_anew(state, request, now)
+        return heartbeats._grant(state, request, (), now)
+
+    heartbeats.grant = trusting

@@ -1,0 +1,15 @@
+"""A former controller whose writes are not guarded (KAFKA-6082; against INT-64)."""
+
+from __future__ import annotations
+
+from fencepost.cluster_impl.coordination import znodes as zk
+from fencepost.cluster_impl.coordination.execution import Execution
+from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.zk_controller.controller.runtime.term import GuardedExecution
+
+
+def apply() -> None:
+    def unguarded(self: GuardedExecution, zookeeper: ZooKeeper, epoch_version: int, watch: zk.Watch) -> None:
+        Execution.__init__(self, zookeeper, watch)
+
+    GuardedExecution.__init__ = unguarded  # type: ignore[method-assign]

@@ -1,0 +1,152 @@
+"""`make mutation ARGS='...'`: try planted defects, append each trial to the record, and write `docs/mutation.md`."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from fencepost.harness.conformance.shards import Shard
+from tests.mutants.catalogue import ALL, DEFECTS
+from tests.mutation import page
+from tests.mutation.clean_plans import read_campaign, run_clean_plans
+from tests.mutation.record import CLEAN_PLANS, TRIALS, Outcome, Stage, Trial, append, read_clean_plans, read_trials
+from tests.mutation.standing import Standing, standings
+from tests.mutation.trials import ROOT, Bench
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = _parser().parse_args(arguments)
+    options.runs.mkdir(parents=True, exist_ok=True)
+    try:
+        if options.what == "clean":
+            _count_clean_plans(options)
+        elif options.what == "run":
+            _try_defects(options)
+    except KeyboardInterrupt:
+        print("interrupted: what has ended is in the record, and the next run goes on from there", flush=True)
+        return 130
+    finally:
+        page.write(standings(read_trials(options.record)), read_clean_plans(options.clean_record), options.page)
+        print(f"page           {options.page}", flush=True)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="make mutation ARGS=", description=__doc__)
+    parser.add_argument(
+        "what",
+        nargs="?",
+        choices=("run", "clean", "page"),
+        default="run",
+        help="run: try the defects (default). clean: random plans on healthy clusters. page: write the page alone.",
+    )
+    parser.add_argument("--only", nargs="+", metavar="DEFECT", help="Try these defects only.")
+    parser.add_argument("--design", nargs="+", choices=ALL, default=ALL, help="Try, or count plans, on these designs.")
+    parser.add_argument(
+        "--stages", nargs="+", type=Stage, choices=list(Stage), default=list(Stage), help="Run these stages only."
+    )
+    parser.add_argument(
+        "--first", type=int, default=10_000, metavar="N", help="Try each defect at most N times in each stage."
+    )
+    parser.add_argument("--again", action="store_true", help="Try again what is in the record.")
+    parser.add_argument("--shard", type=Shard.parse, metavar="I/N", help="Try part I of N of the defects, such as 2/4.")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="Begin no trial after this many minutes.")
+    parser.add_argument("--campaign-minutes", type=float, default=10.0, help="The minutes of each campaign.")
+    parser.add_argument("--plans", type=int, default=20, help="clean: plans on each design.")
+    parser.add_argument(
+        "--count",
+        nargs="+",
+        type=Path,
+        default=(),
+        metavar="SUMMARY",
+        help="clean: run nothing, and count the plans of campaigns that were run, from each summary.json.",
+    )
+    parser.add_argument("--seed", type=int, default=1, help="The seed of scenarios and campaigns.")
+    parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "mutation", help="The folder of the run folders.")
+    parser.add_argument("--record", type=Path, default=TRIALS, help="The record of trials.")
+    parser.add_argument("--clean-record", type=Path, default=CLEAN_PLANS, help="The record of clean plans.")
+    parser.add_argument("--page", type=Path, default=page.PAGE, help="The page to write.")
+    return parser
+
+
+def _try_defects(options: argparse.Namespace) -> None:
+    rows = _chosen(options)
+    bench = Bench(options.runs, _commit(), options.campaign_minutes, options.seed)
+    until = time.monotonic() + options.minutes * 60
+    for stage in options.stages:
+        if options.again:
+            for row in rows:
+                row.trials = [each for each in row.trials if each.stage is not stage]
+        while time.monotonic() < until and (chosen := next_row(rows, stage, options.first)) is not None:
+            _try_once(bench, rows, chosen, stage, chosen.left(stage)[0], options.record)
+
+
+def next_row(rows: Sequence[Standing], stage: Stage, first: int) -> Standing | None:
+    """Return the row to try next: that with the fewest trials of the stage, the quickest first; None if none is left.
+
+    So the quick answers of all defects come before the slow ones of any.
+    """
+    left = [row for row in rows if len(row.tried(stage)) < first and row.left(stage)]
+    return min(left, key=lambda row: (len(row.tried(stage)), row.seconds(stage)), default=None)
+
+
+def _try_once(bench: Bench, rows: Sequence[Standing], row: Standing, stage: Stage, how: str, record: Path) -> None:
+    print(f"{stage.value:<9}{row.defect.name} on {row.design}: {how} …", flush=True)
+    trial = _trial(bench, row, stage, how)
+    append(record, trial)
+    for each in rows:
+        if each.concerned_by(trial):
+            each.trials.append(trial)
+    found = ", ".join(trial.rules) if trial.outcome is Outcome.CAUGHT else trial.message
+    print(f"{'':<9}{trial.outcome.value} in {trial.seconds:.0f} s  {trial.how}  {found[:160]}", flush=True)
+
+
+def _trial(bench: Bench, row: Standing, stage: Stage, how: str) -> Trial:
+    match stage:
+        case Stage.UNIT:
+            return bench.unit(row.defect, row.design)
+        case Stage.CAMPAIGN:
+            return bench.campaign(row.defect, row.design)
+        case _:
+            return bench.scenario(row.defect, row.design, stage, how)
+
+
+def _chosen(options: argparse.Namespace) -> list[Standing]:
+    known = {defect.name for defect in DEFECTS}
+    if unknown := set(options.only or ()) - known:
+        raise SystemExit(f"there is no defect {', '.join(sorted(unknown))}: tests/mutants/catalogue.py lists them")
+    rows = [
+        row
+        for row in standings(read_trials(options.record))
+        if row.design in options.design and (not options.only or row.defect.name in options.only)
+    ]
+    if options.shard is not None:
+        mine = options.shard.select({f"{row.defect.name}/{row.design}": 60.0 for row in rows})
+        rows = [row for row in rows if f"{row.defect.name}/{row.design}" in mine]
+    return rows
+
+
+def _count_clean_plans(options: argparse.Namespace) -> None:
+    for summary in options.count:
+        append(options.clean_record, read_campaign(summary))
+    for design in options.design if not options.count else ():
+        seed = options.seed + sum(each.target == design for each in read_clean_plans(options.clean_record))
+        print(f"clean    {options.plans} plans of seed {seed} on {design} …", flush=True)
+        minutes = min(options.minutes, 24 * 60.0)
+        counted = run_clean_plans(design, options.plans, minutes, seed, options.runs / "clean", _commit())
+        append(options.clean_record, counted)
+        print(f"{'':<9}{counted.passed} of {counted.plans} pass, {len(counted.alarms)} violations", flush=True)
+
+
+def _commit() -> str:
+    return subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,31 @@
+"""Findings by hand: why no black box can see a defect, and the root of each alarm on a healthy cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+UNSEEN_BECAUSE: Mapping[str, str] = {
+    "isr_overwritten": "While its session lives a leader alone writes the path, and ZooKeeper refuses the writes of a "
+    "session that is over, so that no fault from outside puts another version between its read and its write",
+    "epoch_file_needed_at_start": "A power loss leaves the file old, missing or empty, and it is read as empty only by "
+    "chance; a broker that does not start on a damaged file and says why breaks no rule",
+    "commits_below_min_isr": "HW-02 asks for every member of the ISR, and that holds: no document of these designs "
+    "promises that the high watermark waits for min.insync.replicas, as Kafka does since KIP-966",
+    "election_without_jitter": "Two candidates collide for ever only if their timers end together each time, and the "
+    "noise of real processes parts them",
+    "old_controller_writes": "ZooKeeper ends the session of a controller before another one is elected, and refuses "
+    "what it still writes: only a request that is under way in that instant would do harm",
+    "leads_again_in_its_epoch": "It goes on with the log that it had, since each append is flushed before it counts: "
+    "to all others the two terms are one",
+    "high_watermark_zeroed": "With a controller, a replica that starts takes the high watermark from the first answer "
+    "of the leader, and one that leads alone commits all that it has",
+    "checkpoint_lost_in_clean_stop": "With a controller, a follower truncates by leader epoch and takes the high "
+    "watermark from the first answer of the leader, so that nothing outside depends on the file",
+}
+"""The reason for each defect that survives, without a full stop."""
+
+ALARM_ROOTS: Mapping[str, str] = {
+    "seed 500000003": "A mistake of the harness, mended: a clone of a live directory had checkpoints that were copied "
+    "after the logs, and the original had written on in between.",
+}
+"""The root of each alarm, by the seed of its plan."""

@@ -1,0 +1,98 @@
+"""The record of the mutation run, and what it says is left to try."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.catalogue import DEFECTS, QUORUM, ZK, named
+from tests.mutation import page
+from tests.mutation.__main__ import next_row
+from tests.mutation.clean_plans import read_campaign
+from tests.mutation.record import CleanPlans, Outcome, Stage, Trial, append, read_clean_plans, read_trials
+from tests.mutation.standing import Standing, standings
+from tests.mutation.survivors import UNSEEN_BECAUSE
+from tests.mutation.trials import asking
+
+DEFECT = named("follower_does_not_truncate")
+
+
+def trial(stage: Stage, how: str, outcome: Outcome, design: str = QUORUM, rules: tuple[str, ...] = ()) -> Trial:
+    return Trial(DEFECT.name, design, stage, how, outcome, rules, "", 1.0, "abc")
+
+
+def test_the_likely_scenarios_come_first_and_no_scenario_is_left_out() -> None:
+    asked, rest = asking(DEFECT, QUORUM)
+    assert asked[0] == "isolated-leader"
+    assert "active-controller-killed" in rest and not set(asked) & set(rest)
+
+
+def test_a_trial_that_says_nothing_is_repeated_twice() -> None:
+    row = Standing(DEFECT, QUORUM)
+    first = row.left(Stage.ASKED)[0]
+    row.trials += [trial(Stage.ASKED, first, Outcome.UNJUDGED)] * 2
+    assert first in row.left(Stage.ASKED)
+    row.trials.append(trial(Stage.ASKED, first, Outcome.UNJUDGED))
+    assert first not in row.left(Stage.ASKED)
+
+
+def test_a_defect_that_a_scenario_caught_is_tried_no_more_from_outside() -> None:
+    row = Standing(DEFECT, QUORUM)
+    row.trials.append(trial(Stage.UNIT, "t.py::test", Outcome.CAUGHT))
+    assert row.left(Stage.CAMPAIGN) == ["campaign"]
+    row.trials.append(trial(Stage.ASKED, "isolated-leader", Outcome.CAUGHT, rules=("HW-04",)))
+    assert [row.left(stage) for stage in Stage] == [[], [], [], []]
+
+
+def test_a_unit_test_counts_for_every_design_and_a_scenario_for_its_own(tmp_path: Path) -> None:
+    record = tmp_path / "trials.jsonl"
+    append(record, trial(Stage.UNIT, "tests/t.py::test_it", Outcome.CAUGHT, ZK))
+    append(record, trial(Stage.ASKED, "two-leaders", Outcome.CAUGHT, ZK, ("HW-03",)))
+    rows = {row.design: row for row in standings(read_trials(record)) if row.defect == DEFECT}
+    assert rows[QUORUM].caught(Stage.UNIT) is not None and rows[QUORUM].caught_from_outside is None
+    assert rows[ZK].caught_from_outside is not None
+
+
+def test_the_page_says_what_was_not_run_and_counts_the_clean_plans(tmp_path: Path) -> None:
+    clean = tmp_path / "clean.jsonl"
+    append(clean, CleanPlans(QUORUM, 1, 20, 18, 0, 1, ("seed 7: lost",), "abc", "2026-11-23"))
+    rows = [Standing(DEFECT, QUORUM), Standing(DEFECT, ZK)]
+    rows[1].trials.append(trial(Stage.ASKED, "two-leaders", Outcome.CAUGHT, ZK, ("HW-03", "HW-04")))
+    page.write(rows, read_clean_plans(clean), tmp_path / "page.md")
+    text = (tmp_path / "page.md").read_text("utf-8")
+    assert "| quorum | not run yet | not run yet | not run yet |" in text
+    assert "| zk-controller | not run yet | `two-leaders`: HW-03, HW-04 |  |" in text
+    assert "20 of 1000 plans" in text and "seed 7: lost" in text
+
+
+def test_the_plans_of_a_campaign_that_was_run_are_counted(tmp_path: Path) -> None:
+    outcomes: list[dict[str, object]] = [
+        {"verdict": "pass", "seed": 5, "headline": "all held", "run": None},
+        {"verdict": "violation", "seed": 6, "headline": "lost", "run": None},
+    ]
+    summary = tmp_path / "summary.json"
+    summary.write_text(json.dumps({"target": "quorum:1", "seed": 5, "outcomes": outcomes}))
+    counted = read_campaign(summary)
+    assert (counted.target, counted.plans, counted.passed, counted.alarms) == (QUORUM, 2, 1, ("seed 6: lost",))
+    summary.write_text(
+        json.dumps({"target": "quorum:1", "seed": 5, "outcomes": [{**outcomes[0], "planted_defect": "no_self_fence"}]})
+    )
+    with pytest.raises(ValueError, match="planted defect"):
+        read_campaign(summary)
+
+
+def test_no_defect_is_tried_a_second_time_before_all_were_tried_once() -> None:
+    rows = [Standing(DEFECT, QUORUM), Standing(DEFECT, ZK)]
+    order = []
+    while (row := next_row(rows, Stage.ASKED, first=2)) is not None:
+        slug = row.left(Stage.ASKED)[0]
+        order.append((row.design, slug))
+        row.trials.append(trial(Stage.ASKED, slug, Outcome.MISSED, row.design))
+    designs = [design for design, _ in order]
+    assert sorted(designs[:2]) == [QUORUM, ZK] and len(designs) > 2
+
+
+def test_a_reason_is_of_a_defect_that_exists() -> None:
+    assert [name for name in UNSEEN_BECAUSE if name not in {defect.name for defect in DEFECTS}] == []

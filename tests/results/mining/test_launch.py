@@ -1,0 +1,56 @@
+"""How a Spark job is started: its JVM is silent unless it fails."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkRuntimeError
+
+from fencepost.harness.cli.trends import trends
+from fencepost.harness.errors import InfrastructureError
+from fencepost.results.mining.launch import SparkError, launch
+from fencepost.results.records.verdict import Verdict
+
+
+def greet(argv: Sequence[str]) -> int:
+    """Start a program that writes as a JVM does, and write an error of our own."""
+    subprocess.run(["sh", "-c", "echo incubator modules >&2"], check=True)
+    print("our own error", file=sys.stderr)
+    return 7
+
+
+def give_up(argv: Sequence[str]) -> int:
+    greet(argv)
+    raise PySparkRuntimeError("Java gateway process exited\nsecond line")
+
+
+def test_a_job_that_succeeds_shows_only_our_own_errors(capfd: pytest.CaptureFixture[str]) -> None:
+    assert launch(greet, []) == 7
+    os.write(2, b"and after it\n")
+    assert capfd.readouterr().err == "our own error\nand after it\n"
+
+
+def test_a_job_that_fails_shows_the_last_words_of_its_jvm() -> None:
+    with pytest.raises(SparkError, match=r"^Spark failed: Java gateway process exited\n  \| incubator modules$"):
+        launch(give_up, [])
+
+
+def test_without_java_the_message_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(InfrastructureError, match="there is no java on the PATH: apt-get install"):
+        trends(tmp_path, None)
+
+
+@pytest.mark.integration
+def test_a_java_that_does_not_start_is_one_message(tmp_path: Path) -> None:
+    """In a process of its own: one that has a Spark session starts no second Java."""
+    command = [sys.executable, "-m", "fencepost.harness.cli", "trends", str(tmp_path)]
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == Verdict.INFRASTRUCTURE.exit_code
+    assert re.match(r"fencepost: Spark failed: .*\n(?s:.*)Spark needs Java 17 or newer", done.stderr)

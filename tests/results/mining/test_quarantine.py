@@ -1,0 +1,27 @@
+"""Only a test that is flaky, and nothing else, is proposed for quarantine."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+from fencepost.results.mining.quarantine import proposals
+from fencepost.results.store.tables import RUNS
+from tests.results.mining.frames import frame, verdicts
+
+pytestmark = pytest.mark.integration
+
+
+def test_a_broken_test_a_regression_and_a_find_of_chaos_are_never_proposed(spark: SparkSession) -> None:
+    histories = {
+        "flaky": [verdicts("ppvpppvppp" * 2, build=build) for build in ("b1", "b2", "b3")],
+        "broken": [verdicts("p" * 20, build="b1"), *(verdicts("v" * 20, build=build) for build in ("b2", "b3"))],
+        "flaky, then broken": [verdicts("ppvpppvppp" * 2, build="b1"), verdicts("v" * 20, build="b3")],
+        "worse": [verdicts("p" * 20, build="b1"), *(verdicts("pv" * 10, build=build) for build in ("b2", "b3"))],
+        "by plan": [verdicts("p" * 10, plan_hash="p1"), verdicts("v" * 10, plan_hash="p2")],
+        "healthy": [verdicts("p" * 60)],
+    }
+    rows = [{"test": test, **row} for test, parts in histories.items() for part in parts for row in part]
+    rows.sort(key=lambda row: str(row.get("build", "b1")))
+    runs = frame(spark, RUNS, rows).cache()
+    found = proposals(runs).collect()
+    assert [row["test"] for row in found] == ["flaky"]
+    assert found[0]["failure_rate"] == 0.2 and found[0]["failed_run"] is not None

@@ -1,0 +1,63 @@
+"""Failures of several runs, of which some are of one kind."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from fencepost.results.mining.signatures import signatures
+from fencepost.results.store.tables import FAULTS, FINDINGS, RUNS
+from tests.results.mining.frames import START, frame
+
+pytestmark = pytest.mark.integration
+
+
+def failure(run: str, signature: str, **columns: Any) -> dict[str, Any]:
+    known = {"row": 0, "masking": 1, "finding": "violation", "check": "lost-write", "rule": "ACK-01"}
+    return {**known, "run_id": run, "signature": signature, "masked": f"masked {signature}", "message": run, **columns}
+
+
+def test_failures_of_one_rule_message_and_state_are_one_row_with_the_shortest_plan(spark: SparkSession) -> None:
+    days = [0, 1, 2, 9, 10]
+    runs = [
+        {
+            "run_id": f"r{number}",
+            "started_at": START + timedelta(days=day),
+            "test": "a" if number < 3 else "b",
+            "plan_steps": [9, 4, 4, 7, 7][number],
+            "plan_hash": f"p{number}",
+            "build": f"b{number}",
+            "verdict": "violation",
+        }
+        for number, day in enumerate(days)
+    ]
+    runs.append({"run_id": "mutant", "left_out": "planted defect", "plan_steps": 1})
+    began = {row["run_id"]: {"started_at": row["started_at"], "test": row["test"]} for row in runs[:5]}
+    findings = [
+        *(failure(f"r{number}", "s1", at_s=5.0, **began[f"r{number}"]) for number in range(3)),
+        failure("r0", "s1", at_s=3.0, row=1, **began["r0"]),
+        failure("r2", "s2", part_of="lost-write", row=1, **began["r2"]),
+        failure("r2", "s3", finding="inconclusive", row=2, **began["r2"]),
+        failure("r3", "s1", at_s=0.5, **began["r3"]),
+        failure("r4", "s4", **began["r4"]),
+        failure("mutant", "s1"),
+    ]
+    faults = [
+        {"run_id": run, "row": row, "fault": kind, "kind": kind, "ordered_s": at, "cluster_state": state}
+        for run in ("r0", "r1", "r2", "r3", "r4")
+        for row, (kind, at, state) in enumerate([("cut", 1.0, "settled"), ("kill", 2.0, "ISR of t-0 shrunk")])
+    ]
+    tables = frame(spark, FINDINGS, findings), frame(spark, FAULTS, faults), frame(spark, RUNS, runs)
+    found = [row.asDict() for row in signatures(*tables, START + timedelta(days=12)).collect()]
+    shrunk = "ISR of t-0 shrunk"
+    assert [(row["signature"], row["state"], row["failures"], row["new"]) for row in found] == [
+        ("s1", shrunk, 3, False),
+        ("s1", "no fault", 1, True),
+        ("s4", shrunk, 1, True),
+    ]
+    most = found[0]
+    assert (most["plan_run"], most["plan_hash"], most["plan_steps"]) == ("r1", "p1", 4)
+    assert (most["first_build"], most["last_build"], most["last_run"], most["message"]) == ("b0", "b2", "r2", "r2")
+    assert (most["tests"], most["test_count"], most["faults"], most["targets"]) == (["a"], 1, ["kill"], ["quorum"])
+    assert found[1]["faults"] is None

@@ -1,0 +1,37 @@
+"""Tests that fail for one cause, and tests that fail at the same time by chance."""
+
+import random
+
+import pytest
+from pyspark.sql import SparkSession
+
+from fencepost.results.mining.together import failing_together
+from fencepost.results.store.tables import RUNS
+from tests.results.mining.frames import frame
+
+pytestmark = pytest.mark.integration
+
+
+def test_tests_with_a_common_cause_are_one_group_and_frequent_failures_are_none(spark: SparkSession) -> None:
+    rng = random.Random(3)
+    rows = []
+    for job in range(60):
+        slow_machine, full_disk = rng.random() < 0.2, rng.random() < 0.2
+        fails = {
+            "a": slow_machine,
+            "b": slow_machine and rng.random() < 0.95,
+            "c": slow_machine and rng.random() < 0.95,
+            "d": full_disk,
+            "e": full_disk,
+            "often": rng.random() < 0.8,
+            "oftener": rng.random() < 0.85,
+            "never": False,
+        }
+        for test, failed in fails.items():
+            verdict = "violation" if failed else "pass"
+            rows.append({"test": test, "verdict": verdict, "ci_url": f"job/{job}", "run_id": f"{test}-{job}"})
+    found = failing_together(frame(spark, RUNS, rows)).collect()
+    pairs = {(row["first"][0], row["second"][0]): row["group"][0] for row in found}
+    assert pairs == {("a", "b"): "a", ("a", "c"): "a", ("b", "c"): "a", ("d", "e"): "d"}
+    assert found[0]["similarity"] == 1
+    assert all(row["together"] <= min(row["first_failures"], row["second_failures"]) for row in found)

@@ -1,0 +1,163 @@
+"""Every scenario builds a sound plan, the same one each time, for each target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from fencepost.harness.catalogue import catalogue
+from fencepost.harness.plan import judged
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.file import dump_plan, parse_plan
+from fencepost.harness.plan.hash import plan_hash
+from fencepost.harness.plan.judged import JUDGED_IN_EVERY_RUN, every_workload
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.rehearsal import problems_to_run
+from fencepost.harness.plan.steps import Roll
+from fencepost.harness.targets.registry import load_file, names
+from fencepost.suites.faults.scenarios import SCENARIOS as FAULTS
+from fencepost.suites.kip_631.scenarios import SCENARIOS as KIP_631
+from fencepost.suites.replication_v2.kip_101 import SCENARIOS as KIP_101
+from fencepost.suites.scenario import Scenario
+from fencepost.suites.scenarios import SCENARIOS, scenarios_for
+from fencepost.suites.target_facts import TargetFacts
+
+UPGRADED = ("apache-kafka:3.9.1..4.3.1", "apache-kafka-zk:2.8.2..3.9.1")
+TARGETS = {name: TargetFacts.of(name) for name in (*names(), *UPGRADED)}
+CATALOGUE = catalogue()
+
+every_plan = pytest.mark.parametrize(
+    ("scenario", "target"),
+    [
+        pytest.param(scenario, target, id=f"{scenario.slug}-{target}")
+        for target, facts in TARGETS.items()
+        for scenario in scenarios_for(facts)
+        if target not in UPGRADED or scenario.releases == 2
+    ],
+)
+
+
+def claims(plan: Plan) -> Iterator[tuple[str, str | None]]:
+    """The requirement of each expectation, with the difference that it follows."""
+    yield from ((claim.requirement, claim.difference) for claim in judged.claims(plan))
+
+
+def judged_by_claims(plan: Plan) -> set[str]:
+    """The requirements that a run of the plan judges by its claims; a deviation that may show judges none."""
+    return {claim.requirement for claim in judged.claims(plan) if claim.is_judged}
+
+
+def test_no_two_scenarios_share_a_name() -> None:
+    assert len({scenario.slug for scenario in SCENARIOS}) == len(SCENARIOS) >= 15
+
+
+def test_reports_know_a_scenario_by_its_name_alone() -> None:
+    assert [repr(scenario) for scenario in SCENARIOS] == [scenario.slug for scenario in SCENARIOS]
+
+
+def test_the_longest_scenarios_start_first() -> None:
+    lengths = [scenario.seconds for scenario in SCENARIOS]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+@every_plan
+def test_a_scenario_compiles_to_a_plan_without_problems(scenario: Scenario, target: str) -> None:
+    plan = scenario.plan(TargetFacts.of(target), seed=1)
+    assert problems_to_run(plan) == []
+    assert plan.coverage, "a scenario without coverage could pass without having shown anything"
+
+
+@every_plan
+def test_a_plan_survives_its_file(scenario: Scenario, target: str) -> None:
+    plan = scenario.plan(TargetFacts.of(target), seed=1)
+    assert parse_plan(dump_plan(plan), "plan.yaml") == plan
+
+
+@every_plan
+def test_one_seed_gives_one_plan_and_seeds_differ(scenario: Scenario, target: str) -> None:
+    facts = TargetFacts.of(target)
+    assert plan_hash(scenario.plan(facts, seed=7)) == plan_hash(scenario.plan(facts, seed=7))
+    assert len({plan_hash(scenario.plan(facts, seed=seed)) for seed in range(4)}) == 4
+
+
+@every_plan
+def test_a_scenario_names_what_its_steps_claim_and_nothing_unknown(scenario: Scenario, target: str) -> None:
+    plan = scenario.plan(TargetFacts.of(target), seed=1)
+    CATALOGUE.check(plan.requirements, scenario.slug)
+    assert judged_by_claims(plan) <= set(plan.requirements)
+
+
+@every_plan
+def test_every_requirement_that_a_plan_names_is_judged_by_something_in_it(scenario: Scenario, target: str) -> None:
+    facts = TARGETS[target]
+    plan = scenario.plan(facts, seed=1)
+    assert set(plan.requirements) - judged.judged_requirements(plan, facts.dialect) == set()
+
+
+@every_plan
+def test_of_a_target_that_differs_a_plan_names_only_what_it_claims_or_what_every_run_proves(
+    scenario: Scenario, target: str
+) -> None:
+    plan = scenario.plan(TargetFacts.of(target), seed=1)
+    if not TARGETS[target].follows_its_documents:
+        judged = {*JUDGED_IN_EVERY_RUN, *every_workload(plan.workload)}
+        assert set(plan.requirements) - judged == judged_by_claims(plan) - judged
+
+
+@every_plan
+def test_a_plan_names_no_document_of_another_design(scenario: Scenario, target: str) -> None:
+    facts = TARGETS[target]
+    assert all(facts.owes(requirement) for requirement in scenario.plan(facts, seed=1).requirements)
+
+
+@every_plan
+def test_a_scenario_runs_at_a_level_that_the_target_has(scenario: Scenario, target: str) -> None:
+    plan = scenario.plan(TARGETS[target], seed=1)
+    rolled = (step.level for step in plan.steps if isinstance(step, Roll))
+    levels = {plan.level, *(node.level for node in plan.topology.nodes), *rolled} - {None}
+    assert levels <= set(load_file(target).levels)
+
+
+def test_every_scenario_applies_to_a_target() -> None:
+    applicable = {scenario.slug for facts in TARGETS.values() for scenario in scenarios_for(facts)}
+    assert applicable == {scenario.slug for scenario in SCENARIOS}
+
+
+@every_plan
+def test_a_scenario_follows_only_differences_that_its_target_lists(scenario: Scenario, target: str) -> None:
+    listed = {difference.id for difference in load_file(target).differences}
+    used = {difference for _, difference in claims(scenario.plan(TargetFacts.of(target), seed=1)) if difference}
+    assert used <= listed
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_listed_difference_is_checked_by_a_scenario(target: str) -> None:
+    facts = TARGETS[target]
+    checked = {
+        difference for scenario in scenarios_for(facts) for _, difference in claims(scenario.plan(facts, seed=1))
+    }
+    assert facts.differences <= checked
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_differences_name_requirements_of_the_catalogue(target: str) -> None:
+    CATALOGUE.check([difference.requirement for difference in load_file(target).differences], f"{target}.yaml")
+
+
+def test_the_reason_names_the_capability_that_a_target_does_not_have() -> None:
+    facts = replace(TARGETS["quorum"], capabilities=frozenset())
+    assert all(scenario.unavailable_reason(facts) for scenario in scenarios_for(facts))
+
+
+@every_plan
+def test_every_target_can_do_what_its_scenarios_need(scenario: Scenario, target: str) -> None:
+    assert scenario.unavailable_reason(TARGETS[target]) is None
+
+
+def test_the_registry_holds_each_scenario_once_and_leaves_out_what_is_for_others() -> None:
+    quorum = scenarios_for(TARGETS["quorum"])
+    applicable = (*KIP_631, *KIP_101, *(scenario for scenario in FAULTS if Dialect.KIP_631 in scenario.dialects))
+    without = {"transaction-coordinator-killed", "transactional-producer-fenced"}
+    assert quorum == tuple(each for each in SCENARIOS if each in applicable and each.slug not in without)
