@@ -11,9 +11,9 @@ NEVER = "never exercised"
 
 
 def coverage(requirements: DataFrame, runs: DataFrame, catalogue: DataFrame) -> DataFrame:
-    """Return the state of each rule of the catalogue on each target and backend that has runs.
+    """Return the state of each rule of the catalogue on each backend on which its target has runs.
 
-    `catalogue` has the columns rule and says. Columns: rule, says, target, backend, state, held, as_listed, broken,
+    `catalogue` has the columns rule, says and target: a row for each target that owes the rule. Columns: rule, says, target, backend, state, held, as_listed, broken,
     not_covered, idle (numbers of runs), last_evidence_at, last_run and last_build (the newest run in which it was held,
     as listed or broken), broken_run (the newest in which it was broken).
 
@@ -42,7 +42,7 @@ def coverage(requirements: DataFrame, runs: DataFrame, catalogue: DataFrame) -> 
         F.max("broken_at").alias("broken_at"),
         F.max(here)["weight"].alias("weight"),
     )
-    every = F.broadcast(catalogue.select("rule", "says").distinct()).crossJoin(F.broadcast(places))
+    every = F.broadcast(catalogue.select("rule", "says", "target")).join(F.broadcast(places), "target")
     counts = [F.coalesce(F.col(each.replace(" ", "_")), F.lit(0)) for each in WEIGHTS]
     names = ("broken", "not_covered", "as_listed", "held", "idle")
     return every.join(rows, list(key), "left").select(

@@ -9,7 +9,6 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from deltalake import DeltaTable
 
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import FAULTS, FINDINGS, REQUIREMENTS, RUNS, TIMINGS
+from tests.bench.mining.duckdb_tables import QUERIES
 
 READ = (RUNS, FINDINGS, FAULTS, TIMINGS, REQUIREMENTS)
 MEMORY = os.environ.get("FENCEPOST_BENCH_MEMORY", "6g")
@@ -31,46 +31,19 @@ def by_spark(store: Store, out: Path) -> dict[str, float]:
         f"--conf spark.driver.host=127.0.0.1 --conf spark.local.dir={out} pyspark-shell"
     )
     # Imported here, because the DuckDB process measures its memory without them.
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
-    from fencepost.results.mining.attribution import attribution
-    from fencepost.results.mining.change_points import change_points, slow_downs
-    from fencepost.results.mining.coverage import coverage, reached
-    from fencepost.results.mining.flakiness import flakiness, halts
-    from fencepost.results.mining.identity import TARGET
-    from fencepost.results.mining.signatures import signatures
-    from fencepost.results.mining.times import outliers, times
-    from fencepost.results.mining.together import failing_together
-    from fencepost.results.store.spark import spark_schema
+    from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
 
     seconds, began = {}, time.monotonic()
     spark = SparkSession.builder.appName("bench-mining").getOrCreate()
-
-    def read(table: object) -> DataFrame:
-        files = DeltaTable(store.at(table)).file_uris()  # type: ignore[arg-type]
-        return spark.read.schema(spark_schema(table)).option("basePath", store.at(table)).parquet(*files)  # type: ignore[arg-type]
-
-    runs, findings, faults, timings, requirements = (read(table) for table in READ)
+    rules = [(f"SYN-{n:02}", "says", "synthetic") for n in range(60)]
+    evidence = read_evidence(spark, store, Scope(datetime(2026, 6, 1, tzinfo=UTC) + timedelta(days=60)), rules)
     spark.range(1).collect()
     seconds["start"] = time.monotonic() - began
-    now = datetime(2026, 6, 1, tzinfo=UTC) + timedelta(days=60)
-    catalogue = spark.createDataFrame([(f"SYN-{n:02}", "says") for n in range(60)], "rule string, says string")
-    jobs: dict[str, Callable[[], DataFrame]] = {
-        "flakiness": lambda: flakiness(runs),
-        "halts": lambda: halts(runs),
-        "change_points": lambda: change_points(runs, TARGET),
-        "slow_downs": lambda: slow_downs(timings, runs, TARGET),
-        "attribution": lambda: attribution(runs, faults),
-        "signatures": lambda: signatures(findings, faults, runs, now),
-        "coverage": lambda: coverage(requirements, runs, catalogue),
-        "reached": lambda: reached(faults, runs),
-        "times": lambda: times(timings, runs),
-        "outliers": lambda: outliers(timings, runs),
-        "together": lambda: failing_together(runs),
-    }
-    for name, job in jobs.items():
+    for name, job in ((name, job) for name, job in JOBS.items() if name in QUERIES):
         began = time.monotonic()
-        job().coalesce(1).write.mode("overwrite").parquet(str(out / name))
+        job(evidence).coalesce(1).write.mode("overwrite").parquet(str(out / name))
         seconds[name] = time.monotonic() - began
         spark.catalog.clearCache()
     spark.stop()
@@ -80,8 +53,6 @@ def by_spark(store: Store, out: Path) -> dict[str, float]:
 def by_duckdb(store: Store, out: Path) -> dict[str, float]:
     # Imported here, because only this process needs it: it is no dependency of the project.
     import duckdb
-
-    from tests.bench.mining.duckdb_tables import QUERIES
 
     seconds, began = {}, time.monotonic()
     connection = duckdb.connect()

@@ -31,7 +31,10 @@ def test_each_row_of_the_catalogue_has_a_state_on_each_target_that_ran(spark: Sp
     ]
     judged = [{"run_id": run, "rule": rule, "state": state, "checks": 1, "row": 0} for run, rule, state in states]
     names = ["ACK-01", "ISR-01", "HW-01", "SEG-01", "CLK-01", "DIR-01"]
-    catalogue = spark.createDataFrame([(name, f"{name} says") for name in names], "rule string, says string")
+    owed = [(name, "quorum") for name in names] + [("ACK-01", "zk-controller"), ("ACK-01", "without-runs")]
+    catalogue = spark.createDataFrame(
+        [(rule, f"{rule} says", target) for rule, target in owed], "rule string, says string, target string"
+    )
     found = coverage(frame(spark, REQUIREMENTS, judged), frame(spark, RUNS, runs), catalogue).collect()
     states_of = {(row["rule"], row["target"]): row for row in found}
     assert {rule: states_of[rule, "quorum"]["state"] for rule in names} == {
@@ -42,7 +45,8 @@ def test_each_row_of_the_catalogue_has_a_state_on_each_target_that_ran(spark: Sp
         "CLK-01": "not covered",
         "DIR-01": "never exercised",
     }
-    assert {states_of[rule, "zk-controller"]["state"] for rule in names} == {"never exercised"}
+    others = {key: row["state"] for key, row in states_of.items() if key[1] != "quorum"}
+    assert others == {("ACK-01", "zk-controller"): "never exercised"}
     mended = states_of["ACK-01", "quorum"]
     assert (mended["broken"], mended["held"], mended["idle"]) == (1, 1, 1)
     assert (mended["last_run"], mended["last_build"], mended["broken_run"]) == ("r1", "b2", "r0")

@@ -1,0 +1,109 @@
+"""All jobs over one store: the tables that they read, and the frame that each of them returns.
+
+Nothing here sets the master or anything else of the Spark cluster: what starts the session does.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from fencepost.results.mining.attribution import attribution, attribution_by_test
+from fencepost.results.mining.change_points import change_points, slow_downs
+from fencepost.results.mining.coverage import coverage, reached
+from fencepost.results.mining.flakiness import flakiness, halts
+from fencepost.results.mining.identity import HARNESS, TARGET
+from fencepost.results.mining.quarantine import proposals
+from fencepost.results.mining.signatures import signatures
+from fencepost.results.mining.times import latencies, outliers, times
+from fencepost.results.mining.together import failing_together
+from fencepost.results.store.spark import spark_frame
+from fencepost.results.store.store import Store
+from fencepost.results.store.tables import table
+
+ExpectedRule = tuple[str, str, str]
+"""The id of a rule, the rule in words, and a target that owes it."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The part of a store that is mined: runs on one target (None: on all), and those that started since a time.
+
+    `now` is the end of the last week, in which what appears first is new.
+    """
+
+    now: datetime
+    since: datetime | None = None
+    target: str | None = None
+
+    def of(self, frame: DataFrame) -> DataFrame:
+        """Return the rows of a table of runs that are in the scope."""
+        if self.target is not None:
+            frame = frame.where(F.col("target") == self.target)
+        if self.since is not None:
+            # The day comes first, because Spark then opens only the files of those days.
+            frame = frame.where(F.col("date") >= F.lit(self.since.astimezone(UTC).date()))
+            frame = frame.where(F.col("started_at") >= F.lit(self.since))
+        return frame
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The tables of the store that the jobs read, and the rules that the targets owe: rule, says, target."""
+
+    runs: DataFrame
+    findings: DataFrame
+    faults: DataFrame
+    timings: DataFrame
+    latencies: DataFrame
+    requirements: DataFrame
+    catalogue: DataFrame
+    scope: Scope
+
+
+_TABLES: Final = tuple(field.name for field in fields(Evidence) if field.name not in ("catalogue", "scope"))
+
+
+def read_evidence(
+    spark: SparkSession, store: Store, scope: Scope, expected_rules: Iterable[ExpectedRule] = ()
+) -> Evidence:
+    """Read the tables of a store. The catalogue has `expected_rules`, and all rules that the runs name.
+
+    Raise StoreError.
+    """
+    tables = {name: scope.of(spark_frame(spark, store, table(name))) for name in _TABLES}
+    named = tables["requirements"].groupBy("rule", "target").agg(F.max_by("says", "started_at").alias("says"))
+    expected = spark.createDataFrame(list(expected_rules), "rule string, says string, target string")
+    both = named.select("rule", "says", "target").union(expected)
+    catalogue = both.groupBy("rule", "target").agg(F.max("says").alias("says"))
+    return Evidence(**tables, catalogue=catalogue, scope=scope)
+
+
+Job = Callable[[Evidence], DataFrame]
+JOBS: Final[Mapping[str, Job]] = {
+    "flakiness": lambda of: flakiness(of.runs),
+    "halts": lambda of: halts(of.runs),
+    "change_points": lambda of: change_points(of.runs, TARGET),
+    "harness_changes": lambda of: change_points(of.runs, HARNESS),
+    "slow_downs": lambda of: slow_downs(of.timings, of.runs, TARGET),
+    "attribution": lambda of: attribution(of.runs, of.faults),
+    "attribution_by_test": lambda of: attribution_by_test(of.runs, of.faults),
+    "signatures": lambda of: signatures(of.findings, of.faults, of.runs, of.scope.now),
+    "together": lambda of: failing_together(of.runs),
+    "quarantine": lambda of: proposals(of.runs),
+    "coverage": lambda of: coverage(of.requirements, of.runs, of.catalogue),
+    "reached": lambda of: reached(of.faults, of.runs),
+    "times": lambda of: times(of.timings, of.runs),
+    "latencies": lambda of: latencies(of.latencies, of.runs),
+    "outliers": lambda of: outliers(of.timings, of.runs),
+}
+"""The jobs by the names of their results."""
+
+
+def run_jobs(spark: SparkSession, store: Store, scope: Scope | None = None) -> dict[str, DataFrame]:
+    """Return the result of each job over a store; most are computed when they are read. Raise StoreError."""
+    evidence = read_evidence(spark, store, scope or Scope(datetime.now(UTC)))
+    return {name: job(evidence) for name, job in JOBS.items()}

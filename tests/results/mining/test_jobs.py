@@ -1,0 +1,34 @@
+"""All jobs over a store: those of one scope, and those of a store with nothing in it."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from fencepost.results.mining.jobs import JOBS, Scope, read_evidence, run_jobs
+from fencepost.results.store.store import Store
+from tests.results.store.stores import NOW, finding, run
+
+pytestmark = pytest.mark.integration
+
+
+def test_a_store_without_runs_gives_every_job_an_empty_result(spark: SparkSession, tmp_path: Path) -> None:
+    found = run_jobs(spark, Store.create(str(tmp_path / "store")), Scope(NOW))
+    assert {name: frame.count() for name, frame in found.items()} == dict.fromkeys(JOBS, 0)
+
+
+def test_only_runs_of_the_scope_are_read(spark: SparkSession, tmp_path: Path) -> None:
+    store = Store.create(str(tmp_path / "store"))
+    runs = [
+        run("old", 40),
+        run("same-day", 30.2),
+        run("other", 1, target="apache-kafka"),
+        run("new", 1, verdict="violation"),
+    ]
+    store.add({"runs": runs, "findings": [finding("old", 40), finding("new", 1)]})
+    scope = Scope(NOW, since=NOW - timedelta(days=30), target="quorum")
+    evidence = read_evidence(spark, store, scope, [("ACK-01", "No record is lost.", "quorum")])
+    assert [row["run_id"] for row in evidence.runs.collect()] == ["new"]
+    assert [row["run_id"] for row in evidence.findings.collect()] == ["new"]
+    assert [row["state"] for row in JOBS["coverage"](evidence).collect()] == ["never exercised"]
