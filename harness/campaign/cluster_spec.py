@@ -53,6 +53,8 @@ class ClusterSpec:
     level: str | None
     settings: Mapping[str, str] = field(default_factory=dict)
     """Settings of all brokers."""
+    settings_of_all: Mapping[str, str] = field(default_factory=dict)
+    """Settings of all brokers and controllers."""
     moving: frozenset[str] = frozenset()
     """Brokers of which it is not known that they hold what `topics` says: a reassignment may not have been served."""
 

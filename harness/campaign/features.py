@@ -66,6 +66,8 @@ class Feature(ABC):
     """The capabilities that target, backend and machine must have."""
     left_out: Mapping[str, str] = {}
     """The reasons why random plans do not have it: by target, by dialect, or for all of them (`EVERYWHERE`)."""
+    settings: Mapping[str, str] = {}
+    """Settings of all brokers and controllers that plans with it have, since it has no place without them."""
     releases: Mapping[str, Releases] = {}
     """The releases, by target, that have it; a target that is not named has it in all of its releases."""
 

@@ -37,7 +37,7 @@ from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, No
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
 
-VERSION = 9
+VERSION = 10
 """The version of the plans that seeds stand for. It rises with every change of this package that makes other plans of
 the same seeds. A new feature makes other plans too: the record of a run is its plan file, not its seed."""
 
@@ -132,7 +132,7 @@ def finished(
         requirements=_requirements(file, script),
         level=cluster.level,
         timing=cluster.timing,
-        settings=NodeSettings(broker=dict(cluster.settings)) if cluster.settings else None,
+        settings=_settings(cluster),
         deadline_ms=DEADLINE_MS * file.timeout_factor,
         topology=cluster.topology,
         topics=cluster.topics,
@@ -146,11 +146,18 @@ def finished(
 def with_workload(rng: random.Random, cluster: ClusterSpec, features: Iterable[Feature]) -> ClusterSpec:
     """Return the cluster with the clients and the settings of brokers of those features that have some."""
     for each in features:
+        cluster = replace(cluster, settings_of_all={**cluster.settings_of_all, **each.settings})
         if isinstance(each, WorkloadFeature):
             cluster = replace(cluster, workload=each.apply(rng, cluster, cluster.workload))
         elif isinstance(each, BrokerSettings):
             cluster = replace(cluster, settings=each.values(rng))
     return cluster
+
+
+def _settings(cluster: ClusterSpec) -> NodeSettings | None:
+    if not (cluster.settings or cluster.settings_of_all):
+        return None
+    return NodeSettings(all=dict(cluster.settings_of_all), broker=dict(cluster.settings))
 
 
 def capabilities_here(file: TargetFile, backend: str) -> frozenset[Capability]:

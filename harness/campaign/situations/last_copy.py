@@ -78,16 +78,3 @@ class EmptyLastReplica(Situation):
 
     def stage(self, rng: random.Random, script: Script, staged: Staged) -> bool:
         return False
-
-
-class DamagedSnapshot(Situation):
-    """A node starts with a snapshot of the metadata that is lost, cut or overwritten."""
-
-    name = "damaged-metadata-snapshot"
-    left_out: Mapping[str, str] = {
-        "apache-kafka": "with its default settings no node writes a snapshot in the minutes that a run lasts",
-        EVERYWHERE: "it has no snapshots of its metadata",
-    }
-
-    def stage(self, rng: random.Random, script: Script, staged: Staged) -> bool:
-        return False

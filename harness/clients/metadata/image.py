@@ -124,10 +124,17 @@ class Image:
                         fact.leader_epoch,
                         fact.version,
                         offset,
+                        removing=fact.removing,
+                        adding=fact.adding,
                     )
                 )
             case PartitionChangeFact():
                 return after._with_partition(self._changed(offset, fact))
+
+    def after(self, earlier: Image) -> Image:
+        """Return the image of a snapshot, read after `earlier`: brokers that the snapshot lacks are gone."""
+        gone = {id: replace(entry, state="gone", offset=self.offset) for id, entry in earlier.brokers.items()}
+        return replace(self, brokers={**gone, **self.brokers})
 
     def topic_id(self, name: str) -> uuid.UUID | None:
         return next((topic for topic, known in self.topics.items() if known == name), None)

@@ -60,6 +60,8 @@ class PartitionFact:
     leader: int
     leader_epoch: int
     version: int
+    removing: tuple[int, ...] = ()
+    adding: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -166,10 +168,9 @@ def _kraft_topic(cursor: Cursor, version: int) -> Fact:
 
 def _kraft_partition(cursor: Cursor, version: int) -> Fact:
     partition, topic = cursor.int32(), cursor.uuid()
-    replicas, isr, _, _ = (tuple(cursor.array(cursor.int32)) for _ in range(4))
-    return PartitionFact(
-        topic, partition, replicas, isr, leader=cursor.int32(), leader_epoch=cursor.int32(), version=cursor.int32()
-    )
+    replicas, isr, removing, adding = (tuple(cursor.array(cursor.int32)) for _ in range(4))
+    leader, leader_epoch, version = cursor.int32(), cursor.int32(), cursor.int32()
+    return PartitionFact(topic, partition, replicas, isr, leader, leader_epoch, version, removing, adding)
 
 
 def _kraft_partition_change(cursor: Cursor, version: int) -> Fact:

@@ -12,12 +12,13 @@ from kio.records.readers import read_batch
 from kio.records.schema import RecordBatch
 from kio.schema.errors import ErrorCode
 from kio.schema.fetch import v12, v13
-from kio.schema.fetch.v13.response import PartitionData
-from kio.schema.types import BrokerId, TopicName
+from kio.schema.fetch.v13.response import PartitionData, SnapshotId
+from kio.schema.types import TopicName
 from kio.static.primitive import i8, i32, i32Timedelta, i64
 
 from fencepost.harness.clients.metadata.image import Image
 from fencepost.harness.clients.metadata.records import decode_draft, decode_kraft
+from fencepost.harness.clients.metadata.snapshot import OBSERVER, NoSnapshot, fetch_snapshot
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.plan.dialect import Dialect
 
@@ -28,7 +29,6 @@ DECODERS = {Dialect.KIP_631: decode_draft, Dialect.KRAFT: decode_kraft}
 CONTROL_BATCH = 0x20
 HEADER = 12
 """Bytes of a batch before those that its length counts."""
-OBSERVER = BrokerId(-1)
 POLL = i32Timedelta.parse(timedelta(milliseconds=100))
 """How long the leader may hold an answer back until there is something new."""
 MAX_BYTES = i32(1 << 20)
@@ -49,14 +49,18 @@ class Tail:
     def read(self, connection: RawConnection, leader_epoch: int) -> Iterator[Image]:
         """One fetch from the leader of `leader_epoch`; each image is one record further. NotLeader or `raw.NoAnswer`.
 
-        A log that diverges from what was read is no log to follow, either: committed records never change.
+        A log that diverges from what was read is no log to follow, either: committed records never change. A leader
+        with a snapshot of what was not read yet gives that instead, and the next image is that of its end.
         """
         found = self._fetch(connection, leader_epoch)
         if found.error_code is not ErrorCode.none:
             raise NotLeader(found.error_code.name)
         if found.diverging_epoch.end_offset >= 0:
             raise NotLeader(f"diverges from what was read at offset {found.diverging_epoch.end_offset}")
-        yield from self._replay(found.records or b"", found.high_watermark)
+        if found.snapshot_id.end_offset > self.image.offset + 1:
+            yield self._load(connection, leader_epoch, found.snapshot_id)
+        else:
+            yield from self._replay(found.records or b"", found.high_watermark)
 
     def _fetch(self, connection: RawConnection, leader_epoch: int) -> PartitionData:
         """Version 12 names topics, as the draft does; from 13 on they have ids, the one thing that Kafka looks at."""
@@ -83,6 +87,20 @@ class Tail:
             raise NotLeader(answer.error_code.name)
         partition_data: PartitionData = answer.responses[0].partitions[0]
         return partition_data
+
+    def _load(self, connection: RawConnection, leader_epoch: int, snapshot: SnapshotId) -> Image:
+        topic = KRAFT_TOPIC if self.dialect is Dialect.KRAFT else DRAFT_TOPIC
+        try:
+            content = fetch_snapshot(connection, topic, leader_epoch, snapshot)
+        except NoSnapshot as error:
+            raise NotLeader(f"the snapshot at {snapshot.end_offset}: {error}") from error
+        decode, loaded, end = DECODERS[self.dialect], Image(), snapshot.end_offset - 1
+        for batch in _whole_batches(content):
+            if not batch.attributes & CONTROL_BATCH:
+                for value in (record.value for record in batch.records if record.value is not None):
+                    loaded = loaded.apply(end, decode(value))
+        self.image, self.epoch = loaded.after(self.image), snapshot.epoch
+        return self.image
 
     def _replay(self, buffer: bytes, committed: int) -> Iterator[Image]:
         """Shipped Kafka gives observers what is not committed, too, which another leader may replace."""

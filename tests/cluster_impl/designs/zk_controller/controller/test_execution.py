@@ -157,10 +157,15 @@ async def test_a_watch_that_steps_set_fires_once(server: ZooKeeperServer) -> Non
 
 
 async def in_doubt(zookeeper: Client, relay: Relay) -> None:
-    """Cuts the connection again and again while the session goes on."""
+    """Cut the connection again and again while the session goes on.
+
+    Each life of it is longer than the one before, so that a slow machine gets some writes done too.
+    """
+    lives = 0.02
     while True:
         await zookeeper.until_connected()
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(lives)
+        lives *= 1.1
         relay.cut()
         await until(lambda: zookeeper.state is not SessionState.CONNECTED)
         relay.heal()
