@@ -13,9 +13,10 @@ NEVER = "never exercised"
 def coverage(requirements: DataFrame, runs: DataFrame, catalogue: DataFrame) -> DataFrame:
     """Return the state of each rule of the catalogue on each backend on which its target has runs.
 
-    `catalogue` has the columns rule, says and target: a row for each target that owes the rule. Columns: rule, says, target, backend, state, held, as_listed, broken,
-    not_covered, idle (numbers of runs), last_evidence_at, last_run and last_build (the newest run in which it was held,
-    as listed or broken), broken_run (the newest in which it was broken).
+    `catalogue` has the columns rule, says and target: a row for each target that owes the rule. Columns: rule, says,
+    target, backend, state, held, as_listed, broken, not_covered, idle (numbers of runs), last_evidence_at, last_run and
+    last_build (the newest run in which it was held, as listed or broken), broken_run (the newest in which it was
+    broken).
 
     `state` is the weightiest one in the runs on the newest build that has evidence: broken, not covered, as listed,
     held. Without evidence it is `not covered` if a check was inconclusive, `idle` if all checks of it had nothing to
