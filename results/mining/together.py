@@ -1,7 +1,6 @@
 """Tests that fail together: one cause, one row."""
 
-from pyspark.ml.feature import HashingTF, MinHashLSH
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.association import with_false_discovery_rate
@@ -11,8 +10,11 @@ from fencepost.results.mining.identity import TARGET, build_of, counted
 LEAST_SIMILARITY = 0.5
 """The Jaccard similarity of the occasions on which two tests failed, from which they fail together."""
 LEAST_FAILURES = 3
-_OCCASIONS = 1 << 18
+ALIKE = 5
+"""Tests with the very same occasions that are paired with all others; further ones are paired with the first."""
 _ROUNDS = 6
+_WORD = 63
+"""Occasions in one number."""
 
 
 def failing_together(runs: DataFrame) -> DataFrame:
@@ -23,37 +25,42 @@ def failing_together(runs: DataFrame) -> DataFrame:
     (Jaccard: both / any of them), q_value, group (the first test of all that are connected by such pairs within six
     steps).
 
-    Pairs come of MinHash, so tests without a common occasion are never compared. The p_value is Fisher's, of the
-    occasions of the target: tests that fail often are together by chance, too. Rows have a similarity of 0.5 or more,
-    3 or more common occasions, and a q_value of at most 0.05.
-    Sources: A. Broder, On the resemblance and containment of documents, 1997; O. Parry et al.,
-    Systemic flakiness, 2025.
+    Each set of occasions is a set of bits and is compared with each other one of the target: n^2 / 2 comparisons of
+    n sets, so it costs little up to some 10,000 tests that failed three times. A build that breaks a thousand tests at
+    once is one set; of its tests 5 are paired with others, and the rest with the first. The p_value is Fisher's, of
+    the occasions of the target: tests that fail often are together by chance, too. Rows have a similarity of 0.5 or
+    more, 3 or more common occasions, and a q_value of at most 0.05.
+    Source: O. Parry et al., Systemic flakiness, 2025.
     """
     machine = F.concat_ws(" ", F.coalesce(build_of(TARGET), F.lit("")), F.to_date("started_at"), "machine")
     name = F.concat_ws(" on ", "test", "backend")
     ran = counted(runs).select("target", name.alias("name"), "verdict", F.coalesce("ci_url", machine).alias("occasion"))
     totals = ran.groupBy("target").agg(F.approx_count_distinct("occasion", 0.01).alias("occasions"))
-    failures = ran.where("verdict = 'violation'").groupBy("target", "name").agg(F.collect_set("occasion").alias("on"))
-    failures = failures.withColumn("failures", F.size("on")).where(F.col("failures") >= LEAST_FAILURES)
-    # The target is part of the key, so tests of two targets have nothing in common.
-    keyed = failures.withColumn("on", F.transform("on", lambda each: F.concat_ws(" ", "target", each)))
-    hashed = HashingTF(numFeatures=_OCCASIONS, binary=True, inputCol="on", outputCol="features").transform(keyed)
-    hashed = hashed.select("target", "name", "failures", "features").cache()
-    model = MinHashLSH(inputCol="features", outputCol="hashes", numHashTables=6, seed=1).fit(hashed)
-    similar = model.approxSimilarityJoin(hashed, hashed, 1 - LEAST_SIMILARITY + 1e-9, distCol="distance")
-    a, b = F.col("datasetA"), F.col("datasetB")
-    pairs = similar.where((a["name"] < b["name"]) & (a["target"] == b["target"])).select(
-        a["target"].alias("target"),
-        a["name"].alias("first"),
-        b["name"].alias("second"),
-        a["failures"].alias("first_failures"),
-        b["failures"].alias("second_failures"),
-        (1 - F.col("distance")).alias("similarity"),
+    tests = _tests(ran.where("verdict = 'violation'")).cache()
+    sets = tests.where("alike = 1").select("target", "bits", "failures", F.col("name").alias("set"))
+    a, b = sets.alias("a"), F.broadcast(sets.alias("b"))
+    both = F.aggregate(
+        F.zip_with("a.bits", "b.bits", lambda one, other: F.bit_count(one.bitwiseAND(other))),
+        F.lit(0),
+        lambda sum_, each: sum_ + each,
     )
-    both = F.round(
-        F.col("similarity") * (F.col("first_failures") + F.col("second_failures")) / (1 + F.col("similarity"))
-    ).cast("long")
-    pairs = pairs.withColumn("together", both).where(F.col("together") >= LEAST_FAILURES)
+    # Sets of very different sizes cannot be similar.
+    close = (F.col("a.failures") >= LEAST_SIMILARITY * F.col("b.failures")) & (
+        F.col("b.failures") >= LEAST_SIMILARITY * F.col("a.failures")
+    )
+    ordered = (F.col("a.target") == F.col("b.target")) & (F.col("a.set") <= F.col("b.set"))
+    compared = a.join(b, ordered & close).select(
+        "a.target",
+        F.col("a.set").alias("first_set"),
+        F.col("b.set").alias("second_set"),
+        F.col("a.failures").alias("first_failures"),
+        F.col("b.failures").alias("second_failures"),
+        both.cast("long").alias("together"),
+    )
+    any_ = F.col("first_failures") + F.col("second_failures") - F.col("together")
+    similar = compared.withColumn("similarity", F.col("together") / any_)
+    pairs = _named(similar.where(F.col("similarity") >= LEAST_SIMILARITY), tests)
+    pairs = pairs.where(F.col("together") >= LEAST_FAILURES)
     tested = pairs.join(F.broadcast(totals), "target").withColumn(
         "p_value",
         fisher_tail(
@@ -70,6 +77,59 @@ def failing_together(runs: DataFrame) -> DataFrame:
         .select(*columns, "group")
         .orderBy(F.desc("similarity"), "target", "first", "second")
     )
+
+
+def _tests(failures: DataFrame) -> DataFrame:
+    """Return the tests that failed on 3 or more occasions.
+
+    Columns: target, name, failures (occasions), bits (of the occasions), set (the first test with the same ones) and
+    alike (the number of the test among those).
+    """
+    failed = failures.select("target", "name", "occasion").distinct()
+    often = failed.groupBy("target", "name").agg(F.count("*").alias("failures")).where(f"failures >= {LEAST_FAILURES}")
+    number = F.row_number().over(Window.partitionBy("target").orderBy("occasion")) - 1
+    numbered = failed.select("target", "occasion").distinct().withColumn("number", number)
+    words = (
+        failed.join(often, ["target", "name"])
+        .join(numbered, ["target", "occasion"])
+        .groupBy("target", "name", "failures", F.floor(F.col("number") / _WORD).cast("int").alias("word"))
+        .agg(F.sum(F.expr(f"shiftleft(1L, cast(number % {_WORD} as int))")).alias("bits"))
+    )
+    last = numbered.groupBy("target").agg(F.floor(F.max("number") / _WORD).cast("int").alias("last"))
+    listed = words.groupBy("target", "name", "failures").agg(
+        F.map_from_entries(F.collect_list(F.struct("word", "bits"))).alias("words")
+    )
+    every = F.transform(
+        F.sequence(F.lit(0), "last"), lambda word: F.coalesce(F.try_element_at("words", word), F.lit(0))
+    )
+    tests = listed.join(F.broadcast(last), "target").select("target", "name", "failures", every.alias("bits"))
+    same = Window.partitionBy("target", "bits")
+    return tests.select(
+        *("target", "name", "failures", "bits"),
+        F.min("name").over(same).alias("set"),
+        F.row_number().over(same.orderBy("name")).alias("alike"),
+    )
+
+
+def _named(similar: DataFrame, tests: DataFrame) -> DataFrame:
+    """Replace the sets of each pair by tests: target, first, second and the other columns of `similar`."""
+    of = tests.select("target", "name", "set", "alike")
+    first = of.select("target", F.col("name").alias("one"), F.col("set").alias("first_set"), F.col("alike").alias("i"))
+    second = of.select(
+        "target", F.col("name").alias("two"), F.col("set").alias("second_set"), F.col("alike").alias("j")
+    )
+    pairs = similar.join(first, ["target", "first_set"]).join(second, ["target", "second_set"])
+    within = F.col("first_set") == F.col("second_set")
+    chosen = (F.col("i") <= ALIKE) & (F.col("j") <= ALIKE) | within & (F.col("i") == 1)
+    pairs = pairs.where(chosen & F.when(within, F.col("i") < F.col("j")).otherwise(True))
+    turned = F.col("one") > F.col("two")
+    ends = {
+        "first": F.when(turned, F.col("two")).otherwise(F.col("one")),
+        "second": F.when(turned, F.col("one")).otherwise(F.col("two")),
+        "first_failures": F.when(turned, F.col("second_failures")).otherwise(F.col("first_failures")),
+        "second_failures": F.when(turned, F.col("first_failures")).otherwise(F.col("second_failures")),
+    }
+    return pairs.select("target", "together", "similarity", *(column.alias(name) for name, column in ends.items()))
 
 
 def _groups(pairs: DataFrame) -> DataFrame:

@@ -35,3 +35,17 @@ def test_tests_with_a_common_cause_are_one_group_and_frequent_failures_are_none(
     assert pairs == {("a", "b"): "a", ("a", "c"): "a", ("b", "c"): "a", ("d", "e"): "d"}
     assert found[0]["similarity"] == 1
     assert all(row["together"] <= min(row["first_failures"], row["second_failures"]) for row in found)
+
+
+def test_a_build_that_breaks_many_tests_is_one_group_with_few_pairs(spark: SparkSession) -> None:
+    """As many pairs as tests, not their square; 63 occasions fit into one number, so there are more."""
+    rows = [
+        {"test": f"t{test:02}", "verdict": "violation" if job > 60 else "pass", "ci_url": f"job/{job:03}"}
+        for test in range(12)
+        for job in range(130)
+    ]
+    found = failing_together(frame(spark, RUNS, rows)).collect()
+    pairs = [(int(row["first"][1:3]), int(row["second"][1:3])) for row in found]
+    first_five = [(a, b) for a in range(5) for b in range(a + 1, 5)]
+    assert sorted(pairs) == sorted([*first_five, *((0, b) for b in range(5, 12))])
+    assert {(row["group"], row["together"], row["similarity"]) for row in found} == {("t00 on process", 69, 1.0)}
