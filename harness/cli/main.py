@@ -124,7 +124,13 @@ add_group(
     "Results of many runs",
     "results",
     "Look after a results store, and import the results of other suites.",
-    {"compact": store.compact, "expire": store.expire, "check": store.check, "import": store.import_results},
+    {
+        "compact": store.compact,
+        "expire": store.expire,
+        "check": store.check,
+        "import": store.import_results,
+        "quarantine": store.quarantine,
+    },
 )
 add_commands(app, "This machine", machine.clean, machine.doctor)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json as json_format
-import re
 from dataclasses import asdict
-from datetime import timedelta
 from pathlib import Path
 
+from fencepost.harness.cli.ages import days
 from fencepost.harness.cli.publish import MARGIN, NAMED, store_errors
 from fencepost.harness.engine.ci_job import ci_job
 from fencepost.harness.errors import UsageError
@@ -16,8 +15,6 @@ from fencepost.results.records.verdict import Verdict
 from fencepost.results.store import maintenance
 from fencepost.results.store.imports import Origin, read_allure, read_junit, rows_of
 from fencepost.results.store.store import Store
-
-_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 def compact(address: str) -> None:
@@ -110,11 +107,3 @@ def import_results(
     if len(found.unreadable) > NAMED:
         console.print(f"{'':<{MARGIN}}and {len(found.unreadable) - NAMED} more: see the table kept_aside")
     console.print(f"{'store':<{MARGIN}}{to}")
-
-
-def days(text: str) -> timedelta:
-    """Return the time that `180d`, `26w`, `6m` or `1y` names. UsageError for anything else."""
-    found = re.fullmatch(r"(\d{1,5})([dwmy])", text)
-    if found is None:
-        raise UsageError(f"{text!r} is no age: write a number with d, w, m or y, such as 180d")
-    return timedelta(days=int(found[1]) * _DAYS[found[2]])

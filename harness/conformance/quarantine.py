@@ -12,17 +12,25 @@ An entry holds until the end of the day `expires`, UTC. `backend` restricts it t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
 
 from fencepost.harness.errors import UsageError
 from fencepost.harness.yaml_file import parse_mapping, read_text, validated
 
 FORMAT = "fencepost-quarantine/1"
+
+
+Test = tuple[str, str, str]
+"""Scenario, target, backend."""
 
 
 class Entry(BaseModel):
@@ -40,6 +48,10 @@ class Entry(BaseModel):
     def described(self) -> str:
         """Return the entry in words: `quarantined until 2026-12-07: fails in 12 % of its runs`."""
         return f"quarantined until {self.expires.isoformat()}: {self.reason}"
+
+    def holds_for(self, test: Test) -> bool:
+        """Return whether the entry is for the test. Without a backend it is for all of them."""
+        return (self.scenario, self.target) == test[:2] and self.backend in (None, test[2])
 
 
 class Quarantine(BaseModel):
@@ -69,6 +81,49 @@ class Quarantine(BaseModel):
 
     def _of(self, target: str, backend: str) -> tuple[Entry, ...]:
         return tuple(each for each in self.tests if each.target == target and each.backend in (None, backend))
+
+
+@dataclass(frozen=True)
+class Renewal:
+    """The text of a file with new entries, and the earlier entries that it has no more."""
+
+    text: str
+    expired: tuple[Entry, ...]
+    broken: tuple[Entry, ...]
+
+
+def renewed(path: Path, proposed: Collection[Entry], broken: Collection[Test], today: date | None = None) -> Renewal:
+    """Return the file with the proposed entries; those that it has keep their other keys and their comments.
+
+    An earlier entry that is not proposed stays until it expires, unless its test is broken by now: a quarantine would
+    hide that. UsageError if there is a file with mistakes.
+    """
+    data = CommentedMap(format=FORMAT, tests=[])
+    if path.exists():
+        data = parse_mapping(read_text(path, "quarantine"), str(path), "quarantine", f"format: {FORMAT}")
+    earlier = validated(Quarantine, data, str(path)).tests
+    new = {(each.scenario, each.target, each.backend or ""): each for each in proposed}
+    gone: dict[str, list[Entry]] = {"expired": [], "broken": []}
+    rows = []
+    for entry, row in zip(earlier, data["tests"], strict=True):
+        same = [key for key in new if entry.holds_for(key)]
+        if same:
+            # An entry without backend is for all of them.
+            fresh = max((new.pop(key) for key in same), key=lambda each: each.expires)
+            row.update(reason=fresh.reason, expires=fresh.expires)
+        elif entry.expires < _day(today):
+            gone["expired"].append(entry)
+            continue
+        elif any(map(entry.holds_for, broken)):
+            gone["broken"].append(entry)
+            continue
+        rows.append(row)
+    data["tests"] = [*rows, *(each.model_dump(exclude_none=True) for each in new.values())]
+    text = StringIO()
+    yaml = YAML()
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.dump(data, text)
+    return Renewal(text.getvalue(), tuple(gone["expired"]), tuple(gone["broken"]))
 
 
 def _day(today: date | None) -> date:

@@ -11,9 +11,18 @@ LEAST_FLAKY = 0.95
 MOST_BROKEN = 0.01
 """The posterior probabilities from which and up to which a test may be proposed."""
 
-
 SUSPECTED = 0.1
 """The prior probability of a change: a regression is suspected long before it is certain."""
+
+
+def of_scenarios(runs: DataFrame) -> DataFrame:
+    """Return the runs of fencepost's scenarios: not those of random plans, nor of the tests of other suites."""
+    return runs.where((F.col("source") == "fencepost") & F.col("campaign").isNull())
+
+
+def broken(runs: DataFrame) -> DataFrame:
+    """Return the tests that are broken: test, target, backend. They have no place in a quarantine."""
+    return flakiness(runs).where("state = 'broken'").select(*TEST)
 
 
 def proposals(runs: DataFrame) -> DataFrame:

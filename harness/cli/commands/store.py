@@ -91,6 +91,27 @@ def check(address: StoreArgument, as_json: Json = False) -> None:
     """
 
 
+def quarantine(
+    address: StoreArgument,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, or to renew.")],
+    target: Annotated[str | None, typer.Option(metavar="NAME", help="Only scenarios on this target.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="AGE", help="Judge by the runs of this time: 30d, 8w. Default: all runs.")
+    ] = None,
+    lasts: Annotated[str, typer.Option(metavar="AGE", help="Time after which an entry expires: 14d, 4w.")] = "14d",
+) -> None:
+    """Write the file that `conformance --quarantine` reads: the scenarios that are flaky, and nothing else.
+
+    A scenario is proposed if it is flaky with 95 %, if one plan both passed and failed on one build, and if no build is
+    suspected to have made it worse. A broken one is never proposed. In a file that is there, other entries stay until
+    they expire, and an entry is removed if its scenario is broken by now.
+
+    [bold]Examples[/bold]
+      fencepost results quarantine store --out quarantine.yaml
+      fencepost results quarantine s3://bucket/results --out quarantine.yaml --target quorum --since 30d --lasts 4w
+    """
+
+
 class ImportKind(StrEnum):
     """The formats of other suites."""
 

@@ -10,7 +10,7 @@ import pytest
 from fencepost.harness.cli.board import Board
 from fencepost.harness.cli.suite_outputs import scenario_results
 from fencepost.harness.cli.summary import summary
-from fencepost.harness.conformance.quarantine import Quarantine
+from fencepost.harness.conformance.quarantine import Entry, Quarantine, renewed
 from fencepost.harness.errors import UsageError
 from fencepost.harness.report.suite_results import SuiteResult
 from fencepost.results.records.verdict import Verdict
@@ -114,3 +114,47 @@ def test_the_board_and_the_results_show_the_scenario_and_leave_its_failure_out()
 def test_the_file_that_the_documents_show_is_a_quarantine() -> None:
     example = Path(__file__).parents[3] / "docs" / "examples" / "ci" / "quarantine.yaml"
     assert set(Quarantine.load(example).active("quorum", "process", date(2026, 12, 7))) == {"cut-from-controllers-cut"}
+
+
+def test_a_renewed_file_has_the_proposals_and_no_entry_of_a_broken_scenario(tmp_path: Path) -> None:
+    file = tmp_path / "quarantine.yaml"
+    file.write_text(
+        """\
+format: fencepost-quarantine/1
+# Of the team.
+tests:
+  - {scenario: again, target: quorum, reason: was flaky, expires: 2026-12-07, ticket: A-1}
+  - {scenario: by-hand, target: quorum, reason: slow, expires: 2026-12-07}
+  - {scenario: over, target: quorum, reason: was slow, expires: 2026-11-01}
+  - {scenario: broken, target: quorum, reason: was flaky, expires: 2026-12-07}
+  - {scenario: broken, target: zk-controller, reason: is flaky, expires: 2026-12-07}
+"""
+    )
+    later = date(2026, 12, 21)
+    proposed = [
+        Entry(scenario="again", target="quorum", reason="flaky", expires=later, backend="process"),
+        Entry(scenario="new", target="quorum", reason="flaky", expires=later, backend="process"),
+    ]
+    found = renewed(file, proposed, [("broken", "quorum", "process")], date(2026, 11, 24))
+    assert ([each.scenario for each in found.expired], [each.scenario for each in found.broken]) == (
+        ["over"],
+        ["broken"],
+    )
+    file.write_text(found.text)
+    assert "# Of the team." in found.text and "ticket: A-1" in found.text
+    after = {(each.scenario, each.target, each.backend): each.expires for each in Quarantine.load(file).tests}
+    first = date(2026, 12, 7)
+    assert after == {
+        ("again", "quorum", None): later,
+        ("by-hand", "quorum", None): first,
+        ("broken", "zk-controller", None): first,
+        ("new", "quorum", "process"): later,
+    }
+
+
+def test_a_file_that_is_no_quarantine_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text("nodes: 3\n")
+    with pytest.raises(UsageError, match=r"format"):
+        renewed(file, (), ())
+    assert file.read_text() == "nodes: 3\n"

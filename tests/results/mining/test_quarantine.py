@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from fencepost.results.mining.quarantine import proposals
+from fencepost.results.mining.quarantine import broken, of_scenarios, proposals
 from fencepost.results.store.tables import RUNS
 from tests.results.mining.frames import frame, verdicts
 
@@ -25,3 +25,13 @@ def test_a_broken_test_a_regression_and_a_find_of_chaos_are_never_proposed(spark
     found = proposals(runs).collect()
     assert [row["test"] for row in found] == ["flaky"]
     assert found[0]["failure_rate"] == 0.2 and found[0]["failed_run"] is not None
+    assert {row["test"] for row in broken(runs).collect()} == {"broken", "flaky, then broken"}
+
+
+def test_only_scenarios_have_a_quarantine(spark: SparkSession) -> None:
+    rows = [
+        {"test": "scenario", "source": "fencepost"},
+        {"test": "random plans", "source": "fencepost", "campaign": "campaign-1"},
+        {"test": "of another suite", "source": "junit"},
+    ]
+    assert [row["test"] for row in of_scenarios(frame(spark, RUNS, rows)).collect()] == ["scenario"]
