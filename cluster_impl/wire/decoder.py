@@ -52,6 +52,7 @@ class DecoderSource(Source):
                 self._flush()
                 self._emit(f"{target} = uuid_of({target})")
         elif field.struct is not None:
+            self._flush()
             self._emit(f"{target}, p = decode_{field.struct.name}(buf, p, end)")
         else:
             self._text(field, target, self.version in field.nullable)

@@ -49,6 +49,7 @@ class EncoderSource(Source):
         elif field.type in FIXED:
             self._pending.append((FIXED[field.type], _packable(field.type, value)))
         elif field.struct is not None:
+            self._flush()
             self._emit(f"encode_{field.struct.name}({value}, put)")
         else:
             self._text(field, value, self.version in field.nullable)

@@ -381,6 +381,7 @@ class BrokerRecord(Message):
     broker_epoch: int
     end_points: list[BrokerRecord.BrokerEndpoint]
     rack: str | None
+    since: int
     def __init__(
         self,
         *,
@@ -388,6 +389,7 @@ class BrokerRecord(Message):
         broker_epoch: int = ...,
         end_points: list[BrokerRecord.BrokerEndpoint] = ...,
         rack: str | None = ...,
+        since: int = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -1266,6 +1268,125 @@ class FetchResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
+class FetchSnapshotRequest(RequestMessage[FetchSnapshotResponse]):
+    class SnapshotId(_Struct):
+        end_offset: int
+        epoch: int
+        def __init__(
+            self,
+            *,
+            end_offset: int = ...,
+            epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class PartitionSnapshot(_Struct):
+        partition: int
+        current_leader_epoch: int
+        snapshot_id: FetchSnapshotRequest.SnapshotId
+        position: int
+        def __init__(
+            self,
+            *,
+            partition: int = ...,
+            current_leader_epoch: int = ...,
+            snapshot_id: FetchSnapshotRequest.SnapshotId = ...,
+            position: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicSnapshot(_Struct):
+        name: str
+        partitions: list[FetchSnapshotRequest.PartitionSnapshot]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[FetchSnapshotRequest.PartitionSnapshot] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    cluster_id: str | None
+    replica_id: int
+    max_bytes: int
+    topics: list[FetchSnapshotRequest.TopicSnapshot]
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = ...,
+        replica_id: int = ...,
+        max_bytes: int = ...,
+        topics: list[FetchSnapshotRequest.TopicSnapshot] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class FetchSnapshotResponse(Message):
+    class SnapshotId(_Struct):
+        end_offset: int
+        epoch: int
+        def __init__(
+            self,
+            *,
+            end_offset: int = ...,
+            epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class LeaderIdAndEpoch(_Struct):
+        leader_id: int
+        leader_epoch: int
+        def __init__(
+            self,
+            *,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class PartitionSnapshot(_Struct):
+        index: int
+        error_code: int
+        snapshot_id: FetchSnapshotResponse.SnapshotId
+        current_leader: FetchSnapshotResponse.LeaderIdAndEpoch | None
+        size: int
+        position: int
+        unaligned_records: Buffer | None
+        def __init__(
+            self,
+            *,
+            index: int = ...,
+            error_code: int = ...,
+            snapshot_id: FetchSnapshotResponse.SnapshotId = ...,
+            current_leader: FetchSnapshotResponse.LeaderIdAndEpoch | None = ...,
+            size: int = ...,
+            position: int = ...,
+            unaligned_records: Buffer | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class TopicSnapshot(_Struct):
+        name: str
+        partitions: list[FetchSnapshotResponse.PartitionSnapshot]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[FetchSnapshotResponse.PartitionSnapshot] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    topics: list[FetchSnapshotResponse.TopicSnapshot]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        topics: list[FetchSnapshotResponse.TopicSnapshot] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
 class FindCoordinatorRequest(RequestMessage[FindCoordinatorResponse]):
     key: str
     key_type: int
@@ -1342,6 +1463,17 @@ class HeartbeatResponse(Message):
         *,
         throttle_time_ms: int = ...,
         error_code: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class HistoryRecord(Message):
+    partitions_created: int
+    deleted_leader_epoch: int
+    def __init__(
+        self,
+        *,
+        partitions_created: int = ...,
+        deleted_leader_epoch: int = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -2317,6 +2449,8 @@ class PartitionRecord(Message):
     adding_replicas: list[int]
     leader: int
     leader_epoch: int
+    leader_term_epoch: int
+    joined: list[int]
     def __init__(
         self,
         *,
@@ -2328,6 +2462,8 @@ class PartitionRecord(Message):
         adding_replicas: list[int] = ...,
         leader: int = ...,
         leader_epoch: int = ...,
+        leader_term_epoch: int = ...,
+        joined: list[int] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -2565,6 +2701,26 @@ class SaslHandshakeResponse(Message):
         *,
         error_code: int = ...,
         mechanisms: list[str] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class SnapshotFooterRecord(Message):
+    version: int
+    def __init__(
+        self,
+        *,
+        version: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class SnapshotHeaderRecord(Message):
+    version: int
+    last_contained_log_timestamp: int
+    def __init__(
+        self,
+        *,
+        version: int = ...,
+        last_contained_log_timestamp: int = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 

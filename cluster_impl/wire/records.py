@@ -21,6 +21,7 @@ RECORD_TYPES: Mapping[int, type[Message]] = MappingProxyType(
             m.IsrChangeRecord,
             m.DeleteBrokerRecord,
             m.DeleteTopicRecord,
+            m.HistoryRecord,
         )
     }
 )

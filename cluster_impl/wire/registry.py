@@ -130,6 +130,7 @@ QUORUM_CONTROLLER = _registry(
     _api(m.BeginQuorumEpochRequest, m.BeginQuorumEpochResponse),
     _api(m.EndQuorumEpochRequest, m.EndQuorumEpochResponse),
     _api(m.DescribeQuorumRequest, m.DescribeQuorumResponse),
+    _api(m.FetchSnapshotRequest, m.FetchSnapshotResponse),
     *_HEARTBEATS,
     _api(m.AlterIsrRequest, m.AlterIsrResponse),
 )

@@ -133,8 +133,6 @@ def _field(raw: dict[str, Any], structs: dict[str, StructDefinition]) -> Field:
             raise ValueError(f"field {raw['name']} has the unknown type {element}")
         struct = structs[element]
     tagged = Versions.parse(raw.get("taggedVersions", "none"))
-    if struct and not is_array and "tag" not in raw:
-        raise ValueError(f"struct field {raw['name']} is neither tagged nor an array")
     return Field(
         name=raw["name"],
         attribute=snake_case(raw["name"]),

@@ -46,7 +46,8 @@ def _body(struct: StructDefinition, definition: Definition) -> list[str]:
 
 def _type(field: Field, definition: Definition) -> str:
     name = f"{definition.name}.{field.struct.name}" if field.struct else _TYPES.get(field.type, "int")
-    nullable = field.nullable.high >= 0 or field.default is None
+    untagged_struct = field.struct is not None and not field.is_array and field.tag < 0
+    nullable = field.nullable.high >= 0 or (field.default is None and not untagged_struct)
     return (f"list[{name}]" if field.is_array else name) + (" | None" if nullable else "")
 
 

@@ -7,8 +7,8 @@ values are frozen, so a copy shares them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import assert_never
 from uuid import UUID
 
@@ -23,6 +23,7 @@ MetadataRecord = (
     | m.IsrChangeRecord
     | m.DeleteBrokerRecord
     | m.DeleteTopicRecord
+    | m.HistoryRecord
 )
 
 NO_LEADER = -1
@@ -38,6 +39,7 @@ class NamedEndpoint:
     name: str
     host: str
     port: int
+    security_protocol: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class PartitionRegistration:
 class MetadataImage:
     """`offset` is that of the last replayed record, -1 before the first. `partitions_created` only grows.
 
-    `deleted` maps each name of a deleted topic to the highest leader epoch of its partitions.
+    `deleted_leader_epoch` is the highest leader epoch of all partitions that were deleted, -1 if none was.
     """
 
     brokers: dict[int, BrokerRegistration] = field(default_factory=dict)
@@ -97,7 +99,7 @@ class MetadataImage:
     topic_names: dict[UUID, str] = field(default_factory=dict)
     partitions: dict[UUID, dict[int, PartitionRegistration]] = field(default_factory=dict)
     topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
-    deleted: dict[str, int] = field(default_factory=dict)
+    deleted_leader_epoch: int = NO_EPOCH
     partitions_created: int = 0
     offset: int = -1
 
@@ -109,7 +111,7 @@ class MetadataImage:
             topic_names=dict(self.topic_names),
             partitions={topic_id: dict(partitions) for topic_id, partitions in self.partitions.items()},
             topic_configs={name: dict(config) for name, config in self.topic_configs.items()},
-            deleted=dict(self.deleted),
+            deleted_leader_epoch=self.deleted_leader_epoch,
             partitions_created=self.partitions_created,
             offset=self.offset,
         )
@@ -128,13 +130,23 @@ class MetadataImage:
         """Return the topic's own settings."""
         return self.topic_configs.get(topic, {})
 
-    def first_leader_epoch(self, topic: str) -> int:
+    def first_leader_epoch(self) -> int:
         """Return the first leader epoch of a new topic: above every epoch of an earlier topic of its name.
 
         Brokers identify a topic by its name in ISR changes. A late request for the earlier topic must find its version
-        stale.
+        stale. One number for all names keeps the image, and so a snapshot, as small as what it describes (decision
+        0053).
         """
-        return self.deleted.get(topic, NO_EPOCH) + 1
+        return self.deleted_leader_epoch + 1
+
+    def load(self, records: Iterable[MetadataRecord], end_offset: int) -> None:
+        """Replace the whole state by that of a snapshot, whose last record in the log stands before `end_offset`."""
+        fresh = MetadataImage()
+        for record in records:
+            fresh.replay(record, end_offset - 1)
+        for each in fields(fresh):
+            setattr(self, each.name, getattr(fresh, each.name))
+        self.offset = end_offset - 1
 
     def replay(self, record: MetadataRecord, offset: int) -> None:
         """Apply the record that stands at `offset` in the metadata log."""
@@ -156,6 +168,9 @@ class MetadataImage:
                     self.topic_configs.setdefault(record.resource_name, {})[record.name] = record.value
             case m.DeleteTopicRecord():
                 self._delete_topic(record.name)
+            case m.HistoryRecord():
+                self.partitions_created = record.partitions_created
+                self.deleted_leader_epoch = record.deleted_leader_epoch
             case _:
                 assert_never(record)
         self.offset = offset
@@ -164,13 +179,18 @@ class MetadataImage:
         name = self.topic_names.pop(topic_id)
         del self.topics[name]
         partitions = self.partitions.pop(topic_id).values()
-        self.deleted[name] = max((partition.leader_epoch for partition in partitions), default=NO_EPOCH)
+        self.deleted_leader_epoch = max((self.deleted_leader_epoch, *(each.leader_epoch for each in partitions)))
         self.topic_configs.pop(name, None)
 
     def _register(self, record: m.BrokerRecord) -> None:
-        endpoints = tuple(NamedEndpoint(e.name, e.host, unsigned16(e.port)) for e in record.end_points)
+        endpoints = tuple(
+            NamedEndpoint(e.name, e.host, unsigned16(e.port), e.security_protocol) for e in record.end_points
+        )
         holder = self.brokers.get(record.broker_id)
-        since = record.broker_epoch if holder is None else holder.since
+        if record.since != NO_EPOCH:
+            since = record.since
+        else:
+            since = record.broker_epoch if holder is None else holder.since
         self.brokers[record.broker_id] = BrokerRegistration(
             record.broker_id, record.broker_epoch, since, endpoints, record.rack
         )
@@ -187,8 +207,12 @@ class MetadataImage:
             tuple(record.isr),
             record.leader,
             record.leader_epoch,
-            _leader_term(known, record.leader, record.leader_epoch),
-            self._joined(known, record.isr, record.leader),
+            _leader_term(known, record.leader, record.leader_epoch)
+            if record.leader_term_epoch == NO_EPOCH
+            else record.leader_term_epoch,
+            dict(zip(record.isr, record.joined, strict=True))
+            if len(record.joined) == len(record.isr)
+            else self._joined(known, record.isr, record.leader),
         )
 
     def _change_isr(self, record: m.IsrChangeRecord) -> None:

@@ -34,7 +34,7 @@ def random_message(definition: Definition, version: int, random: Random) -> Mess
         return made(**values)
 
     def value(field: Field) -> Any:
-        optional = version in field.nullable or (field.struct is not None and not field.is_array)
+        optional = version in field.nullable or (field.struct is not None and not field.is_array and field.tag >= 0)
         if optional and random.random() < 0.3:
             return None
         if field.is_array:

@@ -77,7 +77,7 @@ def create_topics(
             check_settings(settings)
             layout = _layout(state, topic, now, defaults, first_place)
             topic_id = new_topic_id()
-            epoch = state.image.first_leader_epoch(topic.name)
+            epoch = state.image.first_leader_epoch()
             partitions = [
                 _partition(state, topic_id, index, replicas, epoch, now) for index, replicas in enumerate(layout)
             ]

@@ -1,0 +1,60 @@
+"""The records of a snapshot: the fewest that an image can be made of again (KIP-631, Snapshot Implementation).
+
+Each broker, topic, setting and partition is one record, in the order of the image, because placement depends on that
+order. What replay derives from the history of the log stands in tagged fields, and in one HistoryRecord (decision
+0053).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fencepost.cluster_impl.designs.quorum.image import (
+    NO_EPOCH,
+    TOPIC_RESOURCE,
+    BrokerRegistration,
+    MetadataImage,
+    MetadataRecord,
+    PartitionRegistration,
+)
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import signed16
+
+
+def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
+    """Yield the records; `image` must not change meanwhile."""
+    for broker in image.brokers.values():
+        yield _broker(broker)
+    for topic in image.topics.values():
+        yield m.TopicRecord(name=topic.name, topic_id=topic.id, deleting=topic.deleting)
+        for name, value in image.config_of(topic.name).items():
+            yield m.ConfigRecord(resource_type=TOPIC_RESOURCE, resource_name=topic.name, name=name, value=value)
+    for partition in image.all_partitions():
+        yield _partition(partition)
+    # Last: a PartitionRecord counts as a created partition.
+    yield m.HistoryRecord(partitions_created=image.partitions_created, deleted_leader_epoch=image.deleted_leader_epoch)
+
+
+def _broker(broker: BrokerRegistration) -> m.BrokerRecord:
+    end_points = [
+        m.BrokerRecord.BrokerEndpoint(
+            name=at.name, host=at.host, port=signed16(at.port), security_protocol=at.security_protocol
+        )
+        for at in broker.endpoints
+    ]
+    return m.BrokerRecord(
+        broker_id=broker.id, broker_epoch=broker.epoch, end_points=end_points, rack=broker.rack, since=broker.since
+    )
+
+
+def _partition(partition: PartitionRegistration) -> m.PartitionRecord:
+    return m.PartitionRecord(
+        partition_id=partition.index,
+        topic_id=partition.topic_id,
+        replicas=list(partition.replicas),
+        isr=list(partition.isr),
+        leader=partition.leader,
+        leader_epoch=partition.leader_epoch,
+        leader_term_epoch=partition.leader_term_epoch,
+        joined=[partition.joined.get(member, NO_EPOCH) for member in partition.isr],
+    )
