@@ -53,6 +53,24 @@ class QuorumConfig(Table):
         default="2000",
     )
 
+    controller_heartbeat_interval: float = key(
+        "controller.heartbeat.interval.ms",
+        values.milliseconds(),
+        "Time between a controller's heartbeats.",
+        default="2000",
+    )
+    snapshot_lag: int = key(
+        "metadata.snapshot.max.lag.records",
+        values.whole_number(1),
+        "The committed records behind a controller's newest snapshot at which it makes the next one.",
+        default="10000",
+    )
+
+    @property
+    def snapshot_timeout(self) -> float:
+        """The silence after which a controller that was to make a snapshot counts as gone."""
+        return 3 * self.controller_heartbeat_interval + self.request_timeout
+
     @property
     def voter_addresses(self) -> Mapping[int, tuple[str, int]]:
         """Host name and port of each controller, by its id."""

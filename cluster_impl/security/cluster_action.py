@@ -77,6 +77,7 @@ BETWEEN_NODES: Refusals = {
     m.VoteRequest: lambda _: m.VoteResponse(error_code=_REFUSED),
     m.BeginQuorumEpochRequest: lambda _: m.BeginQuorumEpochResponse(error_code=_REFUSED),
     m.EndQuorumEpochRequest: lambda _: m.EndQuorumEpochResponse(error_code=_REFUSED),
+    m.FetchSnapshotRequest: lambda _: m.FetchSnapshotResponse(error_code=_REFUSED),
 }
 """On a listener that clients use as well."""
 

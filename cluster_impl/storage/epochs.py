@@ -50,6 +50,18 @@ class LeaderEpochCache:
             self.entries = [entry for entry in self.entries if entry.start_offset < end_offset]
             self.changed()
 
+    def truncate_from_start(self, start_offset: int) -> None:
+        """Drop epochs that end before the start of the log; the one at the start begins there."""
+        first = max(bisect_right(self.entries, start_offset, key=lambda entry: entry.start_offset) - 1, 0)
+        if self.entries and self.entries[first].start_offset < start_offset:
+            self.entries = [EpochStart(self.entries[first].epoch, start_offset), *self.entries[first + 1 :]]
+            self.changed()
+
+    def clear(self) -> None:
+        """Drop all epochs."""
+        self.entries = []
+        self.changed()
+
     def end_offset_for(self, epoch: int) -> tuple[int, int]:
         """Return the largest epoch up to the given one, and where it ends: the answer of OffsetForLeaderEpoch.
 

@@ -185,6 +185,32 @@ class Log:
         self.epochs.truncate_from_end(end)
         return end
 
+    def roll(self) -> None:
+        """Begin a new segment, unless the last one is empty. Raises OSError."""
+        if self._segments[-1].size:
+            self._segments.append(Segment(segment_path(self.directory, self.log_end_offset), lambda batch: None))
+            self._names_durable = False
+
+    def cut_before(self, offset: int) -> None:
+        """Delete the segments that end at or before `offset`. No flush may run meanwhile. Raises OSError."""
+        while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
+            self._segments.pop(0).delete()
+            self._flushed_segments = max(self._flushed_segments - 1, 0)
+        self.epochs.truncate_from_start(self.log_start_offset)
+
+    def begin_anew(self, offset: int) -> None:
+        """Delete all records; the next one has `offset`. No flush may run meanwhile. Raises OSError.
+
+        The last segment goes first, so what a crash leaves has no hole.
+        """
+        while self._segments:
+            self._segments.pop().delete()
+        self._segments.append(Segment(segment_path(self.directory, offset), lambda batch: None))
+        self._flushed_segments = 0
+        self._tail.clear()
+        self.epochs.clear()
+        sync_directory(self.directory)
+
     def offset_for_timestamp(self, timestamp: int) -> TimestampedOffset | None:
         """Return the first record that is at least as new as `timestamp`.
 
@@ -251,9 +277,8 @@ class Log:
         """Create the next segment before the append: an append that raises leaves no record behind."""
         active = self._segments[-1]
         if active.size and active.size + len(data) > self.segment_bytes:
-            active = Segment(segment_path(self.directory, active.next_offset), lambda batch: None)
-            self._segments.append(active)
-            self._names_durable = False
+            self.roll()
+            active = self._segments[-1]
         known = self.epochs.entries
         for batch in found:
             if batch.leader_epoch != self.epochs.latest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
-from fencepost.cluster_impl.designs.quorum.raft.messages import FetchRequest, Request
+from fencepost.cluster_impl.designs.quorum.raft.messages import FetchRequest, FetchSnapshotRequest, Request
 from fencepost.cluster_impl.storage import directory
 from fencepost.cluster_impl.storage.directory import Owner
 from fencepost.cluster_impl.wire.errors import Error
@@ -17,7 +17,7 @@ def apply() -> None:
     def accepting(self: RaftCore, request: Request, cluster_id: str | None, sender: int) -> Error:
         return refusal(self, request, None, sender)
 
-    def fetch_accepting(self: RaftCore, request: FetchRequest) -> Error:
+    def fetch_accepting(self: RaftCore, request: FetchRequest | FetchSnapshotRequest) -> Error:
         error = refused_fetch(self, request)
         return Error.NONE if error is Error.INCONSISTENT_CLUSTER_ID else error
 

@@ -187,10 +187,8 @@ class MetadataImage:
             NamedEndpoint(e.name, e.host, unsigned16(e.port), e.security_protocol) for e in record.end_points
         )
         holder = self.brokers.get(record.broker_id)
-        if record.since != NO_EPOCH:
-            since = record.since
-        else:
-            since = record.broker_epoch if holder is None else holder.since
+        derived = record.broker_epoch if holder is None else holder.since
+        since = derived if record.since == NO_EPOCH else record.since
         self.brokers[record.broker_id] = BrokerRegistration(
             record.broker_id, record.broker_epoch, since, endpoints, record.rack
         )

@@ -61,6 +61,14 @@ class BrokerMetadata:
             self.image.replay(record, offset)
         self._pass_on(touched)
 
+    def on_snapshot(self, values: Sequence[bytes], end_offset: int) -> None:
+        """Take the state of a snapshot in place of everything replayed before.
+
+        A partition that it does not have was deleted in records that this process never saw.
+        """
+        self.image.load((cast("MetadataRecord", decode_record(value)) for value in values), end_offset)
+        self._pass_on(dict.fromkeys((*self._delivered, *self._mine())))
+
     def on_epoch(self) -> None:
         """Handle that this process was granted an epoch; the record of it may have arrived earlier."""
         self._pass_on(())

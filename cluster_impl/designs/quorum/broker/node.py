@@ -74,7 +74,7 @@ class BrokerNode:
         between = {**self._apis.handlers, **MisdirectedHeartbeats(finder).handlers}
         self._internal = Server(QUORUM_BROKER, require_cluster_action(between, authorizer), max_frame_bytes=largest)
         self._clients = Server(KAFKA, require_cluster_action(self._apis.handlers, authorizer), max_frame_bytes=largest)
-        self._observer = MetadataObserver(quorum, metadata_link, finder, self._on_records)
+        self._observer = MetadataObserver(quorum, metadata_link, finder, self._on_records, self._on_snapshot)
         self._heartbeats = LeaseHeartbeats(
             config.broker_id,
             config.advertised(),
@@ -100,6 +100,10 @@ class BrokerNode:
 
     def _on_records(self, records: Sequence[tuple[int, bytes]]) -> None:
         self._metadata.on_records(records)
+        self._heartbeats.metadata_advanced()
+
+    def _on_snapshot(self, values: Sequence[bytes], end_offset: int) -> None:
+        self._metadata.on_snapshot(values, end_offset)
         self._heartbeats.metadata_advanced()
 
     async def failed(self) -> None:

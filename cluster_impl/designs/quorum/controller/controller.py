@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import cast
 from uuid import uuid4
@@ -17,7 +17,9 @@ from uuid import uuid4
 from fencepost.cluster_impl.config.data_plane import TopicDefaults
 from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.controller.alter_isr import alter_isr
+from fencepost.cluster_impl.designs.quorum.controller.controller_heartbeats import controller_heartbeat
 from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
+from fencepost.cluster_impl.designs.quorum.controller.snapshot_schedule import SnapshotSchedule
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState, Reply
 from fencepost.cluster_impl.designs.quorum.controller.term import ActiveControllerTerm, Quorum, TermEnded
 from fencepost.cluster_impl.designs.quorum.controller.topics import (
@@ -27,9 +29,10 @@ from fencepost.cluster_impl.designs.quorum.controller.topics import (
 )
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
 from fencepost.cluster_impl.designs.quorum.refused_heartbeat import refused_heartbeat
+from fencepost.cluster_impl.designs.quorum.snapshot_records import snapshot_records
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
-from fencepost.cluster_impl.wire.records import decode_record
+from fencepost.cluster_impl.wire.records import decode_record, encode_record
 from fencepost.cluster_impl.wire.server import Handler, Request
 
 log = logging.getLogger(__name__)
@@ -42,7 +45,10 @@ RETRY = 0.1
 
 
 class QuorumController:
-    """One controller; also the listener of its Raft node. `lease` is in seconds."""
+    """One controller; also the listener of its Raft node.
+
+    `lease` and `snapshot_timeout` are in seconds, `snapshot_lag` in records (`SnapshotSchedule`).
+    """
 
     def __init__(
         self,
@@ -51,10 +57,14 @@ class QuorumController:
         lease: float,
         defaults: TopicDefaults,
         quorum: Quorum,
+        snapshot_lag: int,
+        snapshot_timeout: float,
     ) -> None:
         self._id = controller_id
         self._ids = controller_ids
         self._lease = lease
+        self._snapshot_lag = snapshot_lag
+        self._snapshot_timeout = snapshot_timeout
         self._defaults = defaults
         self._committed = MetadataImage()
         self._quorum = quorum
@@ -76,6 +86,15 @@ class QuorumController:
         if self._term is not None:
             self._term.state.stable_offset = self._committed.offset
 
+    def on_snapshot(self, values: Sequence[bytes], end_offset: int) -> None:
+        """Take the state of a snapshot in place of the committed image."""
+        self._committed.load((cast("MetadataRecord", decode_record(value)) for value in values), end_offset)
+
+    def snapshot(self) -> Iterator[bytes]:
+        """Return the records of the committed image as it is now, to be read in another thread."""
+        image = self._committed.copy()
+        return (encode_record(record) for record in snapshot_records(image))
+
     def on_elected(self, epoch: int) -> None:
         """Become active. Every record before this epoch is committed and in the image."""
         leases = Leases(self._lease)
@@ -85,6 +104,7 @@ class QuorumController:
             controller_ids=self._ids,
             image=self._committed.copy(),
             leases=leases,
+            snapshots=SnapshotSchedule(self._snapshot_lag, self._snapshot_timeout, time.monotonic()),
             end_offset=self._quorum.end_offset,
             stable_offset=self._committed.offset,
         )
@@ -116,9 +136,15 @@ class QuorumController:
             self._watch_leases()
 
     async def _controller_heartbeat(self, request: Request) -> m.ControllerHeartbeatResponse:
-        """Answer that no snapshot is wanted; snapshots are not implemented."""
-        error = Error.NOT_CONTROLLER if self._term is None else Error.NONE
-        return m.ControllerHeartbeatResponse(error_code=error, start_snapshot=False)
+        return await self.controller_heartbeat(cast("m.ControllerHeartbeatRequest", request.body))
+
+    async def controller_heartbeat(self, body: m.ControllerHeartbeatRequest) -> m.ControllerHeartbeatResponse:
+        """Answer a heartbeat of a controller, once a majority has confirmed that this one is active."""
+        now = time.monotonic()
+        try:
+            return await self._run(lambda state: controller_heartbeat(state, body, now), now)
+        except TermEnded:
+            return m.ControllerHeartbeatResponse(error_code=Error.NOT_CONTROLLER)
 
     async def _alter_isr(self, request: Request) -> m.AlterIsrResponse:
         body = cast("m.AlterIsrRequest", request.body)

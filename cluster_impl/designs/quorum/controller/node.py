@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.config.nodes import QuorumControllerNodeConfig
 from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
+from fencepost.cluster_impl.designs.quorum.controller.controller_heartbeats import ControllerHeartbeats
 from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
+from fencepost.cluster_impl.designs.quorum.raft.peer import peers_of
 from fencepost.cluster_impl.failures import NodeFailure
 from fencepost.cluster_impl.security.cluster_action import require_cluster_action_for_all
 from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
@@ -21,15 +23,31 @@ class ControllerNode:
     def __init__(self, config: QuorumControllerNodeConfig) -> None:
         self._config = config
         self._log_dir = LogDir.open(config.log_dir, config.quorum.cluster_id, config.controller_id)
+        hosts = Hosts.load(config.hosts_file)
+        login = login_of(config.security, config.quorum.controller_listeners[0])
         self._raft = RaftNode(
             config.controller_id,
             config.quorum,
-            login_of(config.security, config.quorum.controller_listeners[0]),
+            login,
             self._log_dir,
-            Hosts.load(config.hosts_file),
+            hosts,
         )
+        quorum = config.quorum
         self._controller = QuorumController(
-            config.controller_id, config.quorum.voter_ids, config.quorum.lease_timeout, config.topics, self._raft
+            config.controller_id,
+            quorum.voter_ids,
+            quorum.lease_timeout,
+            config.topics,
+            self._raft,
+            quorum.snapshot_lag,
+            quorum.snapshot_timeout,
+        )
+        self._heartbeats = ControllerHeartbeats(
+            config.controller_id,
+            quorum.controller_heartbeat_interval,
+            self._raft,
+            peers_of(config.controller_id, quorum, hosts, login),
+            self._controller.controller_heartbeat,
         )
         self._server = Server(
             QUORUM_CONTROLLER,
@@ -40,11 +58,12 @@ class ControllerNode:
         )
 
     async def start(self) -> None:
-        """Open the listeners and join the quorum. Raises OSError, CorruptQuorumState."""
+        """Open the listeners and join the quorum. Raises OSError, CorruptQuorumState, LogGap."""
         for listener in self._config.listeners:
             users = users_of(self._config.security, listener.name)
             await self._server.listen(listener.host, listener.port, listener.name, users)
         await self._raft.start(self._controller)
+        self._heartbeats.start()
 
     async def failed(self) -> None:
         """Wait for ever, or raise NodeFailure: the disk fails, or the metadata is unreadable or at risk."""
@@ -57,6 +76,7 @@ class ControllerNode:
 
     async def stop(self) -> None:
         """Leave the quorum; if this node leads, the others elect another leader at once."""
+        await self._heartbeats.close()
         self._controller.close()
         await self._raft.close()
         await self._server.close()

@@ -1,8 +1,8 @@
 """The state that the operations of an active controller work on, and their results.
 
 An operation is a function `(state, request, now) -> ControllerResult`. It changes no metadata: its records are appended
-to the Raft log and then replayed, and only the replay changes the image. It may change the leases, which are soft
-state.
+to the Raft log and then replayed, and only the replay changes the image. It may change the leases and the
+schedule of snapshots, which are soft state.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
+from fencepost.cluster_impl.designs.quorum.controller.snapshot_schedule import SnapshotSchedule
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
 from fencepost.cluster_impl.wire.codec import Message
 
@@ -30,6 +31,7 @@ class ControllerState:
     controller_ids: frozenset[int]
     image: MetadataImage
     leases: Leases
+    snapshots: SnapshotSchedule
     end_offset: int
     stable_offset: int
 

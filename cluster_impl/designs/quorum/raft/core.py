@@ -1,4 +1,4 @@
-"""The decisions of Raft: the pull-based protocol of KIP-595, with the pre-vote of KIP-996.
+"""The decisions of Raft: the pull-based protocol of KIP-595, with the pre-vote of KIP-996 and the snapshots of KIP-630.
 
 `RaftCore` takes an input and the time and returns effects. It does no I/O, reads no clock, and takes election jitter
 from the random generator that it is given, so one seed determines a whole history. Before each input it handles the
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from fencepost.cluster_impl.designs.quorum.raft import effects as fx
 from fencepost.cluster_impl.designs.quorum.raft.leadership import Leadership, ParkedFetch
+from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
 from fencepost.cluster_impl.designs.quorum.raft.messages import (
     UNKNOWN_EPOCH,
     BeginQuorumEpochRequest,
@@ -22,16 +23,21 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import (
     EpochEnd,
     FetchRequest,
     FetchResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
     RaftBatch,
     Request,
     Response,
     VoteRequest,
     VoteResponse,
 )
-from fencepost.cluster_impl.designs.quorum.raft.roles import RoleMachine
+from fencepost.cluster_impl.designs.quorum.raft.roles import RoleMachine, SnapshotDownload
 from fencepost.cluster_impl.designs.quorum.raft.state import VoterRole
 from fencepost.cluster_impl.failures import NodeFailure
 from fencepost.cluster_impl.wire.errors import Error
+
+SNAPSHOTS_KEPT = 2
+"""The log starts at the older one, so that a damaged newer one loses nothing (decision 0053)."""
 
 
 class NotLeader(Exception):
@@ -63,6 +69,8 @@ class RaftCore(RoleMachine):
                 reply = self._end_quorum_epoch(request, now)
             case FetchRequest():
                 reply = self._fetch(request, token, now)
+            case FetchSnapshotRequest():
+                reply = self._fetch_snapshot(request, token, now)
         if reply is not None:
             self._emit(fx.Reply(token, reply))
         return self._done(now)
@@ -82,6 +90,8 @@ class RaftCore(RoleMachine):
                     self._begin_answered(peer, request, response, now)
                 case FetchRequest(), FetchResponse():
                     self._fetch_answered(peer, response, now)
+                case FetchSnapshotRequest(), FetchSnapshotResponse():
+                    self._snapshot_answered(peer, request, response, now)
                 case _:
                     self._outbox.pause(peer, now)
         return self._done(now)
@@ -110,6 +120,35 @@ class RaftCore(RoleMachine):
         self._flushing = False
         self.durable_end = end_offset
         self._expire(now)
+        self._cut_log()
+        return self._done(now)
+
+    def snapshot_point(self) -> EpochEnd:
+        """Return where a snapshot of the committed records ends now."""
+        return self.log.end_at(self.high_watermark)
+
+    def snapshot_written(self, snapshot: EpochEnd, now: float) -> list[fx.Effect]:
+        """Handle that a snapshot that this node made is durable; the log is cut behind the one before it."""
+        self._expire(now)
+        if not self.snapshots or snapshot.end_offset > self.snapshots[-1].end_offset:
+            self.snapshots = (*self.snapshots, snapshot)[-SNAPSHOTS_KEPT:]
+        self._cut_log()
+        return self._done(now)
+
+    def snapshot_installed(self, snapshot: EpochEnd, now: float) -> list[fx.Effect]:
+        """Handle that a fetched snapshot has taken the place of the log."""
+        self._download = None
+        self.snapshots = (snapshot,)
+        self.log = LogShape((), snapshot.end_offset, snapshot)
+        self.durable_end = snapshot.end_offset
+        self._commit(snapshot.end_offset)
+        return self._done(now)
+
+    def snapshot_refused(self, now: float) -> list[fx.Effect]:
+        """Handle that a fetched snapshot is damaged: fetch again."""
+        self._download = None
+        if self.leader_id is not None:
+            self._outbox.pause(self.leader_id, now)
         return self._done(now)
 
     def confirm(self, token: object, now: float) -> list[fx.Effect]:
@@ -201,8 +240,10 @@ class RaftCore(RoleMachine):
         if follower is None and request.log_end.epoch == UNKNOWN_EPOCH:
             # A plain consumer sends only an offset.
             diverging = None
-            if request.log_end.end_offset > self.log.end_offset:
+            if not self.log.start.end_offset <= request.log_end.end_offset <= self.log.end_offset:
                 return FetchResponse(Error.OFFSET_OUT_OF_RANGE, self.epoch, self.leader_id)
+        elif self._needs_snapshot(request.log_end):
+            return self._fetch_response(snapshot=self.snapshots[-1])
         else:
             diverging = self.log.divergence(request.log_end)
         if diverging is not None:
@@ -214,7 +255,25 @@ class RaftCore(RoleMachine):
         self.leadership.parked.append(ParkedFetch(token, request, deadline))
         return None
 
-    def _fetch_refusal(self, request: FetchRequest) -> Error:
+    def _needs_snapshot(self, log_end: EpochEnd) -> bool:
+        return not self.log.reaches(log_end)
+
+    def _fetch_snapshot(self, request: FetchSnapshotRequest, token: object, now: float) -> FetchSnapshotResponse | None:
+        error = self._fetch_refusal(request)
+        if not error:
+            assert self.leadership is not None
+            if request.replica_id in self.leadership.followers:
+                # Also a sign of life: a follower may fetch a large snapshot for longer than the fetch timeout.
+                self.leadership.followers[request.replica_id].heard_at = now
+            if request.snapshot not in self.snapshots:
+                error = Error.SNAPSHOT_NOT_FOUND
+        response = FetchSnapshotResponse(error, self.epoch, self.leader_id, request.snapshot)
+        if error:
+            return response
+        self._emit(fx.ReplyWithSnapshot(token, request, response))
+        return None
+
+    def _fetch_refusal(self, request: FetchRequest | FetchSnapshotRequest) -> Error:
         if request.cluster_id not in (None, self.settings.cluster_id):
             return Error.INCONSISTENT_CLUSTER_ID
         may_not_know = request.epoch == UNKNOWN_EPOCH and request.replica_id not in self._peers
@@ -222,8 +281,16 @@ class RaftCore(RoleMachine):
             return Error.FENCED_LEADER_EPOCH if request.epoch < self.epoch else Error.UNKNOWN_LEADER_EPOCH
         return Error.NONE if self.role is VoterRole.LEADER else Error.NOT_LEADER_OR_FOLLOWER
 
-    def _fetch_response(self, diverging: EpochEnd | None = None) -> FetchResponse:
-        return FetchResponse(Error.NONE, self.epoch, self.leader_id, self.high_watermark, diverging)
+    def _fetch_response(self, diverging: EpochEnd | None = None, snapshot: EpochEnd | None = None) -> FetchResponse:
+        return FetchResponse(
+            Error.NONE,
+            self.epoch,
+            self.leader_id,
+            self.high_watermark,
+            diverging,
+            snapshot=snapshot,
+            log_start=self.log.start.end_offset,
+        )
 
     def _refusal(self, request: Request, cluster_id: str | None, sender: int) -> Error:
         """Check what every request from a voter must meet (KIP-595): this cluster, a current epoch, a known voter."""
@@ -258,7 +325,9 @@ class RaftCore(RoleMachine):
         else:
             self._heard_leader_at = now
             self._timer = now + self._leader_timeout()
-            if response.diverging is None:
+            if response.snapshot is not None:
+                self._begin_download(response.snapshot)
+            elif response.diverging is None:
                 self._take(response)
             else:
                 # The rest may still differ from the leader's log, so it commits nothing before the next response.
@@ -289,6 +358,45 @@ class RaftCore(RoleMachine):
         self.log.truncate(end_offset)
         self.durable_end = min(self.durable_end, end_offset)
         self._emit(fx.Truncate(end_offset))
+
+    def _begin_download(self, snapshot: EpochEnd) -> None:
+        if snapshot.end_offset <= self.high_watermark:
+            raise CommittedRecordsAtRisk(
+                f"node {self.node_id}: leader {self.leader_id} of epoch {self.epoch} offers a snapshot that ends at "
+                f"{snapshot.end_offset}, not above its high watermark {self.high_watermark}: committed metadata was "
+                "lost elsewhere"
+            )
+        self._download = SnapshotDownload(snapshot)
+
+    def _snapshot_answered(
+        self, peer: int, request: FetchSnapshotRequest, response: FetchSnapshotResponse, now: float
+    ) -> None:
+        download = self._download
+        if response.error is Error.NOT_LEADER_OR_FOLLOWER:
+            self._become_unattached(self.epoch, now)
+            self._timer = now + self._back_off()
+        elif download is None or response.error or response.position != download.position or not response.data:
+            # The leader may have a newer snapshot by now: ask again which one.
+            self._download = None
+            self._outbox.pause(peer, now)
+        else:
+            self._heard_leader_at = now
+            self._timer = now + self._leader_timeout()
+            self._emit(fx.StoreSnapshotPart(request.snapshot, response.position, response.data))
+            download.position += len(response.data)
+            if download.position >= response.size:
+                download.complete = True
+                self._emit(fx.InstallSnapshot(request.snapshot))
+
+    def _cut_log(self) -> None:
+        """Cut the log behind the older of two snapshots.
+
+        Called before this input is handled: every parked fetch then waits for records behind the high watermark.
+        """
+        full = len(self.snapshots) == SNAPSHOTS_KEPT
+        if full and not self._flushing and self.log.start.end_offset < self.snapshots[0].end_offset:
+            self.log.cut(self.snapshots[0])
+            self._emit(fx.CutLog(self.snapshots))
 
     # After every input
 
@@ -362,6 +470,8 @@ class RaftCore(RoleMachine):
             case VoterRole.FOLLOWER:
                 # A fetch offset also states that all records below it are durable here.
                 due = peer == self.leader_id and self.durable_end == self.log.end_offset
+                if self._download is not None and self._download.complete:
+                    due = False
             case VoterRole.LEADER:
                 assert self.leadership is not None
                 return self.leadership.begin_due_at(peer, self.settings.fetch_timeout / 2)
@@ -374,5 +484,8 @@ class RaftCore(RoleMachine):
         if self.leadership is not None:
             return BeginQuorumEpochRequest(cluster_id, epoch, node_id, self.leadership.confirmations.number)
         if self.role is VoterRole.FOLLOWER:
+            if self._download is not None:
+                download = self._download
+                return FetchSnapshotRequest(cluster_id, epoch, node_id, download.snapshot, download.position)
             return FetchRequest(cluster_id, epoch, node_id, self.log.end, self.settings.fetch_max_wait)
         return VoteRequest(cluster_id, epoch, node_id, self.log.end, pre_vote=self.role is VoterRole.PROSPECTIVE)

@@ -5,9 +5,17 @@ message reports it. Only `Flush` and `Send` end later, and are answered by an in
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd, FetchResponse, RaftBatch, Request, Response
+from fencepost.cluster_impl.designs.quorum.raft.messages import (
+    EpochEnd,
+    FetchResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
+    RaftBatch,
+    Request,
+    Response,
+)
 from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState
 
 
@@ -95,6 +103,41 @@ class ReplyWithRecords:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyWithSnapshot:
+    """Answer `request` with `response` and the bytes of the snapshot, or with an error if it cannot be read there."""
+
+    token: object
+    request: FetchSnapshotRequest
+    response: FetchSnapshotResponse
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSnapshotPart:
+    """Keep a part of a snapshot that is being fetched. The part at position 0 begins it anew."""
+
+    snapshot: EpochEnd
+    position: int
+    data: bytes | memoryview = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InstallSnapshot:
+    """Verify the fetched snapshot, make it durable, and begin the log anew behind it.
+
+    Then call `snapshot_installed` on the core, or `snapshot_refused`, before any other input.
+    """
+
+    snapshot: EpochEnd
+
+
+@dataclass(frozen=True, slots=True)
+class CutLog:
+    """Remove the log before the first of `snapshots`, and all earlier snapshots. No flush runs meanwhile."""
+
+    snapshots: tuple[EpochEnd, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HighWatermarkAdvance:
     """All records below `high_watermark` are committed."""
 
@@ -141,6 +184,10 @@ Effect = (
     | Notify
     | Reply
     | ReplyWithRecords
+    | ReplyWithSnapshot
+    | StoreSnapshotPart
+    | InstallSnapshot
+    | CutLog
     | HighWatermarkAdvance
     | LeaderElection
     | LeaderResignation

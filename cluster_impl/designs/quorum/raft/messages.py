@@ -1,4 +1,5 @@
-"""The messages between voters (KIP-595, `Vote` to `Fetch`), as values free of any wire format.
+"""The messages between voters (KIP-595, `Vote` to `Fetch`; KIP-630, `FetchSnapshot`), as values without a
+wire format.
 
 Every response carries the responder's epoch and the leader that it knows (None: none), so each exchange spreads the
 news of an election. An `epoch` in a request is the sender's own.
@@ -108,8 +109,10 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True)
 class FetchResponse:
-    """`diverging` is the end of the fetcher's last epoch in the leader's log; the fetcher truncates and fetches
-    again."""
+    """`diverging` is the end of the fetcher's last epoch in the leader's log; the fetcher truncates and fetches again.
+
+    `snapshot` is named to a fetcher that is behind `log_start`: it fetches that snapshot first (KIP-630).
+    """
 
     error: Error
     epoch: int
@@ -117,7 +120,33 @@ class FetchResponse:
     high_watermark: int = -1
     diverging: EpochEnd | None = None
     batches: tuple[RaftBatch, ...] = ()
+    snapshot: EpochEnd | None = None
+    log_start: int = 0
 
 
-Request = VoteRequest | BeginQuorumEpochRequest | EndQuorumEpochRequest | FetchRequest
-Response = VoteResponse | BeginQuorumEpochResponse | EndQuorumEpochResponse | FetchResponse
+@dataclass(frozen=True, slots=True)
+class FetchSnapshotRequest:
+    """Request the bytes of a snapshot from `position` on (KIP-630)."""
+
+    cluster_id: str | None
+    epoch: int
+    replica_id: int
+    snapshot: EpochEnd
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class FetchSnapshotResponse:
+    """`size` is that of the whole snapshot, in bytes."""
+
+    error: Error
+    epoch: int
+    leader_id: int | None
+    snapshot: EpochEnd
+    size: int = 0
+    position: int = 0
+    data: bytes | memoryview = field(default=b"", repr=False)
+
+
+Request = VoteRequest | BeginQuorumEpochRequest | EndQuorumEpochRequest | FetchRequest | FetchSnapshotRequest
+Response = VoteResponse | BeginQuorumEpochResponse | EndQuorumEpochResponse | FetchResponse | FetchSnapshotResponse

@@ -6,8 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from fencepost.cluster_impl.designs.quorum.raft.effects import AppendLeaderChange
-from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
-from fencepost.cluster_impl.designs.quorum.raft.messages import RaftBatch
+from fencepost.cluster_impl.designs.quorum.raft.log_shape import recover
+from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd, RaftBatch
 from fencepost.cluster_impl.storage.checkpoints import sync_directory
 from fencepost.cluster_impl.storage.log import Log, OffsetMismatch
 from fencepost.cluster_impl.wire import batches as format_
@@ -20,18 +20,27 @@ _LEADER_CHANGE_KEY = b"\0\0\0\2"
 
 
 class MetadataLog:
-    """The log in one folder. All records below `delivered` were returned by `committed_records`."""
+    """The log in one folder.
 
-    def __init__(self, folder: Path) -> None:
+    All records below `delivered` were returned by `committed_records`, or are in a snapshot.
+    """
+
+    def __init__(self, folder: Path, snapshots: tuple[EpochEnd, ...] = ()) -> None:
+        """`snapshots` are the good ones, ascending. Raises OSError, LogGap."""
         self._log = Log.open(folder)
-        # Records of an earlier process may not be durable yet, but count as durable from now on.
-        self._log.flush()
-        sync_directory(folder.parent)
-        self.delivered = 0
-
-    def shape(self) -> LogShape:
-        """Return the epochs and the end of the log."""
-        return LogShape(self._log.epochs.entries, self._log.log_end_offset)
+        try:
+            # Records of an earlier process may not be durable yet, but count as durable from now on.
+            self._log.flush()
+            sync_directory(folder.parent)
+            self.recovered = recover(
+                self._log.epochs.entries, self._log.log_start_offset, self._log.log_end_offset, snapshots
+            )
+            if not self.recovered.keeps_log:
+                self._log.begin_anew(snapshots[-1].end_offset)
+        except BaseException:
+            self._log.close()
+            raise
+        self.delivered = snapshots[-1].end_offset if snapshots else 0
 
     def append_fetched(self, batches: Sequence[RaftBatch]) -> None:
         """Append fetched batches. Raises as `append_records` does, and InvalidBatch."""
@@ -66,6 +75,19 @@ class MetadataLog:
     def truncate(self, end_offset: int) -> None:
         """Remove everything from `end_offset` on. Raises OSError."""
         self._log.truncate_to(end_offset)
+
+    def begin_segment(self) -> None:
+        """Begin a new segment, so that what lies before can be cut as a whole later. Raises OSError."""
+        self._log.roll()
+
+    def cut_before(self, offset: int) -> None:
+        """Remove the segments that end at or before `offset`. No flush runs meanwhile. Raises OSError."""
+        self._log.cut_before(offset)
+
+    def begin_anew(self, snapshot: EpochEnd) -> None:
+        """Remove all records; the log goes on behind a snapshot. No flush runs meanwhile. Raises OSError."""
+        self._log.begin_anew(snapshot.end_offset)
+        self.delivered = snapshot.end_offset
 
     def read(self, offset: int, limit: int) -> Buffer:
         """Return whole batches from `offset` on and below `limit`."""

@@ -8,9 +8,9 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Protocol
 
@@ -18,17 +18,26 @@ from fencepost.cluster_impl.config.quorum import QuorumConfig
 from fencepost.cluster_impl.designs.quorum.raft import effects as fx
 from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader, RaftCore
 from fencepost.cluster_impl.designs.quorum.raft.describe import describe_quorum
+from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd, FetchSnapshotRequest, FetchSnapshotResponse
 from fencepost.cluster_impl.designs.quorum.raft.messages import Request as RaftRequest
 from fencepost.cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
 from fencepost.cluster_impl.designs.quorum.raft.metadata_topic import PARTITION, TOPIC
-from fencepost.cluster_impl.designs.quorum.raft.peer import Peer
+from fencepost.cluster_impl.designs.quorum.raft.peer import Peer, peers_of
 from fencepost.cluster_impl.designs.quorum.raft.quorum_state_file import QuorumStateFile
 from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
+from fencepost.cluster_impl.designs.quorum.raft.snapshot_files import SnapshotFiles
+from fencepost.cluster_impl.designs.quorum.raft.snapshot_format import DamagedSnapshot
 from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
-from fencepost.cluster_impl.designs.quorum.raft.translate import read_request, refusal_message, response_message
+from fencepost.cluster_impl.designs.quorum.raft.translate import (
+    MAX_BYTES,
+    read_request,
+    refusal_message,
+    response_message,
+)
 from fencepost.cluster_impl.storage.directory import LogDir
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Malformed, Message
+from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
 from fencepost.cluster_impl.wire.sasl import PlainLogin
 from fencepost.cluster_impl.wire.server import CloseConnection, Handler, Request
@@ -50,6 +59,14 @@ class RaftListener(Protocol):
 
     def on_commit(self, records: Sequence[tuple[int, bytes]]) -> None:
         """Handle committed records, given as (offset, value) in order, each once in the life of this process."""
+        ...
+
+    def on_snapshot(self, values: Sequence[bytes], end_offset: int) -> None:
+        """Take the state of a snapshot in place of the present one; `on_commit` goes on from `end_offset`."""
+        ...
+
+    def snapshot(self) -> Iterator[bytes]:
+        """Return the records of the present state; they are read later, in another thread."""
         ...
 
     def on_elected(self, epoch: int) -> None:
@@ -89,14 +106,12 @@ class RaftNode:
         self._config = config
         self._folder = log_dir.partition_path(TOPIC, PARTITION)
         self._listener: RaftListener
-        self._peers = {
-            peer_id: Peer(peer_id, address, hosts, f"controller-{node_id}", config.request_timeout, login)
-            for peer_id, address in config.voter_addresses.items()
-            if peer_id != node_id
-        }
+        self._peers = peers_of(node_id, config, hosts, login)
         self._core: RaftCore | None = None
         self._log: MetadataLog
         self._state_file = QuorumStateFile(self._folder, config.cluster_id, tuple(sorted(config.voter_ids)))
+        self._snapshots = SnapshotFiles(self._folder)
+        self._writing = False
         self._fsync = ThreadPoolExecutor(max_workers=1, thread_name_prefix="raft-fsync")
         self._effects: deque[fx.Effect] = deque()
         self._performing = False
@@ -112,16 +127,24 @@ class RaftNode:
             m.VoteRequest.API_KEY: self._handle,
             m.BeginQuorumEpochRequest.API_KEY: self._handle,
             m.EndQuorumEpochRequest.API_KEY: self._handle,
+            m.FetchSnapshotRequest.API_KEY: self._handle,
             m.DescribeQuorumRequest.API_KEY: self._describe,
         }
 
     async def start(self, listener: RaftListener) -> None:
-        """Open the log, join the quorum and notify `listener` from now on. Raises OSError, CorruptQuorumState."""
+        """Load the newest good snapshot, open the log, join the quorum and notify `listener` from now on.
+
+        Raises OSError, CorruptQuorumState, LogGap, and what `on_snapshot` raises.
+        """
         self._listener = listener
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._log = MetadataLog(self._folder)
+        found = self._snapshots.find()
+        self._log = MetadataLog(self._folder, found.snapshots)
+        recovered = self._log.recovered
         try:
-            state = self._state_file.read(log_is_empty=self._log.shape().end_offset == 0)
+            state = self._state_file.read(log_is_empty=recovered.shape.end_offset == 0)
+            if found.snapshots:
+                self._load(found.snapshots[-1], found.values)
         except BaseException:
             self._log.close()
             raise
@@ -135,7 +158,7 @@ class RaftNode:
             self._config.fetch_timeout,
             self._config.fetch_max_wait,
         )
-        self._core = RaftCore(settings, state, self._log.shape(), Random(), time.monotonic())
+        self._core = RaftCore(settings, state, recovered.shape, Random(), time.monotonic(), recovered.snapshots)
         if self._core.leader_id is not None:
             self._listener.on_leader(self._core.leader_id, self._core.epoch)
         self._input(RaftCore.tick)
@@ -171,8 +194,8 @@ class RaftNode:
 
     @property
     def leader_id(self) -> int | None:
-        """The leader of `epoch` as this node knows it, or None."""
-        return self._running.leader_id
+        """The leader of `epoch` as this node knows it, or None, also if this node does not run."""
+        return None if self._core is None else self._core.leader_id
 
     @property
     def last_stable_offset(self) -> int:
@@ -210,6 +233,24 @@ class RaftNode:
         self._awaiting_confirmation.add(done)
         self._input(lambda core, now: core.confirm(done, now))
         await done
+
+    @property
+    def snapshot_offset(self) -> int:
+        """The end of the newest snapshot of this node, 0 without one."""
+        if self._core is None or not self._core.snapshots:
+            return 0
+        return self._core.snapshots[-1].end_offset
+
+    def start_snapshot(self) -> None:
+        """Begin to write a snapshot of the committed records, unless one is being written or would say nothing new."""
+        core = self._core
+        if core is None or self._writing:
+            return
+        point = core.snapshot_point()
+        # Within `on_commit` the listener may have seen less than the core has committed.
+        if self.snapshot_offset < point.end_offset == self._log.delivered:
+            self._writing = True
+            self._spawn(self._write_snapshot(point, self._listener.snapshot()))
 
     @property
     def _running(self) -> RaftCore:
@@ -326,6 +367,16 @@ class RaftNode:
             case fx.ReplyWithRecords(_PendingRequest(version, answer), response, start, limit):
                 found = self._log.read(start.end_offset, limit)
                 _answer(answer, response_message(response, version, found))
+            case fx.ReplyWithSnapshot(_PendingRequest(version, answer), part, response):
+                _answer(answer, response_message(self._snapshot_part(part, response), version))
+            case fx.StoreSnapshotPart(snapshot, position, data):
+                self._snapshots.store_part(snapshot, position, data)
+            case fx.InstallSnapshot(snapshot):
+                self._install(snapshot)
+            case fx.CutLog(snapshots):
+                log.info("the metadata log is cut behind the snapshot at %d", snapshots[0].end_offset)
+                self._log.cut_before(snapshots[0].end_offset)
+                self._snapshots.remove_before(snapshots[0])
             case fx.HighWatermarkAdvance(high_watermark):
                 self._deliver(high_watermark)
             case fx.LeaderElection(epoch):
@@ -347,6 +398,30 @@ class RaftNode:
         if state.voted_id is not None and vote != self._vote:
             log.info("epoch %d: this controller votes for %d", *vote)
         self._vote = vote
+
+    def _load(self, snapshot: EpochEnd, values: Sequence[bytes]) -> None:
+        log.info("loaded the snapshot at %d: %d records", snapshot.end_offset, len(values))
+        self._listener.on_snapshot(values, snapshot.end_offset)
+
+    def _install(self, snapshot: EpochEnd) -> None:
+        """Put a fetched snapshot in the place of the log. The file is durable before the log goes."""
+        try:
+            values = self._snapshots.install(snapshot)
+        except DamagedSnapshot as error:
+            log.error("the fetched snapshot %s is refused: %s", self._snapshots.path(snapshot), error)
+            self._input(RaftCore.snapshot_refused)
+            return
+        self._log.begin_anew(snapshot)
+        self._snapshots.remove_before(snapshot)
+        log.info("fetched the snapshot at %d", snapshot.end_offset)
+        self._load(snapshot, values)
+        self._input(lambda core, now: core.snapshot_installed(snapshot, now))
+
+    def _snapshot_part(self, request: FetchSnapshotRequest, response: FetchSnapshotResponse) -> FetchSnapshotResponse:
+        size, data = self._snapshots.read_part(request.snapshot, request.position, MAX_BYTES)
+        if request.position > size:
+            return replace(response, error=Error.POSITION_OUT_OF_RANGE)
+        return replace(response, size=size, position=request.position, data=data)
 
     def _deliver(self, high_watermark: int) -> None:
         for records in self._log.committed_records(high_watermark):
@@ -380,6 +455,21 @@ class RaftNode:
             self._fail(error)
         else:
             self._input(lambda core, now: core.flushed(end_offset, now))
+
+    async def _write_snapshot(self, point: EpochEnd, values: Iterator[bytes]) -> None:
+        log.info("began to write the snapshot at %d", point.end_offset)
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, self._snapshots.write, point, values)
+            if self._core is None:
+                return
+            self._log.begin_segment()
+        except Exception as error:
+            self._fail(error)
+        else:
+            log.info("wrote the snapshot at %d", point.end_offset)
+            self._input(lambda core, now: core.snapshot_written(point, now))
+        finally:
+            self._writing = False
 
     async def _ask(self, peer: Peer, correlation: int, request: RaftRequest) -> None:
         try:

@@ -18,10 +18,19 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import (
     EpochEnd,
     FetchRequest,
     FetchResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
     RaftBatch,
 )
 from fencepost.cluster_impl.designs.quorum.raft.metadata_log import data_records
-from fencepost.cluster_impl.designs.quorum.raft.translate import FETCH_VERSION, fetch_message, read_response
+from fencepost.cluster_impl.designs.quorum.raft.snapshot_format import DamagedSnapshot, read_snapshot
+from fencepost.cluster_impl.designs.quorum.raft.translate import (
+    FETCH_SNAPSHOT_VERSION,
+    FETCH_VERSION,
+    fetch_message,
+    fetch_snapshot_message,
+    read_response,
+)
 from fencepost.cluster_impl.failures import NodeFailure
 from fencepost.cluster_impl.wire.batches import Batch
 from fencepost.cluster_impl.wire.codec import Malformed, R, RequestMessage
@@ -76,7 +85,11 @@ class _FetchAnswer:
 
 
 class MetadataObserver:
-    """Calls `on_records` with committed records and their offsets, in order. Does not use the voters in `config`."""
+    """Calls `on_records` with committed records and their offsets, in order. Does not use the voters in `config`.
+
+    Where the records are no longer in the leader's log, it calls `on_snapshot` with the records of a snapshot and its
+    end offset; they take the place of everything before.
+    """
 
     def __init__(
         self,
@@ -84,11 +97,13 @@ class MetadataObserver:
         controller: ActiveControllerConnection,
         belief: Belief,
         on_records: Callable[[list[tuple[int, bytes]]], None],
+        on_snapshot: Callable[[list[bytes], int], None],
     ) -> None:
         self._config = config
         self._controller = controller
         self._belief = belief
         self._on_records = on_records
+        self._on_snapshot = on_snapshot
         self._epoch = UNKNOWN_EPOCH
         self._end = EpochEnd(0, 0)
         self._following: asyncio.Task[None] | None = None
@@ -124,6 +139,8 @@ class MetadataObserver:
                 followed = False
             else:
                 followed = self._take(answer)
+                if followed and answer.response.snapshot is not None:
+                    followed = await self._load(answer.controller_id, answer.response.snapshot)
             failures = 0 if followed else failures + 1
             if failures > 1:
                 # No pause after the first failure: the response may have named the leader.
@@ -142,6 +159,40 @@ class MetadataObserver:
         except Malformed:
             self._belief.failed(controller_id)
             raise
+
+    async def _load(self, controller_id: int, snapshot: EpochEnd) -> bool:
+        """Fetch a snapshot part by part and take its state; return whether it arrived whole.
+
+        Raises what `on_snapshot` raises.
+        """
+        try:
+            values = read_snapshot(await self._fetch_snapshot(controller_id, snapshot))
+        except (ConnectionError, TimeoutError, Malformed, DamagedSnapshot) as error:
+            log.info(
+                "the snapshot at %d of controller %d did not arrive: %s", snapshot.end_offset, controller_id, error
+            )
+            return False
+        log.info("loaded the snapshot at %d of controller %d", snapshot.end_offset, controller_id)
+        self._end = snapshot
+        self.last_stable_offset = max(self.last_stable_offset, snapshot.end_offset)
+        self._on_snapshot(values, snapshot.end_offset)
+        return True
+
+    async def _fetch_snapshot(self, controller_id: int, snapshot: EpochEnd) -> bytearray:
+        """Return the bytes of the snapshot. Raises ConnectionError, TimeoutError, Malformed."""
+        data = bytearray()
+        while True:
+            request = FetchSnapshotRequest(self._config.cluster_id, self._epoch, OBSERVER, snapshot, len(data))
+            sender, message = await self._controller.request(
+                fetch_snapshot_message(request), FETCH_SNAPSHOT_VERSION, self._config.request_timeout
+            )
+            part = read_response(message)
+            assert isinstance(part, FetchSnapshotResponse)
+            if sender != controller_id or part.error or part.position != len(data) or not part.data:
+                raise Malformed(f"controller {sender} answers {part}")
+            data += part.data
+            if len(data) >= part.size:
+                return data
 
     def _pieces(self, batches: Sequence[RaftBatch]) -> list[_CommittedBatch]:
         """Return the batches that continue the applied records. Raises Malformed if they leave a gap."""
@@ -176,6 +227,11 @@ class MetadataObserver:
                 f"controller {controller_id}, leader of epoch {response.epoch}, does not have the committed metadata "
                 f"up to offset {self.offset}, epoch {self._end.epoch}, "
                 f"that this broker has applied: {response.diverging}"
+            )
+        if response.snapshot is not None and response.snapshot.end_offset <= self.offset:
+            raise MetadataGone(
+                f"controller {controller_id}, leader of epoch {response.epoch}, offers a snapshot that ends at "
+                f"{response.snapshot.end_offset}; this broker has applied offset {self.offset}"
             )
         if response.leader_id is None or (response.error and response.leader_id == controller_id):
             self._belief.failed(controller_id)

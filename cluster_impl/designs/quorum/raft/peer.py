@@ -2,10 +2,11 @@
 
 import logging
 
+from fencepost.cluster_impl.config.quorum import QuorumConfig
 from fencepost.cluster_impl.designs.quorum.raft.messages import Request, Response
 from fencepost.cluster_impl.designs.quorum.raft.translate import read_response, request_message
 from fencepost.cluster_impl.wire.client import Connection
-from fencepost.cluster_impl.wire.codec import Malformed, Message
+from fencepost.cluster_impl.wire.codec import Malformed, Message, R, RequestMessage
 from fencepost.cluster_impl.wire.hosts import Hosts
 from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
 from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
@@ -66,10 +67,13 @@ class Peer:
     def close(self) -> None:
         self._connection.close()
 
-    async def _send(self, request: Request) -> Message:
-        message, version = request_message(request, self.node_id)
+    async def request(self, message: RequestMessage[R], version: int) -> R:
+        """Send a request and return its response. Raises ConnectionError or TimeoutError."""
         target = f"controller {self.node_id}"
-        response: Message = await self._connection.request(target, self._open, message, version, self._timeout)
+        return await self._connection.request(target, self._open, message, version, self._timeout)
+
+    async def _send(self, request: Request) -> Message:
+        response: Message = await self.request(*request_message(request, self.node_id))
         return response
 
     async def _open(self) -> Connection:
@@ -82,3 +86,12 @@ class Peer:
             timeout=self._timeout,
             login=self._login,
         )
+
+
+def peers_of(node_id: int, config: QuorumConfig, hosts: Hosts, login: PlainLogin | None) -> dict[int, Peer]:
+    """Return a connection from this controller to each other one, by its id."""
+    return {
+        peer_id: Peer(peer_id, address, hosts, f"controller-{node_id}", config.request_timeout, login)
+        for peer_id, address in config.voter_addresses.items()
+        if peer_id != node_id
+    }

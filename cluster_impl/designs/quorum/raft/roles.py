@@ -6,7 +6,7 @@ from random import Random
 from fencepost.cluster_impl.designs.quorum.raft import effects as fx
 from fencepost.cluster_impl.designs.quorum.raft.leadership import Leadership
 from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
-from fencepost.cluster_impl.designs.quorum.raft.messages import EndQuorumEpochRequest, FetchResponse, Request
+from fencepost.cluster_impl.designs.quorum.raft.messages import EndQuorumEpochRequest, EpochEnd, FetchResponse, Request
 from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
 from fencepost.cluster_impl.wire.errors import Error
 
@@ -57,6 +57,15 @@ class Outbox:
         self._retry_at.clear()
 
 
+@dataclass(slots=True)
+class SnapshotDownload:
+    """A snapshot of the leader that a follower fetches; `position` bytes of it have arrived."""
+
+    snapshot: EpochEnd
+    position: int = 0
+    complete: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class VoterSettings:
     """The identity of this voter, and its timeouts in seconds. `fetch_max_wait` must be well below the other two."""
@@ -75,12 +84,22 @@ class RoleMachine:
     Decisions are noted as effects, for the caller to collect.
     """
 
-    def __init__(self, settings: VoterSettings, state: QuorumState, log: LogShape, random: Random, now: float) -> None:
+    def __init__(
+        self,
+        settings: VoterSettings,
+        state: QuorumState,
+        log: LogShape,
+        random: Random,
+        now: float,
+        snapshots: tuple[EpochEnd, ...] = (),
+    ) -> None:
+        """`snapshots` are the good ones of this voter, ascending; what the newest holds is committed."""
         self.settings = settings
         self.state = state
         self.log = log
         self.role = VoterRole.UNATTACHED
-        self.high_watermark = 0
+        self.snapshots = snapshots
+        self.high_watermark = snapshots[-1].end_offset if snapshots else 0
         self.durable_end = log.end_offset
         self.leadership: Leadership | None = None
         self._random = random
@@ -92,6 +111,7 @@ class RoleMachine:
         self._granted: set[int] = set()
         self._refused: set[int] = set()
         self._heard_leader_at = float("-inf")
+        self._download: SnapshotDownload | None = None
         if state.leader_id not in (None, settings.node_id):
             self.role, self._timer = VoterRole.FOLLOWER, now + self._leader_timeout()
         else:
@@ -161,6 +181,7 @@ class RoleMachine:
         self.role, self.state, self._timer, self.leadership = role, state, timer, None
         self._granted, self._refused = {self.node_id}, set()
         self._outbox.reset()
+        self._download = None
         if state != before:
             self._emit(fx.Persist(state))
         if ended is not None:

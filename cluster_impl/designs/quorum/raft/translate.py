@@ -14,6 +14,8 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import (
     EpochEnd,
     FetchRequest,
     FetchResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
     RaftBatch,
     Request,
     Response,
@@ -28,13 +30,15 @@ from fencepost.cluster_impl.wire.errors import Error
 
 FETCH_VERSION = 12
 """The version of fetches between controllers and from brokers; from version 13 on a fetch names topics by id."""
+FETCH_SNAPSHOT_VERSION = 0
 _VERSIONS: dict[type, int] = {
     VoteRequest: 2,
     BeginQuorumEpochRequest: 0,
     EndQuorumEpochRequest: 0,
     FetchRequest: FETCH_VERSION,
+    FetchSnapshotRequest: FETCH_SNAPSHOT_VERSION,
 }
-_MAX_BYTES = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 _NO_NODE = -1
 
 
@@ -50,6 +54,8 @@ def request_message(request: Request, peer: int) -> tuple[RequestMessage[Any], i
             return _end_message(request), version
         case FetchRequest():
             return fetch_message(request), version
+        case FetchSnapshotRequest():
+            return fetch_snapshot_message(request), version
 
 
 def _vote_message(request: VoteRequest, peer: int) -> m.VoteRequest:
@@ -91,14 +97,33 @@ def fetch_message(request: FetchRequest) -> m.FetchRequest:
         current_leader_epoch=request.epoch,
         fetch_offset=request.log_end.end_offset,
         last_fetched_epoch=request.log_end.epoch,
-        partition_max_bytes=_MAX_BYTES,
+        partition_max_bytes=MAX_BYTES,
     )
     return m.FetchRequest(
         cluster_id=request.cluster_id,
         replica_id=request.replica_id,
         max_wait_ms=round(request.max_wait * 1000),
-        max_bytes=_MAX_BYTES,
+        max_bytes=MAX_BYTES,
         topics=[m.FetchRequest.FetchTopic(topic=TOPIC, partitions=[partition])],
+    )
+
+
+def fetch_snapshot_message(request: FetchSnapshotRequest) -> m.FetchSnapshotRequest:
+    """Return the request for a part of a snapshot as Kafka's message."""
+    snapshot_id = m.FetchSnapshotRequest.SnapshotId(
+        end_offset=request.snapshot.end_offset, epoch=request.snapshot.epoch
+    )
+    partition = m.FetchSnapshotRequest.PartitionSnapshot(
+        partition=PARTITION,
+        current_leader_epoch=request.epoch,
+        snapshot_id=snapshot_id,
+        position=request.position,
+    )
+    return m.FetchSnapshotRequest(
+        cluster_id=request.cluster_id,
+        replica_id=request.replica_id,
+        max_bytes=MAX_BYTES,
+        topics=[m.FetchSnapshotRequest.TopicSnapshot(name=TOPIC, partitions=[partition])],
     )
 
 
@@ -132,6 +157,14 @@ def read_request(message: Message, version: int) -> Request:
                 EpochEnd(fetch.last_fetched_epoch, fetch.fetch_offset),
                 message.max_wait_ms / 1000,
             )
+        case m.FetchSnapshotRequest(topics=[m.FetchSnapshotRequest.TopicSnapshot(name=t, partitions=[part])]):
+            _check(t, part.partition)
+            snapshot = EpochEnd(part.snapshot_id.epoch, part.snapshot_id.end_offset)
+            if part.position < 0:
+                raise Malformed(f"{part.position} is not a position")
+            return FetchSnapshotRequest(
+                message.cluster_id, part.current_leader_epoch, message.replica_id, snapshot, part.position
+            )
     raise Malformed("the message is not about one partition of the metadata topic")
 
 
@@ -155,6 +188,8 @@ def refusal_message(message: Message) -> Message:
             return m.BeginQuorumEpochResponse(error_code=Error.INVALID_REQUEST)
         case m.EndQuorumEpochRequest():
             return m.EndQuorumEpochResponse(error_code=Error.INVALID_REQUEST)
+        case m.FetchSnapshotRequest():
+            return m.FetchSnapshotResponse(error_code=Error.INVALID_REQUEST)
         case _:
             return m.FetchResponse(error_code=Error.INVALID_REQUEST)
 
@@ -200,6 +235,25 @@ def response_message(response: Response, version: int = 0, records: Buffer = b""
             if foreign:
                 return m.FetchResponse(error_code=response.error)
             return _fetch_response_message(response, version, leader_id, records)
+        case FetchSnapshotResponse():
+            if foreign:
+                return m.FetchSnapshotResponse(error_code=response.error)
+            return _fetch_snapshot_response_message(response, leader_id)
+
+
+def _fetch_snapshot_response_message(response: FetchSnapshotResponse, leader_id: int) -> m.FetchSnapshotResponse:
+    partition = m.FetchSnapshotResponse.PartitionSnapshot(
+        index=PARTITION,
+        error_code=response.error,
+        snapshot_id=m.FetchSnapshotResponse.SnapshotId(
+            end_offset=response.snapshot.end_offset, epoch=response.snapshot.epoch
+        ),
+        current_leader=m.FetchSnapshotResponse.LeaderIdAndEpoch(leader_id=leader_id, leader_epoch=response.epoch),
+        size=response.size,
+        position=response.position,
+        unaligned_records=response.data,
+    )
+    return m.FetchSnapshotResponse(topics=[m.FetchSnapshotResponse.TopicSnapshot(name=TOPIC, partitions=[partition])])
 
 
 def _fetch_response_message(response: FetchResponse, version: int, leader_id: int, records: Buffer) -> m.FetchResponse:
@@ -208,7 +262,7 @@ def _fetch_response_message(response: FetchResponse, version: int, leader_id: in
         error_code=response.error,
         high_watermark=response.high_watermark,
         last_stable_offset=response.high_watermark,
-        log_start_offset=0,
+        log_start_offset=response.log_start,
         current_leader=m.FetchResponse.LeaderIdAndEpoch(leader_id=leader_id, leader_epoch=response.epoch),
         aborted_transactions=None,
         records=records,
@@ -216,6 +270,10 @@ def _fetch_response_message(response: FetchResponse, version: int, leader_id: in
     if response.diverging is not None:
         partition.diverging_epoch = m.FetchResponse.EpochEndOffset(
             epoch=response.diverging.epoch, end_offset=response.diverging.end_offset
+        )
+    if response.snapshot is not None:
+        partition.snapshot_id = m.FetchResponse.SnapshotId(
+            end_offset=response.snapshot.end_offset, epoch=response.snapshot.epoch
         )
     topic = m.FetchResponse.FetchableTopicResponse(partitions=[partition])
     if version <= FETCH_VERSION:
@@ -235,9 +293,28 @@ def read_response(message: Message) -> Response:
             return BeginQuorumEpochResponse(Error(begin.error_code), begin.leader_epoch, _node(begin.leader_id))
         case m.FetchResponse(responses=[m.FetchResponse.FetchableTopicResponse(partitions=[fetch])]):
             return _read_fetch_response(fetch)
-        case m.VoteResponse() | m.BeginQuorumEpochResponse() | m.FetchResponse() if message.error_code:
+        case m.FetchSnapshotResponse(topics=[m.FetchSnapshotResponse.TopicSnapshot(partitions=[part])]):
+            return _read_fetch_snapshot_response(part)
+        case m.VoteResponse() | m.BeginQuorumEpochResponse() | m.FetchResponse() | m.FetchSnapshotResponse() if (
+            message.error_code
+        ):
             raise Malformed(f"the request is refused with {Error(message.error_code)!r}")
     raise Malformed("the message is not about one partition of the metadata topic")
+
+
+def _read_fetch_snapshot_response(part: m.FetchSnapshotResponse.PartitionSnapshot) -> FetchSnapshotResponse:
+    leader = part.current_leader
+    if leader is None:
+        raise Malformed("the response names no leader and epoch")
+    return FetchSnapshotResponse(
+        Error(part.error_code),
+        leader.leader_epoch,
+        _node(leader.leader_id),
+        EpochEnd(part.snapshot_id.epoch, part.snapshot_id.end_offset),
+        part.size,
+        part.position,
+        bytes(part.unaligned_records or b""),
+    )
 
 
 def _read_fetch_response(fetch: m.FetchResponse.PartitionData) -> FetchResponse:
@@ -246,7 +323,7 @@ def _read_fetch_response(fetch: m.FetchResponse.PartitionData) -> FetchResponse:
         if not batch.verify_crc():
             raise Malformed(f"the checksum of {batch} is wrong")
         batches.append(RaftBatch(batch.base_offset, batch.next_offset, batch.leader_epoch, batch.view))
-    diverging, leader = fetch.diverging_epoch, fetch.current_leader
+    diverging, leader, snapshot = fetch.diverging_epoch, fetch.current_leader, fetch.snapshot_id
     if leader is None:
         raise Malformed("the response names no leader and epoch")
     return FetchResponse(
@@ -256,6 +333,8 @@ def _read_fetch_response(fetch: m.FetchResponse.PartitionData) -> FetchResponse:
         fetch.high_watermark,
         EpochEnd(diverging.epoch, diverging.end_offset) if diverging and diverging.epoch >= 0 else None,
         tuple(batches),
+        EpochEnd(snapshot.epoch, snapshot.end_offset) if snapshot and snapshot.end_offset >= 0 else None,
+        fetch.log_start_offset,
     )
 
 

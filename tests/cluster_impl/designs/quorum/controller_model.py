@@ -9,6 +9,7 @@ from fencepost.cluster_impl.config.data_plane import TopicDefaults
 from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.controller.alter_isr import alter_isr
 from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
+from fencepost.cluster_impl.designs.quorum.controller.snapshot_schedule import SnapshotSchedule
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState, Reply
 from fencepost.cluster_impl.designs.quorum.controller.topics import create_topics, delete_topics
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
@@ -26,7 +27,9 @@ class Model:
 
     def __init__(self) -> None:
         self.now = 100.0
-        self.state = ControllerState(1, frozenset({1, 2, 3}), MetadataImage(), Leases(LEASE), 0, -1)
+        self.state = ControllerState(
+            1, frozenset({1, 2, 3}), MetadataImage(), Leases(LEASE), SnapshotSchedule(100, 5.0, 0.0), 0, -1
+        )
         self.log: list[MetadataRecord] = []
         self._topics = 0
 

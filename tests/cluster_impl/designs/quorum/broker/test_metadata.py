@@ -162,6 +162,18 @@ def test_tagged_fields_that_this_software_does_not_know_are_ignored() -> None:
     broker.granted(0)
     newer: list[Message] = [registered(0), m.TopicRecord(name="t", topic_id=TOPIC), partition([4, 5], leader=4)]
     for record in newer:
-        record.unknown_tags = {0: b"a field", 9: b""}
+        record.unknown_tags = {7: b"a field", 9: b""}
     broker.fetch(*newer)
     assert broker.applied == [(4, 0)]
+
+
+def test_a_snapshot_removes_what_was_deleted_meanwhile_and_brings_what_was_created() -> None:
+    broker = BrokerUnderTest()
+    broker.fetch(registered(0), m.TopicRecord(name="t", topic_id=TOPIC), partition([4, 5], leader=4))
+    broker.granted(0)
+    other = UUID(int=2)
+    created = m.PartitionRecord(partition_id=0, topic_id=other, replicas=[4], isr=[4], leader=4, leader_epoch=7)
+    records = (registered(0), m.TopicRecord(name="t", topic_id=other), created)
+    broker.metadata.on_snapshot([encode_record(record) for record in records], 20)
+    assert broker.applied == [(4, 0), "removed", (4, 7)]
+    assert broker.metadata.image.offset == 19

@@ -79,7 +79,7 @@ class Cluster:
 
     def __init__(self, lease: float = 60.0) -> None:
         self.quorum = Quorum()
-        self.controller = QuorumController(1, frozenset({1, 2, 3}), lease, TopicDefaults(1, 1), self.quorum)
+        self.controller = QuorumController(1, frozenset({1, 2, 3}), lease, TopicDefaults(1, 1), self.quorum, 2, 0.0)
 
     def elect(self) -> None:
         self.controller.on_leader(1, self.quorum.epoch)
@@ -223,11 +223,40 @@ async def test_a_standby_holds_the_committed_metadata_and_names_the_active_contr
     assert cluster.quorum.log == []
 
 
-async def test_the_active_controller_hears_controllers_and_asks_for_no_snapshot() -> None:
+@pytest.mark.requirement("K631-24", "K631-25", "K631-60")
+async def test_the_active_controller_starts_one_snapshot_when_its_leadership_is_confirmed() -> None:
     cluster = Cluster()
     cluster.elect()
-    reply = await cluster.ask(m.ControllerHeartbeatRequest(controller_id=2, last_snapshot_offset=0))
-    assert reply == m.ControllerHeartbeatResponse(start_snapshot=False)
+    await cluster.join()
+
+    async def beat(controller_id: int, offset: int = 0) -> m.ControllerHeartbeatResponse:
+        asked = cluster.ask(m.ControllerHeartbeatRequest(controller_id=controller_id, last_snapshot_offset=offset))
+        await settled()
+        assert not asked.done()
+        await cluster.quorum.confirm()
+        reply = await asked
+        assert isinstance(reply, m.ControllerHeartbeatResponse)
+        return reply
+
+    assert await beat(2) == m.ControllerHeartbeatResponse(start_snapshot=False)
+    topics = [m.CreateTopicsRequest.CreatableTopic(name="t", num_partitions=3, replication_factor=1)]
+    creating = cluster.ask(m.CreateTopicsRequest(topics=topics, timeout_ms=5000))
+    await settled()
+    await cluster.quorum.commit(cluster.controller)
+    await creating
+    assert await beat(2) == m.ControllerHeartbeatResponse(start_snapshot=True)
+    assert (await beat(4)).error_code == Error.INVALID_REQUEST
+    assert (await beat(3, -1)).error_code == Error.INVALID_REQUEST
+
+
+@pytest.mark.requirement("K631-60")
+async def test_a_controller_that_was_deposed_starts_no_snapshot() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    asked = cluster.ask(m.ControllerHeartbeatRequest(controller_id=2))
+    await settled()
+    await cluster.depose(successor=3)
+    assert await asked == m.ControllerHeartbeatResponse(error_code=Error.NOT_CONTROLLER)
 
 
 @pytest.mark.requirement("K631-17")

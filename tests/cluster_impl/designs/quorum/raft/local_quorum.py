@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,14 +26,22 @@ TIMEOUT_S = 10.0
 
 @dataclass
 class RecordingListener:
-    """A listener that records its calls."""
+    """A listener that records its calls. Its state, and so its snapshot, is the list of all values."""
 
     records: list[tuple[int, bytes]] = field(default_factory=list)
+    loaded: list[int] = field(default_factory=list)
     elected: list[int] = field(default_factory=list)
     resigned: int = 0
 
     def on_commit(self, records: Sequence[tuple[int, bytes]]) -> None:
         self.records += records
+
+    def on_snapshot(self, values: Sequence[bytes], end_offset: int) -> None:
+        self.loaded.append(end_offset)
+        self.records = [(end_offset - 1, value) for value in values]
+
+    def snapshot(self) -> Iterator[bytes]:
+        return iter([value for _, value in self.records])
 
     def on_elected(self, epoch: int) -> None:
         self.elected.append(epoch)

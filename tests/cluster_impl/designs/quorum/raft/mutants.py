@@ -3,6 +3,7 @@
 from fencepost.cluster_impl.designs.quorum.raft import effects as fx
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
 from fencepost.cluster_impl.designs.quorum.raft.leadership import Leadership
+from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
 from fencepost.cluster_impl.designs.quorum.raft.messages import (
     BeginQuorumEpochRequest,
     BeginQuorumEpochResponse,
@@ -103,6 +104,37 @@ class LeadsWithoutAMajority(RaftCore):
             super()._count_votes(now)
 
 
+class ServesWhatIsCut(RaftCore):
+    """Never sends a follower to a snapshot."""
+
+    def _needs_snapshot(self, log_end: EpochEnd) -> bool:
+        return False
+
+
+class SnapshotsUncommitted(RaftCore):
+    """Makes a snapshot of its whole log."""
+
+    def snapshot_point(self) -> EpochEnd:
+        return self.log.end
+
+
+class KeepsItsLogAfterASnapshot(RaftCore):
+    """Goes on behind its old log when it has fetched a snapshot."""
+
+    def snapshot_installed(self, snapshot: EpochEnd, now: float) -> list[fx.Effect]:
+        self._download = None
+        return self._done(now)
+
+
+class ForgetsWhatASnapshotCommits(RaftCore):
+    """Does not cut an old log that ends in an epoch the snapshot does not know."""
+
+    def snapshot_installed(self, snapshot: EpochEnd, now: float) -> list[fx.Effect]:
+        effects = super().snapshot_installed(snapshot, now)
+        self.log = LogShape((), snapshot.end_offset, EpochEnd(0, snapshot.end_offset))
+        return effects
+
+
 SEEN_IN_STORMS: tuple[type[RaftCore], ...] = (
     CommitsOlderEpochs,
     ForgetsItsVote,
@@ -113,6 +145,10 @@ SEEN_IN_STORMS: tuple[type[RaftCore], ...] = (
     CountsBeforeFsync,
     ConfirmsWithoutARound,
     LeadsWithoutAMajority,
+    ServesWhatIsCut,
+    SnapshotsUncommitted,
+    KeepsItsLogAfterASnapshot,
+    ForgetsWhatASnapshotCommits,
 )
 """The other two have tests of their own: one only waits too long, one needs a very rare history."""
 

@@ -66,9 +66,9 @@ class Oracle:
         elif self.committed[index].chain != entry.chain:
             raise GuaranteeBroken(f"state machine safety: {node} commits another batch at {entry.base_offset}")
 
-    def durable(self, entry: Entry, index: int, disks: Iterable[Sequence[Entry]]) -> None:
-        """Check a leader's commit: a majority must hold the batch durably."""
-        copies = sum(len(disk) > index and disk[index].chain == entry.chain for disk in disks)
+    def durable(self, entry: Entry, held: Iterable[bool]) -> None:
+        """Check a leader's commit: a majority must hold the batch durably; `held` says it for each disk."""
+        copies = sum(held)
         if copies < self._majority:
             raise GuaranteeBroken(f"durability: the batch at {entry.base_offset} is committed with {copies} copies")
 

@@ -5,19 +5,20 @@ only the life that sent the request.
 """
 
 import heapq
+import pickle
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from random import Random
 
 from fencepost.cluster_impl.designs.quorum.raft import effects as fx
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
-from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
 from fencepost.cluster_impl.designs.quorum.raft.messages import (
     OBSERVER,
     EpochEnd,
     FetchRequest,
     FetchResponse,
+    FetchSnapshotResponse,
     RaftBatch,
     Request,
     Response,
@@ -25,8 +26,9 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import (
     VoteResponse,
 )
 from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
-from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
+from fencepost.cluster_impl.designs.quorum.raft.state import VoterRole
 from tests.cluster_impl.designs.quorum.raft.oracle import Entry, GuaranteeBroken, Oracle
+from tests.cluster_impl.designs.quorum.raft.simulated_disk import Disk, SimulatedSnapshot
 
 ELECTION_TIMEOUT = 0.5
 FETCH_TIMEOUT = 1.0
@@ -49,23 +51,6 @@ class NetworkConditions:
     slow_delay: float = 0.6
 
 
-@dataclass(slots=True)
-class Disk:
-    """`safe` outlives a crash; of the `pending` changes, in order, any prefix may outlive it too."""
-
-    state: QuorumState = field(default_factory=QuorumState)
-    safe: list[Entry] = field(default_factory=list)
-    pending: list[int | Entry] = field(default_factory=list)
-
-    def settle(self, changes: int) -> None:
-        for change in self.pending[:changes]:
-            if isinstance(change, Entry):
-                self.safe.append(change)
-            else:
-                self.safe = [entry for entry in self.safe if entry.next_offset <= change]
-        del self.pending[:changes]
-
-
 @dataclass(frozen=True, slots=True)
 class SentRequest:
     """A request at its receiver, with the function that returns its response."""
@@ -76,12 +61,13 @@ class SentRequest:
 
 @dataclass(slots=True, eq=False)
 class NodeLife:
-    """A node from one start to the next crash."""
+    """A node from one start to the next crash. `log` has all batches, also those that only a snapshot holds."""
 
     node: int
     core: RaftCore
     log: list[Entry]
     committed: int = 0
+    fetched: bytearray = field(default_factory=bytearray)
     alive: bool = True
     paused_until: float = 0.0
     tick_at: float = 0.0
@@ -98,7 +84,7 @@ class SimulatedQuorum:
         self.cut: set[tuple[int, int]] = set()
         self.disks = {node: Disk() for node in self.nodes}
         self.lives: dict[int, NodeLife] = {}
-        self.confirmations = 0
+        self.confirmations = self.installed = self.damaged = 0
         self._core = core
         self._values = count(1)
         self._order = count()
@@ -128,14 +114,13 @@ class SimulatedQuorum:
         if node in self.lives and self.lives[node].alive:
             return
         disk = self.disks[node]
-        shape = LogShape()
-        for entry in disk.safe:
-            shape.append(entry.epoch, entry.next_offset)
+        found, history = disk.read()
         settings = VoterSettings(
             node, frozenset(self.nodes), "cluster", ELECTION_TIMEOUT, FETCH_TIMEOUT, fetch_max_wait=FETCH_MAX_WAIT
         )
-        core = self._core(settings, disk.state, shape, Random(self.random.random()), self.now)
-        self.lives[node] = NodeLife(node, core, list(disk.safe))
+        core = self._core(settings, disk.state, found.shape, Random(self.random.random()), self.now, found.snapshots)
+        committed = len(disk.snapshots[-1].entries) if disk.snapshots else 0
+        self.lives[node] = NodeLife(node, core, history, committed)
         self._input(self.lives[node], core.tick)
 
     def crash(self, node: int) -> None:
@@ -143,6 +128,31 @@ class SimulatedQuorum:
         life.alive = False
         disk.settle(self.random.randint(0, len(disk.pending)))
         disk.pending.clear()
+
+    def damage(self, node: int) -> None:
+        """Damage the newest snapshot of a node that does not run, if there is one before it."""
+        snapshots = self.disks[node].snapshots
+        if not self.lives[node].alive and len(snapshots) > 1:
+            snapshots[-1].good = False
+            self.damaged += 1
+
+    def snapshot(self, life: NodeLife, seconds: float) -> None:
+        """Have a node make a snapshot, which takes some time."""
+        if not life.alive:
+            return
+        point, entries = life.core.snapshot_point(), tuple(life.log[: life.committed])
+        if (entries[-1].next_offset if entries else 0) != point.end_offset:
+            raise GuaranteeBroken(f"snapshots: {life.node} begins one at {point}, which is not its committed state")
+        known = self.disks[life.node].snapshots
+        if not entries or (known and known[-1].id.end_offset >= point.end_offset):
+            return
+        self.after(seconds, lambda: self._written(life, SimulatedSnapshot(point, entries)))
+
+    def _written(self, life: NodeLife, snapshot: SimulatedSnapshot) -> None:
+        snapshots = self.disks[life.node].snapshots
+        if life.alive and (not snapshots or snapshots[-1].id.end_offset < snapshot.id.end_offset):
+            snapshots.append(snapshot)
+            self._input(life, lambda now: life.core.snapshot_written(snapshot.id, now))
 
     def pause(self, node: int, seconds: float) -> None:
         self.lives[node].paused_until = self.now + seconds
@@ -254,6 +264,14 @@ class SimulatedQuorum:
                 answer(response)
             case fx.ReplyWithRecords(SentRequest(FetchRequest() as request, answer), response, start, limit):
                 answer(self._records(life, request, response, start, limit))
+            case fx.ReplyWithSnapshot(SentRequest(_, answer), request, response):
+                answer(self._snapshot_part(disk, request.snapshot, request.position, response))
+            case fx.StoreSnapshotPart(_, position, data):
+                life.fetched[position:] = data
+            case fx.InstallSnapshot(snapshot):
+                self._install(life, SimulatedSnapshot(snapshot, pickle.loads(life.fetched)))
+            case fx.CutLog(snapshots):
+                disk.keep(snapshots)
             case fx.HighWatermarkAdvance(high_watermark):
                 self._commit(life, high_watermark)
             case fx.LeadershipConfirmation(tokens):
@@ -261,6 +279,23 @@ class SimulatedQuorum:
                 for asked in tokens:
                     assert isinstance(asked, int)
                     self.oracle.confirmed(life.node, life.core.epoch, asked)
+
+    def _snapshot_part(
+        self, disk: Disk, snapshot: EpochEnd, position: int, response: FetchSnapshotResponse
+    ) -> FetchSnapshotResponse:
+        (content,) = (known.content() for known in disk.snapshots if known.id == snapshot)
+        part = content[position : position + self.random.randint(1, len(content))]
+        return replace(response, size=len(content), position=position, data=part)
+
+    def _install(self, life: NodeLife, snapshot: SimulatedSnapshot) -> None:
+        last = len(snapshot.entries) - 1
+        if last >= len(self.oracle.committed):
+            raise GuaranteeBroken(f"snapshots: {life.node} gets one of uncommitted batches")
+        self.oracle.committed_at(life.node, last, snapshot.entries[-1])
+        life.log, life.committed = list(snapshot.entries), len(snapshot.entries)
+        self.disks[life.node].install(snapshot)
+        self.installed += 1
+        self._input(life, lambda now: life.core.snapshot_installed(snapshot.id, now))
 
     def _append(self, life: NodeLife, base: int, following: int, epoch: int, value: int) -> None:
         before = life.log[-1] if life.log else None
@@ -282,12 +317,14 @@ class SimulatedQuorum:
             entry = life.log[life.committed]
             self.oracle.committed_at(life.node, life.committed, entry)
             if life.core.role is VoterRole.LEADER:
-                self.oracle.durable(entry, life.committed, [disk.safe for disk in self.disks.values()])
+                self.oracle.durable(entry, [disk.holds(entry, life.committed) for disk in self.disks.values()])
             life.committed += 1
 
     def _records(
         self, life: NodeLife, request: FetchRequest, response: FetchResponse, start: EpochEnd, limit: int
     ) -> FetchResponse:
+        if start.end_offset < self.disks[life.node].start:
+            raise GuaranteeBroken(f"snapshots: {life.node} is to send records from {start}, which are cut")
         found = [entry for entry in life.log if start.end_offset <= entry.base_offset and entry.next_offset <= limit]
         found = found[: self.random.randint(1, self.fetch_batches)]
         if request.replica_id == OBSERVER and found:
@@ -333,7 +370,8 @@ class RandomFaults:
 
     FAULTS = ("crash", "isolate", "one-way", "pair", "pause")
 
-    def __init__(self, quorum: SimulatedQuorum, until: float) -> None:
+    def __init__(self, quorum: SimulatedQuorum, until: float, *, snapshots: bool) -> None:
+        self.snapshots = snapshots
         self.quorum = quorum
         self.until = until
         draw = quorum.random
@@ -345,6 +383,8 @@ class RandomFaults:
         self._at_leader = 0.3 + 0.7 * draw.random()
         self._repeat(draw.choice((0.01, 0.03)), self._work)
         self._repeat(draw.choice((0.15, 0.3, 0.6)), self._break)
+        if snapshots:
+            self._repeat(draw.choice((0.1, 0.3)), self._snapshot)
 
     def _repeat(self, interval: float, action: Callable[[], None]) -> None:
         def again() -> None:
@@ -361,6 +401,10 @@ class RandomFaults:
         life = quorum.random.choice(leading or lives)
         quorum.random.choice((quorum.append, quorum.append, quorum.confirm, quorum.observe))(life)
 
+    def _snapshot(self) -> None:
+        random = self.quorum.random
+        self.quorum.snapshot(random.choice(list(self.quorum.lives.values())), random.random() * 0.3)
+
     def _break(self) -> None:
         quorum, random = self.quorum, self.quorum.random
         node = random.choice(quorum.nodes)
@@ -371,6 +415,8 @@ class RandomFaults:
             case "crash":
                 if quorum.lives[node].alive:
                     quorum.crash(node)
+                    if self.snapshots and random.random() < 0.3:
+                        quorum.damage(node)
                     quorum.after(random.random() * 1.5, lambda: quorum.start(node))
             case "isolate":
                 self._cut({pair for other in quorum.nodes for pair in ((node, other), (other, node))})
@@ -388,10 +434,13 @@ class RandomFaults:
 
 
 def random_history(seed: int, core: type[RaftCore] = RaftCore, seconds: float = 12.0) -> SimulatedQuorum:
-    """Run a random history, then heal the quorum. Raises GuaranteeBroken; the seed determines the history."""
+    """Run a random history, then heal the quorum. Raises GuaranteeBroken; the seed determines the history.
+
+    Odd seeds have snapshots.
+    """
     quorum = SimulatedQuorum(seed, voters=5 if seed % 4 == 0 else 3, core=core)
     try:
-        RandomFaults(quorum, until=seconds)
+        RandomFaults(quorum, until=seconds, snapshots=seed % 2 == 1)
         quorum.run_until(seconds)
         quorum.heal()
         if not quorum.recovers():

@@ -1,7 +1,8 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
+from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogGap, LogShape, recover
 from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
 
 Log = list[int]
@@ -56,3 +57,56 @@ def test_truncating_at_the_divergence_again_and_again_ends_at_the_common_prefix(
         follower.truncate(follower.truncation_point(diverging))
         assert follower.end_offset < before
     assert follower.end_offset == len(common)
+
+
+@given(logs, st.data())
+def test_a_log_that_was_cut_tells_the_same_of_all_that_it_reaches(log: Log, data: st.DataObject) -> None:
+    whole, cut = shape_of(log), shape_of(log)
+    start = whole.end_at(data.draw(st.integers(0, len(log))))
+    cut.cut(start)
+    assert cut.end == whole.end
+    for offset in range(start.end_offset, len(log) + 1):
+        assert cut.end_at(offset) == whole.end_at(offset)
+    for other in (EpochEnd(epoch, offset) for epoch in range(8) for offset in range(14)):
+        if cut.reaches(other):
+            assert cut.divergence(other) == whole.divergence(other)
+        else:
+            assert other.end_offset < start.end_offset or other.epoch < start.epoch
+
+
+def test_a_cut_log_reaches_its_own_start() -> None:
+    shape = shape_of([1, 1, 3, 3])
+    shape.cut(EpochEnd(1, 2))
+    assert shape.reaches(EpochEnd(1, 2))
+    assert shape.divergence(EpochEnd(1, 2)) is None
+    assert not shape.reaches(EpochEnd(1, 1))
+    assert not shape.reaches(EpochEnd(0, 3))
+
+
+def entries(log: Log) -> list[tuple[int, int]]:
+    return [(epoch, log.index(epoch)) for epoch in sorted(set(log))]
+
+
+@given(logs, st.data())
+def test_a_log_that_continues_its_snapshot_is_kept(log: Log, data: st.DataObject) -> None:
+    ends = sorted(data.draw(st.sets(st.integers(0, len(log)), min_size=1, max_size=2)))
+    snapshots = tuple(shape_of(log).end_at(end) for end in ends)
+    found = recover(entries(log), 0, len(log), snapshots)
+    assert found.keeps_log
+    assert (found.snapshots, found.shape.end) == (snapshots, shape_of(log).end)
+
+
+def test_a_log_that_lacks_what_its_snapshot_has_begins_anew_behind_it() -> None:
+    snapshot = EpochEnd(3, 10)
+    for log in ([1, 1], [1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]):
+        found = recover(entries(log), 0, len(log), (EpochEnd(1, 1), snapshot))
+        assert not found.keeps_log
+        assert (found.snapshots, found.shape.start, found.shape.end) == ((snapshot,), snapshot, snapshot)
+
+
+def test_a_log_whose_start_no_good_snapshot_reaches_is_refused() -> None:
+    for snapshots in ((), (EpochEnd(1, 3),)):
+        with pytest.raises(LogGap, match="begins at offset 4"):
+            recover([(1, 4)], 4, 6, snapshots)
+    assert recover([(1, 4)], 4, 6, (EpochEnd(1, 3), EpochEnd(1, 5))).snapshots == (EpochEnd(1, 5),)
+    assert recover([(1, 4)], 4, 6, (EpochEnd(1, 4), EpochEnd(1, 5))).shape.start == EpochEnd(1, 4)

@@ -10,8 +10,15 @@ from fencepost.cluster_impl.config.quorum import QuorumConfig
 from fencepost.cluster_impl.config.values import Voter
 from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
 from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
-from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd, FetchRequest, FetchResponse
+from fencepost.cluster_impl.designs.quorum.raft.messages import (
+    EpochEnd,
+    FetchRequest,
+    FetchResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
+)
 from fencepost.cluster_impl.designs.quorum.raft.observer import MetadataGone, MetadataObserver
+from fencepost.cluster_impl.designs.quorum.raft.snapshot_format import snapshot_parts
 from fencepost.cluster_impl.designs.quorum.raft.translate import read_request, response_message
 from fencepost.cluster_impl.wire import batches as format_
 from fencepost.cluster_impl.wire.codec import Buffer, Malformed, R, RequestMessage
@@ -23,6 +30,9 @@ from tests.waiting import until
 VOTERS = tuple(Voter(node_id, "127.0.0.1", 9090 + node_id) for node_id in (1, 2, 3))
 
 
+Answer = FetchResponse | FetchSnapshotResponse
+
+
 def batch(offset: int, epoch: int, *values: bytes) -> bytes:
     return format_.build([(None, value, 0) for value in values], base_offset=offset, leader_epoch=epoch)
 
@@ -30,11 +40,15 @@ def batch(offset: int, epoch: int, *values: bytes) -> bytes:
 class Controllers:
     """Three controllers that answer by script: each call takes the next answer of the controller that it reaches."""
 
-    def __init__(self, script: Iterator[tuple[int, FetchResponse | Exception, Buffer]]) -> None:
+    def __init__(self, script: Iterator[tuple[int, Answer | Exception, Buffer]]) -> None:
         self.finder = ControllerFinder(VOTERS)
-        self.fetches: list[FetchRequest] = []
+        self.asked: list[FetchRequest | FetchSnapshotRequest] = []
         self.script = list(script)
         self.done = asyncio.Event()
+
+    @property
+    def fetches(self) -> list[FetchRequest]:
+        return [each for each in self.asked if isinstance(each, FetchRequest)]
 
     async def request(self, message: RequestMessage[R], version: int, timeout: float) -> tuple[int, R]:
         if not self.script:
@@ -44,16 +58,20 @@ class Controllers:
         asked = self.finder.candidate().id
         assert asked == expected
         request = read_request(message, version)
-        assert isinstance(request, FetchRequest)
-        self.fetches.append(request)
+        assert isinstance(request, FetchRequest | FetchSnapshotRequest)
+        self.asked.append(request)
         if isinstance(answer, Exception):
             self.finder.failed(asked)
             raise answer
         return asked, response_message(answer, version, records)  # type: ignore[return-value]  # it is what was asked for
 
 
+def never_loaded(values: list[bytes], end_offset: int) -> None:
+    raise AssertionError("there is no snapshot")
+
+
 def follow(
-    *script: tuple[int, FetchResponse | Exception, Buffer],
+    *script: tuple[int, Answer | Exception, Buffer],
     on_records: Callable[[list[tuple[int, bytes]]], None] = lambda _: None,
 ) -> tuple[Controllers, list[tuple[int, bytes]]]:
     """Follow until the script or the observer ends."""
@@ -63,10 +81,13 @@ def follow(
         on_records(records)
         applied.extend(records)
 
+    def loaded(values: list[bytes], end_offset: int) -> None:
+        applied[:] = [(end_offset - 1, value) for value in values]
+
     async def scenario() -> Controllers:
         controllers = Controllers(iter(script))
         config = QuorumConfig(cluster_id=CLUSTER_ID, voters=tuple(VOTERS))
-        observer = MetadataObserver(config, controllers, controllers.finder, apply)
+        observer = MetadataObserver(config, controllers, controllers.finder, apply, loaded)
         await observer.start()
         ends = [asyncio.ensure_future(observer.failed()), asyncio.ensure_future(controllers.done.wait())]
         async with asyncio.timeout(TIMEOUT_S):
@@ -165,13 +186,61 @@ def test_records_that_cannot_be_applied_end_it_and_are_not_passed_over(error: Ex
         follow((1, leads(3, 1, 2), batch(0, 3, b"a")), (1, leads(3, 1, 2), b""), on_records=refuse)
 
 
+SNAPSHOT = EpochEnd(3, 40)
+BYTES = b"".join(snapshot_parts(SNAPSHOT, [b"x", b"y"]))
+
+
+def names_a_snapshot(snapshot: EpochEnd = SNAPSHOT) -> FetchResponse:
+    return FetchResponse(Error.NONE, 5, 1, 42, snapshot=snapshot)
+
+
+def part(begin: int, end: int, *, error: Error = Error.NONE, data: bytes = BYTES) -> FetchSnapshotResponse:
+    return FetchSnapshotResponse(error, 5, 1, SNAPSHOT, len(data), begin, data[begin:end])
+
+
+@pytest.mark.requirement("K631-23")
+def test_behind_the_start_of_the_log_it_loads_a_snapshot_and_goes_on_behind_it() -> None:
+    controllers, applied = follow(
+        (1, names_a_snapshot(), b""),
+        (1, part(0, 30), b""),
+        (1, part(30, len(BYTES)), b""),
+        (1, leads(5, 1, 42), batch(40, 5, b"z")),
+    )
+    assert applied == [(39, b"x"), (39, b"y"), (40, b"z")]
+    assert [fetch.log_end for fetch in controllers.fetches] == [EpochEnd(0, 0), SNAPSHOT]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        part(0, 30, error=Error.SNAPSHOT_NOT_FOUND),
+        part(3, 30),
+        part(0, 0),
+        part(0, len(BYTES) - 1, data=BYTES[:-1]),
+    ],
+)
+def test_a_snapshot_that_does_not_arrive_whole_is_fetched_again(answer: FetchSnapshotResponse) -> None:
+    _, applied = follow(
+        (1, names_a_snapshot(), b""),
+        (1, answer, b""),
+        (1, names_a_snapshot(), b""),
+        (1, part(0, len(BYTES)), b""),
+    )
+    assert applied == [(39, b"x"), (39, b"y")]
+
+
+def test_it_ends_when_a_leader_offers_a_snapshot_of_what_it_has_long_applied() -> None:
+    with pytest.raises(MetadataGone, match="offers a snapshot that ends at 1"):
+        follow((1, leads(5, 1, 2), batch(0, 3, b"a", b"b")), (1, names_a_snapshot(EpochEnd(1, 1)), b""))
+
+
 @pytest.mark.integration
 async def test_an_observer_follows_a_real_quorum_through_elections(tmp_path: Path) -> None:
     async with Quorum(tmp_path) as quorum:
         finder = ControllerFinder([Voter(node_id, *address) for node_id, address in quorum.voters.items()])
         link = ActiveControllerLink(finder, Hosts(), "broker-4", 5.0)
         applied: list[tuple[int, bytes]] = []
-        observer = MetadataObserver(quorum.config(), link, finder, applied.extend)
+        observer = MetadataObserver(quorum.config(), link, finder, applied.extend, never_loaded)
         await observer.start()
 
         def caught_up(count: int) -> Callable[[], bool]:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.core import CommittedRecordsAtRisk, RaftCore
 from fencepost.cluster_impl.designs.quorum.raft.state import VoterRole
 from tests.cluster_impl.designs.quorum.raft import mutants
 from tests.cluster_impl.designs.quorum.raft.oracle import GuaranteeBroken
@@ -15,22 +15,26 @@ from tests.cluster_impl.designs.quorum.raft.simulation import FETCH_TIMEOUT, Sim
 
 
 def test_every_guarantee_holds_in_random_histories_and_healed_quorums_make_progress() -> None:
-    committed = elections = confirmations = 0
+    committed = elections = confirmations = installed = damaged = 0
     for seed in range(80):
         quorum = random_history(seed)
         committed += len(quorum.oracle.committed)
         elections += quorum.oracle.elections
         confirmations += quorum.confirmations
+        installed += quorum.installed
+        damaged += quorum.damaged
     # Histories in which nothing happens would prove nothing.
     assert committed > 1000
     assert elections > 200
     assert confirmations > 300
+    assert installed > 10
+    assert damaged > 20
 
 
 @pytest.mark.parametrize("core", mutants.SEEN_IN_STORMS, ids=lambda core: core.__name__)
 def test_a_core_that_is_broken_on_purpose_is_caught(core: type[RaftCore]) -> None:
     first = mutants.RARE.get(core, 0)
-    with pytest.raises((GuaranteeBroken, ValueError, AssertionError)):
+    with pytest.raises((GuaranteeBroken, ValueError, AssertionError, CommittedRecordsAtRisk)):
         for seed in range(first, first + 300):
             random_history(seed, core)
 
