@@ -81,14 +81,19 @@ def transactional(producer: ClientSettings, transactional_id: str, timeout_ms: i
 
 def member(consumer: ClientSettings, membership: MembershipSpec, name: str) -> ClientSettings:
     """Return the settings of a consumer that is a member of a group."""
-    static = {"group.instance.id": name} if membership.static else {}
-    return consumer | {
+    settings = consumer | {
         "group.id": membership.group,
-        "session.timeout.ms": membership.session_ms,
+        "group.protocol": membership.protocol,
         "max.poll.interval.ms": 2 * membership.session_ms,  # a rebalance waits so long for a member
+    }
+    if membership.static:
+        settings |= {"group.instance.id": name}
+    if membership.protocol == "consumer":
+        return settings | {"group.remote.assignor": membership.strategy}
+    return settings | {
+        "session.timeout.ms": membership.session_ms,
         "heartbeat.interval.ms": membership.session_ms // 10,
         "partition.assignment.strategy": membership.strategy,
-        **static,
     }
 
 

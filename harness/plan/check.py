@@ -36,6 +36,9 @@ ROLES = ("controllers", "brokers", "active-controller", "zookeeper", "zookeeper-
 OF_PARTITION = ("leader", "followers")
 OF_MANY = ("brokers", "controllers", "followers:")
 """Beginnings of references that usually match several nodes."""
+STRATEGIES = {"classic": ("range", "roundrobin", "cooperative-sticky"), "consumer": ("range", "uniform")}
+"""The strategies by which partitions are assigned, by the group's protocol: its members assign, or the coordinator."""
+
 TOPICS = "/brokers/topics/"
 DELETIONS = "/admin/delete_topics/"
 GROUP_COORDINATOR = "coordinator"
@@ -191,12 +194,15 @@ def _memberships(plan: Plan) -> Iterator[Problem]:
     for place, spec in enumerate(plan.workload.consumers):
         if (membership := spec.membership) is None:
             continue
+        where = ("workload", "consumers", place, "membership", "strategy")
+        known = STRATEGIES[membership.protocol]
+        if membership.strategy not in known:
+            message = f"groups of the {membership.protocol} protocol do not assign by {membership.strategy}"
+            yield Problem(where, f"{message}: take {' or '.join(known)}")
         agreed = strategies.setdefault(membership.group, membership.strategy)
         if membership.strategy != agreed:
             message = f"{spec.name} assigns by {membership.strategy}, earlier members of {membership.group} by {agreed}"
-            yield Problem(
-                ("workload", "consumers", place, "membership", "strategy"), f"{message}: give all members one strategy"
-            )
+            yield Problem(where, f"{message}: give all members one strategy")
 
 
 def _deletes(step: object) -> Iterator[str]:

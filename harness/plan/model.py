@@ -126,9 +126,12 @@ class MembershipSpec(PlanModel):
     """`sync`: wait for the answer to each commit before more is read."""
     static: bool = False
     """Take part as a static member (KIP-345), whose instance id is the consumer's name."""
-    strategy: Literal["range", "roundrobin", "cooperative-sticky"] = "range"
+    strategy: Literal["range", "roundrobin", "cooperative-sticky", "uniform"] = "range"
+    """`uniform` is an assignor of brokers, `roundrobin` and `cooperative-sticky` are of members; `range` is of both."""
     session_ms: Milliseconds = 6000
-    """Time after which the coordinator removes a silent member."""
+    """Time after which the coordinator removes a silent member. With the protocol `consumer` brokers have it."""
+    protocol: Literal["classic", "consumer"] = "classic"
+    """`consumer`: the coordinator assigns the partitions (KIP-848)."""
 
 
 class ConsumerSpec(PlanModel):

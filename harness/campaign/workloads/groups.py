@@ -7,18 +7,21 @@ from collections.abc import Mapping
 from typing import Literal
 
 from fencepost.faults.capabilities import Capability
-from fencepost.faults.fault import EVERYWHERE
 from fencepost.harness.campaign.cluster_spec import ClusterSpec
 from fencepost.harness.campaign.features import WorkloadFeature
 from fencepost.harness.campaign.workloads.names import GROUP
+from fencepost.harness.plan.base import release_range
 from fencepost.harness.plan.model import ConsumerSpec, MembershipSpec, WorkloadSpec
 from fencepost.harness.targets.file import TargetFile
+from fencepost.harness.targets.releases import Releases
 
 STRATEGIES: tuple[Literal["range", "roundrobin", "cooperative-sticky"], ...] = (
     "range",
     "roundrobin",
     "cooperative-sticky",
 )
+REMOTE_STRATEGIES: tuple[Literal["range", "uniform"], ...] = ("range", "uniform")
+SESSION_MS = 6000
 COMMITS: tuple[Literal["sync", "async"], ...] = ("sync", "sync", "async")
 
 
@@ -62,13 +65,33 @@ class Groups(WorkloadFeature):
 
 
 class ConsumerProtocolGroups(WorkloadFeature):
-    """Members of a group whose partitions the coordinator assigns (KIP-848)."""
+    """The members of the group, where a plan has one, leave it to the coordinator to assign partitions (KIP-848)."""
 
     name = "consumer-protocol-groups"
-    left_out: Mapping[str, str] = {
-        EVERYWHERE: "members of workloads speak the classic protocol of groups: that of KIP-848 has neither a session "
-        "nor a strategy of the member's own"
+    left_out: Mapping[str, str] = dict.fromkeys(
+        ("quorum", "zk-controller", "leader-driven"), "its coordinators speak the classic protocol of groups only"
+    )
+    releases: Mapping[str, Releases] = {"apache-kafka": ">=4.0", "apache-kafka-zk": ">=4.0"}
+    # The members' session is a setting of the brokers, 45 s by default, and no less is allowed.
+    settings: Mapping[str, str] = {
+        "group.consumer.min.session.timeout.ms": str(SESSION_MS),
+        "group.consumer.session.timeout.ms": str(SESSION_MS),
+        "group.consumer.min.heartbeat.interval.ms": str(SESSION_MS // 10),
+        "group.consumer.heartbeat.interval.ms": str(SESSION_MS // 10),
     }
 
+    def left_out_reason(self, target: TargetFile, version: str, possible: frozenset[Capability]) -> str | None:
+        if release_range(version):
+            return "its older release speaks the classic protocol of groups only"
+        return super().left_out_reason(target, version, possible)
+
     def apply(self, rng: random.Random, cluster: ClusterSpec, workload: WorkloadSpec) -> WorkloadSpec:
-        return workload
+        strategy = rng.choice(REMOTE_STRATEGIES)
+        update = {"protocol": "consumer", "strategy": strategy, "session_ms": SESSION_MS}
+        consumers = (
+            each.model_copy(update={"membership": each.membership.model_copy(update=update)})
+            if each.membership
+            else each
+            for each in workload.consumers
+        )
+        return workload.model_copy(update={"consumers": tuple(consumers)})

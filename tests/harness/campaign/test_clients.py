@@ -2,9 +2,10 @@
 
 import pytest
 
-from fencepost.harness.campaign.planner import left_out
+from fencepost.harness.campaign.planner import generate, left_out
+from fencepost.harness.plan.check import STRATEGIES
 from fencepost.harness.plan.conditions import WorkloadReads
-from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.model import MembershipSpec, Plan
 from fencepost.harness.targets.registry import load_file, names
 from tests.harness.campaign.test_planner import plan_of
 
@@ -39,3 +40,25 @@ def test_a_plan_within_what_is_tolerated_claims_that_its_group_reads_on(target: 
         whole = next(step for step in plan.steps if step.as_ == "whole")
         if members(plan):
             assert (claims["end-group"] is None) == (getattr(whole, "expect", None) is None)
+
+
+def test_members_of_some_groups_of_kafka_leave_the_assignment_to_the_coordinator() -> None:
+    protocols = [{each.protocol for each in memberships(plan)} for plan in plans("apache-kafka") if members(plan)]
+    assert {"classic"} in protocols
+    assert {"consumer"} in protocols
+    assert {"classic", "consumer"} not in protocols
+    for plan in plans("apache-kafka"):
+        assert all(each.strategy in STRATEGIES[each.protocol] for each in memberships(plan))
+        if any(each.protocol == "consumer" for each in memberships(plan)):
+            assert plan.settings is not None
+            assert plan.settings.all["group.consumer.session.timeout.ms"] == "6000"
+
+
+@pytest.mark.parametrize("target", ["quorum", "apache-kafka:3.9.1", "apache-kafka:3.9.1..4.3.1"])
+def test_groups_where_the_protocol_is_unknown_speak_the_classic_one(target: str) -> None:
+    every = [generate(target, "process", seed) for seed in range(PLANS)]
+    assert {each.protocol for plan in every for each in memberships(plan)} == {"classic"}
+
+
+def memberships(plan: Plan) -> list[MembershipSpec]:
+    return [each.membership for each in plan.workload.consumers if each.membership]

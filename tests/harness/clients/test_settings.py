@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer
 
-from fencepost.harness.clients.settings import common, producer, transactional
-from fencepost.harness.plan.model import Timing
+from fencepost.harness.clients.settings import common, consumer, member, producer, transactional
+from fencepost.harness.plan.model import MembershipSpec, Timing
 
 
 def test_a_client_with_much_to_say_says_nothing_on_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
@@ -26,3 +26,15 @@ def test_a_transaction_may_be_shorter_than_the_timeout_of_a_request() -> None:
     idempotent = producer("", Timing(lease_ms=9000), "p", acks="all", idempotent=True, retry=True, timeout_ms=60_000)
     made = Producer(transactional(idempotent, "p", 5000))
     assert len(made) == 0
+
+
+@pytest.mark.parametrize(
+    "membership",
+    [
+        MembershipSpec(group="g", strategy="cooperative-sticky", static=True),
+        MembershipSpec(group="g", strategy="uniform", protocol="consumer", static=True),
+    ],
+)
+def test_the_library_takes_the_settings_of_members_of_either_protocol(membership: MembershipSpec) -> None:
+    """It refuses a session, a heartbeat or a strategy of a member whose coordinator decides about them."""
+    Consumer(member(consumer("", Timing(), "m"), membership, "m")).close()
