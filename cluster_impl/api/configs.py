@@ -29,7 +29,9 @@ class Configs:
         }
 
     async def handle(self, body: m.DescribeConfigsRequest, request: Request) -> m.DescribeConfigsResponse:
-        await self._control.look([one.resource_name for one in body.resources if one.resource_type == _TOPIC])
+        topics = [one.resource_name for one in body.resources if one.resource_type == _TOPIC]
+        await self._control.look(topics)
+        await self._control.load_settings(topics)
         return m.DescribeConfigsResponse(results=[self._describe(resource) for resource in body.resources])
 
     def _describe(self, resource: Resource) -> Result:

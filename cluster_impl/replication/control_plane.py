@@ -265,6 +265,13 @@ class ControlPlane(Protocol):
         """
         ...
 
+    async def load_settings(self, topics: Collection[str]) -> None:
+        """Bring the settings of these topics in `cluster` up to date. Awaited before a response shows them.
+
+        As `look`: it does not raise, and settings that cannot be read in time stay as they were.
+        """
+        ...
+
     async def look(self, topics: Collection[str] | None) -> None:
         """Bring these topics in `cluster`, or all of them, up to date. Awaited before a response shows them.
 

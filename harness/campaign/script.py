@@ -36,6 +36,7 @@ from fencepost.harness.plan.conditions import (
     Converged,
     IsrIs,
     LeaderIs,
+    SettingsAgree,
     TopicCreatedThrough,
     WorkloadAcks,
 )
@@ -159,12 +160,14 @@ class Script:
         if self.rng.random() < 0.5 or any(each.fault.restart_when_healed for each in self.held):
             self.heal_all()
         expect = Expect(level=Level.MUST, requirement="LIVE-01", also=("META-01",)) if self.within else None
+        agreed = Expect(level=Level.MUST, requirement="META-01") if self.within else None
         goes_on = Expect(level=Level.MUST, requirement="LIVE-03") if self.within else None
         served = Expect(level=Level.MUST, requirement="LIVE-05") if self.within else None
         self.steps += [
             HealAll(as_="mend"),
             *final_steps(self.rng, self),
             Converged(as_="whole", within_ms=self.cluster.liveness_timeout_ms, expect=expect),
+            SettingsAgree(as_="settings", within_ms=self.cluster.liveness_timeout_ms, expect=agreed),
             self._acks("progress", goes_on),
             *self._clients("end", claimed=self.within),
             AdministratorServed(as_="administered", within_ms=self.cluster.liveness_timeout_ms, expect=served),

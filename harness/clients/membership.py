@@ -174,7 +174,7 @@ class Member:
         """Assign the partition again, with a position: the client refuses to seek where it has none."""
         self._positions[partition] = OFFSET_BEGINNING
         at = [TopicPartition(self._topic, partition, OFFSET_BEGINNING)]
-        if self._membership.strategy.startswith("cooperative"):
+        if self._membership.incremental:
             self._consumer.incremental_unassign([TopicPartition(self._topic, partition)])
             self._consumer.incremental_assign(at)
             return

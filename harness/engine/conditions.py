@@ -19,6 +19,7 @@ from fencepost.harness.engine.node_files import node_files
 from fencepost.harness.engine.node_logs import LOOK_EVERY
 from fencepost.harness.engine.references import References
 from fencepost.harness.engine.releases import running_release, version_of
+from fencepost.harness.engine.settings import SettingsAgreement
 from fencepost.harness.engine.topics import TopicCreation
 from fencepost.harness.plan.base import Release
 from fencepost.harness.plan.conditions import (
@@ -44,6 +45,7 @@ from fencepost.harness.plan.conditions import (
     Registered,
     ReplicaOffline,
     RunsRelease,
+    SettingsAgree,
     TopicCreatedThrough,
     Watches,
     WorkloadAcks,
@@ -106,6 +108,8 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
             return TopicCreation(references.node(ref), f"created-at-{name}", references, context.clients)
         case AdministratorServed():
             return Administration(name, references, context.clients, context.cluster.processes, context.journal)
+        case SettingsAgree():
+            return SettingsAgreement(references, context.clients, context.cluster.processes)
         case WorkloadAcks(more=more, producer=producer):
             workload = context.clients.workload
             return _Progress(
@@ -199,6 +203,8 @@ def _actual(step: Await, references: References, processes: Processes) -> str:
             return f"{node} is connected to {', '.join(sorted(processes.peers(node))) or 'no node'}"
         case Watches() | Checkpoint() | LogEnd() | WorkloadAcks() | WorkloadReads():
             return "another value was read, or none"
+        case SettingsAgree():
+            return "they were not compared"
         case AdministratorServed():
             return "some brokers left a request undone"
         case _:

@@ -150,6 +150,12 @@ class AdministratorServed(AwaitStep):
     condition: Literal["administrator-served"] = "administrator-served"
 
 
+class SettingsAgree(AwaitStep):
+    """All running brokers describe the same settings of each topic. A release without DescribeConfigs is not asked."""
+
+    condition: Literal["settings-agree"] = "settings-agree"
+
+
 class WorkloadAcks(AwaitStep):
     """At least `more` records were acknowledged to the workload since the step began."""
 
@@ -326,6 +332,7 @@ Await = Annotated[
     | Connected
     | TopicCreatedThrough
     | AdministratorServed
+    | SettingsAgree
     | WorkloadAcks
     | WorkloadReads
     | MetadataFrom

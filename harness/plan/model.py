@@ -133,6 +133,11 @@ class MembershipSpec(PlanModel):
     protocol: Literal["classic", "consumer"] = "classic"
     """`consumer`: the coordinator assigns the partitions (KIP-848)."""
 
+    @property
+    def incremental(self) -> bool:
+        """Return whether a rebalance leaves a member those partitions that it keeps."""
+        return self.protocol == "consumer" or self.strategy == "cooperative-sticky"
+
 
 class ConsumerSpec(PlanModel):
     name: Name

@@ -39,6 +39,7 @@ _CONDITIONS = {
     "connected": "{node} is connected to {to}",
     "topic-created-through": "a topic can be created through {node}",
     "administrator-served": "each broker serves an administrator",
+    "settings-agree": "all brokers describe the same settings of topics",
     "assignment": "the replicas of {partition} are {is}",
     "release": "{node} runs the {release} release",
     "converged": "all nodes agree and all replicas are in sync",

@@ -244,6 +244,9 @@ class StaticControl:
     async def forward(self, request: Message, version: int) -> Message:
         return self._world.administer(request)
 
+    async def load_settings(self, topics: Collection[str]) -> None:
+        """Do nothing: the view has them."""
+
     async def look(self, topics: Collection[str] | None) -> None:
         self.looked.append(topics)
 

@@ -85,5 +85,8 @@ class LeaderDrivenControlPlane:
     def cluster(self) -> ClusterView:
         return self._views.view
 
+    async def load_settings(self, topics: Collection[str]) -> None:
+        """Do nothing: the view has them."""
+
     async def look(self, topics: Collection[str] | None) -> None:
         await self._views.look(topics)

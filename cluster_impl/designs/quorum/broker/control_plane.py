@@ -150,6 +150,9 @@ class QuorumControlPlane:
         """Log the failure. The KIP-631 draft has no request for it; the node ends when its last log directory fails."""
         log.error("%s has failed with %d replicas; no controller is notified", path, len(lost))
 
+    async def load_settings(self, topics: Collection[str]) -> None:
+        """Do nothing: the settings of a topic come with its other metadata."""
+
     async def look(self, topics: Collection[str] | None) -> None:
         """Do nothing: this broker receives every metadata change anyway."""
 

@@ -85,6 +85,7 @@ class Broker:
             broker_id,
             self._lifecycle if settings.ibp.has_heartbeats else None,
             self._cache,
+            self._configs,
             self._epoch,
             lambda: self._requests.informed_at,
             isr_changes,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -13,6 +15,7 @@ from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Lifecy
 from fencepost.cluster_impl.designs.zk_controller.broker.link import ControllerLink
 from fencepost.cluster_impl.designs.zk_controller.broker.log_dir_failures import LogDirFailures
 from fencepost.cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
+from fencepost.cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 from fencepost.cluster_impl.replication.control_plane import (
     NO_EPOCH,
     ClusterView,
@@ -21,6 +24,8 @@ from fencepost.cluster_impl.replication.control_plane import (
     TopicPartition,
 )
 from fencepost.cluster_impl.wire.codec import Message
+
+log = logging.getLogger(__name__)
 
 
 class IsrChanges(Protocol):
@@ -42,6 +47,7 @@ class ZkControlPlane:
         broker_id: int,
         lifecycle: Lifecycle | None,
         cache: MetadataCache,
+        configs: TopicConfigs,
         broker_epoch: Callable[[], int],
         informed_at: Callable[[], int],
         isr_changes: IsrChanges,
@@ -53,6 +59,7 @@ class ZkControlPlane:
         self.broker_id = broker_id
         self._lifecycle = lifecycle
         self._cache = cache
+        self._configs = configs
         self._broker_epoch = broker_epoch
         self._informed_at = informed_at
         self._isr_changes = isr_changes
@@ -92,6 +99,19 @@ class ZkControlPlane:
 
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
         self._failures.failed(f"the log dir {path} has failed", lost)
+
+    async def load_settings(self, topics: Collection[str]) -> None:
+        """Read those that were not read yet: no request of the controller has them."""
+        known = self._cache.view.topics
+        wanted = [known[name] for name in topics if name in known]
+        try:
+            async with asyncio.timeout(self._request_timeout):
+                await asyncio.gather(*(self._configs.load(topic.name, topic.topic_id) for topic in wanted))
+        except TimeoutError:
+            log.warning("settings of topics are described by their defaults: ZooKeeper does not answer in time")
+        for topic in wanted:
+            if config := self._configs.get(topic.topic_id):
+                self._cache.configured(topic.topic_id, config)
 
     async def look(self, topics: Collection[str] | None) -> None:
         """Do nothing: the controller sends every change of metadata to this broker."""

@@ -15,6 +15,7 @@ from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Lifecy
 from fencepost.cluster_impl.designs.zk_controller.broker.link import ControllerLink
 from fencepost.cluster_impl.designs.zk_controller.broker.log_dir_failures import LogDirFailures
 from fencepost.cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
+from fencepost.cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 from fencepost.cluster_impl.designs.zk_controller.broker_state import BrokerState
 from fencepost.cluster_impl.replication.control_plane import IsrAccepted, IsrOutcome, IsrProposal, TopicPartition
 from fencepost.cluster_impl.wire import messages as m
@@ -51,6 +52,7 @@ class Given:
             ME,
             self.lifecycle if heartbeats else None,
             self.cache,
+            cast("TopicConfigs", None),
             lambda: self.epoch,
             lambda: self.informed_at,
             Granting(),

@@ -75,7 +75,7 @@ ME = 9
 def create_topic(link: ControllerLink) -> Awaitable[object]:
     nothing: Any = None
     control = ZkControlPlane(
-        ME, None, nothing, lambda: 7, lambda: NO_EPOCH, nothing, nothing, link, nothing, request_timeout=1.0
+        ME, None, nothing, nothing, lambda: 7, lambda: NO_EPOCH, nothing, nothing, link, nothing, request_timeout=1.0
     )
     return control.forward(m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="t")]), 7)
 

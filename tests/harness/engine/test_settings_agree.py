@@ -1,0 +1,55 @@
+"""The brokers of a real cluster describe the same settings of a topic, or one that differs is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fencepost.faults.processes.kill import KillParameters
+from fencepost.harness.engine.run import run
+from fencepost.harness.plan.base import Expect, Level
+from fencepost.harness.plan.conditions import SettingsAgree
+from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.model import NodeSpec, Plan, TopicSpec, Topology
+from fencepost.harness.plan.steps import Heal, ZnodeStep
+from fencepost.results.records.verdict import Verdict
+
+CHANGED = '{"version": 1, "config": {"min.insync.replicas": "2"}}'
+"""A broker of this design reads the settings of a topic once in its life."""
+AGREED = Expect(level=Level.MUST, requirement="META-01")
+
+
+@pytest.mark.integration
+@pytest.mark.requirement("META-01")
+def test_brokers_agree_on_the_settings_of_topics_that_they_do_not_hold(tmp_path: Path) -> None:
+    plan = Plan(
+        scenario="settings",
+        title="Settings agree",
+        document="d",
+        seed=1,
+        target="zk-controller",
+        topology=Topology(
+            nodes=(
+                NodeSpec(name="zk-1", id=1, index=1, roles=("zookeeper",)),
+                NodeSpec(name="node-4", id=4, index=4, roles=("broker",)),
+                NodeSpec(name="node-5", id=5, index=5, roles=("broker",)),
+            )
+        ),
+        topics=(
+            TopicSpec(name="t", assignments=((4,),), config={"min.insync.replicas": "1"}),
+            TopicSpec(name="u", assignments=((5,),), config={"max.message.bytes": "5000"}),
+        ),
+        steps=(
+            SettingsAgree(as_="settings", within_ms=30_000, expect=AGREED),
+            ZnodeStep(action="set", path="/config/topics/t", data=CHANGED),
+            inject("dead", KillParameters(nodes="node-5")),
+            Heal(fault="dead"),
+            SettingsAgree(as_="apart", within_ms=2_000, expect=AGREED),
+        ),
+    )
+    _, verdict = run(plan, tmp_path)
+    by_step = {finding.evidence.get("step"): finding for finding in verdict.findings}
+    assert by_step["settings"].verdict is Verdict.PASS
+    assert by_step["apart"].verdict is Verdict.VIOLATION
+    assert "node-5 describes the settings of t as {'min.insync.replicas': '2'}" in by_step["apart"].message
