@@ -11,6 +11,7 @@ from fencepost.suites.kip_631 import (
     refused_duplicate,
     restart,
     slow_follower,
+    snapshots,
     stale_requests,
     starts_fenced,
 )
@@ -29,4 +30,5 @@ SCENARIOS: tuple[Scenario, ...] = (
     *isolated_controller.SCENARIOS,
     *quorum_lost.SCENARIOS,
     *isolated_leader.SCENARIOS,
+    *snapshots.SCENARIOS,
 )

@@ -305,6 +305,12 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_Q}/raft",
     ),
     Defect(
+        "snapshot_not_fetched", "", (QUORUM,), ("D631-30", "K631-23"), ("snapshot-fetched",), f"{_Q}/raft",
+    ),
+    Defect(
+        "snapshots_not_found", "", (QUORUM,), ("K631-23",), ("snapshot-killed",), f"{_Q}/raft",
+    ),
+    Defect(
         "isolated_leader_never_resigns", "KAFKA-15489", (QUORUM,), ("CTRL-05",), ("isolated-controller",),
         f"{_Q}/raft",
     ),

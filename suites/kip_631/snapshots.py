@@ -1,0 +1,136 @@
+"""Snapshots of the metadata log: kill -9 while one is written, and a controller that is behind the log."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+CONTROLLERS = tuple(map(v.node_name, v.CONTROLLER_IDS))
+SETTINGS = v.NodeSettings(
+    controller={"metadata.snapshot.max.lag.records": "4", "controller.heartbeat.interval.ms": "200"}
+)
+"""A snapshot for every second topic."""
+ROUNDS = 3
+"""Snapshots of the active controller while another is away: two are kept, so the older of the last two is newer than
+the log of the one that is away."""
+
+
+def behind_the_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The active controller dies; its successor cuts the log behind it; it returns and catches up."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    rounds: list[v.Step] = []
+    for number in range(1, ROUNDS + 1):
+        before = "elected.ended" if number == 1 else f"written-{number - 1}.ended"
+        rounds += _topics(f"round-{number}", leader)
+        rounds.append(
+            v.Logged(
+                as_=f"written-{number}",
+                node="$successor",
+                says="wrote the snapshot at",
+                after=v.After(event=before),
+                within_ms=v.LIVENESS_TIMEOUT_MS,
+                expect=v.must("K631-25", "K631-24"),
+            )
+        )
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="old", node="active-controller"),
+        v.inject("away", v.KillParameters(nodes="$old", back="running")),
+        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.Bind(as_="successor", node="active-controller"),
+        *rounds,
+        v.Heal(as_="restart", fault="away"),
+        v.Logged(
+            as_="fetched",
+            node="$old",
+            says="fetched the snapshot at",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("D631-30", "K631-23"),
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, *followers])],
+        settings=SETTINGS,
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="away"),
+            v.StepDone(step="fetched"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+def killed_while_writing(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """All controllers die when one of them begins a snapshot after earlier ones. They start from what is whole."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    victim = CONTROLLERS[seed % len(CONTROLLERS)]
+    steps = [
+        *v.setup(leader),
+        *_topics("first", leader),
+        *_topics("second", leader),
+        v.Logged(as_="cut", node=victim, says="the metadata log is cut behind", within_ms=v.LIVENESS_TIMEOUT_MS),
+        *_topics("third", leader),
+        v.inject(
+            "kill",
+            v.KillParameters(nodes=CONTROLLERS),
+            when=v.LogLine(says="began to write the snapshot", node=victim, since="cut.ended"),
+        ),
+        v.Heal(as_="restart", fault="kill"),
+        v.Logged(
+            as_="loaded",
+            node=victim,
+            says="loaded the snapshot at",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("K631-23", "D631-29"),
+        ),
+        *_topics("after", leader),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, *followers])],
+        settings=SETTINGS,
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="loaded"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+def _topics(name: str, broker: str) -> list[v.Step]:
+    """Create three topics; each is at least two records."""
+    return [
+        v.TopicCreatedThrough(
+            as_=f"{name}-{number}", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")
+        )
+        for number in range(1, 4)
+    ]
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="snapshot-fetched",
+        title="A controller whose next record is cut from the log catches up by a snapshot",
+        requirements=("K631-23", "K631-24", "K631-25", "D631-30", "LIVE-01", "LIVE-02", "LIVE-03"),
+        needs=frozenset({v.Capability.KILL}),
+        seconds=15,
+        build=behind_the_log,
+        dialects=frozenset({v.Dialect.KIP_631}),
+    ),
+    v.Scenario(
+        slug="snapshot-killed",
+        title="Controllers killed with kill -9 while a snapshot is written start from a whole one",
+        requirements=("K631-23", "D631-29", "LIVE-01", "LIVE-02", "LIVE-03"),
+        needs=frozenset({v.Capability.KILL}),
+        seconds=15,
+        build=killed_while_writing,
+        dialects=frozenset({v.Dialect.KIP_631}),
+    ),
+)
