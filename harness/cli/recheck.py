@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from fencepost.harness.cli.recheck_on_spark import recheck_on_spark
 from fencepost.harness.cli.verdicts import show_verdict
 from fencepost.harness.reproduction.rechecking import recheck as judge_again
 from fencepost.harness.targets.registry import open_run
@@ -14,8 +15,10 @@ DIFFERS = 4
 """Exit code of a recheck that comes to another verdict than the run did."""
 
 
-def recheck(run: Path, as_json: bool) -> int:
+def recheck(run: Path, as_json: bool, spark: bool = False, spark_memory: str = "4g") -> int:
     """Judge the run, show each difference from the stored verdict, return the exit code."""
+    if spark:
+        return recheck_on_spark(run, as_json, spark_memory)
     checked = judge_again(open_run(run))
     if as_json:
         print(json.dumps(checked.to_json(), indent=2))

@@ -71,14 +71,24 @@ def replay(
     """
 
 
-def recheck(run: RunArgument, as_json: Json = False) -> None:
+def recheck(
+    run: RunArgument,
+    as_json: Json = False,
+    spark: Annotated[
+        bool, typer.Option("--spark", help="Judge the data plane alone, with Spark: for histories beyond memory.")
+    ] = False,
+    spark_memory: Annotated[str, typer.Option(metavar="SIZE", help="Memory for --spark, such as 4g.")] = "4g",
+) -> None:
     """Judge a run again from its folder, without a cluster; report each difference from the stored verdict.
 
-    Nothing in the folder is changed. The exit code is that of the verdict, or 4 if it differs from the stored one.
+    Nothing in the folder is changed. The exit code is that of the verdict, or 4 if it differs from the stored one. With
+    --spark it is that of ten checks of the data plane, which read the journal from disk. Records of transactions and
+    topics that were deleted are not judged then, and differences that are listed for the target count as violations.
 
     [bold]Examples[/bold]
       fencepost recheck runs/2026-11-21-7f3c9a21
       fencepost recheck runs/2026-11-21-7f3c9a21 --json
+      fencepost recheck runs/soak-7f3c9a21 --spark --spark-memory 8g
     """
 
 
