@@ -70,5 +70,6 @@ def with_false_discovery_rate(tested: DataFrame, by: Sequence[str] = ()) -> Data
     family = Window.partitionBy(*(by or (F.lit(0),)))
     rank = F.count("*").over(family.orderBy("p_value"))
     scaled = tested.withColumn("q_value", F.col("p_value") * F.count("*").over(family) / rank)
-    higher = family.orderBy("p_value").rangeBetween(Window.currentRow, Window.unboundedFollowing)
+    # From the highest down: Spark computes a window that begins at the current row anew for each row.
+    higher = family.orderBy(F.desc("p_value"))
     return scaled.withColumn("q_value", F.least(F.min("q_value").over(higher), F.lit(1.0)))
