@@ -25,7 +25,7 @@ ZOOKEEPER := $(ZOOKEEPER_HOME)$(wildcard /usr/share/java/zookeeper.jar)$(shell c
 ZOOKEEPER_JARS := $(if $(filter zk-controller leader-driven,$(TARGET)),$(if $(ZOOKEEPER),,.venv/.all))
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance test check lint types unit integration suite $(SUITES) docker-suite gallery bench bench-mining mutation doctor lock clean
+.PHONY: help conformance test check lint types unit integration suite $(SUITES) docker-suite gallery bench bench-mining dist mutation doctor lock clean
 # A target of these two uses both cores for steps that take one each: the build of Toxiproxy beside the installation, and
 # mypy beside the unit tests.
 .PHONY: .set-up .checks
@@ -82,6 +82,9 @@ bench: .venv/.all $(PROXY) ## speed and memory beside Apache Kafka, as ratios of
 bench-mining: .venv/.all ## the mining jobs beside known truth, numpy, and DuckDB if it is installed
 	@$(BIN)/python -m tests.bench.mining $(ARGS)
 
+dist: .venv/.all ## what spark-submit needs for the mining jobs: dist/main.py, dist/fencepost-mining.zip
+	@$(BIN)/python .ci/mining-archive dist
+
 mutation: .venv/.all $(PROXY) ## plant each known defect and try to catch it; writes docs/mutation.md; hours, goes on where it ended
 	@$(BIN)/python -m tests.mutation $(ARGS)
 
@@ -93,7 +96,7 @@ lock: .venv/.all ## resolve the dependencies anew
 	@$(BIN)/uv pip compile -q --upgrade pyproject.toml --all-extras --python-version 3.11 --universal --no-emit-index-url --no-header -o $(LOCK)
 
 clean: ## remove what set-up made here (runs stay)
-	rm -rf .venv .tools .coverage .mypy_cache .ruff_cache .hypothesis .pytest_cache *.egg-info build
+	rm -rf .venv .tools .coverage .mypy_cache .ruff_cache .hypothesis .pytest_cache *.egg-info build dist
 	find cluster_impl faults harness results suites tests -name __pycache__ -prune -exec rm -rf {} +
 
 comma := ,

@@ -1,0 +1,74 @@
+"""All jobs over one store, each result as a folder of Parquet files: what `main.py` does on a cluster.
+
+Neither the master nor anything else of the Spark cluster is set here: spark-submit does. The driver reads the log of
+each table of the store, and the executors read its files and write the results: all need to reach both addresses.
+Executors need no Python package: no job has a function of Python for its rows.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
+from fencepost.results.store.store import NewerStore, NotAStore, Store, StoreError
+
+FAILED, WRONG_USAGE = 2, 64
+"""Exit codes, those of the command `fencepost`."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the jobs; return 0, WRONG_USAGE for a wrong store or output folder, or FAILED if the store cannot be read."""
+    parser = argparse.ArgumentParser(prog="main.py", description="Mine a results store.", exit_on_error=False)
+    parser.add_argument("store", help="the store: a folder that all machines share, or a URL")
+    parser.add_argument("--out", required=True, help="a new folder, or a URL: one folder of Parquet for each job")
+    parser.add_argument("--since", type=_day, help="only runs that started on this day or later: 2026-10-01 (UTC)")
+    parser.add_argument("--target", help="only runs on this target")
+    parser.add_argument(
+        "--only", action="append", choices=sorted(JOBS), metavar="JOB", help="only this job; repeatable"
+    )
+    try:
+        given = parser.parse_args(argv)
+        store = Store.open(given.store)
+    except (argparse.ArgumentError, NotAStore, NewerStore) as error:
+        return _say(error, WRONG_USAGE)
+    except StoreError as error:
+        return _say(error, FAILED)
+    out = given.out.rstrip("/") if "://" in given.out else str(Path(given.out).absolute())
+    # Days and weeks are those of UTC, whatever the zone of the driver is.
+    spark = SparkSession.builder.appName("fencepost-mining").config("spark.sql.session.timeZone", "UTC").getOrCreate()
+    try:
+        if _exists(spark, out):
+            return _say(f"{out} is there already: give a new folder with --out", WRONG_USAGE)
+        evidence = read_evidence(spark, store, Scope(datetime.now(UTC), given.since, given.target))
+        for name in given.only or JOBS:
+            JOBS[name](evidence).write.parquet(f"{out}/{name}")
+            # Jobs cache what they use more than once.
+            spark.catalog.clearCache()
+            print(f"{name}: {out}/{name}", flush=True)
+    except StoreError as error:
+        return _say(error, FAILED)
+    finally:
+        spark.stop()
+    return 0
+
+
+def _day(text: str) -> datetime:
+    return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+
+
+def _say(message: object, code: int) -> int:
+    print(f"main.py: {message}", file=sys.stderr)
+    return code
+
+
+def _exists(spark: SparkSession, address: str) -> bool:
+    """Return whether something is at the address, asked of Hadoop, which reaches whatever Spark reaches."""
+    jvm: Any = spark._jvm
+    conf = spark._jsc.hadoopConfiguration()
+    path = jvm.org.apache.hadoop.fs.Path(address)
+    return bool(path.getFileSystem(conf).exists(path))
