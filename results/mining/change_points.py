@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 from fencepost.results.mining.formulas import log_gamma
 from fencepost.results.mining.identity import TEST, build_of, builds, counted
 
-PRIOR_OF_CHANGE = 1e-4
-"""The prior probability of a change: a split must be more than 10,000 times as likely as none."""
+PRIOR_OF_CHANGE = 1e-3
+"""The prior probability of a change: a split must be more than 1,000 times as likely as none (decision 0056)."""
 TAIL = 0.005
 """The probability left out on each side of the interval: together it has 99 %."""
 LEVELS = 4
