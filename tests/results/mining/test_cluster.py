@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 HOME = Path(pyspark.__file__).parent
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 JOBS_HERE = ("flakiness", "reached")
-"""Of them all, two that are quick and differ: long expressions, and a join of small tables."""
+"""Two quick jobs that differ: one has long expressions, one joins small tables."""
 STARTED = 120.0
 
 
