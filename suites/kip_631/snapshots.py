@@ -70,6 +70,8 @@ def killed_while_writing(scenario: v.Scenario, target: v.TargetFacts, seed: int)
     steps = [
         *v.setup(leader),
         *_topics("first", leader),
+        # Topics after the first snapshot make a second one due; the log is cut behind the first then.
+        v.Logged(as_="first-written", node=victim, says="wrote the snapshot at", within_ms=v.LIVENESS_TIMEOUT_MS),
         *_topics("second", leader),
         v.Logged(as_="cut", node=victim, says="the metadata log is cut behind", within_ms=v.LIVENESS_TIMEOUT_MS),
         *_topics("third", leader),
