@@ -118,7 +118,7 @@ add_commands(
     interactive.start,
     interactive.status,
 )
-add_commands(app, "Results of many runs", runs.index, runs.trends, store.publish)
+add_commands(app, "Results of many runs", runs.index, store.publish, store.trends, store.show)
 add_group(
     app,
     "Results of many runs",

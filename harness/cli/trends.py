@@ -1,33 +1,124 @@
-"""`fencepost trends`: all runs, mined with Spark."""
+"""`fencepost trends`: a results store, mined with Spark on this machine."""
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
-from fencepost.harness.errors import InfrastructureError, UsageError
+from rich.console import Console
+
+from fencepost.harness.catalogue.installed import catalogue
+from fencepost.harness.cli.publish import store_errors
+from fencepost.harness.cli.results import days
+from fencepost.harness.errors import HarnessError, InfrastructureError, UsageError
+from fencepost.harness.publishing.folders import find
+from fencepost.harness.publishing.publish import publish_runs
 from fencepost.harness.targets.jvm import require_java
+from fencepost.results.store.store import NotAStore, Store
+from fencepost.results.store.tables import RUNS
+from fencepost.suites.target_facts import TargetFacts
 
 
-def trends(runs: Path, out: Path | None) -> int:
-    """Mine the folder of runs; return the exit code of the job.
+def trends(
+    store: str, since: str | None, target: str | None, top: int, as_json: bool, markdown: bool, out: Path | None
+) -> int:
+    """Mine a store, or a folder of runs; print what was found and return the exit code of the job.
 
-    UsageError if there is no such folder, InfrastructureError without Spark or Java, or if Spark fails.
+    UsageError if there is neither, InfrastructureError without Spark or Java, or if Spark fails.
     """
-    if not runs.exists():
-        raise UsageError(f"there is no folder of runs {runs}")
+    if as_json and markdown:
+        raise UsageError("--json and --markdown are two forms: choose one")
+    arguments = ["--top", str(top), *scope(since, target)]
+    arguments += ["--json"] if as_json else ["--markdown"] if markdown else []
+    arguments += ["--out", str(out)] if out else []
+    if (runs := _runs_in(store)) is not None:
+        with tempfile.TemporaryDirectory(prefix="fencepost-store-") as scratch:
+            return mine(str(Path(scratch) / "store"), ["--name", store, *arguments], number=0, runs=runs)
+    with store_errors():
+        number = Store.open(store).rows(RUNS)
+    return mine(store, arguments, number=number)
+
+
+def scope(since: str | None, target: str | None) -> list[str]:
+    """Return the arguments of the job for `--since` and `--target`. UsageError for an age that is none."""
+    found = ["--since", (datetime.now(UTC) - days(since)).isoformat()] if since else []
+    return found + (["--target", target] if target else [])
+
+
+def _runs_in(address: str) -> Path | None:
+    """Return the folder of runs that an address names; None for a store. UsageError if it is neither."""
+    folder = Path(address)
+    if "://" in address or not folder.is_dir():
+        return None
+    try:
+        Store.open(address)
+    except NotAStore:
+        found = find([folder])
+        if not found.runs:
+            raise UsageError(f"{address} has neither a store nor a judged run: `fencepost publish` makes one") from None
+        return folder
+    return None
+
+
+def mine(address: str, arguments: Sequence[str], *, number: int, runs: Path | None = None) -> int:
+    """Mine a store of `number` runs; with `runs`, a folder of runs is published into it first, while Spark starts."""
+    require_spark()
+    # They import pyspark, which only the extra `mining` installs.
+    from fencepost.results.mining.launch import SparkError, launch
+    from fencepost.results.mining.trends import main, start_session
+
+    with tempfile.TemporaryDirectory(prefix="fencepost-trends-") as scratch:
+        rules = Path(scratch) / "rules.json"
+
+        def job(argv: Sequence[str]) -> int:
+            console = Console(stderr=True, highlight=False)
+            with console.status("starting Spark") as status, ThreadPoolExecutor(1) as pool, store_errors():
+                session = pool.submit(start_session)
+                store = _published(runs, address, console) if runs is not None else Store.open(address)
+                rules.write_text(json.dumps(_owed_rules(store)))
+                session.result()
+                return main(argv, progress=lambda part: status.update(f"mining: {part}"))
+
+        try:
+            return launch(job, [address, "--rules", str(rules), *arguments], runs=number)
+        except SparkError as error:
+            raise InfrastructureError(
+                f"{error}\nSpark needs Java 17 or newer: `java -version` shows the present one"
+            ) from error
+
+
+def _published(runs: Path, address: str, console: Console) -> Store:
+    """Publish a folder of runs into a new store; name what is not in it."""
+    store = Store.create(address)
+    published = publish_runs(find([runs]), store)
+    for each in published.aside:
+        console.print(f"kept aside: {each.folder}: {each.reason}, {each.detail}", soft_wrap=True)
+    for path in published.running:
+        console.print(f"running: {path}", soft_wrap=True)
+    return store
+
+
+def _owed_rules(store: Store) -> list[tuple[str, str, str]]:
+    """Return the rules that the targets of a store owe: id, the rule in words, target. Unknown targets owe none."""
+    found = []
+    for target in sorted(set(store.read(RUNS, ["target"])["target"].to_pylist())):
+        try:
+            facts = TargetFacts.of(target)
+        except HarnessError:
+            continue
+        found += [(row.id, row.says, target) for row in catalogue() if row.untested is None and facts.owes(row.id)]
+    return found
+
+
+def require_spark() -> None:
+    """Raise InfrastructureError without pyspark or Java."""
     if find_spec("pyspark") is None:
         raise InfrastructureError("Spark is not installed, and trends need it: pip install 'fencepost[mining]'")
-    # The job imports pyspark, which only the extra `mining` installs: not before it was looked for.
-    from fencepost.results.mining.launch import SparkError, launch
-    from fencepost.results.mining.trends import main
-
     if not os.environ.get("JAVA_HOME"):
         require_java()
-    try:
-        return launch(main, [str(runs), *(["--out", str(out)] if out else [])])
-    except SparkError as error:
-        raise InfrastructureError(
-            f"{error}\nSpark needs Java 17 or newer: `java -version` shows the present one"
-        ) from error

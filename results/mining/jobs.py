@@ -30,7 +30,7 @@ ExpectedRule = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Scope:
-    """The part of a store that is mined: runs on one target (None: on all), and those that started since a time.
+    """The part of a store that is mined: since a time, on one target, of one test; None for all.
 
     `now` is the end of the last week, in which what appears first is new.
     """
@@ -38,11 +38,14 @@ class Scope:
     now: datetime
     since: datetime | None = None
     target: str | None = None
+    test: str | None = None
 
     def of(self, frame: DataFrame) -> DataFrame:
         """Return the rows of a table of runs that are in the scope."""
         if self.target is not None:
             frame = frame.where(F.col("target") == self.target)
+        if self.test is not None:
+            frame = frame.where(F.col("test") == self.test)
         if self.since is not None:
             # The day comes first, because Spark then opens only the files of those days.
             frame = frame.where(F.col("date") >= F.lit(self.since.astimezone(UTC).date()))

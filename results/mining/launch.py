@@ -30,10 +30,30 @@ JVM = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
 """JVM options that halve its start (C1 only). A job over months of runs is for spark-submit, without these options."""
 
 
-def submit_arguments(master: str) -> str:
-    """Return the arguments that spark-submit would get."""
-    conf = " ".join(f"--conf {key}={value}" for key, value in CONF.items())
-    return f'--master {master} --driver-java-options "{JVM}" {conf} pyspark-shell'
+LARGE = 300_000
+"""Runs from which queries take longer than their planning: then they are compiled, and have more partitions."""
+LARGE_CONF = {
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+}
+LARGE_JVM = "-XX:+UseParallelGC"
+
+
+def submit_arguments(master: str, runs: int = 0) -> str:
+    """Return the arguments that spark-submit would get for a store with so many runs."""
+    large = runs >= LARGE
+    options = CONF | (LARGE_CONF if large else {})
+    conf = " ".join(f"--conf {key}={value}" for key, value in options.items())
+    memory = f"--driver-memory {max(2, _memory_gb() // 2)}g " if large else ""
+    java = LARGE_JVM if large else JVM
+    return f'--master {master} {memory}--driver-java-options "{java}" {conf} pyspark-shell'
+
+
+def _memory_gb() -> int:
+    """Return the memory of this machine, GiB."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**30
 
 
 LAST_LINES = 8
@@ -44,12 +64,13 @@ class SparkError(Exception):
     """Spark did not start, or gave up."""
 
 
-def launch(job: Callable[[Sequence[str]], int], argv: Sequence[str], *, master: str = "local[2]") -> int:
+def launch(job: Callable[[Sequence[str]], int], argv: Sequence[str], *, master: str = "local[2]", runs: int = 0) -> int:
     """Run a job's `main` in this process and return its exit code. PYSPARK_SUBMIT_ARGS is kept if it is set.
 
-    The JVM's greetings and warnings are shown only if it fails, which raises SparkError.
+    `runs` is the number of runs that the job reads, which decides its settings. The JVM's greetings and warnings are
+    shown only if it fails, which raises SparkError.
     """
-    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", submit_arguments(master))
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", submit_arguments(master, runs))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     with tempfile.TemporaryDirectory(prefix="fencepost-trends-") as scratch:
         output = Path(scratch) / "jvm.log"

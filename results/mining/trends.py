@@ -1,120 +1,91 @@
-"""The job `trends`: from the folders of many runs to tables, Parquet and a page.
+"""The job `trends`: from a store to what people look at.
 
-The job sets neither the master nor anything else of the Spark cluster: spark-submit does. The driver lists the folders,
-so the driver and the executors must share the path `RUNS`.
+The job sets neither the master nor anything else of the Spark cluster: what starts the session does.
 """
 
 import argparse
-import os
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+import json
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import quote
 
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import SparkSession
 
-from fencepost.results.mining import scores
-from fencepost.results.mining.page import Table, as_text, page
-from fencepost.results.mining.tables import Tables, read_tables
-from fencepost.results.records.folder import RANDOM_PLANS, RunFolder
-from fencepost.results.records.survey import TRENDS_PAGE, FolderState, Survey, survey
+from fencepost.results.mining import summary
+from fencepost.results.mining.facts import Facts, collect
+from fencepost.results.mining.jobs import Scope, read_evidence
+from fencepost.results.mining.pages.write import NotOurs, check_folder, write_pages
+from fencepost.results.mining.show import as_text
 from fencepost.results.records.verdict import WRONG_USAGE
+from fencepost.results.store.store import NewerStore, NotAStore, Store, StoreError
 
-TABLES = ("runs", "findings", "steps")
+Progress = Callable[[str], None]
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the job with the arguments `RUNS [--out FOLDER]`.
+def start_session() -> SparkSession:
+    """Return the Spark session, which is started by the first call."""
+    return SparkSession.builder.appName("fencepost-trends").getOrCreate()
 
-    Return 0, or WRONG_USAGE if there is no such folder, or if a file in the output folder is not of this job.
+
+def main(argv: Sequence[str], *, progress: Progress = lambda part: None) -> int:
+    """Run the job with the arguments of a command line, and print what was asked for.
+
+    Return 0; WRONG_USAGE if there is no store, or if other files are in the output folder; 2 if the store fails.
     """
-    parser = argparse.ArgumentParser(prog="trends", description="Mine the folders of many runs.")
-    parser.add_argument("runs", type=Path, help="the folder that holds the folders of runs")
-    parser.add_argument("--out", type=Path, help="where Parquet and the page go; RUNS/trends by default")
-    arguments = parser.parse_args(argv)
-    root: Path = arguments.runs
-    if not root.is_dir():
-        print(f"{root} is not a folder: give the folder that holds the folders of runs")
-        return WRONG_USAGE
-    out: Path = arguments.out or root / "trends"
-    if foreign := [str(out / name) for name in TABLES if not _replaceable(out / name)]:
-        print(f"{foreign[0]} is not a table of this job, and would be replaced: give another folder with --out")
-        return WRONG_USAGE
-    spark = SparkSession.builder.appName("fencepost-trends").getOrCreate()
+    arguments = _parser().parse_args(argv)
     try:
-        _mine(spark, survey(root).with_campaigns(), out)
-    finally:
-        spark.stop()
+        if arguments.out is not None:
+            check_folder(arguments.out)
+        store = Store.open(arguments.store)
+        rules = json.loads(arguments.rules.read_text()) if arguments.rules else []
+        scope = Scope(arguments.now or datetime.now(UTC), arguments.since, arguments.target, arguments.test)
+        spark = start_session()
+        try:
+            evidence = read_evidence(spark, store, scope, [(rule, says, target) for rule, says, target in rules])
+            facts = collect(evidence, arguments.name or arguments.store, progress)
+        finally:
+            spark.stop()
+    except (NotOurs, NotAStore, NewerStore) as error:
+        print(error, file=sys.stderr)
+        return WRONG_USAGE
+    except StoreError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if arguments.out is not None:
+        progress("pages")
+        write_pages(facts, store, arguments.out)
+    print(_shown(facts, arguments))
+    if arguments.out is not None and not arguments.json:
+        print(f"\npage: {arguments.out / 'index.html'}")
     return 0
 
 
-def _replaceable(table: Path) -> bool:
-    """Return whether the path is free, or a table that Spark wrote: an overwrite removes all of it."""
-    if not table.is_dir():
-        return not table.exists()
-    return all(each.name.startswith(("date=", "_", ".")) for each in table.iterdir())
+def _shown(facts: Facts, arguments: argparse.Namespace) -> str:
+    if arguments.json:
+        return json.dumps(summary.as_json(facts, arguments.top), indent=2)
+    if arguments.markdown:
+        return summary.markdown(facts, arguments.top)
+    return as_text(facts) if arguments.test else summary.text(facts, arguments.top)
 
 
-def _mine(spark: SparkSession, found: Survey, out: Path) -> None:
-    tables = read_tables(spark, found)
-    runs = tables.runs.orderBy("started", "run").collect()
-    facts = list(_facts(found, tables, runs))
-    counted, steps, findings, not_exercised = (
-        each.where("left_out is null") for each in (tables.runs, tables.steps, tables.findings, tables.not_exercised)
-    )
-    not_random = "Without the runs of campaigns." if found.campaigns else ""
-    shown = [
-        _table("Scenarios", "", scores.scenarios(counted)),
-        _table(
-            "Flips",
-            f"Neighbouring runs with different verdicts / pairs of neighbours. {not_random}".strip(),
-            scores.flips(counted),
-        ),
-        _table(
-            "Slowest phases",
-            f"By median, in seconds; (start) is before the first step. {not_random}".strip(),
-            scores.slowest(steps),
-        ),
-        _table(
-            "Requirements", "In how many runs each held.", scores.requirements(findings, not_exercised, tables.rules)
-        ),
-    ]
-    out.mkdir(parents=True, exist_ok=True)
-    for name, frame in zip(TABLES, (tables.runs, tables.findings, tables.steps), strict=True):
-        frame.repartition(1).write.mode("overwrite").partitionBy("date").parquet(str((out / name).resolve()))
-    history: dict[tuple[str, str, str], list[dict[str, object]]] = defaultdict(list)
-    for run in runs:
-        scenario = run["scenario"] if run["campaign"] is None else RANDOM_PLANS
-        report = RunFolder(found.root / run["run"]).report
-        link = quote(Path(os.path.relpath(report, out)).as_posix()) if report.is_file() else ""
-        history[scenario, run["target"], run["backend"]].append(run.asDict() | {"report": link})
-    (out / TRENDS_PAGE).write_text(page(f"Trends of {found.root}", facts, history, shown))
-    print("\n".join([*facts, "", *("\n" + as_text(table) for table in shown), "", f"page: {out / TRENDS_PAGE}"]))
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="trends", description="Mine a results store.")
+    parser.add_argument("store", help="the folder or the URL of the store")
+    parser.add_argument("--name", help="how the store is called in what is printed; its address by default")
+    parser.add_argument("--since", type=_time, help="leave earlier runs out: 2026-11-01, or with a time")
+    parser.add_argument("--now", type=_time, help="the end of the last week; the present time by default")
+    parser.add_argument("--target", help="leave the runs on other targets out")
+    parser.add_argument("--test", help="show this test only")
+    parser.add_argument("--top", type=int, default=10, help="tests of each kind that are printed")
+    parser.add_argument("--rules", type=Path, help="a JSON file: the rules that targets owe, [[rule, says, target]]")
+    parser.add_argument("--out", type=Path, help="the folder for the pages")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--markdown", action="store_true", help="print Markdown")
+    return parser
 
 
-def _facts(found: Survey, tables: Tables, runs: Sequence[Row]) -> Iterable[str]:
-    """Yield the counts of the runs that were read, and the names of those that were not."""
-    random = sum(run["campaign"] is not None for run in runs)
-    campaigns = f"{len(found.campaigns)} campaign{'s'[: len(found.campaigns) != 1]}"
-    of_campaigns = f", {random} of them random plans of {campaigns}" if found.campaigns else ""
-    yield f"{len(runs)} judged runs in {found.root}{of_campaigns}."
-    left_out: dict[str, list[str]] = defaultdict(list)
-    for run in runs:
-        if run["left_out"] is not None:
-            left_out[run["left_out"]].append(run["run"])
-    for reason, names in left_out.items():
-        yield f"{len(names)} judged, but {reason}, not counted: {', '.join(names)}."
-    for state in (FolderState.KILLED, FolderState.RUNNING, FolderState.EMPTY, FolderState.CLOSED):
-        if names := found.names(state):
-            yield f"{len(names)} {state.value}, not counted: {', '.join(names)}."
-    for row in tables.unreadable.orderBy("run", "file").collect():
-        lines = f"{row['lines']} unreadable line{'s'[: row['lines'] != 1]}"
-        yield (
-            f"{row['run']}: {row['file']} has {lines}."
-            if row["file"] == "journal"
-            else f"{row['run']}: {row['file']} is unreadable."
-        )
-
-
-def _table(title: str, note: str, frame: DataFrame) -> Table:
-    return Table.of(title, note, frame.columns, (row.asDict() for row in frame.collect()))
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

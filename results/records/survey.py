@@ -7,7 +7,8 @@ from pathlib import Path
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import being_written
 
-TRENDS_PAGE, CAMPAIGN_FILE, SUITE_FILE = "trends.html", "campaign.json", "results.json"
+TRENDS_FILE, CAMPAIGN_FILE, SUITE_FILE = "trends.json", "campaign.json", "results.json"
+EARLIER_TRENDS_FILE = "trends.html"
 """Files of folders that are not runs: they hold results of mining, the runs of a campaign, the results of a suite."""
 
 
@@ -67,7 +68,7 @@ def survey(root: Path) -> Survey:
                 campaigns.append(path)
             elif (path / SUITE_FILE).exists():
                 suites.append(path)
-            elif not (path / TRENDS_PAGE).exists():
+            elif not any((path / name).exists() for name in (TRENDS_FILE, EARLIER_TRENDS_FILE)):
                 folders[_state(RunFolder(path))].append(RunFolder(path))
         except PermissionError:
             folders[FolderState.CLOSED].append(RunFolder(path))

@@ -167,17 +167,3 @@ def index(
       fencepost index nightly/monday nightly/tuesday
       fencepost index runs/campaign-2026-11-23-quorum-1-7
     """
-
-
-def trends(
-    runs: Annotated[Path, typer.Argument(metavar="RUNS", help="The folder that holds the run folders.")] = Path("runs"),
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Folder for the Parquet files and the page. Default: RUNS/trends."),
-    ] = None,
-) -> None:
-    """Mine all runs with Spark: verdicts and durations over time, flakiness, slowest phases.
-
-    [bold]Example[/bold]
-      fencepost trends runs
-    """

@@ -50,6 +50,61 @@ def publish(
     """
 
 
+Since = Annotated[
+    str | None, typer.Option(metavar="AGE", help="Leave earlier runs out: 30d, 8w, 6m, 1y (months of 30 days).")
+]
+
+
+def trends(
+    store: Annotated[
+        str, typer.Argument(metavar="STORE", help="The store: a folder, or a URL. A folder of runs will do, too.")
+    ] = "runs",
+    since: Since = None,
+    target: Annotated[str | None, typer.Option(metavar="NAME", help="Only the runs on this target.")] = None,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="Tests of each kind that are printed.")] = 10,
+    as_json: Json = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for the summary of a CI job.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write pages into this folder; index.html is the overview.")
+    ] = None,
+) -> None:
+    """Show which tests are new failures, known ones or fixed, since which build, why, and how to replay them.
+
+    Mines a results store with Spark on this machine: flaky or broken with the probability, the build since which a test
+    is worse with its 99 % interval, faults that go with failures, what became slower. The pages have one page for each
+    test, the rules, and all timings. A folder of runs is published into a temporary store first. docs/trends.md
+    explains what is shown.
+
+    Exit codes: 0 mined, 2 Spark or the store failed, 64 no store.
+
+    [bold]Examples[/bold]
+      fencepost trends store
+      fencepost trends store --since 30d --target quorum --out trends
+      fencepost trends store --markdown >> "$GITHUB_STEP_SUMMARY"
+      fencepost trends runs
+    """
+
+
+def show(
+    test: Annotated[str, typer.Argument(metavar="TEST", help="The test, as `fencepost trends` names it.")],
+    store: Annotated[str, typer.Option("--store", metavar="STORE", help="The store: a folder, or a URL.")],
+    target: Annotated[str | None, typer.Option(metavar="NAME", help="Only the runs on this target.")] = None,
+    since: Since = None,
+    save_plan: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the plan of its newest failure into FILE instead, for a replay."),
+    ] = None,
+) -> None:
+    """Show one test: its state, verdicts by build, since when, faults that matter, kinds of failures, times, replay.
+
+    Exit codes: 0 shown, 2 Spark or the store failed, 64 no such test, or no plan of a failure.
+
+    [bold]Examples[/bold]
+      fencepost show refused-duplicate --store store
+      fencepost show "(random plans)" --store store --save-plan plan.yaml && fencepost replay plan.yaml
+    """
+
+
 def compact(address: StoreArgument) -> None:
     """Join the small files of a store, which many publications leave; queries are faster then.
 

@@ -20,7 +20,7 @@ from tests.harness.cli.conftest import Fencepost
 COMMANDS = (
     *("conformance", "scenarios", "plan", "run", "replay", "report", "recheck", "trends"),
     *("up", "inject", "faults", "heal", "status", "clean", "doctor"),
-    *("publish", "results compact", "results expire", "results check", "results import"),
+    *("publish", "show", "results compact", "results expire", "results check", "results import"),
 )
 
 

@@ -12,8 +12,9 @@ from pyspark.errors import PySparkRuntimeError
 
 from fencepost.harness.cli.trends import trends
 from fencepost.harness.errors import InfrastructureError
-from fencepost.results.mining.launch import SparkError, launch
+from fencepost.results.mining.launch import LARGE, SparkError, launch, submit_arguments
 from fencepost.results.records.verdict import Verdict
+from fencepost.results.store.store import Store
 
 
 def greet(argv: Sequence[str]) -> int:
@@ -42,15 +43,23 @@ def test_a_job_that_fails_shows_the_last_words_of_its_jvm() -> None:
 def test_without_java_the_message_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
+    store = Store.create(str(tmp_path / "store")).name
     with pytest.raises(InfrastructureError, match="there is no java on the PATH: apt-get install"):
-        trends(tmp_path, None)
+        trends(store, None, None, 10, False, False, None)
 
 
 @pytest.mark.integration
 def test_a_java_that_does_not_start_is_one_message(tmp_path: Path) -> None:
     """In a process of its own: one that has a Spark session starts no second Java."""
-    command = [sys.executable, "-m", "fencepost.harness.cli", "trends", str(tmp_path)]
+    store = Store.create(str(tmp_path / "store")).name
+    command = [sys.executable, "-m", "fencepost.harness.cli", "trends", store]
     environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == Verdict.INFRASTRUCTURE.exit_code
     assert re.match(r"fencepost: Spark failed: .*\n(?s:.*)Spark needs Java 17 or newer", done.stderr)
+
+
+def test_only_a_large_store_has_compiled_queries_and_more_memory() -> None:
+    small, large = submit_arguments("local[2]", 1_000), submit_arguments("local[2]", LARGE)
+    assert "wholeStage=false" in small and "TieredStopAtLevel" in small and "driver-memory" not in small
+    assert "wholeStage=true" in large and "TieredStopAtLevel" not in large and "--driver-memory" in large

@@ -1,4 +1,24 @@
 "use strict";
+// The filter and the order of each table are in the address: `#runs?q=cut&state=violation&sort=-2` is a link to them.
+const typing = (element) => element.matches("input, select, textarea");
+const links = (body) => [...body.rows].filter((row) => !row.hidden).map((row) => row.querySelector("a[href]")).filter(Boolean);
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const section = document.activeElement.closest(".filterable");
+  if (event.key === "/" && !typing(document.activeElement)) {
+    const near = section || [...document.querySelectorAll(".filterable")].find((each) => each.getBoundingClientRect().bottom > 80);
+    if (near) {
+      event.preventDefault();
+      near.querySelector("input").focus();
+    }
+  } else if (section && (event.key === "ArrowDown" || event.key === "ArrowUp") && !document.activeElement.matches("select")) {
+    const all = links(section.querySelector("tbody"));
+    const at = all.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1);
+    event.preventDefault();
+    (all[at] || section.querySelector("input")).focus();
+  }
+});
+
 for (const section of document.querySelectorAll(".filterable")) {
   const body = section.querySelector("tbody");
   const rows = [...body.rows];
@@ -18,11 +38,27 @@ for (const section of document.querySelectorAll(".filterable")) {
     }
     count.textContent = shown === rows.length ? "" : `${shown} of ${rows.length} shown`;
   };
-  search.addEventListener("input", filter);
+  let order = "";
+  const remember = () => {
+    const state = new URLSearchParams();
+    if (search.value) state.set("q", search.value);
+    for (const chip of chips) if (chip.ariaPressed === "true") state.append("state", chip.dataset.state);
+    if (order) state.set("sort", order);
+    if (section.id) history.replaceState(null, "", `#${section.id}${`${state}` && `?${state}`}`);
+  };
+  search.addEventListener("input", () => { filter(); remember(); });
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && search.value) {
+      search.value = "";
+      filter();
+      remember();
+    }
+  });
   for (const chip of chips) {
     chip.addEventListener("click", () => {
       chip.ariaPressed = chip.ariaPressed === "true" ? "false" : "true";
       filter();
+      remember();
     });
   }
 
@@ -32,6 +68,7 @@ for (const section of document.querySelectorAll(".filterable")) {
     return cell.dataset.value === undefined ? cell.textContent.trim() : cell.dataset.value;
   };
   const sort = (column, direction) => {
+    order = `${direction === "ascending" ? "" : "-"}${column}`;
     const sign = direction === "ascending" ? 1 : -1;
     const numbers = rows.every((row) => value(row, column) !== "" && !Number.isNaN(Number(value(row, column))));
     rows.sort((one, other) => {
@@ -56,7 +93,10 @@ for (const section of document.querySelectorAll(".filterable")) {
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = name;
-      button.addEventListener("click", () => sort(column, head.ariaSort === "ascending" ? "descending" : "ascending"));
+      button.addEventListener("click", () => {
+        sort(column, head.ariaSort === "ascending" ? "descending" : "ascending");
+        remember();
+      });
       head.replaceChildren(button);
       for (const direction of ["ascending", "descending"]) {
         const option = new Option(`${name} ${direction === "ascending" ? "↑" : "↓"}`);
@@ -64,9 +104,23 @@ for (const section of document.querySelectorAll(".filterable")) {
         select.add(option);
       }
     }
-    select.addEventListener("change", () => sort(...select.selectedOptions[0].sort));
+    select.addEventListener("change", () => { sort(...select.selectedOptions[0].sort); remember(); });
     search.after(select);
   }
+
+  const recall = () => {
+    const [name, query] = location.hash.slice(1).split("?");
+    if (!section.id || name !== section.id || query === undefined) return;
+    const state = new URLSearchParams(query);
+    search.value = state.get("q") || "";
+    for (const chip of chips) chip.ariaPressed = state.getAll("state").includes(chip.dataset.state) ? "true" : "false";
+    filter();
+    const column = Math.abs(Number(state.get("sort")));
+    if (state.get("sort") && heads[column]) sort(column, state.get("sort").startsWith("-") ? "descending" : "ascending");
+    section.scrollIntoView();
+  };
+  addEventListener("hashchange", recall);
+  recall();
 }
 
 for (const button of document.querySelectorAll("[data-copy]")) {

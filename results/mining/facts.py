@@ -1,0 +1,194 @@
+"""What people look at, collected from the jobs: plain rows, bounded in number, which no longer need Spark.
+
+The command, the summaries and the pages all show these rows, so they never disagree.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from fencepost.results.mining.identity import TEST
+from fencepost.results.mining.jobs import JOBS, Evidence
+from fencepost.results.mining.per_test import (
+    costs,
+    newest_runs,
+    signatures_by_test,
+    times_by_test,
+    verdicts_by_build,
+)
+from fencepost.results.mining.quarantine import proposals
+
+Row = dict[str, Any]
+
+MOST_TESTS: Final = 2_000
+"""The tests that are named: those with the highest cost first, then those that are the least healthy."""
+MOST_BUILDS: Final = 60
+MOST_RUNS: Final = 12
+MOST_KINDS: Final = 10
+MOST_ROWS: Final = 20_000
+"""Rows of a job whose result does not grow with the number of tests."""
+
+_SHOWN: Final[Mapping[str, tuple[int, tuple[str, ...]]]] = {
+    "halts": (2_000, ("-period", "test")),
+    "change_points": (2_000, ("-first_run_at", "test")),
+    "harness_changes": (2_000, ("-first_run_at", "test")),
+    "slow_downs": (2_000, ("-first_run_at", "test")),
+    "attribution": (100, ("rank",)),
+    "signatures": (300, ("-new", "-failures", "signature")),
+    "together": (500, ("-similarity", "first", "second")),
+    "coverage": (MOST_ROWS, ("rule", "target", "backend")),
+    "reached": (MOST_ROWS, ("target", "kind", "role", "cluster_state")),
+    "times": (MOST_ROWS, ("target", "backend", "timing", "fault_kind", "build")),
+    "latencies": (MOST_ROWS, ("target", "backend", "operation", "outcome", "during", "build")),
+    "outliers": (200, ("-times_usual", "run_id")),
+    "attribution_by_test": (5_000, ("q_value", "-z")),
+}
+"""The jobs, how many of their rows are shown, and in which order (`-`: descending)."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The rows of all jobs by name, and those of the store as a whole. All values are those of JSON.
+
+    - store: its address. since, target: the scope, None for everything. now: the end of the last week.
+    - totals: runs, tests, targets (names), first_at, last_at, left_out (numbers of runs by reason).
+    - tests: scores, cost and newest change (`change`; None without one) of each test, at most MOST_TESTS, the most
+      expensive first; `slug` names its page.
+
+    - rows: the results of the jobs, and those of `per_test` for the tests that are named.
+    """
+
+    store: str
+    since: str | None
+    target: str | None
+    now: str
+    totals: Row
+    tests: list[Row]
+    rows: dict[str, list[Row]]
+
+    def save(self, path: Path) -> None:
+        path.write_text(json.dumps(asdict(self), separators=(",", ":")))
+
+    @classmethod
+    def load(cls, path: Path) -> "Facts":
+        return cls(**json.loads(path.read_text()))
+
+
+def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = lambda name: None) -> Facts:
+    """Run all jobs and return what is shown of them. `progress` gets the name of each part that is done."""
+    runs = evidence.runs
+    # Two at a time: Spark plans each query on one core, which takes longer than the query if there are few runs.
+    with ThreadPoolExecutor(2) as pool:
+        totals = pool.submit(_totals, runs)
+        tests = _tests(evidence)
+        progress("tests")
+        spark = runs.sparkSession
+        chosen = _named(spark, tests)
+
+        def of_chosen(frame: DataFrame) -> DataFrame:
+            return frame.join(chosen, list(TEST), "left_semi")
+
+        frames: dict[str, Callable[[], DataFrame]] = {
+            "verdicts_by_build": lambda: verdicts_by_build(of_chosen(runs), MOST_BUILDS),
+            "newest_runs": lambda: newest_runs(of_chosen(runs), MOST_RUNS),
+            "signatures_by_test": lambda: signatures_by_test(of_chosen(evidence.findings), runs, MOST_KINDS),
+            "times_by_test": lambda: times_by_test(of_chosen(evidence.timings), runs),
+        }
+        # A test that is not flaky is not proposed, and the changes of the others need not be found again.
+        flaky = [row for row in tests if row["state"] == "flaky" and row["unstable_plans"]]
+        if flaky:
+            frames["quarantine"] = lambda: proposals(runs.join(_named(spark, flaky), list(TEST), "left_semi"))
+        for name, (most, order) in _SHOWN.items():
+            frames[name] = lambda name=name, most=most, order=order: (  # type: ignore[misc]
+                JOBS[name](evidence).orderBy(*map(_ordered, order)).limit(most)
+            )
+
+        def run(name: str) -> list[Row]:
+            rows = list(_rows(frames[name]()))
+            progress(name.replace("_", " "))
+            return rows
+
+        rows: dict[str, list[Row]] = {"quarantine": []} | dict(zip(frames, pool.map(run, frames), strict=True))
+    scope = evidence.scope
+    since = scope.since.isoformat() if scope.since else None
+    return Facts(store, since, scope.target, scope.now.isoformat(), totals.result(), tests, rows)
+
+
+def _named(spark: SparkSession, tests: list[Row]) -> DataFrame:
+    """Return the identities of tests as a frame that is sent to all executors."""
+    names = ", ".join(f"{name} string" for name in TEST)
+    return F.broadcast(spark.createDataFrame([[row[name] for name in TEST] for row in tests], names))
+
+
+def _ordered(name: str) -> Column:
+    return F.col(name.removeprefix("-")).desc() if name.startswith("-") else F.col(name).asc()
+
+
+def _totals(runs: DataFrame) -> Row:
+    groups = runs.groupBy("target", "left_out").agg(
+        F.count("*").alias("runs"), F.min("started_at").alias("first_at"), F.max("started_at").alias("last_at")
+    )
+    rows = list(_rows(groups))
+    left_out: dict[str, int] = {}
+    for row in rows:
+        if row["left_out"] is not None:
+            left_out[row["left_out"]] = left_out.get(row["left_out"], 0) + row["runs"]
+    return {
+        "runs": sum(row["runs"] for row in rows),
+        "tests": runs.select(*TEST).distinct().count(),
+        "targets": sorted({row["target"] for row in rows}),
+        "first_at": min((row["first_at"] for row in rows), default=None),
+        "last_at": max((row["last_at"] for row in rows), default=None),
+        "left_out": left_out,
+    }
+
+
+def _tests(evidence: Evidence) -> list[Row]:
+    """Return the rows of the tests, each with its newest change of the target."""
+    scores = JOBS["flakiness"](evidence)
+    cost = costs(evidence.runs, evidence.scope.now)
+    changes = JOBS["change_points"](evidence)
+    newest = changes.groupBy(*TEST).agg(
+        F.max_by(F.struct(*(name for name in changes.columns if name not in TEST)), "build_number").alias("change")
+    )
+    joined = scores.join(cost, list(TEST)).join(newest, list(TEST), "left")
+    rows = list(_rows(joined.orderBy(F.desc("cost_s"), "healthy", *TEST).limit(MOST_TESTS)))
+    for row in rows:
+        row["slug"] = slug(row["test"], row["target"], row["backend"])
+    return rows
+
+
+def slug(test: str, target: str, backend: str) -> str:
+    """Return the name of the page of a test: readable, safe as a file name, and different for each test."""
+    whole = f"{test} {target} {backend}"
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", whole).strip("-")[:80]
+    return f"{readable}-{hashlib.sha256(whole.encode()).hexdigest()[:6]}"
+
+
+def _rows(frame: DataFrame) -> Iterator[Row]:
+    """Yield the rows of a bounded frame, with values as JSON has them."""
+    for row in frame.collect():
+        yield {name: _plain(value) for name, value in row.asDict(recursive=True).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()  # Spark gives times of this machine's zone
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return None
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value

@@ -1,0 +1,1 @@
+"""The pages of the trends: a folder without a server and without a network."""

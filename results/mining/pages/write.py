@@ -1,0 +1,186 @@
+"""Write the folder: an overview, rules, timings, one page for each test, plans, and the summary as JSON."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from jinja2 import Environment
+
+from fencepost.results.mining.facts import MOST_BUILDS, Facts, Row
+from fencepost.results.mining.news import MEANINGS, Kind, day, hours, items, key, replay, short
+from fencepost.results.mining.pages.views import TestView, by_test, groups, halts_by_week, reached, rules, series
+from fencepost.results.mining.show import sentences
+from fencepost.results.mining.summary import as_json, in_words
+from fencepost.results.pages import page_environment
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.replay_command import replay_command
+from fencepost.results.records.survey import TRENDS_FILE
+from fencepost.results.store.store import Store
+from fencepost.results.store.tables import PLANS
+
+STATES: Final = ("broken", "not covered", "as listed", "held", "idle", "never exercised")
+MESSAGE: Final = 220
+MOST_NEWS: Final = 100
+"""Tests that the overview names."""
+PLANS_SAVED: Final = 500
+"""Plans of failures that are put beside the pages."""
+
+
+class NotOurs(Exception):
+    """The output folder has other files, which the pages would be mixed with."""
+
+
+def check_folder(folder: Path) -> None:
+    """Raise NotOurs unless the folder is new, empty, or one of earlier pages."""
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / TRENDS_FILE).exists())):
+        raise NotOurs(f"{folder} has other files: give a new folder with --out, or one of earlier trends")
+
+
+def write_pages(facts: Facts, store: Store, folder: Path) -> None:
+    """Write all pages; those of tests that are no longer named are removed. Raise StoreError."""
+    tests = folder / "tests"
+    tests.mkdir(parents=True, exist_ok=True)
+    for name in ("plans", "tests"):
+        for old in (folder / name).glob("*.*"):
+            old.unlink()
+    plans = _save_plans(facts, store, folder / "plans")
+    environment = _environment()
+    rows = facts.rows
+    slugs = {key(row): row["slug"] for row in facts.tests}
+    about = in_words(facts)
+    news = items(facts)
+    week = [item for kind in (Kind.NEW, Kind.FIXED, Kind.KNOWN, Kind.ONCE) for item in news[kind]]
+    shared: Row = {"facts": facts, "about": about}
+
+    def page(name: str, template: str, **values: Any) -> None:
+        text = environment.get_template(template).render(**shared, **values)
+        (folder / name).write_text(text, encoding="utf-8")
+
+    page(
+        "index.html",
+        "index.html.j2",
+        week=week,
+        most=MOST_NEWS,
+        kinds=[kind.value for kind in Kind],
+        meanings=MEANINGS,
+        causes=rows["attribution"],
+        kinds_of_failures=rows["signatures"],
+        groups=groups(rows["together"]),
+        halts=halts_by_week(rows["halts"]),
+        quarantine=[row | {"slug": slugs[key(row)]} for row in rows["quarantine"]],
+    )
+    page("tests.html", "tests.html.j2")
+    combinations = reached(rows["reached"])
+    page(
+        "rules.html",
+        "rules.html.j2",
+        **rules(rows["coverage"], STATES),
+        states=STATES,
+        reached=combinations,
+        never=sum(not row["runs"] for row in combinations),
+    )
+    page(
+        "timings.html",
+        "timings.html.j2",
+        changes=[
+            row | {"slug": slugs.get(key(row)), "ratio": row["seconds_after"] / row["seconds_before"]}
+            for row in rows["slow_downs"]
+        ],
+        times=series(rows["times"], ("timing", "fault_kind"), "times", "median_s", "p95_s"),
+        latencies=series(rows["latencies"], ("operation", "outcome", "during"), "operations", "p50_s", "p99_s"),
+        outliers=[row | {"slug": slugs.get(key(row))} for row in rows["outliers"]],
+    )
+    views = by_test(facts)
+    template = environment.get_template("test.html.j2")
+    says = {row["rule"]: row["says"] for row in rows["coverage"]}
+    for row in facts.tests:
+        view = views[key(row)]
+        failure = row["failure"]
+        text = template.render(
+            row=row,
+            sentences=sentences(row),
+            replay=replay(facts.store, row),
+            plan=plans.get(failure["run_id"]) if failure else None,
+            builds=view.builds(),
+            most_builds=MOST_BUILDS,
+            runs=[_run(run, tests) for run in view.runs()],
+            says=says,
+            **_parts(view),
+        )
+        (tests / f"{row['slug']}.html").write_text(text, encoding="utf-8")
+    summary = json.dumps(as_json(facts, len(facts.tests)), separators=(",", ":"))
+    (folder / TRENDS_FILE).write_text(summary, encoding="utf-8")
+
+
+def _parts(view: TestView) -> Row:
+    return {
+        "changes": view.changes,
+        "harness_changes": view.harness_changes,
+        "causes": view.causes,
+        "partners": view.partners,
+        "signatures": view.signatures,
+        "times": view.times(),
+    }
+
+
+def _run(run: Row, page_folder: Path) -> Row:
+    """Return a run with the links of its row: the report and the command, if its folder is here, and the CI job."""
+    folder = RunFolder(Path(run["folder"])) if run["folder"] else None
+    there = folder is not None and folder.path.is_dir()
+    report = folder.report if folder is not None and folder.report.is_file() else None
+    return run | {
+        "report": quote(Path(os.path.relpath(report, page_folder)).as_posix()) if report else None,
+        "replay": replay_command(folder) if folder is not None and there else None,
+        "ci": run["ci_url"] if (run["ci_url"] or "").startswith(("http://", "https://")) else None,
+    }
+
+
+def _save_plans(facts: Facts, store: Store, folder: Path) -> Mapping[str, str]:
+    """Save the plan of the newest failure of each test; return their paths below the pages by run."""
+    failures = [row["failure"]["run_id"] for row in facts.tests if row["failure"] and row["failure"]["plan_hash"]]
+    wanted = failures[:PLANS_SAVED]
+    if not wanted or not store.has(PLANS):
+        return {}
+    found = store.read(PLANS, ["run_id", "plan_hash", "plan"])
+    saved: dict[str, str] = {}
+    for row in found.filter(pc.is_in(found["run_id"], pa.array(wanted))).to_pylist():
+        folder.mkdir(exist_ok=True)
+        path = folder / f"{row['plan_hash'].removeprefix('sha256:')[:16]}.yaml"
+        path.write_text(row["plan"], encoding="utf-8")
+        saved[row["run_id"]] = f"plans/{path.name}"
+    return saved
+
+
+def _environment() -> Environment:
+    environment = page_environment("fencepost.results.mining.pages")
+    environment.filters |= {
+        "percent": percent,
+        "figure": lambda value: "–" if value is None else f"{value:.2f}" if value < 100 else f"{value:.0f}",
+        "tiny": lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
+        "seconds": seconds,
+        "hours": hours,
+        "day": day,
+        "minute": lambda time: f"{time[:16].replace('T', ' ')} UTC",
+        "build": lambda build: short(build) if build else "–",
+        "cut": lambda text: text if len(text) <= MESSAGE else f"{text[:MESSAGE]} …",
+    }
+    return environment
+
+
+def percent(share: float | None) -> str:
+    """Return a share in percent, with a decimal below 1 %."""
+    if share is None:
+        return "–"
+    return f"{share:.1%}" if 0 < share < 0.01 else f"{share:.0%}"
+
+
+def seconds(value: float | None) -> str:
+    """Return a duration with three digits: `12.3 s`, `45.6 ms`."""
+    if value is None:
+        return "–"
+    return f"{value:.3g} s" if value >= 0.1 else f"{1000 * value:.3g} ms"

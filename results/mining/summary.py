@@ -1,0 +1,138 @@
+"""The trends as text for a terminal, as Markdown for the summary of a CI job, and as JSON for programs."""
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from fencepost.results.mining.facts import Facts, Row
+from fencepost.results.mining.news import MEANINGS, TITLES, Item, Kind, day, hours, items, short, slower
+
+_SPECIAL: Final = re.compile(r"([\\*_\[\]<>|#~])")
+MARKS: Final = {Kind.NEW: "❌", Kind.KNOWN: "⚠️", Kind.FIXED: "✅", Kind.ONCE: "❔"}
+MESSAGE: Final = 200
+"""Characters of a message that are shown."""
+CAUSES: Final = 5
+
+
+def as_json(facts: Facts, top: int) -> dict[str, Any]:
+    """Return the trends for programs; docs/trends.md describes the keys."""
+    found = items(facts)
+    return {
+        "store": facts.store,
+        "since": facts.since,
+        "target": facts.target,
+        "now": facts.now,
+        **facts.totals,
+        **{kind.value: [each.as_json() for each in found[kind][:top]] for kind in Kind},
+        "counts": {kind.value: len(found[kind]) for kind in Kind},
+        "slower": list(slower(facts)[:top]),
+        "causes": facts.rows["attribution"][:top],
+        "together": facts.rows["together"][:top],
+    }
+
+
+def in_words(facts: Facts) -> str:
+    """Return what was mined: runs, tests, targets, from when to when, and what is not counted."""
+    totals = facts.totals
+    if not totals["runs"]:
+        return "no runs"
+    parts = [
+        f"{totals['runs']:,} runs of {totals['tests']:,} tests on {', '.join(totals['targets'])}",
+        f"{day(totals['first_at'])} to {day(totals['last_at'])}",
+        *(f"{number:,} not counted: {reason}" for reason, number in sorted(totals["left_out"].items())),
+    ]
+    return " · ".join(parts)
+
+
+def text(facts: Facts, top: int) -> str:
+    """Return the trends for a terminal: each kind of news with its most expensive tests, then causes and slow-downs."""
+    lines = [in_words(facts)]
+    for kind, found in items(facts).items():
+        if found:
+            lines += ["", f"{TITLES[kind]} ({len(found)}): {MEANINGS[kind]}"]
+            for each in found[:top]:
+                lines += _item_text(each)
+            if len(found) > top:
+                lines.append(f"  and {len(found) - top} more: --top {len(found)}")
+    if not any(items(facts).values()):
+        lines += ["", "No test failed in the last week."]
+    for title, rows in (("Causes", _causes(facts)), ("Slower", _slower(facts, top))):
+        if rows:
+            lines += ["", title, *(f"  {row}" for row in rows)]
+    return "\n".join(lines)
+
+
+def _item_text(item: Item) -> Iterator[str]:
+    row = item.row
+    yield f"  {item.name}: {row['state']}, failed {item.rate_words}"
+    facts = [item.since_words]
+    if row["week_red"]:
+        facts.append(f"{row['week_red']} of {row['week_runs']} runs red this week, cost {hours(row['cost_s'])}")
+    yield f"      {'; '.join(facts)}"
+    if item.cause:
+        yield f"      {item.cause['rule'] or item.cause['check']}: {_short(item.cause['message'])}"
+    if item.replay and item.kind is not Kind.FIXED:
+        yield f"      {item.replay}"
+
+
+def markdown(facts: Facts, top: int) -> str:
+    """Return the trends for the summary of a CI job: one table for each kind of news, then causes and slow-downs."""
+    lines = ["## fencepost: trends", "", _escaped(in_words(facts))]
+    found = items(facts)
+    for kind in Kind:
+        if found[kind]:
+            lines += ["", f"### {MARKS[kind]} {TITLES[kind]} ({len(found[kind])})", "", MEANINGS[kind].capitalize()]
+            lines += ["", "| test | failed | since | cost of the week | why |", "| --- | --- | --- | --- | --- |"]
+            lines += [_item_row(each) for each in found[kind][:top]]
+            if len(found[kind]) > top:
+                lines.append(f"\nand {len(found[kind]) - top} more")
+    replays = [each for kind in (Kind.NEW, Kind.KNOWN) for each in found[kind][:top] if each.replay]
+    if replays:
+        lines += ["", "<details><summary>Replay</summary>", "", "```"]
+        for each in replays:
+            lines += [f"# {each.name}", str(each.replay)]
+        lines += ["```", "", "</details>"]
+    if not any(found.values()):
+        lines += ["", "✅ No test failed in the last week."]
+    for title, rows in (("Causes", _causes(facts)), ("Slower", _slower(facts, top))):
+        if rows:
+            lines += ["", f"### {title}", "", *(f"- {_escaped(row)}" for row in rows)]
+    return "\n".join([*lines, ""])
+
+
+def _item_row(item: Item) -> str:
+    row = item.row
+    why = item.cause and f"{item.cause['rule'] or item.cause['check']}: {_short(item.cause['message'])}"
+    name = f"`{row['test']}`<br>{_escaped(item.name.partition(' on ')[2])}, {row['state']}"
+    week = f"{row['week_red']} of {row['week_runs']} red, {hours(row['cost_s'])}"
+    cells = [name, _escaped(item.rate_words), _escaped(item.since_words), week, _escaped(why or "")]
+    return f"| {' | '.join(cells)} |"
+
+
+def _causes(facts: Facts) -> list[str]:
+    """Return the independent causes over all tests, in words."""
+    named: Sequence[Row] = [row for row in facts.rows["attribution"] if row["independent"] is not None]
+    return [
+        f"{' with '.join(row['causes'])}: {row['failures']:,} of {row['runs']:,} runs failed "
+        f"({row['rate_with']:.0%}, without it {row['rate_without']:.0%})"
+        for row in named[:CAUSES]
+    ]
+
+
+def _slower(facts: Facts, top: int) -> list[str]:
+    return [
+        f"{row['test']} on {row['target']}: {row['timing']} {row['seconds_before']:.2f} → {row['seconds_after']:.2f} s "
+        f"since {short(row['build'])}"
+        for row in slower(facts)[:top]
+    ]
+
+
+def _short(message: str) -> str:
+    return textwrap.shorten(message, MESSAGE, placeholder=" …")
+
+
+def _escaped(text: str) -> str:
+    """Return text on one line, with the special characters of Markdown escaped, except in spans of code."""
+    spans = re.split(r"(`[^`]+`)", " ".join(text.split()))
+    return "".join(span.replace("|", r"\|") if span.startswith("`") else _SPECIAL.sub(r"\\\1", span) for span in spans)

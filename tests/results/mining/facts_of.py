@@ -1,0 +1,112 @@
+"""Facts as the jobs leave them, written as rows of what matters in a test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.results.mining.facts import Facts, Row, slug
+
+NOW = "2026-11-23T12:00:00+00:00"
+NAMES = (
+    *("verdicts_by_build", "newest_runs", "signatures_by_test", "times_by_test", "halts", "change_points"),
+    *("harness_changes", "slow_downs", "attribution", "attribution_by_test", "signatures", "together", "quarantine"),
+    *("coverage", "reached", "times", "latencies", "outliers"),
+)
+
+
+def of_test(name: str, **columns: Any) -> Row:
+    """Return the row of a test that failed half of its runs in the last week, and before."""
+    key = {"test": name, "target": "quorum", "backend": "process"}
+    known: Row = {
+        **key,
+        "runs": 22,
+        "passes": 10,
+        "violations": 10,
+        "infrastructure": 1,
+        "inconclusive": 1,
+        "failure_rate": 0.5,
+        "rate_low": 0.3,
+        "rate_high": 0.7,
+        "flip_rate": 0.4,
+        "entropy": 1.0,
+        "same_plan": 0.5,
+        "other_plan": 0.25,
+        "unstable_plans": 2,
+        "plan_decides": 0.0,
+        "passed_run": "run-1",
+        "failed_run": "run-2",
+        "healthy": 0.0,
+        "flaky": 0.97,
+        "broken": 0.03,
+        "state": "flaky",
+        "title": f"The title of {name}",
+        "suite": None,
+        "week_runs": 8,
+        "week_red": 4,
+        "week_s": 80.0,
+        "cost_s": 2440.0,
+        "last_run_at": "2026-11-23T11:00:00+00:00",
+        "last_verdict": "violation",
+        "passes_since": 0,
+        "first_failed_at": "2026-11-01T11:00:00+00:00",
+        "first_failed_build": "build-01",
+        "last_failed_at": "2026-11-23T11:00:00+00:00",
+        "last_failed_build": "build-09",
+        "failure": {"run_id": "run-2", "folder": None, "plan_hash": "sha256:ab", "ci_url": None},
+        "change": None,
+    }
+    row = known | columns
+    return row | {"slug": slug(row["test"], row["target"], row["backend"])}
+
+
+def change(
+    direction: str, at: str, low: str = "build-07", high: str = "build-08", rates: tuple[float, float] = (0.0, 0.5)
+) -> Row:
+    """Return a change at build-08."""
+    return {
+        "build": "build-08",
+        "build_number": 8,
+        "first_run_at": at,
+        "direction": direction,
+        "certainty": 20.0,
+        "low_build": low,
+        "low_number": 7,
+        "high_build": high,
+        "high_number": 8,
+        "rate_before": rates[0],
+        "rate_after": rates[1],
+        "runs_before": 10,
+        "runs_after": 10,
+    }
+
+
+def facts(*tests: Row, **rows: list[Row]) -> Facts:
+    """Return facts with these tests, and these rows of jobs."""
+    if unknown := set(rows) - set(NAMES):
+        raise KeyError(f"no job is called {', '.join(sorted(unknown))}")
+    totals: Row = {
+        "runs": 22 * len(tests),
+        "tests": len(tests),
+        "targets": ["quorum"],
+        "left_out": {"planted defect": 3},
+        "first_at": "2026-11-01T11:00:00+00:00",
+        "last_at": NOW,
+    }
+    return Facts("store", None, None, NOW, totals, list(tests), {name: rows.get(name, []) for name in NAMES})
+
+
+def kind(name: str, message: str) -> Row:
+    """Return a row of `signatures_by_test`."""
+    return {
+        "test": name,
+        "target": "quorum",
+        "backend": "process",
+        "signature": "s1",
+        "rule": "ACK-01",
+        "check": "lost-write",
+        "message": message,
+        "failures": 10,
+        "last_run": "run-2",
+        "first_seen_at": "2026-11-01T11:00:00+00:00",
+        "last_seen_at": "2026-11-23T11:00:00+00:00",
+    }
