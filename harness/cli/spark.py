@@ -20,14 +20,17 @@ def require_spark() -> None:
         require_java()
 
 
-def run_on_spark(job: Job, arguments: Sequence[str] = ()) -> int:
-    """Run a job's `main` in local mode and return its exit code. InfrastructureError if Spark is missing or fails."""
+def run_on_spark(job: Job, arguments: Sequence[str] = (), runs: int = 0) -> int:
+    """Run a job's `main` in local mode, with settings for a store with so many runs, and return its exit code.
+
+    InfrastructureError if Spark is missing or fails.
+    """
     require_spark()
     # It imports pyspark.
     from fencepost.results.mining.launch import SparkError, launch
 
     try:
-        return launch(job, arguments)
+        return launch(job, arguments, runs=runs)
     except SparkError as error:
         raise InfrastructureError(
             f"{error}\nSpark needs Java 17 or newer: `java -version` shows the present one"

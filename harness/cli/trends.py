@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
 
 from fencepost.harness.catalogue.installed import catalogue
+from fencepost.harness.cli.ages import days
 from fencepost.harness.cli.publish import store_errors
-from fencepost.harness.cli.results import days
-from fencepost.harness.errors import HarnessError, InfrastructureError, UsageError
+from fencepost.harness.cli.spark import run_on_spark
+from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.harness.publishing.folders import find
 from fencepost.harness.publishing.publish import publish_runs
-from fencepost.harness.targets.jvm import require_java
 from fencepost.results.store.store import NotAStore, Store
 from fencepost.results.store.tables import RUNS
 from fencepost.suites.target_facts import TargetFacts
@@ -68,15 +66,13 @@ def _runs_in(address: str) -> Path | None:
 
 def mine(address: str, arguments: Sequence[str], *, number: int, runs: Path | None = None) -> int:
     """Mine a store of `number` runs; with `runs`, a folder of runs is published into it first, while Spark starts."""
-    require_spark()
-    # They import pyspark, which only the extra `mining` installs.
-    from fencepost.results.mining.launch import SparkError, launch
-    from fencepost.results.mining.trends import main, start_session
-
     with tempfile.TemporaryDirectory(prefix="fencepost-trends-") as scratch:
         rules = Path(scratch) / "rules.json"
 
         def job(argv: Sequence[str]) -> int:
+            # It imports pyspark, which only the extra `mining` installs.
+            from fencepost.results.mining.trends import main, start_session
+
             console = Console(stderr=True, highlight=False)
             with console.status("starting Spark") as status, ThreadPoolExecutor(1) as pool, store_errors():
                 session = pool.submit(start_session)
@@ -85,12 +81,7 @@ def mine(address: str, arguments: Sequence[str], *, number: int, runs: Path | No
                 session.result()
                 return main(argv, progress=lambda part: status.update(f"mining: {part}"))
 
-        try:
-            return launch(job, [address, "--rules", str(rules), *arguments], runs=number)
-        except SparkError as error:
-            raise InfrastructureError(
-                f"{error}\nSpark needs Java 17 or newer: `java -version` shows the present one"
-            ) from error
+        return run_on_spark(job, [address, "--rules", str(rules), *arguments], number)
 
 
 def _published(runs: Path, address: str, console: Console) -> Store:
@@ -114,11 +105,3 @@ def _owed_rules(store: Store) -> list[tuple[str, str, str]]:
             continue
         found += [(row.id, row.says, target) for row in catalogue() if row.untested is None and facts.owes(row.id)]
     return found
-
-
-def require_spark() -> None:
-    """Raise InfrastructureError without pyspark or Java."""
-    if find_spec("pyspark") is None:
-        raise InfrastructureError("Spark is not installed, and trends need it: pip install 'fencepost[mining]'")
-    if not os.environ.get("JAVA_HOME"):
-        require_java()

@@ -25,7 +25,7 @@ from fencepost.results.mining.per_test import (
     times_by_test,
     verdicts_by_build,
 )
-from fencepost.results.mining.quarantine import proposals
+from fencepost.results.mining.quarantine import of_scenarios, proposals
 
 Row = dict[str, Any]
 
@@ -106,7 +106,9 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
         # A test that is not flaky is not proposed, and the changes of the others need not be found again.
         flaky = [row for row in tests if row["state"] == "flaky" and row["unstable_plans"]]
         if flaky:
-            frames["quarantine"] = lambda: proposals(runs.join(_named(spark, flaky), list(TEST), "left_semi"))
+            frames["quarantine"] = lambda: proposals(
+                of_scenarios(runs).join(_named(spark, flaky), list(TEST), "left_semi")
+            )
         for name, (most, order) in _SHOWN.items():
             frames[name] = lambda name=name, most=most, order=order: (  # type: ignore[misc]
                 JOBS[name](evidence).orderBy(*map(_ordered, order)).limit(most)

@@ -42,7 +42,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         | {"pass": 3, "violation": number // 8, "infrastructure": 0, "inconclusive": 1, "median_s": 2.0}
         for number in range(1, 10)
     ]
-    ran = key | {"started_at": LAST_WEEK, "build": "build-08", "release": None, "plan_hash": "ab", "seed": 1}
+    ran: Row = key | {"started_at": LAST_WEEK, "build": "build-08", "release": None, "plan_hash": "ab", "seed": 1}
     ran |= {"duration_s": 2.5, "headline": "It was lost.", "left_out": None, "ci_url": "https://ci.example/1"}
     runs = [
         ran | {"run_id": "run-2", "verdict": "violation", "folder": str(report.parent)},
