@@ -39,7 +39,7 @@ MOST_ROWS: Final = 20_000
 
 _SHOWN: Final[Mapping[str, tuple[int, tuple[str, ...]]]] = {
     "halts": (2_000, ("-period", "test")),
-    "change_points": (2_000, ("-first_run_at", "test")),
+    "change_points": (MOST_ROWS, ("-first_run_at", "test")),
     "harness_changes": (2_000, ("-first_run_at", "test")),
     "slow_downs": (2_000, ("-first_run_at", "test")),
     "attribution": (100, ("rank",)),
@@ -122,7 +122,15 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
         rows: dict[str, list[Row]] = {"quarantine": []} | dict(zip(frames, pool.map(run, frames), strict=True))
     scope = evidence.scope
     since = scope.since.isoformat() if scope.since else None
-    return Facts(store, since, scope.target, scope.now.isoformat(), totals.result(), tests, rows)
+    return Facts(
+        store,
+        since,
+        scope.target,
+        scope.now.isoformat(),
+        totals.result(),
+        _with_changes(tests, rows["change_points"]),
+        rows,
+    )
 
 
 def _named(spark: SparkSession, tests: list[Row]) -> DataFrame:
@@ -155,18 +163,19 @@ def _totals(runs: DataFrame) -> Row:
 
 
 def _tests(evidence: Evidence) -> list[Row]:
-    """Return the rows of the tests, each with its newest change of the target."""
-    scores = JOBS["flakiness"](evidence)
+    """Return the scores and the costs of the tests."""
     cost = costs(evidence.runs, evidence.scope.now)
-    changes = JOBS["change_points"](evidence)
-    newest = changes.groupBy(*TEST).agg(
-        F.max_by(F.struct(*(name for name in changes.columns if name not in TEST)), "build_number").alias("change")
-    )
-    joined = scores.join(cost, list(TEST)).join(newest, list(TEST), "left")
+    joined = JOBS["flakiness"](evidence).join(cost, list(TEST))
     rows = list(_rows(joined.orderBy(F.desc("cost_s"), "healthy", *TEST).limit(MOST_TESTS)))
-    for row in rows:
-        row["slug"] = slug(row["test"], row["target"], row["backend"])
-    return rows
+    return [row | {"slug": slug(row["test"], row["target"], row["backend"])} for row in rows]
+
+
+def _with_changes(tests: list[Row], changes: list[Row]) -> list[Row]:
+    """Return the tests with their newest change; the changes are in descending order of time."""
+    newest: dict[tuple[str, ...], Row] = {}
+    for row in changes:
+        newest.setdefault(tuple(row[name] for name in TEST), row)
+    return [row | {"change": newest.get(tuple(row[name] for name in TEST))} for row in tests]
 
 
 def slug(test: str, target: str, backend: str) -> str:
