@@ -18,6 +18,7 @@ from fencepost.harness.cli.spark import run_on_spark
 from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.harness.publishing.folders import find
 from fencepost.harness.publishing.publish import publish_runs
+from fencepost.results.mining.pages.folder import NotOurs, check_folder
 from fencepost.results.store.store import NotAStore, Store
 from fencepost.results.store.tables import RUNS
 from fencepost.suites.target_facts import TargetFacts
@@ -32,6 +33,11 @@ def trends(
     """
     if as_json and markdown:
         raise UsageError("--json and --markdown are two forms: choose one")
+    if out is not None:
+        try:
+            check_folder(out)
+        except NotOurs as error:
+            raise UsageError(str(error)) from error
     arguments = ["--top", str(top), *scope(since, target)]
     arguments += ["--json"] if as_json else ["--markdown"] if markdown else []
     arguments += ["--out", str(out)] if out else []

@@ -15,7 +15,8 @@ from pyspark.sql import SparkSession
 from fencepost.results.mining import summary
 from fencepost.results.mining.facts import Facts, collect
 from fencepost.results.mining.jobs import Scope, read_evidence
-from fencepost.results.mining.pages.write import NotOurs, check_folder, write_pages
+from fencepost.results.mining.pages.folder import NotOurs, check_folder
+from fencepost.results.mining.pages.write import write_pages
 from fencepost.results.mining.show import as_text
 from fencepost.results.records.verdict import WRONG_USAGE
 from fencepost.results.store.store import NewerStore, NotAStore, Store, StoreError

@@ -31,20 +31,13 @@ PLANS_SAVED: Final = 500
 """Plans of failures that are put beside the pages."""
 
 
-class NotOurs(Exception):
-    """The output folder has other files, which the pages would be mixed with."""
-
-
-def check_folder(folder: Path) -> None:
-    """Raise NotOurs unless the folder is new, empty, or one of earlier pages."""
-    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / TRENDS_FILE).exists())):
-        raise NotOurs(f"{folder} has other files: give a new folder with --out, or one of earlier trends")
-
-
 def write_pages(facts: Facts, store: Store, folder: Path) -> None:
     """Write all pages; those of tests that are no longer named are removed. Raise StoreError."""
     tests = folder / "tests"
     tests.mkdir(parents=True, exist_ok=True)
+    # First, because it marks the folder as ours: pages that were ended half way can be written again.
+    summary = json.dumps(as_json(facts, len(facts.tests)), separators=(",", ":"))
+    (folder / TRENDS_FILE).write_text(summary, encoding="utf-8")
     for name in ("plans", "tests"):
         for old in (folder / name).glob("*.*"):
             old.unlink()
@@ -113,8 +106,6 @@ def write_pages(facts: Facts, store: Store, folder: Path) -> None:
             **_parts(view),
         )
         (tests / f"{row['slug']}.html").write_text(text, encoding="utf-8")
-    summary = json.dumps(as_json(facts, len(facts.tests)), separators=(",", ":"))
-    (folder / TRENDS_FILE).write_text(summary, encoding="utf-8")
 
 
 def _parts(view: TestView) -> Row:

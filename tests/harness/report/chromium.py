@@ -68,13 +68,22 @@ class Chromium:
         result: dict[str, Any] = answer["result"]
         return result
 
-    def open(self, page: Path, width: int, *, media: str = "screen", dark: bool = False, scripts: bool = True) -> None:
+    def open(
+        self,
+        page: Path,
+        width: int,
+        *,
+        media: str = "screen",
+        dark: bool = False,
+        scripts: bool = True,
+        fragment: str = "",
+    ) -> None:
         """Load a page in a window of this width, and wait until it is laid out."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
-        self.call("Page.navigate", url=page.resolve().as_uri())
+        self.call("Page.navigate", url=page.resolve().as_uri() + fragment)
         while self._read().get("method") != "Page.loadEventFired":
             pass
         if media == "print" and scripts:

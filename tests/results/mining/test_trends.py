@@ -122,6 +122,9 @@ def test_without_a_store_and_without_runs_the_message_says_how_to_make_one(
 def test_wrong_options_are_refused_before_spark_starts(fencepost: Fencepost, tmp_path: Path) -> None:
     store = Store.create(str(tmp_path / "store")).name
     assert fencepost("trends", store, "--json", "--markdown").code == 64
+    (tmp_path / "notes.txt").touch()
+    done = fencepost("trends", store, "--out", str(tmp_path))
+    assert (done.code, "has other files" in done.err) == (64, True)
     done = fencepost("trends", store, "--since", "yesterday")
     assert (done.code, "'yesterday' is no age" in done.err) == (64, True)
 

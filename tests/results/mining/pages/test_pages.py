@@ -8,7 +8,8 @@ import pytest
 
 from fencepost.results.mining.facts import Row
 from fencepost.results.mining.pages import write
-from fencepost.results.mining.pages.write import NotOurs, check_folder, write_pages
+from fencepost.results.mining.pages.folder import NotOurs, check_folder
+from fencepost.results.mining.pages.write import write_pages
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import PLANS
 from tests.harness.report.chromium import Chromium, needs_chromium
@@ -132,6 +133,9 @@ def test_a_filter_is_in_the_address_and_comes_back_with_it(browser: Chromium, si
     browser.value("document.querySelector('#tests .chip[data-state=broken]').click()")
     assert browser.value(shown("tests")) == [LONG, "broken-for-long", "quiet"]
     browser.value(f"new Promise((done) => {{ addEventListener('hashchange', done); location.hash = '{address}'; }})")
+    assert browser.value(shown("tests")) == ["broken-for-long"]
+    browser.open(site / "index.html", 1400)
+    browser.open(site / "tests.html", 1400, fragment=address)
     assert browser.value(shown("tests")) == ["broken-for-long"]
 
 
