@@ -1,4 +1,4 @@
-"""What people look at, collected from the jobs: plain rows, bounded in number, which no longer need Spark.
+"""The rows that pages and terminal show, collected from the jobs: plain, bounded in number, which no longer need Spark.
 
 The command, the summaries and the pages all show these rows, so they never disagree.
 """

@@ -1,4 +1,4 @@
-"""What changed, and what it costs: each test that has something to say, as one item."""
+"""The news, with the cost of each: every test that has something to say, as one item."""
 
 import shlex
 from collections.abc import Mapping, Sequence

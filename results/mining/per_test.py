@@ -1,4 +1,4 @@
-"""What is known of each test beside its scores: its last week, its builds, its newest runs, its failures, its times."""
+"""The facts about each test beside its scores: its last week, its builds, its newest runs, its failures, its times."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -16,8 +16,8 @@ RUNS = 8
 LAST_BUILDS = 12
 
 
-def sentences(row: Row) -> list[str]:
-    """Return what is known of a test, in sentences: its state, its rate, its change, its cost."""
+def summary(row: Row) -> list[str]:
+    """Return what is known of a test, a line each: its state, its rate, its change, its cost."""
     sure = "" if row["state"] == "unsure" else f" ({row[_posterior(row['state'])]:.0%})"
     found = [f"{STATES[row['state']]}{sure}."]
     number = row["passes"] + row["violations"]
@@ -70,7 +70,7 @@ def _lines(facts: Facts, row: Row) -> Iterator[str]:
     if row["title"]:
         yield f"  {row['title']}"
     yield ""
-    yield from (f"  {sentence}" for sentence in sentences(row))
+    yield from (f"  {line}" for line in summary(row))
     if row["unstable_plans"]:
         yield f"  One plan passed and failed on one build: {row['passed_run']}, {row['failed_run']}"
     builds = sorted(of("verdicts_by_build"), key=lambda each: each["first_run_at"])[-LAST_BUILDS:]

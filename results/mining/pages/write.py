@@ -14,7 +14,7 @@ from jinja2 import Environment
 from fencepost.results.mining.facts import MOST_BUILDS, Facts, Row
 from fencepost.results.mining.news import MEANINGS, Kind, day, hours, items, key, replay, short
 from fencepost.results.mining.pages.views import TestView, by_test, groups, halts_by_week, reached, rules, series
-from fencepost.results.mining.show import sentences
+from fencepost.results.mining.show import summary as in_lines
 from fencepost.results.mining.summary import as_json, in_words
 from fencepost.results.pages import page_environment
 from fencepost.results.records.folder import RunFolder
@@ -96,7 +96,7 @@ def write_pages(facts: Facts, store: Store, folder: Path) -> None:
         failure = row["failure"]
         text = template.render(
             row=row,
-            sentences=sentences(row),
+            summary=in_lines(row),
             replay=replay(facts.store, row),
             plan=plans.get(failure["run_id"]) if failure else None,
             builds=view.builds(),

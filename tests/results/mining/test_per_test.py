@@ -1,4 +1,4 @@
-"""What is known of each test beside its scores, on small frames."""
+"""The facts about each test beside its scores, on small frames."""
 
 from datetime import timedelta
 

@@ -50,7 +50,7 @@ def found() -> Facts:
 
 
 @pytest.mark.parametrize("form", [text, markdown])
-def test_news_known_fixed_since_when_causes_and_slow_downs_are_told(
+def test_news_known_fixed_since_when_causes_and_slow_downs_are_reported(
     found: Facts, form: Callable[[Facts, int], str]
 ) -> None:
     said = form(found, 10)

@@ -216,7 +216,7 @@ def test_the_page_of_a_test_has_its_facts(site: Path) -> None:
     assert (site / "plans" / "ab.yaml").read_text() == "format: 2"
 
 
-def test_the_rules_have_their_sentences_and_what_was_never_exercised(site: Path) -> None:
+def test_the_rules_have_their_texts_and_what_was_never_exercised(site: Path) -> None:
     page = (site / "rules.html").read_text()
     assert "A clock may jump." in page
     assert page.index("ACK-01") < page.index("CLK-01")
