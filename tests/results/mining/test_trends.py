@@ -1,13 +1,101 @@
-"""The commands `trends` and `show` as far as they need no Spark: what is refused, and a plan that is saved."""
+"""The command `trends` over a store with known truth, and over run folders."""
 
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from fencepost.results.mining.synthesize import Truth, make_truth, name, synthesize
+from fencepost.results.records.journal import JournalWriter
+from fencepost.results.records.survey import TRENDS_FILE, FolderState, survey
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import PLANS, RUNS
 from tests.harness.cli.conftest import Fencepost, fencepost
+from tests.harness.publishing.conftest import CopyRun, copy_run, saved
 from tests.results.store.stores import head, run
 
-__all__ = ["fencepost"]
+__all__ = ["copy_run", "fencepost", "saved"]
+
+
+def mine(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, because the JVM writes its errors past Python's."""
+    command = [sys.executable, "-m", "fencepost.harness.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@dataclass(frozen=True)
+class Mined:
+    store: Path
+    out: Path
+    truth: Truth
+    said: dict[str, Any]
+    errors: str
+
+    def tests(self, kind: str) -> set[str]:
+        """The names of the tests of a kind of the truth."""
+        return {name(number) for number, each in enumerate(self.truth.kinds) if each == kind}
+
+
+@pytest.fixture(scope="module")
+def mined(tmp_path_factory: pytest.TempPathFactory) -> Mined:
+    root = tmp_path_factory.mktemp("mined")
+    truth = make_truth(60, 8, 20, seed=3)
+    store = Store.create(str(root / "store"))
+    synthesize(store, truth, seed=3)
+    done = mine("trends", store.name, "--json", "--top", "60", "--out", str(root / "out"))
+    assert done.returncode == 0, done.stderr
+    return Mined(root / "store", root / "out", truth, json.loads(done.stdout), done.stderr)
+
+
+@pytest.mark.integration
+def test_spark_says_nothing_unless_it_fails(mined: Mined) -> None:
+    assert mined.errors == ""
+
+
+@pytest.mark.integration
+def test_each_test_that_broke_at_a_build_is_named_with_that_build(mined: Mined) -> None:
+    page = {row["test"]: row for row in json.loads((mined.out / TRENDS_FILE).read_text())["known"]}
+    found = {**page, **{row["test"]: row for kind in ("new", "known") for row in mined.said[kind]}}
+    broken = mined.tests("broken")
+    assert broken
+    for test in broken & set(found):
+        truth = mined.truth.changes[int(test[-5:])]
+        assert found[test]["state"] == "broken"
+        assert found[test]["since"]["build"] == f"build-{truth:03}"
+
+
+@pytest.mark.integration
+def test_the_planted_causes_are_the_independent_ones(mined: Mined) -> None:
+    named = {frozenset(row["causes"]) for row in mined.said["causes"] if row["independent"]}
+    assert frozenset({"fault:duplicate"}) in named
+
+
+@pytest.mark.integration
+def test_there_is_a_page_for_each_test(mined: Mined) -> None:
+    assert len(list((mined.out / "tests").glob("*.html"))) == 60
+    assert {path.name for path in mined.out.glob("*.html")} == {
+        *("index.html", "tests.html", "rules.html", "timings.html")
+    }
+
+
+@pytest.mark.integration
+def test_a_folder_of_runs_is_mined_without_a_store(tmp_path: Path, copy_run: CopyRun) -> None:
+    for number in range(3):
+        copy_run(tmp_path / "runs" / f"run-{number}", started=1_795_000_000.0 + number)
+    (tmp_path / "runs" / "half" / "nodes").mkdir(parents=True)
+    with JournalWriter(tmp_path / "runs" / "half" / "journal.jsonl"):
+        pass
+    done = mine("trends", str(tmp_path / "runs"), "--markdown", "--out", str(tmp_path / "runs" / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "3 runs of 1 tests on zk-controller" in done.stdout
+    assert f"fencepost replay {tmp_path / 'runs' / 'run-2'}" in done.stdout
+    assert "half: killed half way" in done.stderr
+    again = survey(tmp_path / "runs")
+    assert "out" not in [each for state in FolderState for each in again.names(state)]
 
 
 def test_without_a_store_and_without_runs_the_message_says_how_to_make_one(
