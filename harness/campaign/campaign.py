@@ -1,7 +1,7 @@
 """A campaign: random plans, one after another or side by side, until the time is up. A failure does not end it.
 
-Its folder holds `campaign.json` (the request), the folder of each run, and at the end `summary.json`. Spark
-mines it as any folder of runs.
+Its folder holds `campaign.json` (the request), `guidance.json` if it learns, the folder of each run, and at the end
+`summary.json`. Spark mines it as any folder of runs.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
+from fencepost.harness.campaign import guidance as guidance_file
+from fencepost.harness.campaign.guidance import Guidance
+from fencepost.harness.campaign.guided import Choice, GuidedPlans
 from fencepost.harness.campaign.pairwise import Pairwise, pairwise
 from fencepost.harness.campaign.planner import VERSION, generate
 from fencepost.harness.plan import Plan, dump_plan
@@ -44,12 +48,31 @@ class Order:
     plans: int | None = None
     pairwise: bool = False
     """Not random plans: those that have every operation with every fault and every role."""
+    guidance: Guidance | None = None
+    """The facts of earlier runs by which each plan is chosen from the variants of its seed."""
 
     def plan(self, number: int) -> Plan:
         """Return the plan of this number, from 1."""
+        if self.guidance is not None:
+            return self.choice(number).plan
         if self.pairwise:
             return self.pairs.plan(number, self.plan_seed(number))
         return generate(self.target, self.backend, self.plan_seed(number))
+
+    def choice(self, number: int) -> Choice:
+        """Return the plan of this number, from 1, as the guidance chooses it; those before it are chosen first."""
+        for each in range(len(self._chosen) + 1, number + 1):
+            self._chosen.extend(self._guided.choices([self.plan_seed(each)]))
+        return self._chosen[number - 1]
+
+    @cached_property
+    def _chosen(self) -> list[Choice]:
+        return []
+
+    @cached_property
+    def _guided(self) -> GuidedPlans:
+        assert self.guidance is not None
+        return GuidedPlans(partial(generate, self.target, self.backend), self.guidance)
 
     @property
     def pairs(self) -> Pairwise:
@@ -66,6 +89,11 @@ class Order:
 
     def plan_seed(self, number: int) -> int:
         return self.seed * NOT_TWICE + number
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the request as files have it. The guidance is a file of its own."""
+        written = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {**written, "guidance": None if self.guidance is None else guidance_file.FILE}
 
 
 @dataclass
@@ -114,12 +142,19 @@ class Campaign:
         (folder / ".plans").mkdir()
         campaign = cls(order, folder)
         campaign.progress.touch()
-        write_json(folder / "campaign.json", {"planner": VERSION, **asdict(order)})
+        write_json(folder / "campaign.json", {"planner": VERSION, **order.to_json()})
+        if order.guidance is not None:
+            order.guidance.save(campaign.guidance)
         return campaign
 
     @property
     def progress(self) -> Path:
         return self.folder / "progress.jsonl"
+
+    @property
+    def guidance(self) -> Path:
+        """The file of the guidance that the plans were chosen by; only a campaign that learns has one."""
+        return self.folder / guidance_file.FILE
 
     @property
     def running(self) -> list[Attempt]:

@@ -8,7 +8,7 @@ lists the features that no plan has here, with the reasons.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -56,6 +56,9 @@ OF_CONTAINERS = frozenset({Capability.NETWORK, Capability.RESOURCES})
 
 DOCUMENT = "Campaign"
 
+Draw = Callable[[random.Random, Sequence[Feature]], tuple[Feature, ...]]
+"""Draws the features of one plan from those that plans can have."""
+
 
 @dataclass(frozen=True)
 class LeftOut:
@@ -78,19 +81,31 @@ def all_features() -> tuple[Feature, ...]:
     )
 
 
-def generate(target: str, backend: str, seed: int) -> Plan:
+def generate(target: str, backend: str, seed: int, variant: int = 0, choose: Draw = draw) -> Plan:
     """Return a random plan for `quorum`, or with a version `apache-kafka:4.3.1`. Raise UsageError if there is no such
-    target."""
+    target.
+
+    A seed has any number of variants, from which a campaign that learns chooses; 0 is the plan that the seed stands
+    for.
+    """
     check_backend(backend)
     file = load(target).file
-    return generate_for(file, reference_of(target), seed, capabilities_here(file, backend))
+    return generate_for(file, reference_of(target), seed, capabilities_here(file, backend), variant, choose)
 
 
-def generate_for(file: TargetFile, reference: str, seed: int, possible: frozenset[Capability]) -> Plan:
+def generate_for(
+    file: TargetFile,
+    reference: str,
+    seed: int,
+    possible: frozenset[Capability],
+    variant: int = 0,
+    choose: Draw = draw,
+) -> Plan:
     """Return a random plan that needs only the capabilities in `possible`."""
-    rng = random.Random(f"fencepost campaign {VERSION} {file.name} {seed}")
+    of_variant = f" {variant}" if variant else ""
+    rng = random.Random(f"fencepost campaign {VERSION} {file.name} {seed}{of_variant}")
     known = features_for(file, reference, possible)
-    features = draw(rng, known)
+    features = choose(rng, known)
     moves = [each for each in features if isinstance(each, Move)]
     faults = [each.fault for each in moves if isinstance(each, FaultMove)]
     duplicate = next((each for each in moves if duplicates(each)), None)

@@ -90,7 +90,7 @@ class Summary:
         return {
             "format": FORMAT,
             "planner": VERSION,
-            **asdict(self.order),
+            **self.order.to_json(),
             "seconds": round(self.seconds, 1),
             "verdict": self.verdict.value,
             "exit_code": self.verdict.exit_code,

@@ -20,7 +20,9 @@ from rich.text import Text
 from fencepost.harness.backends import check_backend
 from fencepost.harness.campaign.campaign import Attempt, Campaign, Order
 from fencepost.harness.campaign.coverage import Meeting, meetings
-from fencepost.harness.campaign.planner import LeftOut, left_out
+from fencepost.harness.campaign.guidance import Guidance
+from fencepost.harness.campaign.learning import learn as learn_from
+from fencepost.harness.campaign.planner import VERSION, LeftOut, left_out
 from fencepost.harness.campaign.summary import PlanOutcome, Summary, grid
 from fencepost.harness.cli.board import Board, Row
 from fencepost.harness.cli.conformance import side_by_side
@@ -28,20 +30,22 @@ from fencepost.harness.cli.display import COLOURS, print_finished, running_line
 from fencepost.harness.cli.eta import about_left, duration
 from fencepost.harness.cli.index import write_pages
 from fencepost.harness.cli.options import Annotations
-from fencepost.harness.cli.publish import check_store, publish_at_end
+from fencepost.harness.cli.publish import check_store, publish_at_end, store_errors
 from fencepost.harness.cli.signals import at_once
 from fencepost.harness.cli.suite_outputs import CiOutputs
 from fencepost.harness.cli.summary import planted_line
 from fencepost.harness.disk_space import check_disk_space
+from fencepost.harness.errors import UsageError
 from fencepost.harness.plan import PlanError, load_plan
 from fencepost.harness.targets.reference import plant
 from fencepost.harness.targets.registry import load
-from fencepost.harness.terminal import counted, terminal
+from fencepost.harness.terminal import console_beside, counted, terminal
 from fencepost.results.records.files import write_json
 from fencepost.results.records.folder import FolderError, RunFolder
 from fencepost.results.records.journal import JournalError, read_journal
 from fencepost.results.records.progress import Phase
 from fencepost.results.records.verdict import RunVerdict, Verdict
+from fencepost.results.store.store import Store
 
 POLL = 0.2
 DRY_RUN_PLANS = 10
@@ -66,10 +70,15 @@ def campaign(
     mutant: str | None,
     pairwise: bool,
     publish: str | None = None,
+    learn: str | None = None,
+    guidance: Path | None = None,
 ) -> int:
     """Run a campaign, or show its first plans; return the exit code."""
     plant(mutant)
-    order = Order(target, backend, seed, minutes, workers, plans, pairwise)
+    if not dry_run:
+        check_store(publish)  # first: a campaign may learn from the store that it makes
+    known = known_before(target, learn, guidance, mutant, pairwise=pairwise, console=console_beside(as_json))
+    order = Order(target, backend, seed, minutes, workers, plans, pairwise, known)
     if dry_run:
         load(target)  # its driver refuses a version that does not exist
         show_plans(order, terminal())
@@ -95,7 +104,6 @@ def run_campaign(
     check_disk_space(runs)
     if outputs is not None:
         outputs.check()
-    check_store(publish)
     target = load(order.target)
     target.prepare()
     workers = order.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
@@ -141,13 +149,48 @@ def run_campaign(
     return Verdict.worst((summary.verdict, published)).exit_code
 
 
+def known_before(
+    target: str, store: str | None, file: Path | None, mutant: str | None, *, pairwise: bool, console: Console
+) -> Guidance | None:
+    """Return what earlier runs had, from a store or from a file; None without either. Raise UsageError."""
+    if store is None and file is None:
+        return None
+    if store is not None and file is not None:
+        raise UsageError("--learn and --guidance exclude each other: the file has what was learned from a store")
+    if pairwise:
+        raise UsageError("--pairwise has a fixed list of plans, and learns nothing: leave out --learn and --guidance")
+    loaded = load(target)
+    if file is None:
+        assert store is not None
+        with store_errors():
+            guidance = learn_from(Store.open(store), loaded.file.name, loaded.version, mutant)
+    else:
+        guidance = Guidance.load(file)
+        if guidance.target != loaded.file.name:
+            raise UsageError(f"{file} is about {guidance.target}, and the target is {loaded.file.name}: learn again")
+        if guidance.planner != VERSION:
+            console.print(
+                f"{'guidance':<{MARGIN}}of planner {guidance.planner}; this one is {VERSION}, and its plans are others",
+                style="yellow",
+            )
+    console.print(
+        f"{'learned':<{MARGIN}}{counted(guidance.runs, 'random plan')} on {guidance.target} {guidance.release}: "
+        f"{counted(sum(each.factors == 4 for each in guidance.counts), 'combination')} of fault, role, state and "
+        f"clients; {counted(len(guidance.failures), 'kind')} of failures",
+        highlight=False,
+    )
+    return guidance
+
+
 def show_plans(order: Order, console: Console) -> None:
-    """Print what the first plans of a campaign would break, with the seed of each."""
+    """Print what the first plans of a campaign would break, with the seed of each, and the way in which it was chosen
+    if the campaign learns."""
     if order.pairwise:
         print_pairs(order, console)
     for number in range(1, (order.most or DRY_RUN_PLANS) + 1):
         plan = order.plan(number)
-        console.print(Text.assemble((f"{plan.seed:<{MARGIN}}", "dim"), plan.title))
+        way = f"{order.choice(number).way.value:<6}" if order.guidance is not None else ""
+        console.print(Text.assemble((f"{plan.seed:<{MARGIN}}", "dim"), way, plan.title))
 
 
 def print_pairs(order: Order, console: Console) -> None:

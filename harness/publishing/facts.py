@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from fencepost.harness.campaign.combinations import tried
 from fencepost.harness.campaign.coverage import ordered_faults
 from fencepost.harness.checkers.starvation import read_waits
 from fencepost.harness.plan.model import Plan
@@ -161,6 +162,7 @@ def _run(
         "torn": journal.torn,
         "damaged": len(journal.damaged),
         "published_at": datetime.now(UTC),
+        "combinations": sorted(map(str, tried(plan))),
     }
 
 

@@ -105,10 +105,10 @@ class Store:
         """Return the version of the schema that the table in the store has."""
         return _version(self.delta(table))
 
-    def read(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
+    def read(self, table: Table, columns: Sequence[str] | None = None, where: Any = None) -> pa.Table:
         """Return rows of a table with the present columns; those that an earlier version lacks are null.
 
-        Raise StoreError.
+        `where` is an expression of `pyarrow.dataset`. Raise StoreError.
         """
         wanted = [table.schema.field(name) for name in (columns or table.schema.names)]
         if not self.has(table):
@@ -116,7 +116,7 @@ class Store:
         with self._errors():
             data = DeltaTable(self.at(table)).to_pyarrow_dataset()
             known = [field.name for field in wanted if field.name in data.schema.names]
-            found = data.to_table(columns=known)
+            found = data.to_table(columns=known, filter=where)
         return pa.table(
             [
                 found[field.name].cast(field.type) if field.name in known else pa.nulls(found.num_rows, field.type)

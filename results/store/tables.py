@@ -42,7 +42,7 @@ def _of_runs(name: str, version: int, about: str, *fields: pa.Field) -> Table:
 
 RUNS: Final = Table(
     "runs",
-    1,
+    2,
     "One row for each run. It is written after the rows of the other tables: a run without it is not published.",
     pa.schema(
         [
@@ -82,6 +82,11 @@ RUNS: Final = Table(
             column("torn", INTEGER, "Torn last lines of the journal, 0 or 1."),
             column("damaged", INTEGER, "Unreadable lines in the middle of the journal."),
             required("published_at", TIME, "Time at which the run was published."),
+            column(
+                "combinations",
+                TEXTS,
+                "What the plan tries, as it shows before the run: `pause | leader | during cut | idempotent`.",
+            ),
         ]
     ),
     ("date", "run_id"),

@@ -184,11 +184,32 @@ def campaign(
         typer.Option("--pairwise", help="In place of random plans: every operation, fault and role with each other."),
     ] = False,
     publish: PublishOption = None,
+    learn: Annotated[
+        str | None,
+        typer.Option(
+            "--learn",
+            metavar="STORE",
+            help="Choose plans by earlier runs: what was never or rarely tried, and what is near a plan that failed. "
+            "STORE is a results store.",
+        ),
+    ] = None,
+    guidance: Annotated[
+        Path | None,
+        typer.Option(
+            "--guidance",
+            metavar="FILE",
+            help="Repeat a campaign that learned, without its store: guidance.json of its folder, and its seed.",
+        ),
+    ] = None,
 ) -> None:
     """Run random plans until the time is up, and go on after a failure.
 
     The seed decides how each plan breaks its cluster. At the end: the verdicts, which fault hit which role in which
     state, and for each failure the command that replays it.
+
+    With --learn, each plan is chosen from variants of its seed. What earlier runs had is mined from the store once,
+    and written to guidance.json in the campaign's folder: seed and guidance decide all plans. A fifth of the plans are
+    those of the seed, whatever was learned. docs/campaigns.md says what it brings.
 
     [bold]Examples[/bold]
       fencepost campaign quorum --minutes 60 --seed 7
@@ -196,4 +217,6 @@ def campaign(
       fencepost campaign zk-controller --plans 10 --dry-run
       fencepost campaign quorum --pairwise --minutes 120
       fencepost campaign quorum --minutes 60 --publish store
+      fencepost campaign quorum --minutes 60 --learn store --publish store
+      fencepost campaign quorum --guidance runs/campaign-2026-11-23-quorum-1-7/guidance.json --seed 7
     """
