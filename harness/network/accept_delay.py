@@ -21,7 +21,7 @@ from fencepost.harness.network.socket_table import SocketState, sockets_of
 from fencepost.harness.processes.command import Command
 from fencepost.harness.processes.waiting import within
 
-READY_WITHIN = 10.0
+READY_WITHIN = 30.0
 CONNECT_TIMEOUT_S = 1.0
 """Seconds that a connection waits for the server: about as long as a refused follower retries."""
 RETRY_EVERY = 0.01
@@ -34,7 +34,7 @@ def accept_delay_command(proxies: Mapping[Endpoint, Endpoint]) -> Command:
 
 
 def await_accept_delay(listeners: Collection[Endpoint], pid: int) -> None:
-    """Wait until the process listens at all of these endpoints. Raises InfrastructureError after 10 s.
+    """Wait until the process listens at all of these endpoints. Raises InfrastructureError after 30 s.
 
     The socket table is read, since a test connection would be passed on to the server.
     """
