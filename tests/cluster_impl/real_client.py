@@ -15,13 +15,24 @@ def bootstrap(*nodes: int) -> str:
 
 def create(name: str, at: str, partitions: int = 1) -> None:
     topic = NewTopic(name, partitions, 3, config={"min.insync.replicas": "2"})
-    admin = AdminClient({"bootstrap.servers": at})
+    admin = AdminClient({"bootstrap.servers": at, "log_level": 0})
     admin.create_topics([topic], request_timeout=LIMIT)[name].result(LIMIT)
+
+
+def is_created(name: str, at: str) -> bool:
+    """Try to create a topic, and return whether it is there: one of the brokers may not be back yet."""
+    try:
+        create(name, at)
+    except KafkaException as error:
+        return bool(error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS)
+    return True
 
 
 def delete(name: str, at: str) -> None:
     """Repeat a request whose broker lost its session on the way, as its answer says: the next attempt continues."""
-    admin = AdminClient({"bootstrap.servers": at})  # without a name of its own it ends before the answer comes
+    admin = AdminClient(
+        {"bootstrap.servers": at, "log_level": 0}
+    )  # without a name of its own it ends before the answer comes
     in_doubt = False
     while True:
         try:

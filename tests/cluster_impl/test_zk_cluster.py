@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster_impl.processes import BROKERS
-from tests.cluster_impl.real_client import Producing, bootstrap, consume, create
+from tests.cluster_impl.real_client import Producing, bootstrap, consume, create, is_created
 from tests.cluster_impl.zk_processes import ZkCluster, running
 from tests.waiting import eventually
 
@@ -172,7 +172,7 @@ def test_brokers_outlive_their_zookeeper(cluster: ZkCluster) -> None:
     cluster.server.start()
     cluster.server.await_serving()
     cluster.await_serving()
-    create("after", bootstrap())
+    eventually(lambda: is_created("after", bootstrap()), "a topic is created")
     in_sync(cluster, "t")
     in_sync(cluster, "after")
     assert consume(bootstrap(), "t", 200) == producing.sent

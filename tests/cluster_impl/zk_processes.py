@@ -93,7 +93,9 @@ class ZkCluster:
     def _is_informed(self, node: int) -> bool:
         """Return True if its metadata names every broker, which a fenced one does not give at all."""
         try:
-            metadata = AdminClient({"bootstrap.servers": f"{address(node)}:9092"}).list_topics("none", timeout=1)
+            metadata = AdminClient({"bootstrap.servers": f"{address(node)}:9092", "log_level": 0}).list_topics(
+                "none", timeout=1
+            )
         except KafkaException:
             return False
         return len(metadata.brokers) == len(BROKERS)
