@@ -6,6 +6,8 @@
   that no longer had the role that the plan names: neither is judged.
 - A request that the release does not have is `not-asked`. Its claim is reported as such and not judged; if all claims
   of a plan are, the run is inconclusive.
+- Answers that show a known bug of the release are counted, and the others are judged. If there is no other, the claim
+  is reported as known.
 - An expectation of a listed difference of the target is judged as any other. If the difference does not show, the
   message says that the list is out of date.
 """
@@ -18,7 +20,7 @@ from typing import Any
 
 from fencepost.harness.checkers.coverage import matches
 from fencepost.harness.checkers.instants import read_instants
-from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level
+from fencepost.harness.plan.base import After, Expect, ExpectOutcome, KnownBug, Level
 from fencepost.harness.plan.conditions import AwaitStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.probes import ProbeStep
@@ -172,6 +174,8 @@ def _nothing_asked(findings: list[Finding]) -> Iterator[Finding]:
 def _answers(name: str, expect: ExpectOutcome, judged: list[RequestAttempt]) -> Finding:
     if not judged:
         return _finding(expect, name, Verdict.INCONCLUSIVE, f"`{name}` sent no request that could be judged.")
+    if (bug := expect.known_bug) and (known := [attempt for attempt in judged if attempt.is_as(bug.outcome)]):
+        return _known(name, expect, bug, known, [attempt for attempt in judged if attempt not in known])
     unreadable = sum(attempt.outcome == UNREADABLE for attempt in judged)
     seen = [attempt for attempt in judged if attempt.is_as(expect.outcome)]
     others = [attempt for attempt in judged if not (attempt.is_as(expect.outcome) or attempt.outcome == UNREADABLE)]
@@ -195,6 +199,21 @@ def _answers(name: str, expect: ExpectOutcome, judged: list[RequestAttempt]) -> 
             return _finding(expect, name, Verdict.PASS, message)
         case _:
             return _finding(expect, name, Verdict.PASS, f"{count}, as all must be.")
+
+
+def _known(
+    name: str, expect: ExpectOutcome, bug: KnownBug, known: list[RequestAttempt], others: list[RequestAttempt]
+) -> Finding:
+    """Judge the other answers of a step of which some show a known bug."""
+    rest = _answers(name, expect, others) if others else None
+    if rest is not None and rest.verdict is not Verdict.PASS:
+        return rest
+    message = (
+        f"{len(known)} of {len(known) + len(others)} answers to `{name}` were `{bug.outcome}`, which is known of this "
+        f"release as {bug.id}; the first: {_description(known[0])}."
+    )
+    listed = expect.model_copy(update={"difference": bug.id})
+    return _finding(listed, name, Verdict.PASS, message)
 
 
 def _description(attempt: RequestAttempt) -> str:

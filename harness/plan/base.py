@@ -97,11 +97,23 @@ class Expect(PlanModel):
     """The id of the target's known difference that this claim checks instead of the document's rule."""
 
 
+Outcome = Annotated[
+    str, Field(pattern=r"^(served|refused|different|unanswered|error:-?\d+|error:\[-?\d+(, ?-?\d+)*\])$")
+]
+"""`served`; `refused` (any error, or closed); `error:77`; `error:[74,75]`; `unanswered` in time; `different` (a probe's
+`answer` has other values)."""
+
+
+class KnownBug(PlanModel):
+    """A bug of the target's release that a step can meet, and the outcome by which its answers show it."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Z]{2,10}-[0-9]{1,6}$")]
+    outcome: Outcome
+
+
 class ExpectOutcome(Expect):
     """A claim about each answer of a probe."""
 
-    outcome: Annotated[
-        str, Field(pattern=r"^(served|refused|different|unanswered|error:-?\d+|error:\[-?\d+(, ?-?\d+)*\])$")
-    ]
-    """`served`; `refused` (any error, or closed); `error:77`; `error:[74,75]`; `unanswered` in time; `different` (a
-    probe's `answer` has other values)."""
+    outcome: Outcome
+    known_bug: KnownBug | None = None
+    """Answers with its outcome are this bug, are counted, and break nothing; all others are judged as without it."""

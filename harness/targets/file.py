@@ -14,7 +14,7 @@ from fencepost.faults.capabilities import Capability
 from fencepost.faults.parameters import PlanModel, unknown_key
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Node
-from fencepost.harness.plan.base import Pattern, release_range
+from fencepost.harness.plan.base import KnownBug, Pattern, release_range
 from fencepost.harness.plan.conditions import ActiveController, Backlog, Registered, ReplicaOffline, Watches, Znode
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import InjectStep, When
@@ -54,6 +54,17 @@ class Difference(PlanModel):
     reason: str
     releases: Releases | None = None
     """The releases in which it shows, `>=3.3,<4.0`; in any other it excuses nothing. None: in all."""
+
+
+class ListedBug(KnownBug):
+    """A bug of some releases of a target, with its number, that random plans meet and do not report again.
+
+    Unlike a `Difference` it need not show. A plan names it at the steps whose answers can show it.
+    """
+
+    requirement: str
+    message: str
+    releases: Releases | None = None
 
 
 class RoleSettings(PlanModel):
@@ -130,6 +141,8 @@ class TargetFile(PlanModel):
     restart: Literal["at once", "when unregistered"] = "at once"
     """`when unregistered`: a broker exits if it starts while ZooKeeper still has its earlier registration."""
     differences: tuple[Difference, ...] = ()
+    known_bugs: tuple[ListedBug, ...] = ()
+    """Bugs that random plans do not report again. The scenarios of `released_bugs` judge it all the same."""
     scenarios: tuple[str, ...] = ()
     """Further scenarios for this target: `module:name` of a tuple of them, a module beside this file included."""
     checkers: tuple[str, ...] = ()
@@ -189,12 +202,13 @@ class TargetFile(PlanModel):
         return properties
 
     def at(self, version: str) -> Self:
-        """Return the file for a version: with the differences that show in it, and the levels that it has.
+        """Return the file for a version: with the differences and known bugs that it has, and its levels.
 
         Of two releases, one of them is enough. Raise UsageError if two releases are named, and nodes cannot be
         upgraded from one to the other.
         """
         listed = tuple(each for each in self.differences if within(version, each.releases))
+        known_bugs = tuple(each for each in self.known_bugs if within(version, each.releases))
         levels = {name: each for name, each in self.levels.items() if within(version, self.level_releases.get(name))}
         releases = release_range(version)
         if releases:
@@ -206,7 +220,14 @@ class TargetFile(PlanModel):
         capabilities = frozenset(
             each for each in self.capabilities if within(version, self.capability_releases.get(each))
         )
-        found = self.model_copy(update={"differences": listed, "levels": levels, "capabilities": capabilities})
+        found = self.model_copy(
+            update={
+                "differences": listed,
+                "known_bugs": known_bugs,
+                "levels": levels,
+                "capabilities": capabilities,
+            }
+        )
         found._missing_features = frozenset(
             name
             for name, served_by in self.features.items()

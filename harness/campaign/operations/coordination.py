@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation
-from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, any_broker, api, must, never
+from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, any_broker, api, excusing, must, never
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.targets.releases import Releases
 
@@ -24,7 +24,9 @@ GROUP, TRANSACTIONAL_ID, SHARE = range(3)
 LONG = "x" * 5000
 """More metadata than `offset.metadata.max.bytes` allows by default, 4096."""
 TOO_LARGE = 12
-OLD_FETCHES = (1, 2, 3, 5, 6)
+UNFIT_FETCH = 1
+"""The version whose error for a whole group some releases leave out (KAFKA-19439)."""
+OLD_FETCHES = (UNFIT_FETCH, 2, 3, 5, 6)
 """Versions of OffsetFetch that have no error for the whole group, or one for the group and not for each topic."""
 STABLE_FETCH = 7
 """The first version that can ask for offsets that no transaction may still change."""
@@ -63,12 +65,14 @@ class OffsetsWithoutMembers(Operation):
             f"topics[0].partitions[partition_index={place}].committed_offset": offset if keep else -1
             for place, (offset, keep) in enumerate(zip(offsets, kept, strict=True))
         }
+        wrong = never("CRD-01", "different")
+        unfit = excusing(wrong, script, "KAFKA-19439")
         committed = must("CRD-03") if all(kept) else must("CRD-02", f"error:{TOO_LARGE}")
         fetches = [
             api(
                 script,
                 "fetch",
-                replace(any_broker(rng, script, "CRD-01"), expect=never("CRD-01", "different")),
+                replace(any_broker(rng, script, "CRD-01"), expect=unfit if version == UNFIT_FETCH else wrong),
                 "offset_fetch",
                 fetch,
                 version=version,

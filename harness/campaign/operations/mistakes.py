@@ -18,6 +18,7 @@ from fencepost.harness.campaign.operations.requests import (
     TOPIC,
     altered,
     api,
+    excusing,
     must,
     never,
 )
@@ -48,6 +49,8 @@ class Mistake:
     errors: tuple[int, ...]
     of_any: bool = False
     """Every broker answers it, also where administration is the controller's."""
+    known_bug: str = ""
+    """The number of a bug that some releases have here."""
 
 
 class MistakenRequests(Operation):
@@ -73,6 +76,8 @@ class MistakenRequests(Operation):
             how = asked(rng, script, of_any=mistake.of_any)
             errors = ",".join(map(str, mistake.errors))
             named = must("ADM-02", f"error:[{errors}]") if how.expect else never("ADM-02", "error:-1")
+            if mistake.known_bug:
+                named = excusing(named, script, mistake.known_bug)
             steps.append(api(script, "mistaken", replace(how, expect=named), mistake.api, dict(mistake.body)))
         return GeneratedOperation(f"mistakes: {', '.join(each.title for each in chosen)}", tuple(steps))
 
@@ -93,7 +98,8 @@ class UnknownSetting(MistakenRequests):
                 if not (type == BROKER and operation == SET):
                     body = altered(type, name, "no.such.key", "x", operation)
                     title = f"{what} an unknown setting of {f'`{name}`' if name else 'all brokers'}"
-                    yield Mistake(title, "incremental_alter_configs", body, (40, 42), of_any=True)
+                    bug = "" if operation == SET else "KAFKA-20129"
+                    yield Mistake(title, "incremental_alter_configs", body, (40, 42), of_any=True, known_bug=bug)
 
 
 class MistakenTopic(MistakenRequests):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fencepost.harness.campaign.operations.operation import Asked, asked
-from fencepost.harness.plan.base import ExpectOutcome, Level
+from fencepost.harness.plan.base import ExpectOutcome, KnownBug, Level
 from fencepost.harness.plan.probes import ApiProbe
 
 if TYPE_CHECKING:
@@ -31,6 +31,13 @@ def must(requirement: str, outcome: str = "served") -> ExpectOutcome:
 def never(requirement: str, outcome: str) -> ExpectOutcome:
     """Return the claim that no answer has this outcome. It holds whatever is broken."""
     return ExpectOutcome(level=Level.NEVER, requirement=requirement, outcome=outcome)
+
+
+def excusing(expect: ExpectOutcome, script: Script, bug: str) -> ExpectOutcome:
+    """Return the claim without what the target lists as this known bug of its release, if it lists it."""
+    listed = next((each for each in script.cluster.target.known_bugs if each.id == bug), None)
+    known = None if listed is None else KnownBug(id=listed.id, outcome=listed.outcome)
+    return expect.model_copy(update={"known_bug": known})
 
 
 def any_broker(rng: random.Random, script: Script, requirement: str, *, certain: bool = True) -> Asked:

@@ -14,6 +14,7 @@ from fencepost.harness.campaign.operations.coordination import FindCoordinator, 
 from fencepost.harness.campaign.operations.descriptions import DescribeConfigs, DescribeLogDirs, OffsetsByTime
 from fencepost.harness.campaign.operations.mistakes import MistakenTopic, UnknownSetting, UnknownTopicId
 from fencepost.harness.campaign.operations.operation import Operation
+from fencepost.harness.campaign.operations.requests import SET
 from fencepost.harness.campaign.operations.settings import AlterBrokerDefault
 from fencepost.harness.campaign.planner import generate
 from fencepost.harness.campaign.script import Script
@@ -26,8 +27,8 @@ from fencepost.harness.targets.registry import load_file
 MISTAKES = (MistakenTopic, UnknownSetting, UnknownTopicId)
 
 
-def script(seed: int = 1, *, settings: dict[str, str] | None = None) -> Script:
-    rng, file = random.Random(seed), load_file("apache-kafka")
+def script(seed: int = 1, *, settings: dict[str, str] | None = None, target: str = "apache-kafka") -> Script:
+    rng, file = random.Random(seed), load_file(target)
     cluster = generate_cluster(rng, file, frozenset(), with_duplicate=False)
     cluster = replace(cluster, settings=settings or {})
     made = Script(rng, cluster, tolerated_only=False)
@@ -59,6 +60,24 @@ def test_a_mistake_has_to_be_named_by_a_whole_cluster_and_is_never_a_server_erro
     for step in asked(made, mistake()):
         assert step.expect is not None
         assert (step.expect.level, step.expect.outcome) == (Level.NEVER, "error:-1")
+
+
+@pytest.mark.parametrize(
+    ("release", "known"), [("4.0.1", {"KAFKA-20129", "KAFKA-19439"}), ("4.2.1", {"KAFKA-20129"}), ("4.3.1", set())]
+)
+def test_a_known_bug_is_named_where_its_release_can_show_it_only(release: str, known: set[str]) -> None:
+    shown: dict[str, set[str]] = {}
+    for seed in range(20):
+        made = script(seed, target=f"apache-kafka:{release}")
+        for step in (*asked(made, UnknownSetting()), *asked(made, OffsetsWithoutMembers())):
+            if step.expect is not None and step.expect.known_bug is not None:
+                shown.setdefault(step.expect.known_bug.id, set()).add(f"{step.api} {step.version}")
+                operations = [
+                    change["config_operation"] for each in step.body.get("resources", ()) for change in each["configs"]
+                ]
+                assert SET not in operations
+    assert set(shown) == known
+    assert shown.get("KAFKA-19439", {"offset_fetch 1"}) == {"offset_fetch 1"}
 
 
 @pytest.mark.requirement("ADM-03")

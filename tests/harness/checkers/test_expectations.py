@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.faults.links.cut import CutParameters
 from fencepost.harness.checkers.expectations import check
-from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level
+from fencepost.harness.plan.base import After, Expect, ExpectOutcome, KnownBug, Level
 from fencepost.harness.plan.conditions import BrokerFenced
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
@@ -85,6 +85,29 @@ def only(findings: list[Finding]) -> Finding:
 def test_a_claim_about_an_answer(level: Level, claim: str, outcome: str, error: int | None, verdict: Verdict) -> None:
     finding = only(check(plan_of(ask(level, claim)), Events().probe(1.0, "ask", outcome, error).journal))
     assert (finding.verdict, finding.requirement, finding.level) == (verdict, "K1", level.value)
+
+
+@pytest.mark.parametrize(
+    ("level", "claim", "answers", "verdict", "difference"),
+    [
+        (Level.MUST, "error:40", [-1], Verdict.PASS, "KAFKA-1"),
+        (Level.NEVER, "error:-1", [-1], Verdict.PASS, "KAFKA-1"),
+        (Level.MUST, "error:40", [-1, 40], Verdict.PASS, "KAFKA-1"),
+        (Level.MUST, "error:40", [-1, 41], Verdict.VIOLATION, None),
+        (Level.MUST, "error:40", [41], Verdict.VIOLATION, None),
+        (Level.MUST, "error:40", [40], Verdict.PASS, None),
+    ],
+)
+def test_a_known_bug_explains_the_answers_that_show_it_and_no_others(
+    level: Level, claim: str, answers: list[int], verdict: Verdict, difference: str | None
+) -> None:
+    bug = KnownBug(id="KAFKA-1", outcome="error:-1")
+    expect = ExpectOutcome(level=level, outcome=claim, requirement="K1", known_bug=bug)
+    events = Events()
+    for t, error in enumerate(answers):
+        events.probe(float(t), "ask", "refused", error)
+    finding = only(check(plan_of(MetadataProbe(as_="ask", node="node-4", expect=expect)), events.journal))
+    assert (finding.verdict, finding.difference) == (verdict, difference)
 
 
 @pytest.mark.requirement("DV-02")
