@@ -87,9 +87,23 @@ def _given_up(target: v.TargetFacts, leader: str, follower: str, timing: v.Timin
             as_="fenced", node=leader, by="itself", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-16", "K343-54")
         ),
         over,
+        *([_joins(leader, follower)] if target.has_kip_343 else []),
         *v.service_probes("alone", leader, v.never_serves("K343-18"), after=after),
         v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
     ]
+
+
+def _joins(inactive: str, leads: str) -> v.Step:
+    """Ask, in the name of the present leader, for an ISR with the inactive broker (KAFKA-13916)."""
+    return v.IsrChangeProbe(
+        as_="joins",
+        node="active-controller",
+        topic="t",
+        broker="leader:t-0",
+        isr=(leads, inactive),
+        expect=v.answers("D343-11", "error:42"),
+        unchanged=("t-0",),
+    )
 
 
 def _once_more(fault: v.Step, leader: str) -> list[v.Step]:
@@ -189,6 +203,7 @@ SCENARIOS = (
         20,
         *_COMMON,
         "D343-06",
+        "D343-11",
         needs={v.Capability.LINKS},
         levels=v.HEARTBEATS_OR_SHIPPED,
     ),
@@ -199,6 +214,7 @@ SCENARIOS = (
         15,
         *_COMMON,
         "D343-06",
+        "D343-11",
         needs={v.Capability.LINKS},
     ),
     v.kip_343_scenario(

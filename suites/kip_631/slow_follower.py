@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
 
+LAG_MS = 4000
+"""So long that a follower that stalls is in the ISR while a request is sent and answered."""
+
 
 def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     leader, first, second = v.replica_roles(scenario, seed)
     steps = [
         *v.setup(leader),
         v.inject("stall-first", v.StallParameters(from_=first, to=leader)),
+        # Until it leaves the ISR, nothing is acknowledged that it lacks.
+        v.ProduceProbe(
+            as_="unheard", node=leader, topic="t", acks="all", timeout_ms=LAG_MS // 4, expect=v.never_serves("HW-02")
+        ),
         v.IsrIs(
             as_="first-leaves",
             partition="t-0",
@@ -51,6 +58,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         scenario,
         target,
         seed,
+        timing=v.scaled_timing(target, lag_ms=LAG_MS),
         topics=[v.topic([leader, first, second])],
         steps=steps,
         coverage=[
@@ -102,6 +110,7 @@ SCENARIOS = (
         slug="slow-follower",
         title="A follower whose link stalls leaves the ISR and returns; below min.insync.replicas produce is refused",
         requirements=(
+            "HW-02",
             "ISR-05",
             "ISR-06",
             "ISR-08",
@@ -109,7 +118,7 @@ SCENARIOS = (
             "LIVE-03",
         ),
         needs=frozenset({v.Capability.LINKS}),
-        seconds=12,
+        seconds=16,
         build=build,
         dialects=v.ALL_DESIGNS,
     ),

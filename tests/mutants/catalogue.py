@@ -148,7 +148,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "acknowledged_before_isr", "", ALL, ("ACK-01", "HW-02"),
-        ("v2-cut-from-followers-fetches", "leader-killed", "sleeping-leader"),
+        ("v2-cut-from-followers-fetches", "slow-follower", "leader-killed", "sleeping-leader"),
         f"{_R}/test_rules.py::test_what_is_written_after_that_waits_for_every_in_sync_replica",
     ),
     Defect(
@@ -258,7 +258,7 @@ DEFECTS: tuple[Defect, ...] = (
         "fenced_broker_joins_isr", "KAFKA-13916", (QUORUM,), ("D631-20",), ("stale-requests",), f"{_Q}/controller"
     ),
     Defect(
-        "inactive_broker_joins_isr", "KAFKA-14140", (ZK,), ("K343-47",), ("stale-heartbeats-and-isr-changes",),
+        "inactive_broker_joins_isr", "KAFKA-14140", (ZK,), ("D343-11",), ("silent-broker-cut", "silent-broker-stall"),
         f"{_ZK}/controller",
     ),
     Defect(
