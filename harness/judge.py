@@ -177,7 +177,8 @@ def _over_all_logs(finding: Finding, missing: Sequence[str]) -> Finding:
 
 def _leadership(plan: Plan, journal: Journal) -> list[Finding]:
     control = read_control(journal)
-    dialect = load_file(plan.target.partition(":")[0]).dialect
+    file = load_file(plan.target)
+    dialect, pre_vote = file.dialect, "pre-vote" not in file.missing_features
     assigned: dict[TopicPartition, tuple[int, ...]] = {
         (topic.name, number): replicas for topic in plan.topics for number, replicas in enumerate(topic.assignments)
     }
@@ -186,7 +187,7 @@ def _leadership(plan: Plan, journal: Journal) -> list[Finding]:
         leader_epochs_grow(control),
         lawful_isr(control, assigned, may_outlast=not dialect.has_controllers),
         *_controllers(control, dialect),
-        *_stability(Stability(plan, dialect, journal, control)),
+        *_stability(Stability(plan, dialect, journal, control, pre_vote=pre_vote)),
         stale_metadata(journal),
     ]
 

@@ -42,8 +42,12 @@ def fatal_requests(run: Stability) -> Finding:
     sent = list(_requests(run))
     rows: list[tuple[str, str, str, str]] = []
     times: list[float] = []
-    for before, after in moves_without_cause(replace(run, requests_disturb=False)):
-        if asked := _within(sent, after.t - run.quorum_seconds, after.t):
+    alone = replace(run, requests_disturb=False)
+    for before, after in moves_without_cause(alone):
+        since = after.t - run.quorum_seconds
+        if any(alone.disturbances.of_node(voter, since, after.t) for voter in run.voters):
+            continue  # a voter that was away and comes back may have campaigned
+        if asked := _within(sent, since, after.t):
             name = run.names.get(before.active, str(before.active))
             rows.append((name, f"lost epoch {before.epoch}", f"{after.t:.2f} s", asked))
             times.append(after.t)

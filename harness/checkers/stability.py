@@ -45,6 +45,8 @@ class Stability:
     journal: Journal
     control: ControlHistory
     requests_disturb: bool = True
+    pre_vote: bool = True
+    """Without it, a voter that was away deposes the controller when it comes back (KIP-996)."""
 
     @cached_property
     def disturbances(self) -> Disturbances:
@@ -98,6 +100,8 @@ class Stability:
         disturbances = self.disturbances
         if disturbances.of_process(leader, since, until):
             return False
+        if not self.pre_vote and any(disturbances.of_node(voter, since, until) for voter in self.voters):
+            return False
         with_it = [
             voter for voter in self.voters if voter == leader or not disturbances.of_link(leader, voter, since, until)
         ]
@@ -142,8 +146,8 @@ class Stability:
 def controller_stays(run: Stability) -> Finding:
     """Judge that the leadership of the controllers stays where it is while its holder and a majority reach each other.
 
-    With ZooKeeper: while the controller reaches every server of an ensemble that nothing disturbs. Sources: KIP-996;
-    `/controller` is ephemeral, and its session is kept alive.
+    Without Pre-Vote: while nothing disturbs any voter. With ZooKeeper: while the controller reaches every server of an
+    ensemble that nothing disturbs. Sources: KIP-996; `/controller` is ephemeral, and its session is kept alive.
     """
     judged, wrong = max(0, len(run.terms) - 1), moves_without_cause(run)
     if not wrong:

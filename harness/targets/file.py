@@ -112,8 +112,9 @@ class TargetFile(PlanModel):
     """The releases that can be run, `>=3.3,<4.4`; any other version is refused. None: any version is taken."""
     published: tuple[Text, ...] = ()
     """All published releases among them; another one is refused, and the nearest of these are named."""
-    features: dict[Literal["idempotence"], Releases] = Field(default_factory=dict)
-    """Features of clients that only some releases serve; one that is not listed is served by all."""
+    features: dict[Literal["idempotence", "pre-vote"], Releases] = Field(default_factory=dict)
+    """Features that only some releases have; one that is not listed is in all. `pre-vote`: a voter that was cut off
+    does not depose the controller when it comes back (KIP-996)."""
     commit: str = ""
     """The commit that the target was built from, if the file is made by its build. `FENCEPOST_TARGET_COMMIT` overrides
     it."""

@@ -1,5 +1,6 @@
 """Changes of leadership without a cause, and next to each the causes that excuse it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -118,12 +119,19 @@ def test_with_zookeeper_any_disturbance_of_a_server_is_a_cause() -> None:
     assert controller_stays(of(cut, its_plan, Dialect.ZOOKEEPER)).verdict is Verdict.PASS
 
 
-def requested(api: str, *, isolated: bool = False) -> tuple[JournalBuilder, Plan]:
+def requested(api: str, *, disturbed: str = "") -> tuple[JournalBuilder, Plan]:
     """Return a journal in which a request is asked and answered, and its plan."""
     its_plan = cluster(steps=({"do": "probe", "as": "asked", "request": "api", "api": api, "node": "node-4"},))
-    builder = fault(begun(), "pause", nodes=["node-1"]) if isolated else begun()
+    builder = fault(begun(), "pause", nodes=[disturbed]) if disturbed else begun()
     builder.at(5.0).event("step", "asked", "begin", {"do": "probe"})
     return builder.at(5.5).event("step", "asked", "end"), its_plan
+
+
+def test_a_voter_that_was_away_explains_the_move_only_without_pre_vote() -> None:
+    builder = fault(begun(), "pause", nodes=["node-3"]).at(3.0)
+    run = of(healed(builder).at(5.0).controller(2, 5, seen_by="node-2"))
+    assert controller_stays(run).verdict is Verdict.VIOLATION
+    assert controller_stays(replace(run, pre_vote=False)).verdict is Verdict.PASS
 
 
 @pytest.mark.requirement("CTRL-04")
@@ -152,7 +160,9 @@ def test_a_request_that_is_long_past_and_one_of_nodes_and_a_fault_explain_the_mo
     assert fatal_requests(of(past.at(30.0).controller(2, 5), its_plan)).verdict is Verdict.PASS
     raft, its_plan = requested("vote")
     assert fatal_requests(of(raft.at(7.0).controller(2, 5), its_plan)).verdict is Verdict.PASS
-    paused, its_plan = requested("create_topics", isolated=True)
+    away, its_plan = requested("create_topics", disturbed="node-3")
+    assert fatal_requests(of(away.at(7.0).controller(2, 5), its_plan)).verdict is Verdict.PASS
+    paused, its_plan = requested("create_topics", disturbed="node-1")
     finding = fatal_requests(of(paused.at(7.0).controller(2, 5), its_plan))
     assert finding.verdict is Verdict.PASS
     assert finding.evidence["judged"] == 1
