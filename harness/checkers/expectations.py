@@ -4,6 +4,7 @@
 - `must`: each judged answer was as expected. `never`: none was. `may`: counted and reported.
 - Nothing to judge is inconclusive, never a pass. An `absent` probe was not sent, and a `misdirected` one came to a node
   that no longer had the role that the plan names: neither is judged.
+  An `optional` claim is not exercised then: random plans also ask nodes that may be down.
 - A request that the release does not have is `not-asked`. Its claim is reported as such and not judged; if all claims
   of a plan are, the run is inconclusive.
 - Answers that show a known bug of the release are counted, and the others are judged. If there is no other, the claim
@@ -154,10 +155,13 @@ def _why_not_asked(attempts: list[RequestAttempt]) -> str:
 def _not_asked(name: str, step: ProbeStep | Produce, reason: str) -> Iterator[Finding]:
     """Yield the claim of a step as one that was not exercised: neither held nor broken."""
     if step.expect is not None or (isinstance(step, ProbeStep) and step.unchanged):
-        message = f"`{name}` was not asked, so its claim is not judged: {reason}."
-        expect = step.expect and step.expect.model_copy(update={"difference": None})
-        finding = _finding(expect, name, Verdict.PASS, message)
-        yield replace(finding, evidence={**finding.evidence, "judged": 0, "not_asked": reason})
+        yield _not_exercised(step.expect, name, f"`{name}` was not asked, so its claim is not judged", reason)
+
+
+def _not_exercised(expect: Expect | None, name: str, message: str, reason: str) -> Finding:
+    listed = expect and expect.model_copy(update={"difference": None})
+    finding = _finding(listed, name, Verdict.PASS, f"{message}: {reason}.")
+    return replace(finding, evidence={**finding.evidence, "judged": 0, "not_asked": reason})
 
 
 def _nothing_asked(findings: list[Finding]) -> Iterator[Finding]:
@@ -172,6 +176,8 @@ def _nothing_asked(findings: list[Finding]) -> Iterator[Finding]:
 
 
 def _answers(name: str, expect: ExpectOutcome, judged: list[RequestAttempt]) -> Finding:
+    if not judged and expect.optional:
+        return _not_exercised(expect, name, f"`{name}` is not judged", "no node could be asked")
     if not judged:
         return _finding(expect, name, Verdict.INCONCLUSIVE, f"`{name}` sent no request that could be judged.")
     if (bug := expect.known_bug) and (known := [attempt for attempt in judged if attempt.is_as(bug.outcome)]):

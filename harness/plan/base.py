@@ -115,5 +115,7 @@ class ExpectOutcome(Expect):
     """A claim about each answer of a probe."""
 
     outcome: Outcome
+    optional: bool = False
+    """The request may find no node. If no answer can be judged, the claim is not exercised, and not inconclusive."""
     known_bug: KnownBug | None = None
     """Answers with its outcome are this bug, are counted, and break nothing; all others are judged as without it."""

@@ -29,8 +29,8 @@ def must(requirement: str, outcome: str = "served") -> ExpectOutcome:
 
 
 def never(requirement: str, outcome: str) -> ExpectOutcome:
-    """Return the claim that no answer has this outcome. It holds whatever is broken."""
-    return ExpectOutcome(level=Level.NEVER, requirement=requirement, outcome=outcome)
+    """Return the claim that no answer has this outcome. It holds whatever is broken, also if the node is down."""
+    return ExpectOutcome(level=Level.NEVER, requirement=requirement, outcome=outcome, optional=True)
 
 
 def excusing(expect: ExpectOutcome, script: Script, bug: str) -> ExpectOutcome:

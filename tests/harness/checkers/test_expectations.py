@@ -137,6 +137,17 @@ def test_a_request_that_the_release_does_not_have_judges_nothing(level: Level, c
     assert [finding.verdict for finding in beside] == [Verdict.PASS, Verdict.PASS]
 
 
+def test_an_optional_claim_without_an_answer_is_not_exercised_and_judged_with_one() -> None:
+    expect = ExpectOutcome(level=Level.NEVER, outcome="served", requirement="K1", optional=True)
+    optional = MetadataProbe(as_="ask", node="node-4", expect=expect)
+    plan = plan_of(optional, ask(Level.MUST, "served").model_copy(update={"as_": "other"}))
+    events = Events().probe(0.5, "other", "served").probe(1.0, "ask", "absent")
+    assert requirement_states(check(plan_of(optional), events.journal)[:1]) == {"K1": RequirementState.NOT_EXERCISED}
+    assert {finding.verdict for finding in check(plan, events.journal)} == {Verdict.PASS}
+    events.probe(2.0, "ask", "served")
+    assert Verdict.VIOLATION in {finding.verdict for finding in check(plan, events.journal)}
+
+
 def test_a_claim_that_was_asked_at_least_once_is_judged_by_that() -> None:
     events = Events().probe(1.0, "ask", "not-asked").probe(2.0, "ask", "served")
     assert only(check(plan_of(ask(Level.NEVER, "served")), events.journal)).verdict is Verdict.VIOLATION
