@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
+from fencepost.cluster_impl.api.config_changes import ConfigChanges, refused_changes
 from fencepost.cluster_impl.api.configs import Configs, refused_configs
 from fencepost.cluster_impl.api.fetch import Fetch
 from fencepost.cluster_impl.api.groups import membership, offsets
@@ -14,6 +15,7 @@ from fencepost.cluster_impl.api.produce import InitProducerIdApi, Produce, refus
 from fencepost.cluster_impl.api.serving import Answer, Body, body_of, close_connection, when_serving
 from fencepost.cluster_impl.api.topics import Administration, refused_create_topics, refused_delete_topics
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.config.settings import Setting
 from fencepost.cluster_impl.replication.control_plane import ControlPlane
 from fencepost.cluster_impl.replication.manager import ReplicaManager
 from fencepost.cluster_impl.wire import messages as m
@@ -22,12 +24,18 @@ from fencepost.cluster_impl.wire.server import Handler, Request
 
 
 class BrokerApis:
-    """`handlers` by API key, for a broker's listeners. Runs on the replica manager's event loop."""
+    """`handlers` by API key, for a broker's listeners. Runs on the replica manager's event loop.
 
-    def __init__(self, control: ControlPlane, replicas: ReplicaManager, config: DataPlaneConfig) -> None:
+    `settings` are all those of the broker's property file.
+    """
+
+    def __init__(
+        self, control: ControlPlane, replicas: ReplicaManager, config: DataPlaneConfig, settings: Collection[Setting]
+    ) -> None:
         self._control = control
         self._replicas = replicas
         self._config = config
+        self._settings = settings
         self._administration = Administration(control)
         self._coordinator = Coordinator(replicas, config)
         self._handlers: dict[int, Handler] = {}
@@ -71,7 +79,10 @@ class BrokerApis:
         description = ClusterDescription(self._control, self._administration, self._config)
         self._add(m.MetadataRequest, description.metadata, close_connection)
         self._add(m.DescribeClusterRequest, description.describe_cluster, close_connection)
-        self._add(m.DescribeConfigsRequest, Configs(self._control, self._config).handle, refused_configs)
+        self._add(m.DescribeConfigsRequest, Configs(self._control, self._settings).handle, refused_configs)
+        changes = ConfigChanges(self._control)
+        self._add(m.AlterConfigsRequest, changes.handle, refused_changes)
+        self._add(m.IncrementalAlterConfigsRequest, changes.handle, refused_changes)
         self._add(m.CreateTopicsRequest, self._administration.create_topics, refused_create_topics)
         self._add(m.DeleteTopicsRequest, self._administration.delete_topics, refused_delete_topics)
 

@@ -12,6 +12,7 @@ from fencepost.cluster_impl.config.data_plane import DataPlaneConfig, TopicDefau
 from fencepost.cluster_impl.config.leader_driven import LeaderDrivenConfig
 from fencepost.cluster_impl.config.quorum import QuorumConfig
 from fencepost.cluster_impl.config.security import SecurityConfig
+from fencepost.cluster_impl.config.settings import Setting, settings_of
 from fencepost.cluster_impl.config.table import ConfigError, Table, key, subtable
 from fencepost.cluster_impl.config.values import Listener
 from fencepost.cluster_impl.config.zk_controller import ZkControllerConfig
@@ -44,6 +45,12 @@ class NodeConfig(Table):
         "socket.request.max.bytes", values.size(1), "Largest request frame.", default="104857600"
     )
     security: SecurityConfig = subtable(SecurityConfig)
+    settings: tuple[Setting, ...] = ()
+    """All keys of this node with the texts of its property file."""
+
+    @classmethod
+    def from_properties(cls, properties: Mapping[str, str]) -> Self:
+        return replace(super().from_properties(properties), settings=tuple(settings_of(cls, properties)))
 
     @property
     def node_id(self) -> int:

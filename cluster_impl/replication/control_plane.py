@@ -37,7 +37,8 @@ class PartitionAssignment:
     `leader_epoch` grows with each change of leader or ISR; `leader_term_epoch` is the leader epoch at which the present
     leader's term began, so a change of ISR alone leaves it as it is. `version` is what AlterIsr compares: the leader
     epoch itself in the `quorum` design, the version of the state's znode in the ZooKeeper designs. `leader` is
-    NO_LEADER while no replica can lead. `config` holds the topic's own settings, not the defaults.
+    NO_LEADER while no replica can lead. `config` holds the topic's own settings, and below them those that this broker
+    was given at run time, both under their names as topic settings; not the defaults.
 
     `is_new` says that this broker never had the replica: the control plane has made sure that nothing is lost if the
     replica begins empty. Without it the replica may exist. If a log dir that could hold it is offline, it is then not
@@ -195,6 +196,11 @@ class ClusterView:
     controller_id: int
     brokers: Mapping[int, BrokerView]
     topics: Mapping[str, TopicView]
+    broker_configs: Mapping[str, Mapping[str, str]] | None = None
+    """Settings of brokers that were changed at run time, by broker id as text; those of all brokers by the empty name.
+
+    None in designs whose settings do not change at run time.
+    """
 
 
 class ControlPlane(Protocol):
@@ -243,7 +249,7 @@ class ControlPlane(Protocol):
         ...
 
     async def forward(self, request: Message, version: int) -> Message:
-        """Send an administrative request (CreateTopics, DeleteTopics) to its decider, and return the response.
+        """Send an administrative request (CreateTopics, AlterConfigs) to its decider, and return the response.
 
         Raises ConnectionError or TimeoutError, each with a message, if there is no response.
         """

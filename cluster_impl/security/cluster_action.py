@@ -62,6 +62,28 @@ def _delete_topics(request: Message) -> Message:
     return m.DeleteTopicsResponse(responses=results)
 
 
+def _alter_configs(request: Message) -> Message:
+    assert isinstance(request, m.AlterConfigsRequest)
+    result = m.AlterConfigsResponse.AlterConfigsResourceResponse
+    return m.AlterConfigsResponse(
+        responses=[
+            result(resource_type=each.resource_type, resource_name=each.resource_name, error_code=_REFUSED)
+            for each in request.resources
+        ]
+    )
+
+
+def _incremental_alter_configs(request: Message) -> Message:
+    assert isinstance(request, m.IncrementalAlterConfigsRequest)
+    result = m.IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
+    return m.IncrementalAlterConfigsResponse(
+        responses=[
+            result(resource_type=each.resource_type, resource_name=each.resource_name, error_code=_REFUSED)
+            for each in request.resources
+        ]
+    )
+
+
 BETWEEN_NODES: Refusals = {
     m.FetchRequest: _followers_fetch,
     m.LeaderAndIsrRequest: lambda _: m.LeaderAndIsrResponse(error_code=_REFUSED),
@@ -86,6 +108,8 @@ ON_CONTROLLERS: Refusals = {
     m.FetchRequest: _fetch,
     m.CreateTopicsRequest: _create_topics,
     m.DeleteTopicsRequest: _delete_topics,
+    m.AlterConfigsRequest: _alter_configs,
+    m.IncrementalAlterConfigsRequest: _incremental_alter_configs,
     m.DescribeQuorumRequest: lambda _: m.DescribeQuorumResponse(error_code=_REFUSED),
 }
 """KIP-631, Networking: controllers require the permission for all operations."""

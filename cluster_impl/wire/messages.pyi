@@ -7,6 +7,67 @@ from fencepost.cluster_impl.wire.schema import Definition
 
 DEFINITIONS: list[Definition]
 
+class AlterConfigsRequest(RequestMessage[AlterConfigsResponse]):
+    class AlterableConfig(_Struct):
+        name: str
+        value: str | None
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            value: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class AlterConfigsResource(_Struct):
+        resource_type: int
+        resource_name: str
+        configs: list[AlterConfigsRequest.AlterableConfig]
+        def __init__(
+            self,
+            *,
+            resource_type: int = ...,
+            resource_name: str = ...,
+            configs: list[AlterConfigsRequest.AlterableConfig] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    resources: list[AlterConfigsRequest.AlterConfigsResource]
+    validate_only: bool
+    def __init__(
+        self,
+        *,
+        resources: list[AlterConfigsRequest.AlterConfigsResource] = ...,
+        validate_only: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class AlterConfigsResponse(Message):
+    class AlterConfigsResourceResponse(_Struct):
+        error_code: int
+        error_message: str | None
+        resource_type: int
+        resource_name: str
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            resource_type: int = ...,
+            resource_name: str = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    responses: list[AlterConfigsResponse.AlterConfigsResourceResponse]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        responses: list[AlterConfigsResponse.AlterConfigsResourceResponse] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
 class AlterIsrRequest(RequestMessage[AlterIsrResponse]):
     class PartitionData(_Struct):
         partition_index: int
@@ -397,14 +458,14 @@ class ConfigRecord(Message):
     resource_type: int
     resource_name: str
     name: str
-    value: str
+    value: str | None
     def __init__(
         self,
         *,
         resource_type: int = ...,
         resource_name: str = ...,
         name: str = ...,
-        value: str = ...,
+        value: str | None = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -1474,6 +1535,69 @@ class HistoryRecord(Message):
         *,
         partitions_created: int = ...,
         deleted_leader_epoch: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class IncrementalAlterConfigsRequest(RequestMessage[IncrementalAlterConfigsResponse]):
+    class AlterableConfig(_Struct):
+        name: str
+        config_operation: int
+        value: str | None
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            config_operation: int = ...,
+            value: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class AlterConfigsResource(_Struct):
+        resource_type: int
+        resource_name: str
+        configs: list[IncrementalAlterConfigsRequest.AlterableConfig]
+        def __init__(
+            self,
+            *,
+            resource_type: int = ...,
+            resource_name: str = ...,
+            configs: list[IncrementalAlterConfigsRequest.AlterableConfig] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    resources: list[IncrementalAlterConfigsRequest.AlterConfigsResource]
+    validate_only: bool
+    def __init__(
+        self,
+        *,
+        resources: list[IncrementalAlterConfigsRequest.AlterConfigsResource] = ...,
+        validate_only: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class IncrementalAlterConfigsResponse(Message):
+    class AlterConfigsResourceResponse(_Struct):
+        error_code: int
+        error_message: str | None
+        resource_type: int
+        resource_name: str
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            resource_type: int = ...,
+            resource_name: str = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    responses: list[IncrementalAlterConfigsResponse.AlterConfigsResourceResponse]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        responses: list[IncrementalAlterConfigsResponse.AlterConfigsResourceResponse] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 

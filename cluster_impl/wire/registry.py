@@ -64,6 +64,11 @@ _SASL = (
     _api(m.SaslAuthenticateRequest, m.SaslAuthenticateResponse),
 )
 
+_CONFIGS = (
+    _api(m.AlterConfigsRequest, m.AlterConfigsResponse),
+    _api(m.IncrementalAlterConfigsRequest, m.IncrementalAlterConfigsResponse),
+)
+
 KAFKA = _registry(
     # From version 0, although only 3 and later are served: librdkafka before 2.5 takes a higher minimum for a broker
     # that cannot read gzip, snappy and lz4, and silently sends uncompressed.
@@ -96,9 +101,11 @@ _HEARTBEATS = (
     _api(m.ControllerHeartbeatRequest, m.ControllerHeartbeatResponse),
 )
 
-QUORUM_BROKER = _registry(*KAFKA.values(), *_HEARTBEATS)
-"""The INTERNAL listener of brokers of the `quorum` design, which answers heartbeats with NOT_CONTROLLER. Their CLIENT
-listener speaks KAFKA."""
+QUORUM_CLIENTS = _registry(*KAFKA.values(), *_CONFIGS)
+"""The CLIENT listener of brokers of the `quorum` design."""
+
+QUORUM_BROKER = _registry(*QUORUM_CLIENTS.values(), *_HEARTBEATS)
+"""Their INTERNAL listener, which answers heartbeats with NOT_CONTROLLER."""
 
 ZK_BROKER = _registry(
     *KAFKA.values(),
@@ -126,6 +133,7 @@ QUORUM_CONTROLLER = _registry(
     _API_VERSIONS,
     _CREATE_TOPICS,
     _DELETE_TOPICS,
+    *_CONFIGS,
     _api(m.VoteRequest, m.VoteResponse),
     _api(m.BeginQuorumEpochRequest, m.BeginQuorumEpochResponse),
     _api(m.EndQuorumEpochRequest, m.EndQuorumEpochResponse),

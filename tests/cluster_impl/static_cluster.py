@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from fencepost.cluster_impl.api.apis import BrokerApis
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.config.settings import settings_of
 from fencepost.cluster_impl.replication.control_plane import (
     Change,
     Endpoint,
@@ -50,7 +51,7 @@ class Broker:
         self.control = StaticControl(world, broker_id)
         self.log_dirs = LogDirs.open([path / name for name in DISKS], CLUSTER_ID, broker_id)
         self.replicas = ReplicaManager(self.control, config, self.log_dirs, Hosts(), rules=rules)
-        self.apis = BrokerApis(self.control, self.replicas, config)
+        self.apis = BrokerApis(self.control, self.replicas, config, tuple(settings_of(DataPlaneConfig, {})))
         self.server = Server(KAFKA, self.apis.handlers)
         self.stopped = False
         self.refused: dict[TopicPartition, Error] = {}

@@ -65,7 +65,7 @@ class LeaderDrivenNode:
 
         broker = LeaderDrivenBroker(self._config, self._zookeeper, claim, cluster_id, dirs, make_replicas)
         replicas = broker.replicas
-        apis = BrokerApis(broker.control, replicas, self._config.data_plane)
+        apis = BrokerApis(broker.control, replicas, self._config.data_plane, self._config.settings)
         administrator = Administrator(
             lambda: ZooKeeperExecutor(self._zookeeper),
             broker.monitor,

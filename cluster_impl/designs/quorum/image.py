@@ -28,8 +28,10 @@ MetadataRecord = (
 
 NO_LEADER = -1
 NO_EPOCH = -1
-TOPIC_RESOURCE = 2
-"""Kafka's number of the resource type `topic` in ConfigRecord and DescribeConfigs."""
+TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
+"""Kafka's numbers of the resource types in ConfigRecord and DescribeConfigs."""
+ALL_BROKERS = ""
+"""The resource whose settings are those of every broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ class MetadataImage:
     topic_names: dict[UUID, str] = field(default_factory=dict)
     partitions: dict[UUID, dict[int, PartitionRegistration]] = field(default_factory=dict)
     topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    broker_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Settings by broker id as text, or by ALL_BROKERS."""
     deleted_leader_epoch: int = NO_EPOCH
     partitions_created: int = 0
     offset: int = -1
@@ -111,6 +115,7 @@ class MetadataImage:
             topic_names=dict(self.topic_names),
             partitions={topic_id: dict(partitions) for topic_id, partitions in self.partitions.items()},
             topic_configs={name: dict(config) for name, config in self.topic_configs.items()},
+            broker_configs={name: dict(config) for name, config in self.broker_configs.items()},
             deleted_leader_epoch=self.deleted_leader_epoch,
             partitions_created=self.partitions_created,
             offset=self.offset,
@@ -129,6 +134,14 @@ class MetadataImage:
     def config_of(self, topic: str) -> Mapping[str, str]:
         """Return the topic's own settings."""
         return self.topic_configs.get(topic, {})
+
+    def broker_config_of(self, broker_id: int) -> Mapping[str, str]:
+        """Return the settings of a broker that were changed at run time: its own, else those of all brokers."""
+        return {**self.broker_configs.get(ALL_BROKERS, {}), **self.broker_configs.get(str(broker_id), {})}
+
+    def settings_of(self, resource_type: int, name: str) -> Mapping[str, str]:
+        """Return the settings of a topic or broker that are in records."""
+        return (self.topic_configs if resource_type == TOPIC_RESOURCE else self.broker_configs).get(name, {})
 
     def first_leader_epoch(self) -> int:
         """Return the first leader epoch of a new topic: above every epoch of an earlier topic of its name.
@@ -164,8 +177,7 @@ class MetadataImage:
             case m.IsrChangeRecord():
                 self._change_isr(record)
             case m.ConfigRecord():
-                if record.resource_type == TOPIC_RESOURCE:
-                    self.topic_configs.setdefault(record.resource_name, {})[record.name] = record.value
+                self._configure(record)
             case m.DeleteTopicRecord():
                 self._delete_topic(record.name)
             case m.HistoryRecord():
@@ -174,6 +186,19 @@ class MetadataImage:
             case _:
                 assert_never(record)
         self.offset = offset
+
+    def _configure(self, record: m.ConfigRecord) -> None:
+        """Change one setting. One without a value is removed (decision D631-31)."""
+        resources = {TOPIC_RESOURCE: self.topic_configs, BROKER_RESOURCE: self.broker_configs}
+        if (of_type := resources.get(record.resource_type)) is None:
+            return
+        settings = of_type.setdefault(record.resource_name, {})
+        if record.value is None:
+            settings.pop(record.name, None)
+        else:
+            settings[record.name] = record.value
+        if not settings:
+            del of_type[record.resource_name]
 
     def _delete_topic(self, topic_id: UUID) -> None:
         name = self.topic_names.pop(topic_id)

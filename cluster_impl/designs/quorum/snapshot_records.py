@@ -7,9 +7,10 @@ order. What replay derives from the history of the log stands in tagged fields, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fencepost.cluster_impl.designs.quorum.image import (
+    BROKER_RESOURCE,
     NO_EPOCH,
     TOPIC_RESOURCE,
     BrokerRegistration,
@@ -27,12 +28,18 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
         yield _broker(broker)
     for topic in image.topics.values():
         yield m.TopicRecord(name=topic.name, topic_id=topic.id, deleting=topic.deleting)
-        for name, value in image.config_of(topic.name).items():
-            yield m.ConfigRecord(resource_type=TOPIC_RESOURCE, resource_name=topic.name, name=name, value=value)
+        yield from _settings(TOPIC_RESOURCE, topic.name, image.config_of(topic.name))
+    for broker_id, config in image.broker_configs.items():
+        yield from _settings(BROKER_RESOURCE, broker_id, config)
     for partition in image.all_partitions():
         yield _partition(partition)
     # Last: a PartitionRecord counts as a created partition.
     yield m.HistoryRecord(partitions_created=image.partitions_created, deleted_leader_epoch=image.deleted_leader_epoch)
+
+
+def _settings(resource_type: int, resource: str, config: Mapping[str, str]) -> Iterator[m.ConfigRecord]:
+    for name, value in config.items():
+        yield m.ConfigRecord(resource_type=resource_type, resource_name=resource, name=name, value=value)
 
 
 def _broker(broker: BrokerRegistration) -> m.BrokerRecord:

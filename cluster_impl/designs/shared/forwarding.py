@@ -1,23 +1,22 @@
-"""Forwarding of CreateTopics and DeleteTopics from any broker to the controller, which decides them."""
+"""Forwarding of administrative requests from any broker to the controller, which decides them."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import cast
 
-from fencepost.cluster_impl.wire import messages as m
-from fencepost.cluster_impl.wire.codec import Message, RequestMessage
+from fencepost.cluster_impl.wire.codec import Message, RequestMessage, Struct
 from fencepost.cluster_impl.wire.errors import Error
 
 RETRY = 0.05
 """Seconds between attempts while no controller answers."""
 
-Decided = RequestMessage[m.CreateTopicsResponse | m.DeleteTopicsResponse]
-Reply = m.CreateTopicsResponse | m.DeleteTopicsResponse
+DEFAULT_TIMEOUT_MS = 30_000
+"""For requests that carry no timeout; that of Kafka's clients."""
 
-Ask = Callable[[Decided, int, float], Awaitable[tuple[int, Reply]]]
+Ask = Callable[[RequestMessage[Message], int, float], Awaitable[tuple[int, Message]]]
 """Sends a request of some version to the presumed controller, with a timeout in seconds; returns the id of the node
 that answered, and its response. Raises ConnectionError or TimeoutError with a message.
 """
@@ -32,10 +31,8 @@ async def forward(
     timeout. After an attempt with an unknown outcome, the next one may find the topic as the first one left it and
     answer TOPIC_ALREADY_EXISTS or UNKNOWN_TOPIC_OR_PARTITION.
     """
-    if not isinstance(request, m.CreateTopicsRequest | m.DeleteTopicsRequest):
-        raise TypeError(f"{type(request).__name__} is not decided by a controller.")
-    decided = cast("Decided", request)
-    deadline = time.monotonic() + request.timeout_ms / 1000
+    decided = cast("RequestMessage[Message]", request)
+    deadline = time.monotonic() + getattr(request, "timeout_ms", DEFAULT_TIMEOUT_MS) / 1000
     while True:
         try:
             responder, reply = await ask(decided, version, max(RETRY, deadline - time.monotonic()))
@@ -49,6 +46,13 @@ async def forward(
         await asyncio.sleep(RETRY)
 
 
-def _errors(reply: Reply) -> Iterable[int]:
-    results = reply.topics if isinstance(reply, m.CreateTopicsResponse) else reply.responses
-    return {result.error_code for result in results}
+def _errors(part: Struct) -> Iterator[int]:
+    """Yield every error code of a response, wherever it stands."""
+    for name in part._fields:
+        value = getattr(part, name)
+        if name == "error_code":
+            yield value
+        elif isinstance(value, list):
+            for each in value:
+                if isinstance(each, Struct):
+                    yield from _errors(each)

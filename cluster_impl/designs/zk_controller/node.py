@@ -64,7 +64,7 @@ class ZkNode:
         host.listeners.append(broker.controller_is)
         broker.registrations.append(host.reconsider)
         replicas = broker.replicas
-        apis = BrokerApis(broker.control, replicas, self._config.data_plane)
+        apis = BrokerApis(broker.control, replicas, self._config.data_plane, self._config.settings)
         self._broker, self._watched = broker, [broker.failed, host.failed, replicas.failed]
 
         await replicas.start()

@@ -180,4 +180,4 @@ def _view_of(image: MetadataImage, cluster_id: str) -> ClusterView:
         )
         for topic in image.topics.values()
     }
-    return ClusterView(cluster_id, min(brokers, default=NO_LEADER), brokers, topics)
+    return ClusterView(cluster_id, min(brokers, default=NO_LEADER), brokers, topics, image.broker_configs)

@@ -11,7 +11,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import cast
 from uuid import UUID
 
-from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
+from fencepost.cluster_impl.designs.quorum.image import (
+    ALL_BROKERS,
+    BROKER_RESOURCE,
+    TOPIC_RESOURCE,
+    MetadataImage,
+    MetadataRecord,
+)
+from fencepost.cluster_impl.designs.shared.topic_settings import below_topics
 from fencepost.cluster_impl.replication.control_plane import (
     DataPlane,
     PartitionAssignment,
@@ -58,6 +65,8 @@ class BrokerMetadata:
                     touched[record.topic_id, record.partition_id] = None
                 case m.DeleteTopicRecord():
                     touched |= dict.fromkeys((record.name, index) for index in self.image.partitions[record.name])
+                case m.ConfigRecord():
+                    touched |= dict.fromkeys(self._configured_by(record))
             self.image.replay(record, offset)
         self._pass_on(touched)
 
@@ -93,6 +102,14 @@ class BrokerMetadata:
             if self._broker_id in partition.replicas:
                 yield partition.topic_id, partition.index
 
+    def _configured_by(self, record: m.ConfigRecord) -> Iterable[Key]:
+        """Yield the partitions of this broker that a setting is for."""
+        name = record.resource_name
+        if record.resource_type == BROKER_RESOURCE and name in (ALL_BROKERS, str(self._broker_id)):
+            yield from self._mine()
+        elif record.resource_type == TOPIC_RESOURCE and (topic := self.image.topics.get(name)) is not None:
+            yield from (key for key in self._mine() if key[0] == topic.id)
+
     def _change(self, key: Key) -> PartitionAssignment | PartitionRemoved | None:
         topic_id, index = key
         partition = self.image.partitions.get(topic_id, {}).get(index)
@@ -111,5 +128,5 @@ class BrokerMetadata:
             leader_epoch=partition.leader_epoch,
             leader_term_epoch=partition.leader_term_epoch,
             version=partition.leader_epoch,
-            config=self.image.config_of(name),
+            config={**below_topics(self.image.broker_config_of(self._broker_id)), **self.image.config_of(name)},
         )

@@ -26,7 +26,7 @@ from fencepost.cluster_impl.security.configured import authorizer_of, login_of, 
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
 from fencepost.cluster_impl.wire.codec import Malformed
 from fencepost.cluster_impl.wire.hosts import Hosts
-from fencepost.cluster_impl.wire.registry import KAFKA, QUORUM_BROKER
+from fencepost.cluster_impl.wire.registry import QUORUM_BROKER, QUORUM_CLIENTS
 from fencepost.cluster_impl.wire.server import Server
 
 log = logging.getLogger(__name__)
@@ -69,11 +69,13 @@ class BrokerNode:
             self._replicas,
             Strays(self._log_dirs, self._replicas).remove,
         )
-        self._apis = BrokerApis(self._control, self._replicas, config.data_plane)
+        self._apis = BrokerApis(self._control, self._replicas, config.data_plane, config.settings)
         authorizer, largest = authorizer_of(config.security), config.max_request_bytes
         between = {**self._apis.handlers, **MisdirectedHeartbeats(finder).handlers}
         self._internal = Server(QUORUM_BROKER, require_cluster_action(between, authorizer), max_frame_bytes=largest)
-        self._clients = Server(KAFKA, require_cluster_action(self._apis.handlers, authorizer), max_frame_bytes=largest)
+        self._clients = Server(
+            QUORUM_CLIENTS, require_cluster_action(self._apis.handlers, authorizer), max_frame_bytes=largest
+        )
         self._observer = MetadataObserver(quorum, metadata_link, finder, self._on_records, self._on_snapshot)
         self._heartbeats = LeaseHeartbeats(
             config.broker_id,

@@ -14,9 +14,11 @@ from functools import partial
 from typing import cast
 from uuid import uuid4
 
+from fencepost.cluster_impl.api.config_changes import AlterRequest, AlterResponse, refused_changes
 from fencepost.cluster_impl.config.data_plane import TopicDefaults
 from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.controller.alter_isr import alter_isr
+from fencepost.cluster_impl.designs.quorum.controller.configs import alter_configs
 from fencepost.cluster_impl.designs.quorum.controller.controller_heartbeats import controller_heartbeat
 from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
 from fencepost.cluster_impl.designs.quorum.controller.snapshot_schedule import SnapshotSchedule
@@ -77,6 +79,8 @@ class QuorumController:
             m.AlterIsrRequest.API_KEY: self._alter_isr,
             m.CreateTopicsRequest.API_KEY: self._create_topics,
             m.DeleteTopicsRequest.API_KEY: self._delete_topics,
+            m.AlterConfigsRequest.API_KEY: self._alter_configs,
+            m.IncrementalAlterConfigsRequest.API_KEY: self._alter_configs,
         }
 
     def on_commit(self, records: Sequence[tuple[int, bytes]]) -> None:
@@ -197,6 +201,14 @@ class QuorumController:
                 for name in body.topic_names
             ]
             return m.DeleteTopicsResponse(responses=results)
+
+    async def _alter_configs(self, request: Request) -> AlterResponse:
+        body = cast("AlterRequest", request.body)
+        try:
+            return await self._run(lambda state: alter_configs(state, body), request.received_at)
+        except TermEnded as why:
+            error, message = _not_done(why)
+            return refused_changes(body, None, error, message)
 
     async def _run(self, operation: Callable[[ControllerState], ControllerResult[Reply]], now: float) -> Reply:
         if self._term is None:

@@ -36,8 +36,11 @@ def next_record(random: Random, image: MetadataImage) -> MetadataRecord:
         case 2:
             return m.TopicRecord(name=f"t{offset}", topic_id=UUID(int=offset + 1), deleting=random.random() < 0.2)
         case 3:
-            topic = random.choice(list(image.topics))
-            return m.ConfigRecord(resource_type=2, resource_name=topic, name=f"k{random.randrange(3)}", value="v")
+            resource = random.choice([*((2, topic) for topic in image.topics), (4, ""), (4, "1")])
+            value = "v" if random.random() < 0.7 else None
+            return m.ConfigRecord(
+                resource_type=resource[0], resource_name=resource[1], name=f"k{random.randrange(3)}", value=value
+            )
         case 4 if random.random() < 0.3:
             return m.DeleteTopicRecord(name=random.choice(partitions).topic_id)
         case _:
@@ -96,7 +99,7 @@ def test_a_snapshot_makes_the_same_image_and_both_go_on_alike(seed: int) -> None
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_snapshot_has_one_record_for_each_entity(seed: int) -> None:
     image = random_image(Random(seed))
-    settings = sum(len(config) for config in image.topic_configs.values())
+    settings = sum(len(config) for config in (*image.topic_configs.values(), *image.broker_configs.values()))
     entities = len(image.brokers) + len(image.topics) + settings + sum(1 for _ in image.all_partitions())
     assert len(list(snapshot_records(image))) == entities + 1
 
@@ -111,6 +114,7 @@ def test_loading_forgets_what_was_there_before() -> None:
 def test_the_images_of_the_tests_hold_everything_that_only_a_history_tells() -> None:
     images = [random_image(Random(seed)) for seed in SEEDS]
     assert any(image.deleted_leader_epoch > 0 for image in images)
+    assert any(image.broker_configs for image in images)
     assert any(broker.since != broker.epoch for image in images for broker in image.brokers.values())
     assert any(each.leader_term_epoch != each.leader_epoch for image in images for each in image.all_partitions())
     assert any(len(set(each.joined.values())) > 1 for image in images for each in image.all_partitions())

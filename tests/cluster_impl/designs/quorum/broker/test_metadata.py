@@ -25,6 +25,7 @@ class BrokerUnderTest:
     def __init__(self) -> None:
         self.epoch = -1
         self.applied: list[tuple[int, int] | str] = []
+        self.configs: list[dict[str, str]] = []
         self.kept: list[list[str]] = []
         self.metadata = BrokerMetadata(4, lambda: self.epoch, MetadataImage(), self, self._remove_strays)
         self._offset = 0
@@ -36,6 +37,7 @@ class BrokerUnderTest:
         for change in changes:
             if isinstance(change, PartitionAssignment):
                 self.applied.append((change.leader, change.leader_epoch))
+                self.configs.append(dict(change.config))
             else:
                 self.applied.append("removed")
         return {}
@@ -177,3 +179,25 @@ def test_a_snapshot_removes_what_was_deleted_meanwhile_and_brings_what_was_creat
     broker.metadata.on_snapshot([encode_record(record) for record in records], 20)
     assert broker.applied == [(4, 0), "removed", (4, 7)]
     assert broker.metadata.image.offset == 19
+
+
+def setting(resource_type: int, resource: str, name: str, value: str | None) -> m.ConfigRecord:
+    return m.ConfigRecord(resource_type=resource_type, resource_name=resource, name=name, value=value)
+
+
+@pytest.mark.requirement("K631-64")
+def test_a_setting_reaches_the_replicas_that_it_is_for_when_it_is_committed(broker: BrokerUnderTest) -> None:
+    broker.fetch(registered(3))
+    broker.granted(3)
+    del broker.configs[:]
+    broker.fetch(setting(2, "t", "min.insync.replicas", "2"))
+    broker.fetch(setting(4, "", "min.insync.replicas", "3"), setting(4, "", "message.max.bytes", "9"))
+    broker.fetch(setting(4, "5", "min.insync.replicas", "7"), setting(2, "absent", "segment.bytes", "20"))
+    broker.fetch(setting(2, "t", "min.insync.replicas", None))
+    broker.fetch(setting(4, "4", "min.insync.replicas", "1"))
+    assert broker.configs == [
+        {"min.insync.replicas": "2"},
+        {"min.insync.replicas": "2", "max.message.bytes": "9"},
+        {"min.insync.replicas": "3", "max.message.bytes": "9"},
+        {"min.insync.replicas": "1", "max.message.bytes": "9"},
+    ]
