@@ -78,7 +78,10 @@ class Member:
         self._consumer = Consumer(settings | {"on_commit": self._answered})
 
     def run(self, stopped: threading.Event, on_read: Callable[[list[str]], None]) -> None:
-        """Take part in the group until stopped, and pass the values to `on_read`; then leave it."""
+        """Take part in the group until stopped, and pass the values to `on_read`; then leave it.
+
+        Raises KafkaException for a fatal error, after which this consumer reads nothing more.
+        """
         self._consumer.subscribe(
             [self._topic],
             on_assign=partial(self._changed, "assigned"),
@@ -103,7 +106,11 @@ class Member:
             if reached:
                 self._commit(reached)
         for message in messages:
-            if (error := message.error()) is not None and error.code() == KafkaError._AUTO_OFFSET_RESET:
+            if (error := message.error()) is None:
+                continue
+            if error.code() == KafkaError._FATAL:
+                raise KafkaException(error)
+            if error.code() == KafkaError._AUTO_OFFSET_RESET:
                 self._start_over(message, error)
         return [record[3] for record in records]
 

@@ -13,6 +13,7 @@ from itertools import count
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from fencepost.harness.clients.membership import answered
 from fencepost.harness.clients.sending import Sender
 from fencepost.harness.plan.model import ProducerSpec, TransactionSpec
 from fencepost.results.records.journal import JournalWriter
@@ -138,13 +139,32 @@ class TransactionalProducer:
         return base | {"f": "commit-offsets", "offsets": offsets, "sync": False}
 
     def _send_offset(self, sender: Sender, number: int, stopped: threading.Event) -> _Answer | None:
-        """Make the group's offset a part of the transaction. Return the answer if it is not; None if it is."""
+        """Make the group's offset a part of the transaction. Return the answer if it is not; None if it is.
+
+        The coordinator aborts a transaction that is not ended in its time, so it is not asked for longer than that.
+        """
         if self._group is None:
             return None
         offsets = [TopicPartition(self._spec.topic, 0, number + 1)]
         metadata = self._group.consumer_group_metadata()
-        cause = self._ask(lambda s: sender.producer.send_offsets_to_transaction(offsets, metadata, s), stopped)
-        return None if cause is None else _meaning(cause)
+        answer = self._request(
+            f"send-offsets-{self._spec.name}-tx-{number}",
+            {"f": "send-offsets", "group": self._transactions.group, "offsets": [[self._spec.topic, 0, number + 1]]},
+            lambda seconds: self._answered(
+                lambda: sender.producer.send_offsets_to_transaction(offsets, metadata, seconds)
+            ),
+            stopped,
+            until=time.monotonic() + self._transactions.timeout_ms / 1000,
+        )
+        return None if answer is _Answer.DONE else answer
+
+    def _answered(self, call: Callable[[], None]) -> None:
+        """Make a call that may not return in its time: librdkafka waits without end for a group's coordinator that is
+        gone from the metadata (librdkafka issues 5456 and 5511)."""
+        try:
+            answered(call, "no answer", self._transactions.timeout_ms / 1000)
+        except TimeoutError as error:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT, str(error), False, False, False)) from error
 
     def _sleep(self, stopped: threading.Event) -> bool:
         """Sleep once, as a process in a long pause, until a rival that was started has begun its session.
@@ -178,20 +198,29 @@ class TransactionalProducer:
         return _Answer.SESSION_OVER if refused_abort else answer
 
     def _request(
-        self, op: str, data: Mapping[str, object], ask: Callable[[float], None], stopped: threading.Event
+        self,
+        op: str,
+        data: Mapping[str, object],
+        ask: Callable[[float], None],
+        stopped: threading.Event,
+        until: float | None = None,
     ) -> _Answer:
         base: dict[str, object] = {**self._base, **data}
         self._journal.write("op", op, "invoke", base)
-        cause = self._ask(ask, stopped)
+        cause = self._ask(ask, stopped, until)
         if cause is not None:
             self._journal.write("op", op, "info", base | {"error": cause.name(), "code": cause.code()})
             return _meaning(cause)
         self._journal.write("op", op, "ok", base)
         return _Answer.DONE
 
-    def _ask(self, ask: Callable[[float], None], stopped: threading.Event) -> KafkaError | None:
-        """Ask until there is an answer; once stopped, for as long as a transaction may last. Return the error."""
-        given_up: float | None = None
+    def _ask(
+        self, ask: Callable[[float], None], stopped: threading.Event, given_up: float | None = None
+    ) -> KafkaError | None:
+        """Ask until there is an answer, or until `given_up`, a monotonic time; return the error.
+
+        Once stopped, it is asked for as long as a transaction may last.
+        """
         while True:
             try:
                 ask(ANSWER_SECONDS)

@@ -21,8 +21,8 @@ from fencepost.harness.clients.sending import OUTSTANDING, Sender, Tally, send_a
 from fencepost.harness.clients.transactions import TransactionalProducer
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.plan.check import changed_topics, deleted_topics
-from fencepost.harness.plan.model import ConsumerSpec, Plan, ProducerSpec, TransactionSpec
-from fencepost.results.records.events import CLIENT_ENDED
+from fencepost.harness.plan.model import ConsumerSpec, MembershipSpec, Plan, ProducerSpec, TransactionSpec
+from fencepost.results.records.events import CLIENT_ENDED, CLIENT_RESTARTED
 from fencepost.results.records.journal import JournalWriter
 
 ASK_AGAIN_SECONDS = 0.2
@@ -290,13 +290,32 @@ class Workload:
         on_read = partial(self._count_reads, spec)
         if spec.membership is not None:
             config = settings.member(config, spec.membership, spec.name)
-            Member(spec, spec.membership, config, self._journal, self._member_events).run(stopped, on_read)
+            self._take_part(spec, spec.membership, config, stopped, on_read)
             return
         reader = Reader(spec.name, self._of(spec.topic), config, self._journal)
         try:
             read_along(reader, spec.name, self._journal, stopped, on_read)
         finally:
             reader.close()
+
+    def _take_part(
+        self,
+        spec: ConsumerSpec,
+        membership: MembershipSpec,
+        config: settings.ClientSettings,
+        stopped: threading.Event,
+        on_read: Callable[[list[str]], None],
+    ) -> None:
+        """Be a member until stopped. One that a fatal error ends is started again, as an application would be."""
+        while not stopped.is_set():
+            try:
+                Member(spec, membership, config, self._journal, self._member_events).run(stopped, on_read)
+            except KafkaException as error:
+                cause: KafkaError = error.args[0]
+                if cause.code() != KafkaError._FATAL:
+                    raise
+                data = {"what": CLIENT_RESTARTED, "client": spec.name, "error": cause.name(), "message": cause.str()}
+                self._journal.write("note", spec.name, "seen", data)
 
     def _count_reads(self, spec: ConsumerSpec, values: list[str]) -> None:
         """A record that was read at read_committed is committed: the final read waits for it."""

@@ -29,6 +29,9 @@ CLIENT_ENDED: Final = "client-ended"
 `data.client` is its name, `data.error` the name of the error, `data.message` what the client library says of it.
 """
 
+CLIENT_RESTARTED: Final = "client-restarted"
+"""The `data.what` of a note on a client that a fatal error ended, and that was started again. It has the same keys."""
+
 CONVERGE: Final = "end:converge"
 """The last step of each run that is not interrupted: all faults are healed by then."""
 

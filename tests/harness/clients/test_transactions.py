@@ -3,16 +3,19 @@
 The simulation serves records of aborted transactions, and fences nothing: a cluster that breaks both promises.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
+from fencepost.harness.clients.transactions import TransactionalProducer
 from fencepost.harness.clients.workload import Workload
 from fencepost.harness.judge import judge
-from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.model import Plan, ProducerSpec
 from fencepost.results.records.journal import JournalWriter, read_journal
 from fencepost.results.records.verdict import RunVerdict, Verdict
 from tests.harness.checkers.plans import plan
@@ -129,3 +132,54 @@ def test_members_of_a_group_read_and_commit(strategy: str, brokers: str, tmp_pat
     assert verdict.verdict is Verdict.PASS, verdict.headline
     [offsets] = [finding for finding in verdict.findings if finding.requirement == "GRP-01"]
     assert offsets.evidence["commits"] > 0
+
+
+class SilentGroup:
+    """A session whose group coordinator never answers, as the client library reports it."""
+
+    delivered = True
+
+    def __init__(self, *, hangs: bool) -> None:
+        self.producer = self
+        self._hangs = hangs
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *arguments: None
+
+    def send_offsets_to_transaction(self, offsets: object, metadata: object, seconds: float) -> None:
+        if self._hangs:
+            threading.Event().wait()
+        raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "no answer", False, True, False))
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_an_offset_that_is_not_taken_in_the_time_of_a_transaction_ends_the_session(
+    tmp_path: Path, *, hangs: bool
+) -> None:
+    spec = ProducerSpec.model_validate(
+        {"name": "x1", "topic": "t", "transactions": {"id": "x", "records": 1, "timeout_ms": 100, "group": "g"}}
+    )
+    stopped, sessions = threading.Event(), list[SilentGroup]()
+
+    def open_session() -> SilentGroup:
+        sessions.append(SilentGroup(hangs=hangs))
+        if len(sessions) == 3:
+            stopped.set()
+        return sessions[-1]
+
+    assert spec.transactions is not None
+    with JournalWriter(tmp_path / "j") as journal:
+        journal.write("run", "r", "begin")
+        TransactionalProducer(
+            spec,
+            spec.transactions,
+            1,
+            cast("Any", open_session),
+            journal,
+            has_rival=lambda: False,
+            rival_begun=lambda: False,
+            open_group=cast("Any", lambda group: SilentGroup(hangs=hangs)),
+            sleeper_is_awake=lambda: False,
+        ).run(stopped)
+    asked = [e for e in read_journal(tmp_path / "j").of("op") if e.data["f"] == "send-offsets"]
+    assert [(e.phase, e.data.get("error")) for e in asked] == [("invoke", None), ("info", "_TIMED_OUT")] * 2

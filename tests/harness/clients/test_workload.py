@@ -158,6 +158,45 @@ class SilentConsumer:
         self._never.wait()
 
 
+class FencedConsumer:
+    """A consumer whose first instance gets a fatal error, and whose second one gets a record."""
+
+    instances = 0
+
+    def __init__(self, settings: object) -> None:
+        type(self).instances += 1
+        self._first = type(self).instances == 1
+
+    def subscribe(self, _: object, on_assign: Callable[..., None], **__: object) -> None:
+        on_assign(self, [TopicPartition("t", 0)])
+
+    def consume(self, *_: object) -> list[Message]:
+        if self._first:
+            return [Message(error=KafkaError(KafkaError._FATAL, "fenced by another member of its name"))]
+        return [Message(topic="t", partition=0, offset=0, value=b"p-0 ", timestamp=(1, 0))]
+
+    def commit(self, **_: object) -> list[TopicPartition]:
+        return [TopicPartition("t", 0, 1)]
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_member_that_a_fatal_error_ends_is_started_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(membership, "Consumer", FencedConsumer)
+    members = [{"name": "m", "topic": "t", "membership": {"group": "g", "commit": "sync", "static": True}}]
+    with JournalWriter(tmp_path / "journal.jsonl") as journal:
+        workload = Workload(plan(workload={"consumers": members}), journal, lambda site: "127.0.0.1:1")
+        workload.start()
+        deadline = time.monotonic() + WITHIN
+        while not workload.read(group="g"):
+            assert time.monotonic() < deadline, "no member was started again"
+            time.sleep(0.01)
+        workload.stop()
+    [note] = read_journal(tmp_path / "journal.jsonl").of("note")
+    assert (note.data["what"], note.data["client"]) == ("client-restarted", "m")
+
+
 def test_a_record_of_a_topic_that_the_brokers_do_not_know_yet_is_refused_and_the_producer_goes_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
