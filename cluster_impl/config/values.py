@@ -20,6 +20,11 @@ class SecurityProtocol(Enum):
     PLAINTEXT = "PLAINTEXT"
     SASL_PLAINTEXT = "SASL_PLAINTEXT"
 
+    @property
+    def number(self) -> int:
+        """Return Kafka's number of the protocol, as records and requests carry it."""
+        return {SecurityProtocol.PLAINTEXT: 0, SecurityProtocol.SASL_PLAINTEXT: 2}[self]
+
 
 @dataclass(frozen=True, slots=True)
 class HostPort:

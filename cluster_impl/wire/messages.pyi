@@ -391,6 +391,7 @@ class BrokerHeartbeatRequest(RequestMessage[BrokerHeartbeatResponse]):
     lease_start_time_ms: int
     cur_metadata_offset: int
     listeners: list[BrokerHeartbeatRequest.Listener]
+    rack: str | None
     def __init__(
         self,
         *,
@@ -400,6 +401,7 @@ class BrokerHeartbeatRequest(RequestMessage[BrokerHeartbeatResponse]):
         lease_start_time_ms: int = ...,
         cur_metadata_offset: int = ...,
         listeners: list[BrokerHeartbeatRequest.Listener] = ...,
+        rack: str | None = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 

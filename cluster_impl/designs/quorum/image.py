@@ -77,6 +77,8 @@ class PartitionRegistration:
 
     `joined` maps each ISR member to the `since` of the process that joined the ISR, or was elected, last under that id:
     the process that is known to have every record.
+
+    `adding` and `removing` are the replicas that a reassignment under way adds and removes.
     """
 
     topic_id: UUID
@@ -87,6 +89,8 @@ class PartitionRegistration:
     leader_epoch: int
     leader_term_epoch: int
     joined: Mapping[int, int]
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -236,6 +240,8 @@ class MetadataImage:
             dict(zip(record.isr, record.joined, strict=True))
             if len(record.joined) == len(record.isr)
             else self._joined(known, record.isr, record.leader),
+            tuple(record.adding_replicas),
+            tuple(record.removing_replicas),
         )
 
     def _change_isr(self, record: m.IsrChangeRecord) -> None:

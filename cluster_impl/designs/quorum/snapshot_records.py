@@ -60,6 +60,8 @@ def _partition(partition: PartitionRegistration) -> m.PartitionRecord:
         topic_id=partition.topic_id,
         replicas=list(partition.replicas),
         isr=list(partition.isr),
+        removing_replicas=list(partition.removing),
+        adding_replicas=list(partition.adding),
         leader=partition.leader,
         leader_epoch=partition.leader_epoch,
         leader_term_epoch=partition.leader_term_epoch,

@@ -121,9 +121,9 @@ def _draft_topic(cursor: Cursor, version: int) -> Fact:
 
 def _draft_partition(cursor: Cursor, version: int) -> Fact:
     partition, topic = cursor.int32(), cursor.uuid()
-    replicas, isr, _, _ = (tuple(cursor.array(cursor.int32)) for _ in range(4))
+    replicas, isr, removing, adding = (tuple(cursor.array(cursor.int32)) for _ in range(4))
     leader, epoch = cursor.int32(), cursor.int32()
-    return PartitionFact(topic, partition, replicas, isr, leader, epoch, version=epoch)
+    return PartitionFact(topic, partition, replicas, isr, leader, epoch, epoch, removing, adding)
 
 
 def _draft_isr_change(cursor: Cursor, version: int) -> Fact:

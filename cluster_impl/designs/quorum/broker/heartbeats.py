@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from fencepost.cluster_impl.config.values import Listener
+from fencepost.cluster_impl.config.nodes import QuorumBrokerNodeConfig
 from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
 from fencepost.cluster_impl.designs.quorum.broker.lifecycle import (
     HeartbeatAnswer,
@@ -25,6 +25,19 @@ from fencepost.cluster_impl.wire.errors import Error
 log = logging.getLogger(__name__)
 
 
+def reported(config: QuorumBrokerNodeConfig) -> list[m.BrokerHeartbeatRequest.Listener]:
+    """Return the advertised listeners of a broker as its heartbeats report them."""
+    return [
+        m.BrokerHeartbeatRequest.Listener(
+            name=at.name,
+            host=at.host,
+            port=signed16(at.port),
+            security_protocol=config.security.protocol_of(at.name).number,
+        )
+        for at in config.advertised()
+    ]
+
+
 class LeaseHeartbeats(HeartbeatSender[LeaseHeartbeat, m.BrokerHeartbeatResponse]):
     """Runs a `LeaseLifecycle` against the active controller.
 
@@ -37,7 +50,8 @@ class LeaseHeartbeats(HeartbeatSender[LeaseHeartbeat, m.BrokerHeartbeatResponse]
     def __init__(
         self,
         broker_id: int,
-        advertised: Sequence[Listener],
+        listeners: Sequence[m.BrokerHeartbeatRequest.Listener],
+        rack: str | None,
         lifecycle: LeaseLifecycle,
         link: ActiveControllerLink,
         finder: ControllerFinder,
@@ -47,9 +61,8 @@ class LeaseHeartbeats(HeartbeatSender[LeaseHeartbeat, m.BrokerHeartbeatResponse]
     ) -> None:
         super().__init__(lifecycle, link, timing)
         self._broker_id = broker_id
-        self._listeners = [
-            m.BrokerHeartbeatRequest.Listener(name=at.name, host=at.host, port=signed16(at.port)) for at in advertised
-        ]
+        self._listeners = list(listeners)
+        self._rack = rack
         self._finder = finder
         self._reached = reached
         self._on_epoch = on_epoch
@@ -82,6 +95,7 @@ class LeaseHeartbeats(HeartbeatSender[LeaseHeartbeat, m.BrokerHeartbeatResponse]
             lease_start_time_ms=time.time_ns() // 1_000_000,
             cur_metadata_offset=self._reached(),
             listeners=self._listeners,
+            rack=self._rack,
         )
 
     def _received(

@@ -10,7 +10,7 @@ from fencepost.cluster_impl.api.apis import BrokerApis
 from fencepost.cluster_impl.config.nodes import QuorumBrokerNodeConfig
 from fencepost.cluster_impl.designs.quorum.broker.control_plane import QuorumControlPlane
 from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
-from fencepost.cluster_impl.designs.quorum.broker.heartbeats import LeaseHeartbeats
+from fencepost.cluster_impl.designs.quorum.broker.heartbeats import LeaseHeartbeats, reported
 from fencepost.cluster_impl.designs.quorum.broker.lifecycle import LeaseLifecycle
 from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
 from fencepost.cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
@@ -79,7 +79,8 @@ class BrokerNode:
         self._observer = MetadataObserver(quorum, metadata_link, finder, self._on_records, self._on_snapshot)
         self._heartbeats = LeaseHeartbeats(
             config.broker_id,
-            config.advertised(),
+            reported(config),
+            config.rack,
             self._lifecycle,
             heartbeat_link,
             finder,

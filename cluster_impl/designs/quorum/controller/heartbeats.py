@@ -54,6 +54,7 @@ def _has_an_epoch_that_does_not_fit(state: ControllerState, request: m.BrokerHea
 def _has_listeners_that_no_client_can_read(state: ControllerState, request: m.BrokerHeartbeatRequest) -> bool:
     """A heartbeat may carry longer strings than the versions of Metadata that older clients ask for."""
     texts = [text for each in request.listeners for text in (each.name, each.host)]
+    texts.append(request.rack or "")
     return any(len(text.encode()) > LONGEST_TEXT for text in texts)
 
 
@@ -216,7 +217,7 @@ def _registration(request: m.BrokerHeartbeatRequest, epoch: int) -> m.BrokerReco
         m.BrokerRecord.BrokerEndpoint(name=at.name, host=at.host, port=at.port, security_protocol=at.security_protocol)
         for at in request.listeners
     ]
-    return m.BrokerRecord(broker_id=request.broker_id, broker_epoch=epoch, end_points=end_points)
+    return m.BrokerRecord(broker_id=request.broker_id, broker_epoch=epoch, end_points=end_points, rack=request.rack)
 
 
 def _without_lease(

@@ -135,7 +135,8 @@ def _layout(
     active = [broker_id for broker_id in available if state.leases.is_active(broker_id, now)]
     if factor > len(active):
         raise NotHeardYet
-    return place_as_neighbours(active, partitions, factor, first_place)
+    racks = {broker_id: state.image.brokers[broker_id].rack for broker_id in active}
+    return place_as_neighbours(active, partitions, factor, first_place, racks)
 
 
 def _partition(

@@ -63,7 +63,7 @@ class Broker:
         self._registration = ZnodeRegistration(
             zookeeper,
             broker_id,
-            lambda: broker_info(config.advertised(), config.security, settings.ibp),
+            lambda: broker_info(config.advertised(), config.security, settings.ibp, config.rack),
             self._registered,
             self._lost,
         )

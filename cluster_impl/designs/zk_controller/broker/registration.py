@@ -21,12 +21,14 @@ from fencepost.cluster_impl.replication.control_plane import NO_EPOCH
 log = logging.getLogger(__name__)
 
 
-def broker_info(listeners: Sequence[Listener], security: SecurityConfig, ibp: Ibp) -> znodes.BrokerInfo:
+def broker_info(
+    listeners: Sequence[Listener], security: SecurityConfig, ibp: Ibp, rack: str | None
+) -> znodes.BrokerInfo:
     """Return the information that this broker registers, with the present time."""
     endpoints = tuple(
         znodes.BrokerEndpoint(at.name, at.host, at.port, security.protocol_of(at.name).value) for at in listeners
     )
-    return znodes.BrokerInfo(ibp.broker_info_version, endpoints, time.time_ns() // 1_000_000)
+    return znodes.BrokerInfo(ibp.broker_info_version, endpoints, time.time_ns() // 1_000_000, rack)
 
 
 class ZnodeRegistration:

@@ -64,7 +64,14 @@ def random_image(random: Random) -> MetadataImage:
             first = len(image.partitions[topic.id])
             for index in range(first, first + 2):
                 record = m.PartitionRecord(
-                    partition_id=index, topic_id=topic.id, replicas=[0, 1, 2, 3], isr=[0, 1], leader=0, leader_epoch=0
+                    partition_id=index,
+                    topic_id=topic.id,
+                    replicas=[0, 1, 2, 3],
+                    isr=[0, 1],
+                    leader=0,
+                    leader_epoch=0,
+                    adding_replicas=[2],
+                    removing_replicas=[3],
                 )
                 image.replay(record, image.offset + 1)
     return image

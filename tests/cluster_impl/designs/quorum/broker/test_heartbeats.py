@@ -9,18 +9,21 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from fencepost.cluster_impl.config.values import Listener, Voter
+from fencepost.cluster_impl.config.nodes import QuorumBrokerNodeConfig
+from fencepost.cluster_impl.config.security import jaas_key
+from fencepost.cluster_impl.config.values import Voter
 from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
-from fencepost.cluster_impl.designs.quorum.broker.heartbeats import LeaseHeartbeats
+from fencepost.cluster_impl.designs.quorum.broker.heartbeats import LeaseHeartbeats, reported
 from fencepost.cluster_impl.designs.quorum.broker.lifecycle import LeaseLifecycle
 from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.designs.shared.heartbeats import HeartbeatTiming
 from fencepost.cluster_impl.wire import messages as m
-from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.codec import Message, signed16
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
 from fencepost.cluster_impl.wire.server import Request
+from tests.cluster_impl.configs import config_of
 from tests.cluster_impl.designs.quorum.broker.scripted_controllers import ScriptedController, controllers
 
 LEASE_MS = 60_000
@@ -63,7 +66,8 @@ class BrokerUnderTest:
         self.link = ActiveControllerLink(finder, Hosts(), "broker-4", 5.0)
         self.heartbeats = LeaseHeartbeats(
             4,
-            [Listener("CLIENT", "node-4", 40000)],
+            [m.BrokerHeartbeatRequest.Listener(name="CLIENT", host="node-4", port=signed16(40000))],
+            "r1",
             self.lifecycle,
             self.link,
             finder,
@@ -207,3 +211,24 @@ async def test_a_stopping_broker_that_lost_its_id_ends_without_a_grant() -> None
             await running
         assert broker.lifecycle.state is FenceState.FENCED
         broker.link.close()
+
+
+@pytest.mark.requirement("K631-54", "D631-32")
+def test_a_broker_reports_its_rack_and_the_security_protocol_of_each_listener() -> None:
+    at = "127.0.0.1:9"
+    config = config_of(
+        QuorumBrokerNodeConfig,
+        {
+            "process.roles": "broker",
+            "broker.id": "4",
+            "broker.rack": "r1",
+            "cluster.id": "c",
+            "controller.connect": f"1@{at}",
+            "listeners": f"INTERNAL://{at},CLIENT://{at}",
+            "listener.security.protocol.map": "INTERNAL:PLAINTEXT,CLIENT:SASL_PLAINTEXT",
+            jaas_key("CLIENT"): 'PlainLoginModule required user_a="b";',
+            "log.dirs": "/absent",
+        },
+    )
+    assert config.rack == "r1"
+    assert [(each.name, each.security_protocol) for each in reported(config)] == [("INTERNAL", 0), ("CLIENT", 2)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
@@ -390,3 +391,18 @@ def test_a_listener_that_older_clients_cannot_read_is_refused_and_changes_nothin
     assert reply.error_code == Error.INVALID_REQUEST
     assert (len(model.log), model.state.leases.next_end()) == (written, ends_at)
     assert model.heartbeat(4, ACTIVE, epoch).next_state == ACTIVE
+
+
+@pytest.mark.requirement("K631-61", "D631-32")
+def test_rack_and_security_protocols_of_a_heartbeat_are_in_the_brokers_record() -> None:
+    model = Model()
+    listener = m.BrokerHeartbeatRequest.Listener(name="CLIENT", host="h", port=9092, security_protocol=2)
+    request = m.BrokerHeartbeatRequest(
+        target_state=FenceState.INITIAL, broker_id=4, listeners=[listener], rack="r1", cur_metadata_offset=0
+    )
+    model.run(heartbeats.heartbeat(model.state, request, model.now))
+    [record] = model.log
+    assert isinstance(record, m.BrokerRecord)
+    assert (record.rack, record.end_points[0].security_protocol) == ("r1", 2)
+    registered = model.image.brokers[4]
+    assert (registered.rack, registered.endpoints[0].security_protocol) == ("r1", 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
@@ -154,3 +155,14 @@ def test_a_topic_is_deleted_by_name_or_by_id_with_all_that_belongs_to_it(model: 
     assert list(model.image.topics) == ["c"]
     assert list(model.image.topic_configs) == ["c"]
     assert {partition.topic_id for partition in model.image.all_partitions()} == {model.image.topics["c"].id}
+
+
+@pytest.mark.requirement("D631-32")
+def test_replicas_of_a_new_topic_are_spread_over_racks() -> None:
+    model = Model()
+    model.join(4, 5, 6)
+    for broker, rack in {4: "a", 5: "a", 6: "b"}.items():
+        model.state.image.brokers[broker] = replace(model.image.brokers[broker], rack=rack)
+    assert model.create(topic(partitions=3, factor=2)) == Error.NONE
+    found = model.image.partitions[model.image.topics["t"].id]
+    assert [found[index].replicas for index in range(3)] == [(4, 6), (5, 6), (6, 4)]

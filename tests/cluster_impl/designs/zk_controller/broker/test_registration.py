@@ -59,7 +59,7 @@ class Registered(ZnodeRegistration):
         super().__init__(
             on,
             broker_id,
-            lambda: broker_info(made.advertised(), made.security, ibp),
+            lambda: broker_info(made.advertised(), made.security, ibp, made.rack),
             self.epochs.append,
             self._count_loss,
         )
