@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import logging
 import signal
-from typing import Protocol
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
 
 from fencepost.cluster_impl.config.nodes import (
     LeaderDrivenNodeConfig,
@@ -16,8 +17,12 @@ from fencepost.cluster_impl.config.nodes import (
     ZkControllerNodeConfig,
 )
 from fencepost.cluster_impl.failures import StartupError
+from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.storage.checkpoints import CorruptCheckpoint
 from fencepost.cluster_impl.storage.directory import LogDirError
+
+if TYPE_CHECKING:
+    from fencepost.cluster_impl.metrics.endpoint import MetricsEndpoint
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +37,10 @@ class Node(Protocol):
 
         Raises OSError, LogDirError, CorruptCheckpoint, ValueError or StartupError with a message.
         """
+        ...
+
+    def metrics(self) -> Iterable[Sample]:
+        """Return the node's metrics now. Called after `start`, on the event loop."""
         ...
 
     async def failed(self) -> None:
@@ -65,9 +74,19 @@ def make_node(config: NodeConfig) -> Node:
     raise AssertionError(f"no node runs with a {type(config).__name__}")
 
 
+def open_metrics(config: NodeConfig, node: Node) -> MetricsEndpoint | None:
+    """Open the endpoint of the metrics if the node is configured to have one. Raises OSError with a message."""
+    if config.metrics_listener is None:
+        return None
+    from fencepost.cluster_impl.metrics.endpoint import MetricsEndpoint
+
+    return MetricsEndpoint(config.metrics_listener, node.metrics)
+
+
 async def run_node(config: NodeConfig) -> None:
     """Run until SIGTERM or SIGINT. Raises StartupError, and the errors of `Node.failed`."""
     stop = asyncio.Event()
+    metrics = None
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -78,6 +97,7 @@ async def run_node(config: NodeConfig) -> None:
         await asyncio.wait({stopping, starting}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             starting.result()
+            metrics = open_metrics(config, node)
         else:
             await _cancelled(starting)
     except (OSError, LogDirError, CorruptCheckpoint, ValueError) as error:
@@ -90,6 +110,8 @@ async def run_node(config: NodeConfig) -> None:
             failing.result()
         await _cancelled(failing)
     log.info("the node is stopping")
+    if metrics is not None:
+        await metrics.close()
     await node.stop()
     log.info("the node has stopped")
 

@@ -14,7 +14,7 @@ from fencepost.cluster_impl.config.quorum import QuorumConfig
 from fencepost.cluster_impl.config.security import SecurityConfig
 from fencepost.cluster_impl.config.settings import Setting, settings_of
 from fencepost.cluster_impl.config.table import ConfigError, Table, key, subtable
-from fencepost.cluster_impl.config.values import Listener
+from fencepost.cluster_impl.config.values import HostPort, Listener
 from fencepost.cluster_impl.config.zk_controller import ZkControllerConfig
 from fencepost.cluster_impl.config.zookeeper import ZooKeeperConfig
 
@@ -43,6 +43,12 @@ class NodeConfig(Table):
     )
     max_request_bytes: int = key(
         "socket.request.max.bytes", values.size(1), "Largest request frame.", default="104857600"
+    )
+    metrics_listener: HostPort | None = key(
+        "metrics.listener",
+        values.ADDRESS,
+        "The address at which this node answers GET requests with its metrics, for Prometheus.",
+        optional=True,
     )
     security: SecurityConfig = subtable(SecurityConfig)
     settings: tuple[Setting, ...] = ()

@@ -150,6 +150,10 @@ def _parse_hosts_and_ports(text: str) -> tuple[HostPort, ...]:
     return found
 
 
+def _parse_host_and_port(text: str) -> HostPort:
+    return HostPort(*_host_and_port(text))
+
+
 def _parse_security_protocols(text: str) -> Mapping[str, SecurityProtocol]:
     found = {}
     for item in items(text):
@@ -200,6 +204,7 @@ FILE = ValueType("file", Path)
 DIRECTORIES = ValueType("directories separated by commas", _parse_directories)
 LISTENERS = ValueType("NAME://host:port, separated by commas", _parse_listeners)
 VOTERS = ValueType("id@host:port, separated by commas", _parse_voters)
+ADDRESS = ValueType("host:port", _parse_host_and_port)
 SERVERS = ValueType("host:port, separated by commas", _parse_hosts_and_ports)
 SECURITY_PROTOCOLS = ValueType("NAME:PROTOCOL, separated by commas", _parse_security_protocols)
 SASL_MECHANISM = ValueType("PLAIN", _parse_sasl_mechanism)

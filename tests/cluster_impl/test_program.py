@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,48 @@ def test_a_broker_whose_last_directory_is_taken_away_says_so_and_exits_with_1(tm
         assert broker.log().splitlines()[-1].startswith("all log dirs have failed")
     finally:
         broker.end()
+
+
+@pytest.mark.requirement("K631-69", "K631-70")
+def test_controller_and_broker_serve_their_metrics(tmp_path: Path) -> None:
+    at = {node: f"{address(node)}:9404" for node in (1, 4)}
+    active = controller(tmp_path, metrics_listener=at[1])
+    broker = NodeProcess(
+        tmp_path,
+        "broker",
+        {
+            "process.roles": "broker",
+            "broker.id": "4",
+            "cluster.id": "a-test-cluster",
+            "controller.connect": f"1@{address(1)}:9090",
+            "listeners": f"INTERNAL://{address(4)}:9090",
+            "log.dirs": str(tmp_path / "broker-data"),
+            "metrics.listener": at[4],
+        },
+    )
+    try:
+        active.start()
+        broker.start()
+        eventually(lambda: metrics(at[4]).get("kafka_server_BrokerServer_Serving") == 1, "the broker serves")
+        of_broker, of_controller = metrics(at[4]), metrics(at[1])
+    finally:
+        broker.end()
+        active.end()
+    name = "kafka_controller_KafkaController_"
+    assert of_broker["kafka_controller_KafkaServer_MetadataLag"] == 0
+    assert of_controller[name + "MetadataLag"] == 0
+    assert of_controller[name + "MetadataCommitLatencyMs_count"] >= 1
+    assert of_controller[name + "MetadataCommitRate"] > 0
+    assert of_controller[name + "MetadataSnapshotLag"] >= 1
+    assert of_controller[name + "ControllerRequestsRate"] > 0
+
+
+def metrics(at: str) -> dict[str, float]:
+    """Return the samples without labels that a node serves; none before it listens."""
+    try:
+        with urllib.request.urlopen(f"http://{at}/metrics", timeout=10) as answer:
+            lines = answer.read().decode().splitlines()
+    except OSError:
+        return {}
+    pairs = [line.split() for line in lines if not line.startswith("#") and "{" not in line]
+    return {name: float(value) for name, value in pairs}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from contextlib import AsyncExitStack
 
 from fencepost.cluster_impl.api.apis import BrokerApis
@@ -17,8 +18,10 @@ from fencepost.cluster_impl.designs.leader_driven.admin.zookeeper_executor impor
 from fencepost.cluster_impl.designs.leader_driven.broker.broker import LeaderDrivenBroker
 from fencepost.cluster_impl.designs.leader_driven.broker.claim import IdClaim
 from fencepost.cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
+from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.replication.control_plane import ControlPlane
 from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.replication.metrics import replica_samples
 from fencepost.cluster_impl.replication.rules import REPLICATION_V2
 from fencepost.cluster_impl.security.cluster_action import require_cluster_action
 from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
@@ -95,6 +98,10 @@ class LeaderDrivenNode:
         self._closing.push_async_callback(server.close)
         for at in self._config.listeners:
             await server.listen(at.host, at.port, at.name, users_of(self._config.security, at.name))
+
+    def metrics(self) -> Iterable[Sample]:
+        assert self._broker is not None
+        return replica_samples(list(self._broker.replicas), serving=self._broker.control.serving())
 
     async def failed(self) -> None:
         """Wait for ever, or raise the failure of a part: NodeFailure if another process has the id."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 
 from fencepost.cluster_impl.api.apis import BrokerApis
@@ -14,8 +14,10 @@ from fencepost.cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
 from fencepost.cluster_impl.designs.zk_controller import znodes
 from fencepost.cluster_impl.designs.zk_controller.broker.broker import Broker
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.host import ControllerHost, controller_host
+from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.replication.control_plane import ControlPlane
 from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.replication.metrics import replica_samples
 from fencepost.cluster_impl.security.cluster_action import require_cluster_action
 from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
 from fencepost.cluster_impl.storage.directory import Owner
@@ -106,6 +108,10 @@ class ZkNode:
             timeout=timeout,
             login=self._login,
         )
+
+    def metrics(self) -> Iterable[Sample]:
+        assert self._broker is not None
+        return replica_samples(list(self._broker.replicas), serving=self._broker.control.serving())
 
     async def failed(self) -> None:
         await asyncio.gather(*(failed() for failed in self._watched))

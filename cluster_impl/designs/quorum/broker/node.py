@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fencepost.cluster_impl.api.apis import BrokerApis
 from fencepost.cluster_impl.config.nodes import QuorumBrokerNodeConfig
@@ -16,11 +16,14 @@ from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLi
 from fencepost.cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
 from fencepost.cluster_impl.designs.quorum.broker.misdirected import MisdirectedHeartbeats
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage
+from fencepost.cluster_impl.designs.quorum.metrics import broker_lag
 from fencepost.cluster_impl.designs.quorum.raft.observer import MetadataObserver
 from fencepost.cluster_impl.designs.shared.heartbeats import HeartbeatTiming
 from fencepost.cluster_impl.designs.shared.strays import Strays
 from fencepost.cluster_impl.failures import NodeFailure
+from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.replication.metrics import replica_samples
 from fencepost.cluster_impl.security.cluster_action import require_cluster_action
 from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
@@ -100,6 +103,10 @@ class BrokerNode:
         await self._replicas.start()
         await self._observer.start()
         self._beating = asyncio.create_task(self._heartbeats.run())
+
+    def metrics(self) -> Iterable[Sample]:
+        yield broker_lag(max(0, self._observer.last_stable_offset - self._observer.offset - 1))
+        yield from replica_samples(list(self._replicas), serving=self._control.serving())
 
     def _on_records(self, records: Sequence[tuple[int, bytes]]) -> None:
         self._metadata.on_records(records)

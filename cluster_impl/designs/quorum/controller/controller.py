@@ -30,8 +30,10 @@ from fencepost.cluster_impl.designs.quorum.controller.topics import (
     delete_topics,
 )
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
+from fencepost.cluster_impl.designs.quorum.metrics import ControllerMeters
 from fencepost.cluster_impl.designs.quorum.refused_heartbeat import refused_heartbeat
 from fencepost.cluster_impl.designs.quorum.snapshot_records import snapshot_records
+from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.records import decode_record, encode_record
@@ -69,11 +71,12 @@ class QuorumController:
         self._snapshot_timeout = snapshot_timeout
         self._defaults = defaults
         self._committed = MetadataImage()
+        self._meters = ControllerMeters()
         self._quorum = quorum
         self._term: ActiveControllerTerm | None = None
         self._leader = NO_NODE
         self._timer: asyncio.TimerHandle | None = None
-        self.handlers: Mapping[int, Handler] = {
+        handlers: dict[int, Handler] = {
             m.BrokerHeartbeatRequest.API_KEY: self._broker_heartbeat,
             m.ControllerHeartbeatRequest.API_KEY: self._controller_heartbeat,
             m.AlterIsrRequest.API_KEY: self._alter_isr,
@@ -82,11 +85,13 @@ class QuorumController:
             m.AlterConfigsRequest.API_KEY: self._alter_configs,
             m.IncrementalAlterConfigsRequest.API_KEY: self._alter_configs,
         }
+        self.handlers: Mapping[int, Handler] = {key: self._counted(handler) for key, handler in handlers.items()}
 
     def on_commit(self, records: Sequence[tuple[int, bytes]]) -> None:
         """Replay committed records, given as (offset, value)."""
         for offset, value in records:
             self._committed.replay(cast("MetadataRecord", decode_record(value)), offset)
+        self._meters.committed(len(records), self._committed.offset)
         if self._term is not None:
             self._term.state.stable_offset = self._committed.offset
 
@@ -112,7 +117,7 @@ class QuorumController:
             end_offset=self._quorum.end_offset,
             stable_offset=self._committed.offset,
         )
-        self._term = ActiveControllerTerm(epoch, self._quorum, state)
+        self._term = ActiveControllerTerm(epoch, self._quorum, state, self._meters)
         log.info("this controller is active in epoch %d", epoch)
         self._watch_leases()
 
@@ -121,6 +126,7 @@ class QuorumController:
         if self._term is not None:
             log.info("this controller is no longer active; its epoch was %d", self._term.epoch)
             self._term.ended = True
+            self._meters.resigned()
             self._term = None
 
     def on_leader(self, leader_id: int, epoch: int) -> None:
@@ -128,6 +134,22 @@ class QuorumController:
         if leader_id != self._leader:
             log.info("epoch %d: %s", epoch, "no leader" if leader_id == NO_NODE else f"controller {leader_id} leads")
         self._leader = leader_id
+
+    def metrics(self, last_stable_offset: int, snapshot_offset: int) -> Iterator[Sample]:
+        """Yield the metrics of KIP-631. Both offsets are ends: of the committed log, and of the newest snapshot."""
+        replayed = self._committed.offset + 1
+        return self._meters.samples(
+            active=self._term is not None,
+            lag=max(0, last_stable_offset - replayed),
+            snapshot_lag=max(0, last_stable_offset - snapshot_offset),
+        )
+
+    def _counted(self, handler: Handler) -> Handler:
+        def count(request: Request) -> object:
+            self._meters.requests.add()
+            return handler(request)
+
+        return count  # type: ignore[return-value]  # what the handler returns
 
     async def _broker_heartbeat(self, request: Request) -> m.BrokerHeartbeatResponse:
         body = cast("m.BrokerHeartbeatRequest", request.body)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fencepost.cluster_impl.config.nodes import QuorumControllerNodeConfig
 from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
 from fencepost.cluster_impl.designs.quorum.controller.controller_heartbeats import ControllerHeartbeats
 from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
 from fencepost.cluster_impl.designs.quorum.raft.peer import peers_of
 from fencepost.cluster_impl.failures import NodeFailure
+from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.security.cluster_action import require_cluster_action_for_all
 from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
 from fencepost.cluster_impl.storage.directory import LogDir
@@ -64,6 +67,9 @@ class ControllerNode:
             await self._server.listen(listener.host, listener.port, listener.name, users)
         await self._raft.start(self._controller)
         self._heartbeats.start()
+
+    def metrics(self) -> Iterable[Sample]:
+        return self._controller.metrics(self._raft.last_stable_offset, self._raft.snapshot_offset)
 
     async def failed(self) -> None:
         """Wait for ever, or raise NodeFailure: the disk fails, or the metadata is unreadable or at risk."""

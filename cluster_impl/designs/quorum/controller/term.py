@@ -13,6 +13,7 @@ from typing import Protocol
 from fencepost.cluster_impl.designs.quorum.controller.heartbeats import end_lease
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState, Reply
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
+from fencepost.cluster_impl.designs.quorum.metrics import ControllerMeters
 from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader
 from fencepost.cluster_impl.designs.quorum.raft.node import LostLeadership
 from fencepost.cluster_impl.wire import messages as m
@@ -50,11 +51,12 @@ class TermEnded(Exception):
 class ActiveControllerTerm:
     """One term, at Raft epoch `epoch`."""
 
-    def __init__(self, epoch: int, quorum: Quorum, state: ControllerState) -> None:
+    def __init__(self, epoch: int, quorum: Quorum, state: ControllerState, meters: ControllerMeters) -> None:
         self.epoch = epoch
         self.state = state
         self.ended = False
         self._quorum = quorum
+        self._meters = meters
 
     async def run(self, operation: Callable[[ControllerState], ControllerResult[Reply]], now: float) -> Reply:
         """Decide at once, and return the reply when it may be sent. Raises TermEnded."""
@@ -103,6 +105,7 @@ class ActiveControllerTerm:
             raise TermEnded(str(refused)) from refused
         if last != base + len(records) - 1:
             raise AssertionError(f"the batch ends at offset {last}; its records were made for offset {base} on")
+        self._meters.appended(last)
         for offset, record in enumerate(records, start=base):
             self.state.image.replay(record, offset)
         self.state.end_offset = last + 1
