@@ -85,7 +85,7 @@ print(sorted(each.partition("==")[0] for each in wheels._locked_versions()))
 images.pod_image()
 """
     said = _run([str(installed / "python"), "-c", script], tmp_path).splitlines()
-    assert said == ["[]", "[]", "['crc32c', 'kazoo', 'uvloop']"]
+    assert said == ["[]", "[]", "['crc32c', 'kazoo', 'prometheus-client', 'uvloop']"]
 
 
 def _wheel(folder: Path) -> Path:
