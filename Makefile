@@ -79,7 +79,7 @@ gallery: .venv/.all $(PROXY) ## bugs of released Apache Kafka: red on the affect
 bench: .venv/.all $(PROXY) ## speed and memory beside Apache Kafka, as ratios of one run
 	@$(BIN)/python -m tests.bench $(ARGS)
 
-bench-mining: .venv/.all ## the mining jobs beside known truth, numpy, and DuckDB if it is installed
+bench-mining: .venv/.all ## the mining jobs beside known truth, numpy, and DuckDB
 	@$(BIN)/python -m tests.bench.mining $(ARGS)
 
 dist: .venv/.all ## what spark-submit needs for the mining jobs: dist/main.py, dist/fencepost-mining.zip

@@ -2,22 +2,24 @@
 
 import math
 from collections.abc import Sequence
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.formulas import log_gamma
 from fencepost.results.mining.identity import TEST, build_of, builds, counted
+from fencepost.results.mining.segments import PLACE, segmented
 
-PRIOR_OF_CHANGE = 1e-3
-"""The prior probability of a change: a split must be more than 1,000 times as likely as none (decision 0056)."""
-TAIL = 0.005
-"""The probability left out on each side of the interval: together it has 99 %."""
-LEVELS = 4
-"""How often segments are split again: a test has at most 2^4 - 1 changes, more than a window of some months needs."""
-_A = _B = 0.5
-"""Jeffreys' prior of a rate."""
+PRIOR_OF_CHANGE = 1 / 5
+"""The prior odds that a history of verdicts has a change (decision 0056)."""
+PRIOR_OF_SLOW_DOWN = 3 / 100
+"""The prior odds that a series of timings has one: a test has several series."""
+_A = _B = 0.1
+"""The beta prior of a rate: most tests nearly always pass, or nearly always fail."""
+_K = 1.0
+"""The prior of a mean of ranks has the weight of so many timings."""
+_V = 0.5
+"""The prior of the variance of ranks has the weight of 2 V timings of variance 1."""
 
 
 def change_points(
@@ -32,7 +34,8 @@ def change_points(
 
     A violation is counted among passes and violations, the other verdicts among all runs. Builds are in the order of
     their first run. With l(x, n) = ln B(x+a, n-x+b) - ln B(a, b), a segment is split where
-    l(left) + l(right) - l(all) + ln(prior) is greatest and above 0, and so are its parts.
+    l(left) + l(right) - l(all) + ln(prior / places) is greatest and above 0, and so are its parts; `prior` has the odds
+    that a history has a change, and its builds after the first one are the places for it.
     Source: change point analysis of Chromium's LUCI (a binomial model with a beta prior).
     """
     of = F.when(F.col("verdict") == verdict, 1)
@@ -43,11 +46,11 @@ def change_points(
         .groupBy(*TEST, build_of(sort).alias("build"))
         .agg(F.count("*").alias("n"), F.count(of).alias("x"))
     )
-    found = _segmented(_numbered(on_builds, runs, sort), TEST, ("n", "x"), prior)
+    found = segmented(_numbered(on_builds, runs, sort), TEST, ("n", "x"), _of_rates, prior)
     before, after = (F.col(f"{side}.x") / F.col(f"{side}.n") for side in ("before", "after"))
     return found.select(
         *TEST,
-        *_PLACE,
+        *PLACE,
         F.when(after > before, "worse").otherwise("better").alias("direction"),
         before.alias("rate_before"),
         after.alias("rate_after"),
@@ -64,28 +67,38 @@ def slow_downs(timings: DataFrame, runs: DataFrame, sort: str, *, timing: Sequen
     distinguish one timing from another. Columns beside them: as `change_points` has, with seconds_before and
     seconds_after (geometric means) in place of rates, and times_before and times_after in place of runs.
 
-    A timing of a build is slow if it is above the median over all builds. The share of slow ones is then a rate as in
-    `change_points`: outliers count as one slow timing, and no distribution is assumed.
+    Timings are compared by their ranks r among the n of their series, as u = (r / (n + 1) - 1/2) sqrt(12): one outlier
+    is one high rank, and no distribution of durations is assumed. The means of u in both parts of a segment are then
+    compared under a normal model with one variance, which has conjugate priors: with R the residual sum of squares
+    about the means, and k = K / (K + timings) for each part, the log odds are
+    1/2 ln(k(left) k(right) / k(all)) - (V + n/2) ln((V + R(split) / 2) / (V + R(all) / 2)) + ln(prior / places).
+    Sources: W. J. Conover and R. L. Iman, Rank transformations as a bridge between parametric and nonparametric
+    statistics, 1981; K. P. Murphy, Conjugate Bayesian analysis of the Gaussian distribution, 2007.
     """
     keys = (*TEST, *timing)
     commit = counted(runs).select("run_id", *({"commit", "target_commit"} - set(timings.columns)))
     timed = timings.where("seconds > 0 and verdict = 'pass'").join(commit, "run_id")
     timed = timed.select(*keys, build_of(sort).alias("build"), "seconds")
-    medians = timed.groupBy(*keys).agg(F.percentile_approx("seconds", 0.5, 1000).alias("median"))
+    series = Window.partitionBy(*keys)
+    upwards = series.orderBy("seconds")
+    # Equal timings have the mean of their ranks: `count` has all of them, `rank` the first one.
+    rank = (F.rank().over(upwards) + F.count("*").over(upwards)) / 2
+    score = (rank / (F.count("*").over(series) + 1) - 0.5) * math.sqrt(12)
     on_builds = (
-        timed.join(medians, list(keys))
+        timed.withColumn("u", score)
         .groupBy(*keys, "build")
         .agg(
             F.count("*").alias("n"),
-            F.count(F.when(F.col("seconds") > F.col("median"), 1)).alias("x"),
+            F.sum("u").alias("u"),
+            F.sum(F.col("u") * F.col("u")).alias("squares"),
             F.sum(F.log("seconds")).alias("logs"),
         )
     )
-    found = _segmented(_numbered(on_builds, runs, sort), keys, ("n", "x", "logs"), PRIOR_OF_CHANGE)
+    found = segmented(_numbered(on_builds, runs, sort), keys, ("n", "logs"), _of_ranks, PRIOR_OF_SLOW_DOWN)
     before, after = (F.exp(F.col(f"{side}.logs") / F.col(f"{side}.n")) for side in ("before", "after"))
     return found.select(
         *keys,
-        *_PLACE,
+        *PLACE,
         F.when(after > before, "worse").otherwise("better").alias("direction"),
         before.alias("seconds_before"),
         after.alias("seconds_after"),
@@ -95,114 +108,49 @@ def slow_downs(timings: DataFrame, runs: DataFrame, sort: str, *, timing: Sequen
     )
 
 
-_PLACE = (
-    "build",
-    "build_number",
-    "first_run_at",
-    *(f"{end}_{what}" for end in ("low", "high") for what in ("build", "number")),
-)
-
-
 def _numbered(on_builds: DataFrame, runs: DataFrame, sort: str) -> DataFrame:
     order = builds(runs, sort).select("target", "build", "build_number", "first_run_at")
     return on_builds.join(F.broadcast(order), ["target", "build"])
 
 
-def _segmented(units: DataFrame, keys: Sequence[str], sums: Sequence[str], prior: float) -> DataFrame:
-    """Return the change points of `units`: rows of keys, build, build_number, n, x, and further columns to add up.
-
-    The result has keys, the columns of `_PLACE`, certainty, and `before` and `after` with the sums of both segments.
-    """
-    # From here on all rows of a key are on one executor, and no window moves them.
-    rows = units.repartition(*keys).withColumn("segment", F.lit(1))
-    for _ in range(LEVELS):
-        rows = _split(rows, keys, prior)
-    order = Window.partitionBy(*keys).orderBy("build_number")
-    rows = rows.withColumn("point", F.coalesce(F.col("segment") != F.lag("segment").over(order), F.lit(False)))
-    rows = rows.withColumn("part", F.sum(F.col("point").cast("int")).over(order))
-    return _placed(rows, keys, sums, prior)
-
-
-def _split(rows: DataFrame, keys: Sequence[str], prior: float) -> DataFrame:
-    """Split each segment at its most probable change, if there is one: the parts of segment s are 2 s and 2 s + 1."""
-    whole = Window.partitionBy(*keys, "segment")
-    best = F.max(F.struct("gain", -F.col("build_number"))).over(whole)
-    gained = _with_gain(rows, whole, prior).withColumn("best", best)
-    later = (F.col("best.gain") > 0) & (F.col("build_number") >= -F.col("best.col2"))
-    return gained.withColumn("segment", 2 * F.col("segment") + F.coalesce(later, F.lit(False)).cast("int")).select(
-        *rows.columns
-    )
-
-
-def _placed(rows: DataFrame, keys: Sequence[str], sums: Sequence[str], prior: float) -> DataFrame:
-    """Return the change points with their intervals, each from the two parts beside it.
-
-    A change that another one has made improbable is left out.
-    """
-    parts = Window.partitionBy(*keys, "part")
-    last = F.max("part").over(Window.partitionBy(*keys))
-    rows = rows.withColumns({"sums": F.struct(*(F.sum(name).over(parts).alias(name) for name in sums)), "last": last})
-    # Each part lies after one change and before another.
-    change = F.filter(F.array(F.col("part"), F.col("part") + 1), lambda each: (each >= 1) & (each <= F.col("last")))
-    rows = rows.withColumn("change", F.explode(change))
-    whole = Window.partitionBy(*keys, "change")
-    order = whole.orderBy("build_number")
-    rows = _with_gain(rows, whole, prior).withColumn("best", F.max("gain").over(whole)).where("best > 0")
-    rows = rows.withColumn("weight", F.coalesce(F.exp(F.col("gain") - F.col("best")), F.lit(0.0)))
-    share = F.sum("weight").over(order) / F.sum("weight").over(whole)
-    left = F.col("part") < F.col("change")
-    return (
-        rows.withColumn("share", share)
-        .groupBy(*keys, "change")
-        .agg(
-            F.max("best").alias("certainty"),
-            F.max_by(F.struct("build", "build_number", "first_run_at"), F.struct("gain", -F.col("build_number"))).alias(
-                "at"
-            ),
-            F.min(F.when(F.col("share") >= TAIL, F.struct("build_number", "build"))).alias("low"),
-            F.min(F.when(F.col("share") >= 1 - TAIL, F.struct("build_number", "build"))).alias("high"),
-            F.first(F.when(left, F.col("sums")), ignorenulls=True).alias("before"),
-            F.first(F.when(~left, F.col("sums")), ignorenulls=True).alias("after"),
-        )
-        .select(
-            *keys,
-            "at.*",
-            *(F.col(f"{end}.build").alias(f"{end}_build") for end in ("low", "high")),
-            *(F.col(f"{end}.build_number").alias(f"{end}_number") for end in ("low", "high")),
-            "certainty",
-            "before",
-            "after",
-        )
-    )
-
-
-def _with_gain(rows: DataFrame, whole: WindowSpec, prior: float) -> DataFrame:
-    """Add the column gain: the log odds of a change at a build against none; null for the first build."""
-    earlier = whole.orderBy("build_number").rowsBetween(Window.unboundedPreceding, -1)
-    columns = rows.columns
-    sides = {f"left_{name}": F.sum(name).over(earlier) for name in ("n", "x")}
-    rows = rows.withColumns(sides | {f"all_{name}": F.sum(name).over(whole) for name in ("n", "x")})
+def _of_rates(rows: DataFrame, whole: WindowSpec) -> DataFrame:
+    """Add the evidence of a change of rates, from n and x of each build."""
     # Each argument is a column before it is used: the formula uses it many times.
     arguments: dict[str, Column] = {}
-    for side in ("left", "right", "all"):
-        n, x = (
-            F.col(f"all_{name}") - F.col(f"left_{name}") if side == "right" else F.col(f"{side}_{name}")
-            for name in ("n", "x")
-        )
+    for side in _SIDES:
+        n, x = (F.col(f"{side}_{name}") for name in ("n", "x"))
         arguments |= {f"{side}_a": x + _A, f"{side}_b": n - x + _B, f"{side}_c": n + (_A + _B)}
-    gain = _likelihood("left") + _likelihood("right") - _likelihood("all") + math.log(prior)
-    return rows.withColumns(arguments).select(*columns, gain.alias("gain"))
+    gain = _likelihood("left") + _likelihood("right") - _likelihood("all")
+    return _with_sides(rows, whole, ("n", "x")).withColumns(arguments).select(*rows.columns, gain.alias("gain"))
 
 
 def _likelihood(side: str) -> Column:
     """Return l(x, n) of one side, from its columns a = x + prior, b = n - x + prior, c = a + b."""
-    nothing = 2 * math.lgamma(_A) - math.lgamma(_A + _B)
-    return reduce(
-        lambda sum_, each: sum_ + each,
-        (
-            log_gamma(F.col(f"{side}_a")),
-            log_gamma(F.col(f"{side}_b")),
-            -log_gamma(F.col(f"{side}_c")),
-            F.lit(-nothing),
-        ),
+    nothing = math.lgamma(_A) + math.lgamma(_B) - math.lgamma(_A + _B)
+    a, b, c = (log_gamma(F.col(f"{side}_{name}")) for name in ("a", "b", "c"))
+    return a + b - c - nothing
+
+
+def _of_ranks(rows: DataFrame, whole: WindowSpec) -> DataFrame:
+    """Add the evidence of a change of durations, from n, u and squares (sums of u and of u squared) of each build."""
+    weights = {f"{side}_k": _K + F.col(f"{side}_n") for side in _SIDES}
+    explained = {side: F.col(f"{side}_u") * F.col(f"{side}_u") / F.col(f"{side}_k") for side in _SIDES}
+    squares = F.col("all_squares")
+    split, none = (
+        _V + rest / 2 for rest in (squares - explained["left"] - explained["right"], squares - explained["all"])
     )
+    means = 0.5 * F.log(_K * F.col("all_k") / (F.col("left_k") * F.col("right_k")))
+    gain = means - (_V + F.col("all_n") / 2) * F.log(split / none)
+    sides = _with_sides(rows, whole, ("n", "u", "squares"))
+    return sides.withColumns(weights).select(*rows.columns, gain.alias("gain"))
+
+
+_SIDES = ("left", "right", "all")
+
+
+def _with_sides(rows: DataFrame, whole: WindowSpec, names: Sequence[str]) -> DataFrame:
+    """Add the sums of columns over the builds before each one, over it and the later ones, and over all of a window."""
+    earlier = whole.orderBy("build_number").rowsBetween(Window.unboundedPreceding, -1)
+    sums = {f"left_{name}": F.sum(name).over(earlier) for name in names}
+    rows = rows.withColumns(sums | {f"all_{name}": F.sum(name).over(whole) for name in names})
+    return rows.withColumns({f"right_{name}": F.col(f"all_{name}") - F.col(f"left_{name}") for name in names})

@@ -11,8 +11,8 @@ LEAST_FLAKY = 0.95
 MOST_BROKEN = 0.01
 """The posterior probabilities from which and up to which a test may be proposed."""
 
-SUSPECTED = 0.1
-"""The prior probability of a change: a regression is suspected long before it is certain."""
+SUSPECTED = 1.0
+"""The prior odds of a change: a regression is suspected long before it is certain."""
 
 
 def of_scenarios(runs: DataFrame) -> DataFrame:

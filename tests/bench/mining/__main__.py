@@ -1,8 +1,8 @@
 """Hold the mining jobs beside known truth, numpy and DuckDB: `python -m tests.bench.mining [--results N]`.
 
-Synthesizes a store with N results, runs all jobs by Spark and their aggregations by DuckDB (if it is installed: `pip
-install duckdb`; it is no dependency of the project), each in a process of its own whose memory is sampled, and prints
-precision and recall of the jobs beside those of flip rate alone and of an implementation in numpy.
+Synthesizes a store with N results, runs all jobs by Spark and their aggregations by DuckDB, each in a process of its
+own whose memory is sampled, and prints precision and recall of the jobs beside those of flip rate alone and of an
+implementation in numpy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Collection
-from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 
@@ -202,14 +201,12 @@ def main() -> None:
         truth = Truth.load(place / TRUTH)
         results = truth.tests * truth.builds * truth.runs_per_build
         spark, all_spark, spark_memory = measured(place, Path(scratch) / "spark", "spark")
-        duck: dict[str, float] = {}
-        if find_spec("duckdb") is not None:
-            duck, all_duck, duck_memory = measured(place, Path(scratch) / "duckdb", "duckdb")
+        duck, all_duck, duck_memory = measured(place, Path(scratch) / "duckdb", "duckdb")
         table = Table("seconds", "Spark", "DuckDB")
         for job, seconds in spark.items():
             table.add_row(job, f"{seconds:.1f}", f"{duck[job]:.1f}" if job in duck else "–")
-        table.add_row("all", f"{all_spark:.1f}", f"{all_duck:.1f}" if duck else "not installed")
-        table.add_row("most memory, GB", f"{spark_memory:.1f}", f"{duck_memory:.1f}" if duck else "–")
+        table.add_row("all", f"{all_spark:.1f}", f"{all_duck:.1f}")
+        table.add_row("most memory, GB", f"{spark_memory:.1f}", f"{duck_memory:.1f}")
         console.print(table)
         own = accuracy(Path(scratch) / "spark", truth)
         beside: dict[str, Score] = {}

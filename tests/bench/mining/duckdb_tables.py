@@ -47,9 +47,9 @@ QUERIES = {
                             rows between unbounded preceding and 1 preceding),
                  whole as (partition by test, target, backend)),
         gains as (
-          select *, lgamma(x1 + .5) + lgamma(n1 - x1 + .5) - lgamma(n1 + 1) + lgamma(x2 - x1 + .5)
-            + lgamma(n2 - n1 - x2 + x1 + .5) - lgamma(n2 - n1 + 1) - lgamma(x2 + .5) - lgamma(n2 - x2 + .5)
-            + lgamma(n2 + 1) gain
+          select *, lgamma(x1 + .1) + lgamma(n1 - x1 + .1) - lgamma(n1 + .2) + lgamma(x2 - x1 + .1)
+            + lgamma(n2 - n1 - x2 + x1 + .1) - lgamma(n2 - n1 + .2) - lgamma(x2 + .1) - lgamma(n2 - x2 + .1)
+            + lgamma(n2 + .2) gain
           from sides where n1 > 0 and n2 > n1)
         select test, target, backend, max(gain), arg_max(build, gain) from gains group by all""",
     "slow_downs": """
@@ -57,10 +57,13 @@ QUERIES = {
           select test, target, backend, timing, t.build, seconds from timings t join
             (select run_id from runs where left_out is null) using (run_id)
           where seconds > 0 and verdict = 'pass'),
-        medians as (
-          select test, target, backend, timing, approx_quantile(seconds, 0.5) middle from timed group by all)
-        select test, target, backend, timing, build, count(*), count(*) filter (seconds > middle), sum(ln(seconds))
-        from timed join medians using (test, target, backend, timing) group by all""",
+        ranked as (
+          select *, rank() over up + count(*) over up twice_rank, count(*) over series size from timed
+          window up as (partition by test, target, backend, timing order by seconds),
+                 series as (partition by test, target, backend, timing))
+        select test, target, backend, timing, build, count(*), sum(twice_rank / (size + 1)),
+          sum((twice_rank / (size + 1)) ** 2), sum(ln(seconds))
+        from ranked group by all""",
     "attribution": """
         with exploded as (
           select distinct run_id, unnest(['fault:' || kind, 'fault:' || kind || ' role:' || role, 'role:' || role,
@@ -86,9 +89,9 @@ QUERIES = {
         last as (
           select run_id, signature, arg_max(kind, ordered_s) kind, arg_max(cluster_state, ordered_s) state
           from shown join faults using (run_id) where ordered_s <= at_s group by all)
-        select signature, rule, state, masked, count(*), min(shown.started_at), max(shown.started_at),
+        select shown.signature, shown.rule, state, masked, count(*), min(shown.started_at), max(shown.started_at),
           arg_min(plan_hash, plan_steps), arg_max(run_id, shown.started_at), count(distinct shown.test)
-        from shown join runs using (run_id) left join last using (run_id, signature) group by all""",
+        from shown left join last using (run_id, signature) join runs using (run_id) group by all""",
     "coverage": """
         select rule, q.target, q.backend, state, runs.build, count(*), max(q.started_at), arg_max(run_id, q.started_at)
         from requirements q join runs using (run_id) group by all""",

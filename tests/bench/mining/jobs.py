@@ -51,7 +51,7 @@ def by_spark(store: Store, out: Path) -> dict[str, float]:
 
 
 def by_duckdb(store: Store, out: Path) -> dict[str, float]:
-    # Imported here, because only this process needs it: it is no dependency of the project.
+    # Imported here, because the Spark process measures its memory without it.
     import duckdb
 
     seconds, began = {}, time.monotonic()

@@ -69,26 +69,27 @@ def states(counts: Counts) -> list[str]:
     return found
 
 
-def change_points(x: Sequence[float], n: Sequence[float], first: int = 0) -> Iterator[int]:
-    """Yield the indices of the builds at which the rate changed."""
+def change_points(x: Sequence[float], n: Sequence[float], first: int = 0, prior: float | None = None) -> Iterator[int]:
+    """Yield the indices of the builds at which the rate changed; `prior` has the odds of a change at any one build."""
     if len(n) < 2:
         return
+    prior = prior or 1 / 5 / (len(n) - 1)
 
     def likelihood(failures: float, runs: float) -> float:
-        beta = math.lgamma(failures + 0.5) + math.lgamma(runs - failures + 0.5) - math.lgamma(runs + 1)
-        return beta - 2 * math.lgamma(0.5)
+        beta = math.lgamma(failures + 0.1) + math.lgamma(runs - failures + 0.1) - math.lgamma(runs + 0.2)
+        return beta - 2 * math.lgamma(0.1) + math.lgamma(0.2)
 
     whole = likelihood(sum(x), sum(n))
     gains = [
-        likelihood(sum(x[:at]), sum(n[:at])) + likelihood(sum(x[at:]), sum(n[at:])) - whole + math.log(1e-4)
+        likelihood(sum(x[:at]), sum(n[:at])) + likelihood(sum(x[at:]), sum(n[at:])) - whole + math.log(prior)
         for at in range(1, len(n))
     ]
     best = max(range(len(gains)), key=gains.__getitem__) + 1
     if gains[best - 1] <= 0:
         return
-    yield from change_points(x[:best], n[:best], first)
+    yield from change_points(x[:best], n[:best], first, prior)
     yield first + best
-    yield from change_points(x[best:], n[best:], first + best)
+    yield from change_points(x[best:], n[best:], first + best, prior)
 
 
 def causes(features: Sequence[frozenset[str]], tests: Sequence[int], failed: Sequence[bool]) -> list[frozenset[str]]:
