@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.formulas import fisher_tail, normal_tail
@@ -61,15 +61,17 @@ def associated(counts: DataFrame, keys: Sequence[str]) -> DataFrame:
     )
 
 
-def with_false_discovery_rate(tested: DataFrame, by: Sequence[str] = ()) -> DataFrame:
+def with_false_discovery_rate(tested: DataFrame, by: Sequence[str] = (), number: Column | None = None) -> DataFrame:
     """Add `q_value`: the least false discovery rate at which a row is a discovery, among all rows of the same `by`.
 
-    It is the minimum of p m / rank over this and all higher ranks of m rows.
+    It is the minimum of p m / rank over this and all higher ranks. m is the `number` of hypotheses, if `tested` has
+    only those that were chosen for what they show; else that of the rows.
     Source: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, 1995.
     """
     family = Window.partitionBy(*(by or (F.lit(0),)))
     rank = F.count("*").over(family.orderBy("p_value"))
-    scaled = tested.withColumn("q_value", F.col("p_value") * F.count("*").over(family) / rank)
+    m = F.count("*").over(family) if number is None else number
+    scaled = tested.withColumn("q_value", F.col("p_value") * m / rank)
     # From the highest down: Spark computes a window that begins at the current row anew for each row.
     higher = family.orderBy(F.desc("p_value"))
     return scaled.withColumn("q_value", F.least(F.min("q_value").over(higher), F.lit(1.0)))

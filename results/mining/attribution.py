@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pyspark.ml.fpm import FPGrowth
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.association import associated, with_false_discovery_rate
@@ -22,27 +22,47 @@ _SUPPORT = 0.02
 """The share of failures in which a pair must be."""
 
 
-def features(runs: DataFrame, faults: DataFrame) -> DataFrame:
-    """Return the features of each run: run_id, feature.
+def cells(runs: DataFrame, faults: DataFrame) -> DataFrame:
+    """Return the runs with the same features in each stratum: test, target, features (sorted), n (runs), x (failures).
 
-    From its faults: `fault:pause`, `fault:pause role:leader`, `fault:pause node:catching up`, `role:leader`,
+    From the faults of a run: `fault:pause`, `fault:pause role:leader`, `fault:pause node:catching up`, `role:leader`,
     `state:ISR of t-0 shrunk`. From the run: `release:3.9.1`, `backend:docker`, and those of its plan
     (`workload:transactions`).
+
+    A stratum in which all runs have one verdict says nothing, and is left out.
     """
+    judged = counted(runs).withColumn("failed", failed()).where("failed is not null")
+    totals = judged.groupBy(*STRATUM).agg(F.count("*").alias("all_n"), F.sum("failed").alias("all_x"))
+    mixed = totals.where("all_x > 0 and all_x < all_n").select(*STRATUM)
+    # Most tests have one verdict: their runs and faults leave before anything is made of them.
+    telling = judged.join(F.broadcast(mixed), list(STRATUM))
+    hits = faults.join(F.broadcast(mixed), list(STRATUM))
     fault = F.concat(F.lit("fault:"), "kind")
     role, node, state = (
         F.concat(F.lit(f"{name}:"), column)
         for name, column in (("role", "role"), ("node", "node_state"), ("state", "cluster_state"))
     )
     hit = F.array(fault, F.concat_ws(" ", fault, role), F.concat_ws(" ", fault, node), role, state)
+    of_faults = hits.groupBy("run_id").agg(F.flatten(F.collect_set(hit)).alias("hits"))
+    none = F.array().cast("array<string>")
     own = F.array(F.concat(F.lit("release:"), "release"), F.concat(F.lit("backend:"), "backend"))
-    of_run = F.concat(own, F.coalesce("features", F.array().cast("array<string>")))
+    present = F.array_compact(F.concat(own, F.coalesce("features", none), F.coalesce("hits", none)))
     return (
-        faults.select("run_id", F.explode(hit).alias("feature"))
-        .union(runs.select("run_id", F.explode(of_run)))
-        .where("feature is not null")
-        .distinct()
+        telling.join(of_faults, "run_id", "left")
+        .groupBy(*STRATUM, F.array_sort(F.array_distinct(present)).alias("features"))
+        .agg(F.count("*").alias("n"), F.sum("failed").alias("x"))
     )
+
+
+def _counted(cells: DataFrame) -> DataFrame:
+    """Return the counts of each feature in each stratum, as `associated` takes them."""
+    totals = cells.groupBy(*STRATUM).agg(F.sum("n").alias("all_n"), F.sum("x").alias("all_x"))
+    with_feature = (
+        cells.withColumn("feature", F.explode("features"))
+        .groupBy(*STRATUM, "feature")
+        .agg(F.sum("n").alias("with_n"), F.sum("x").alias("with_x"))
+    )
+    return with_feature.join(totals, list(STRATUM))
 
 
 def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
@@ -62,29 +82,19 @@ def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
     Sources: J. Han et al., Mining frequent patterns without candidate generation, 2000; the elimination of explained
     runs: B. Liblit et al., Scalable statistical bug isolation, 2005.
     """
-    judged = counted(runs).select("run_id", *STRATUM, failed().alias("failed")).where("failed is not null")
-    present = features(counted(runs), faults)
-    totals = judged.groupBy(*STRATUM).agg(F.count("*").alias("all_n"), F.sum("failed").alias("all_x"))
-    # A stratum in which all runs have one verdict says nothing; most tests are such.
-    totals = totals.where("all_x > 0 and all_x < all_n")
-    telling = judged.join(F.broadcast(totals.select(*STRATUM)), list(STRATUM))
-    with_feature = (
-        present.join(telling, "run_id")
-        .groupBy(*STRATUM, "feature")
-        .agg(F.count("*").alias("with_n"), F.sum("failed").alias("with_x"))
-    )
-    single = associated(with_feature.join(totals, list(STRATUM)), ("feature",))
+    by_features = cells(runs, faults).cache()
+    single = associated(_counted(by_features), ("feature",))
     single = single.where(F.col("failures") >= LEAST_FAILURES).cache()
-    cells = _Cells.of(single, present, telling)
-    pairs = cells.pairs().cache()
-    candidates = cells.chosen.select(F.array("bit").alias("causes")).union(pairs.select("causes"))
-    independent = cells.independent(candidates.cache())
-    tested = single.withColumn("causes", F.array("feature")).drop("feature").unionByName(cells.named(pairs))
+    best = _Best.of(single, by_features)
+    pairs = best.pairs().cache()
+    candidates = best.chosen.select(F.array("bit").alias("causes")).union(pairs.select("causes"))
+    independent = best.independent(candidates.cache())
+    tested = single.withColumn("causes", F.array("feature")).drop("feature").unionByName(best.named(pairs))
     named = with_false_discovery_rate(tested).where(F.col("q_value") <= DISCOVERY)
     if independent:
         numbered = [(number, bits) for number, bits in enumerate(independent, 1)]
-        of_bits = judged.sparkSession.createDataFrame(numbered, "independent int, causes array<int>")
-        named = named.join(F.broadcast(cells.named(of_bits)), "causes", "left")
+        of_bits = runs.sparkSession.createDataFrame(numbered, "independent int, causes array<int>")
+        named = named.join(F.broadcast(best.named(of_bits)), "causes", "left")
     else:
         named = named.withColumn("independent", F.lit(None).cast("int"))
     order = Window.partitionBy(F.lit(0)).orderBy(F.asc_nulls_last("independent"), F.desc("z"), "causes")
@@ -96,22 +106,13 @@ def attribution_by_test(runs: DataFrame, faults: DataFrame) -> DataFrame:
 
     The p_value is Fisher's, the q_value over the features of the test; rows have at most 0.05.
     """
-    judged = counted(runs).select("run_id", *STRATUM, failed().alias("failed")).where("failed is not null")
-    totals = judged.groupBy(*STRATUM).agg(F.count("*").alias("all_n"), F.sum("failed").alias("all_x"))
-    totals = totals.where("all_x > 0 and all_x < all_n")
-    with_feature = (
-        features(counted(runs), faults)
-        .join(judged.join(F.broadcast(totals.select(*STRATUM)), list(STRATUM)), "run_id")
-        .groupBy(*STRATUM, "feature")
-        .agg(F.count("*").alias("with_n"), F.sum("failed").alias("with_x"))
-    )
-    found = associated(with_feature.join(totals, list(STRATUM)), (*STRATUM, "feature"))
+    found = associated(_counted(cells(runs, faults)), (*STRATUM, "feature"))
     tested = found.where(F.col("failures") >= LEAST_FAILURES)
     return with_false_discovery_rate(tested, STRATUM).where(F.col("q_value") <= DISCOVERY)
 
 
 @dataclass(frozen=True)
-class _Cells:
+class _Best:
     """The runs of each stratum that have the same ones of the best features, counted.
 
     - chosen: feature, bit (from 1 for the best one).
@@ -122,7 +123,7 @@ class _Cells:
     counts: DataFrame
 
     @classmethod
-    def of(cls, single: DataFrame, present: DataFrame, judged: DataFrame) -> "_Cells":
+    def of(cls, single: DataFrame, by_features: DataFrame) -> "_Best":
         # A fault that only matters beside another one may be as rare in failures as elsewhere: so all kinds are paired.
         alone = F.col("p_value") < 0.05
         kind = F.col("feature").rlike("^fault:[^ ]+$")
@@ -131,17 +132,14 @@ class _Cells:
         )
         chosen = single.where(alone | kind).select("feature", F.row_number().over(best).alias("bit"))
         chosen = chosen.where(F.col("bit") <= _PAIRED).cache()
-        bits = (
-            present.join(F.broadcast(chosen), "feature")
-            .groupBy("run_id")
-            .agg(F.collect_list("bit").alias("bits"), F.sum(F.expr("shiftleft(1L, bit)")).alias("mask"))
-        )
+        numbers = chosen.agg(F.map_from_entries(F.collect_list(F.struct("feature", "bit"))).alias("numbers"))
+        bits = F.transform("features", lambda feature: F.try_element_at("numbers", feature))
         counts = (
-            judged.join(bits, "run_id", "left")
-            .withColumn("bits", F.array_sort(F.coalesce("bits", F.array().cast("array<int>"))))
-            .withColumn("mask", F.coalesce("mask", F.lit(0)))
-            .groupBy(*STRATUM, "bits", "mask")
-            .agg(F.count("*").alias("n"), F.sum("failed").alias("x"))
+            by_features.crossJoin(F.broadcast(numbers))
+            .withColumn("bits", F.array_sort(F.array_compact(bits)))
+            .groupBy(*STRATUM, "bits")
+            .agg(F.sum("n").alias("n"), F.sum("x").alias("x"))
+            .withColumn("mask", _mask("bits"))
         )
         return cls(chosen, counts.cache())
 
@@ -196,8 +194,7 @@ class _Cells:
 
 def _counts(crossed: DataFrame, *keys: str) -> DataFrame:
     """Return the counts that `associated` takes, of cells beside candidates."""
-    wanted = F.aggregate("causes", F.lit(0).cast("long"), lambda sum_, bit: sum_ + F.pow(F.lit(2.0), bit).cast("long"))
-    crossed = crossed.withColumn("wanted", wanted)
+    crossed = crossed.withColumn("wanted", _mask("causes"))
     crossed = crossed.withColumn("both", F.col("mask").bitwiseAND(F.col("wanted")) == F.col("wanted"))
     both = F.col("both")
     return crossed.groupBy(*STRATUM, *keys).agg(
@@ -206,3 +203,8 @@ def _counts(crossed: DataFrame, *keys: str) -> DataFrame:
         F.sum("n").alias("all_n"),
         F.sum("x").alias("all_x"),
     )
+
+
+def _mask(bits: str) -> Column:
+    """Return a column of bits as one number."""
+    return F.aggregate(bits, F.lit(0).cast("long"), lambda sum_, bit: sum_ + F.pow(F.lit(2.0), bit).cast("long"))

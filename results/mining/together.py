@@ -28,7 +28,8 @@ def failing_together(runs: DataFrame) -> DataFrame:
     Each set of occasions is a set of bits and is compared with each other one of the target: n^2 / 2 comparisons of
     n sets, so it costs little up to some 10,000 tests that failed three times. A build that breaks a thousand tests at
     once is one set; of its tests 5 are paired with others, and the rest with the first. The p_value is Fisher's, of
-    the occasions of the target: tests that fail often are together by chance, too. Rows have a similarity of 0.5 or
+    the occasions of the target: tests that fail often are together by chance, too. The q_value is over all pairs of
+    tests that failed three times. Rows have a similarity of 0.5 or
     more, 3 or more common occasions, and a q_value of at most 0.05.
     Source: O. Parry et al., Systemic flakiness, 2025.
     """
@@ -70,7 +71,11 @@ def failing_together(runs: DataFrame) -> DataFrame:
             F.greatest(F.col("occasions"), F.col("first_failures") + F.col("second_failures") - F.col("together")),
         ),
     )
-    named = with_false_discovery_rate(tested).where("q_value <= 0.05").drop("p_value", "occasions").cache()
+    # All pairs are hypotheses, not only those that are similar.
+    of_target = F.count("*") * (F.count("*") - 1) / 2
+    number = tests.groupBy("target").agg(of_target.alias("pairs")).agg(F.sum("pairs").alias("pairs"))
+    tested = with_false_discovery_rate(tested.crossJoin(F.broadcast(number)), number=F.col("pairs"))
+    named = tested.where("q_value <= 0.05").drop("p_value", "occasions", "pairs").cache()
     columns = ("target", "first", "second", "together", "first_failures", "second_failures", "similarity", "q_value")
     return (
         named.join(_groups(named), ["target", "first"])

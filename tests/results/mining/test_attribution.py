@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from fencepost.results.mining.association import associated, with_false_discovery_rate
 from fencepost.results.mining.attribution import attribution, attribution_by_test
@@ -31,18 +32,18 @@ def plans(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         fails = (("pause", "leader") in hit and rng.random() < 0.5) or set(kinds) == {"cut", "clock"}
         fails |= "duplicate" in kinds and rng.random() < 0.7
         runs.append({"run_id": run, "test": "(random)", "verdict": "violation" if fails else "pass"})
-        faults += [_fault(run, kind, role) for kind, role in hit]
+        faults += [_fault(run, "(random)", kind, role) for kind, role in hit]
     for number in range(40):
         run = f"s{number}"
         runs.append({"run_id": run, "test": "killing" if number % 2 else "idle"})
         if number % 2:
             runs[-1]["verdict"] = "violation"
-            faults.append(_fault(run, "kill", "controller"))
+            faults.append(_fault(run, "killing", "kill", "controller"))
     return runs, [row | {"row": number} for number, row in enumerate(faults)]
 
 
-def _fault(run: str, kind: str, role: str) -> dict[str, Any]:
-    return {"run_id": run, "fault": kind, "kind": kind, "role": role}
+def _fault(run: str, test: str, kind: str, role: str) -> dict[str, Any]:
+    return {"run_id": run, "test": test, "fault": kind, "kind": kind, "role": role}
 
 
 def test_a_planted_fault_and_a_planted_pair_come_first_and_a_scenarios_own_fault_is_not_blamed(
@@ -92,3 +93,8 @@ def test_the_false_discovery_rate_has_the_values_of_a_worked_example(spark: Spar
     frame = spark.createDataFrame([(value,) for value in values], "p_value double")
     found = {row["p_value"]: row["q_value"] for row in with_false_discovery_rate(frame).collect()}
     assert [found[value] for value in values] == pytest.approx([0.025, 0.05, 0.05, 0.025, 0.5])
+    # The five are chosen ones of ten hypotheses.
+    of_ten = with_false_discovery_rate(frame, number=F.lit(10)).collect()
+    assert {row["p_value"]: row["q_value"] for row in of_ten} == pytest.approx(
+        {p: min(1, 2 * q) for p, q in found.items()}
+    )

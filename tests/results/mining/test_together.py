@@ -1,6 +1,8 @@
 """Tests that fail for one cause, and tests that fail at the same time by chance."""
 
 import random
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -35,6 +37,30 @@ def test_tests_with_a_common_cause_are_one_group_and_frequent_failures_are_none(
     assert pairs == {("a", "b"): "a", ("a", "c"): "a", ("b", "c"): "a", ("d", "e"): "d"}
     assert found[0]["similarity"] == 1
     assert all(row["together"] <= min(row["first_failures"], row["second_failures"]) for row in found)
+
+
+def test_chance_among_many_pairs_is_no_common_cause(spark: SparkSession) -> None:
+    """Two tests failed in the same 3 of 40 jobs: by chance 4 times in 9,880, and 200 tests make 19,900 pairs."""
+    rng = random.Random(5)
+    failures = {"one": {1, 2, 3}, "two": {1, 2, 3, 4}}
+    pair = [*_failed(failures)]
+    alone = failing_together(frame(spark, RUNS, [*pair, *_passed(40)])).collect()
+    assert [(row["first"], row["second"]) for row in alone] == [("one on process", "two on process")]
+    many = failures | {f"t{number:03}": set(rng.sample(range(40), 5)) for number in range(198)}
+    found = failing_together(frame(spark, RUNS, [*_failed(many), *_passed(40)])).collect()
+    assert found == []
+
+
+def _failed(jobs: Mapping[str, set[int]]) -> list[dict[str, Any]]:
+    return [
+        {"test": test, "verdict": "violation", "ci_url": f"job/{job}", "run_id": f"{test}-{job}"}
+        for test, each in jobs.items()
+        for job in sorted(each)
+    ]
+
+
+def _passed(jobs: int) -> list[dict[str, Any]]:
+    return [{"test": "steady", "ci_url": f"job/{job}", "run_id": f"steady-{job}"} for job in range(jobs)]
 
 
 def test_a_build_that_breaks_many_tests_is_one_group_with_few_pairs(spark: SparkSession) -> None:
