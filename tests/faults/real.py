@@ -12,6 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
 from fencepost.faults.capabilities import Capability, CapabilityError, Running
 from fencepost.faults.registry import FAULTS
 from fencepost.harness.backends import PROCESS
@@ -79,7 +82,10 @@ def small_cluster(folder: Path, backend: str = PROCESS) -> Iterator[Cluster]:
 
 
 def make_whole(cluster: Cluster) -> None:
-    """Every node of the beginning runs and answers, whatever the last fault has left of it."""
+    """Every node of the beginning runs, answers and is in sync, whatever the last fault has left of it.
+
+    A replica that still truncates its log and fetches it again would take a fault on its files back at once.
+    """
     for name in BASE:
         _let_run(cluster, name)
     deadline = time.monotonic() + HERE_WITHIN
@@ -92,6 +98,7 @@ def make_whole(cluster: Cluster) -> None:
                 if cluster.processes.status(name).running is not Running.EXITED or time.monotonic() > deadline:
                     raise
                 _let_run(cluster, name)
+    _await_in_sync(cluster, deadline)
 
 
 def tidy(name: str, cluster: Cluster) -> None:
@@ -99,6 +106,20 @@ def tidy(name: str, cluster: Cluster) -> None:
     if CASES[name].ends and cluster.processes.status(BROKEN).running is Running.RUNNING:
         with suppress(CapabilityError):  # it was quicker
             cluster.processes.kill(BROKEN)
+
+
+def _await_in_sync(cluster: Cluster, deadline: float) -> None:
+    """Wait until all replicas of the partition are in its ISR. TimeoutError if they are not by `deadline`."""
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap(), "log_level": 0})
+    partition = None
+    while time.monotonic() < deadline:
+        with suppress(KafkaException):
+            partition = admin.list_topics("t", timeout=1).topics["t"].partitions.get(0)
+            if partition is not None and set(partition.isrs) == set(partition.replicas) == {4, 5, 6}:
+                return
+        time.sleep(0.05)
+    isr = None if partition is None else partition.isrs
+    raise TimeoutError(f"t-0 has the ISR {isr} after {HERE_WITHIN} s, and not all of its replicas")
 
 
 def _let_run(cluster: Cluster, name: str) -> None:
