@@ -15,7 +15,12 @@ class QuorumConfig(Table):
     """Times are seconds."""
 
     cluster_id: str = key("cluster.id", values.NAME, "The id of the cluster, the same for every node.")
-    voters: tuple[Voter, ...] = key("controller.connect", values.VOTERS, "The controllers.")
+    voters: tuple[Voter, ...] = key(
+        "controller.connect",
+        values.VOTERS,
+        "Controllers with which this node starts, as id@host:port or as the URI of their listener; one that is "
+        "reached is enough for a broker.",
+    )
     controller_listeners: tuple[str, ...] = key(
         "controller.listeners",
         values.NAMES,
@@ -74,11 +79,11 @@ class QuorumConfig(Table):
     @property
     def voter_addresses(self) -> Mapping[int, tuple[str, int]]:
         """Host name and port of each controller, by its id."""
-        return {voter.id: (voter.host, voter.port) for voter in self.voters}
+        return {voter.id: (voter.host, voter.port) for voter in self.voters if voter.is_known}
 
     @property
     def voter_ids(self) -> frozenset[int]:
-        return frozenset(voter.id for voter in self.voters)
+        return frozenset(self.voter_addresses)
 
     @property
     def fetch_max_wait(self) -> float:
@@ -86,6 +91,12 @@ class QuorumConfig(Table):
         return min(0.5, self.fetch_timeout / 4, self.request_timeout / 2)
 
     def check(self) -> None:
+        for voter in self.voters:
+            if voter.listener and self.controller_listeners and voter.listener not in self.controller_listeners:
+                raise ConfigError(
+                    f"controller.connect names {voter.listener}://{voter.host}:{voter.port}, and "
+                    f"controller.listeners has no listener {voter.listener}."
+                )
         if self.heartbeat_interval >= self.lease_timeout:
             raise ConfigError(
                 "registration.heartbeat.interval.ms must be shorter than registration.lease.timeout.ms: "

@@ -43,11 +43,24 @@ class Listener:
 
 @dataclass(frozen=True, slots=True)
 class Voter:
-    """One controller of the quorum, `id@host:port`."""
+    """One controller of the quorum, `id@host:port`, or an address of one, `NAME://host:port`.
+
+    An address alone has an id of FIRST_ADDRESS or below, by which a node tells its addresses apart.
+    """
 
     id: int
     host: str
     port: int
+    listener: str | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether the controller's own id is known."""
+        return self.id >= 0
+
+
+FIRST_ADDRESS = -2
+"""The id of the first address without one; -1 means no node."""
 
 
 def whole_number(minimum: int = 0, maximum: int = MAX_INT, form: str = "whole number") -> ValueType[int]:
@@ -130,16 +143,22 @@ def _parse_listeners(text: str) -> tuple[Listener, ...]:
 
 def _parse_voters(text: str) -> tuple[Voter, ...]:
     found: dict[int, Voter] = {}
+    next_address = FIRST_ADDRESS
     for item in items(text):
-        number, at, address = item.partition("@")
-        if not (at and number.isdigit()):
-            raise ValueError(f"holds {item!r}, which is not id@host:port")
-        voter = Voter(int(number), *_host_and_port(address))
+        name, scheme, address = item.partition("://")
+        number, at, numbered = item.partition("@")
+        if scheme and name:
+            voter = Voter(next_address, *_host_and_port(address), name)
+            next_address -= 1
+        elif at and number.isdigit():
+            voter = Voter(int(number), *_host_and_port(numbered))
+        else:
+            raise ValueError(f"holds {item!r}, which is neither id@host:port nor NAME://host:port")
         if voter.id in found:
             raise ValueError(f"names controller {voter.id} twice")
         found[voter.id] = voter
     if not found:
-        raise ValueError("must name at least one controller as id@host:port")
+        raise ValueError("must name at least one controller as id@host:port or NAME://host:port")
     return tuple(found.values())
 
 
@@ -203,7 +222,7 @@ NAMES = ValueType("names separated by commas", lambda text: tuple(items(text)))
 FILE = ValueType("file", Path)
 DIRECTORIES = ValueType("directories separated by commas", _parse_directories)
 LISTENERS = ValueType("NAME://host:port, separated by commas", _parse_listeners)
-VOTERS = ValueType("id@host:port, separated by commas", _parse_voters)
+VOTERS = ValueType("id@host:port or NAME://host:port, separated by commas", _parse_voters)
 ADDRESS = ValueType("host:port", _parse_host_and_port)
 SERVERS = ValueType("host:port, separated by commas", _parse_hosts_and_ports)
 SECURITY_PROTOCOLS = ValueType("NAME:PROTOCOL, separated by commas", _parse_security_protocols)

@@ -22,7 +22,7 @@ from fencepost.cluster_impl.config.nodes import (
 )
 from fencepost.cluster_impl.config.security import JAAS_KEY_FORM
 from fencepost.cluster_impl.config.table import ConfigError
-from fencepost.cluster_impl.config.values import Listener, Voter
+from fencepost.cluster_impl.config.values import FIRST_ADDRESS, Listener, Voter
 from tests.cluster_impl.configs import config_of
 
 BROKER = {
@@ -58,6 +58,22 @@ def test_a_broker_gets_typed_values_and_kafkas_defaults() -> None:
     assert config.quorum.lease_timeout == 20.0
     assert config.quorum.heartbeat_interval == 2.0
     assert config.data_plane.auto_create_topics is False
+
+
+@pytest.mark.requirement("K631-48")
+def test_controllers_are_given_by_id_and_address_or_by_uri() -> None:
+    config = config_of(QuorumBrokerNodeConfig, BROKER | {"controller.connect": "C://h:1, 2@node-2:9090, C://i:2"})
+    assert config.quorum.voters == (
+        Voter(FIRST_ADDRESS, "h", 1, "C"),
+        Voter(2, "node-2", 9090),
+        Voter(FIRST_ADDRESS - 1, "i", 2, "C"),
+    )
+    assert config.quorum.voter_addresses == {2: ("node-2", 9090)}
+
+
+def test_a_uri_names_a_listener_of_controllers_that_the_node_knows() -> None:
+    message = refusal_of(BROKER | {"controller.connect": "OTHER://h:1", "controller.listeners": "CONTROLLER"})
+    assert "controller.connect names OTHER://h:1, and controller.listeners has no listener OTHER" in message
 
 
 def test_a_controller_is_known_by_its_controller_id() -> None:
@@ -97,7 +113,7 @@ def test_a_controller_without_a_required_key_is_refused_by_the_keys_name(key: st
         ("listeners", "INTERNAL:127.0.0.4:9090", "is not NAME://host:port"),
         ("listeners", "A://h:1,A://h:2", "names the listener A twice"),
         ("listeners", "INTERNAL://h:0", "is not host:port"),
-        ("controller.connect", "node-1:9090", "is not id@host:port"),
+        ("controller.connect", "node-1:9090", "is neither id@host:port nor NAME://host:port"),
         ("controller.connect", "1@a:1,1@b:1", "names controller 1 twice"),
         ("inter.broker.listener.name", "REPLICATION", "is not among the listeners"),
         ("advertised.listeners", "OTHER://h:1", "names OTHER, which is not among the listeners"),

@@ -1,4 +1,4 @@
-"""The controller that a broker believes to be active.
+"""The controller that a broker believes to be active, and the addresses of those that it may ask.
 
 All parts of the broker that talk to the active controller share one belief (heartbeats, ISR changes, forwarding), so
 each learns from the others. The belief may be wrong; a controller that is not active answers NOT_CONTROLLER.
@@ -6,22 +6,28 @@ each learns from the others. The belief may be wrong; a controller that is not a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 
 from fencepost.cluster_impl.config.values import Voter
+
+log = logging.getLogger(__name__)
 
 NO_CONTROLLER = -1
 
 
 class ControllerFinder:
-    """Keeps the controller that was reported active last; without one, tries the configured controllers in turn.
+    """Keeps the controller that was reported active last; without one, tries all known controllers in turn.
 
-    The turn continues where it stopped, so a controller that keeps naming a dead one does not hide the others.
+    The voters that the quorum named last are tried before the configured addresses, which stay as the last resort
+    (KIP-631, Nodes: one of them that is valid is enough). The turn continues where it stopped, so a controller that
+    keeps naming a dead one does not hide the others.
     """
 
-    def __init__(self, voters: Sequence[Voter]) -> None:
-        self._voters = {voter.id: voter for voter in voters}
-        self._ring = tuple(voters)
+    def __init__(self, configured: Sequence[Voter]) -> None:
+        self._configured = tuple(configured)
+        self._voters = {voter.id: voter for voter in configured}
+        self._ring = self._configured
         self._next = 0
         self._believed: int | None = None
         self.watchers: list[Callable[[Voter], None]] = []
@@ -29,15 +35,28 @@ class ControllerFinder:
 
     @property
     def believed(self) -> int:
-        """Return the id of the controller that counts as active; -1 if none does."""
-        return NO_CONTROLLER if self._believed is None else self._believed
+        """Return the id of the controller that counts as active; -1 if none does, or its id is not known."""
+        return NO_CONTROLLER if self._believed is None or self._believed < 0 else self._believed
 
     def candidate(self) -> Voter:
         """Return the controller to send the next request to."""
         return self._ring[self._next] if self._believed is None else self._voters[self._believed]
 
+    def voters_named(self, addresses: Mapping[int, tuple[str, int]]) -> None:
+        """Take the voters that a controller named, by id with host and port, in place of those named before."""
+        named = tuple(Voter(node_id, *addresses[node_id]) for node_id in sorted(addresses))
+        reachable = {(voter.host, voter.port) for voter in named}
+        ring = (*named, *(each for each in self._configured if (each.host, each.port) not in reachable))
+        if not named or ring == self._ring:
+            return
+        log.info("the voters of the metadata quorum: %s", ", ".join(f"{v.id}@{v.host}:{v.port}" for v in named))
+        asked_next = self._ring[self._next]
+        self._ring = ring
+        self._next = ring.index(asked_next) if asked_next in ring else 0
+        self._voters = {voter.id: voter for voter in (*self._configured, *named)}
+
     def learned(self, controller_id: int) -> None:
-        """Note that a controller reported this one to be active. Ids that are not configured are ignored."""
+        """Note that a controller reported this one to be active. Ids without an address are ignored."""
         if controller_id in self._voters and controller_id != self._believed:
             self._believed = controller_id
             for watcher in self.watchers:

@@ -363,10 +363,10 @@ class RaftNode:
             case fx.Notify(peer, request):
                 self._spawn(self._peers[peer].notify(request))
             case fx.Reply(_PendingRequest(version, answer), response):
-                _answer(answer, response_message(response, version))
+                _answer(answer, response_message(response, version, voters=self._config.voter_addresses))
             case fx.ReplyWithRecords(_PendingRequest(version, answer), response, start, limit):
                 found = self._log.read(start.end_offset, limit)
-                _answer(answer, response_message(response, version, found))
+                _answer(answer, response_message(response, version, found, self._config.voter_addresses))
             case fx.ReplyWithSnapshot(_PendingRequest(version, answer), part, response):
                 _answer(answer, response_message(self._snapshot_part(part, response), version))
             case fx.StoreSnapshotPart(snapshot, position, data):

@@ -7,7 +7,7 @@ behind.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,6 +29,7 @@ from fencepost.cluster_impl.designs.quorum.raft.translate import (
     FETCH_VERSION,
     fetch_message,
     fetch_snapshot_message,
+    named_voters,
     read_response,
 )
 from fencepost.cluster_impl.failures import NodeFailure
@@ -60,6 +61,10 @@ class ActiveControllerConnection(Protocol):
 class Belief(Protocol):
     """The belief about the active controller, shared by all parts of the broker."""
 
+    def voters_named(self, addresses: Mapping[int, tuple[str, int]]) -> None:
+        """Note the voters that a controller named, by id with host and port."""
+        ...
+
     def learned(self, controller_id: int) -> None:
         """Note that a controller reported this one to be active."""
         ...
@@ -81,6 +86,7 @@ class _CommittedBatch:
 class _FetchAnswer:
     controller_id: int
     response: FetchResponse
+    voters: Mapping[int, tuple[str, int]]
     pieces: list[_CommittedBatch]
 
 
@@ -155,7 +161,7 @@ class MetadataObserver:
         try:
             response = read_response(message)
             assert isinstance(response, FetchResponse)
-            return _FetchAnswer(controller_id, response, self._pieces(response.batches))
+            return _FetchAnswer(controller_id, response, named_voters(message), self._pieces(response.batches))
         except Malformed:
             self._belief.failed(controller_id)
             raise
@@ -222,6 +228,7 @@ class MetadataObserver:
                 controller_id,
             )
             self._epoch = response.epoch
+        self._belief.voters_named(answer.voters)
         if response.diverging is not None or response.error is Error.OFFSET_OUT_OF_RANGE:
             raise MetadataGone(
                 f"controller {controller_id}, leader of epoch {response.epoch}, does not have the committed metadata "

@@ -3,6 +3,7 @@
 Messages that cannot be meant, such as those about another topic, raise Malformed.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from fencepost.cluster_impl.designs.quorum.raft.messages import (
@@ -28,8 +29,13 @@ from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Buffer, Malformed, Message, RequestMessage
 from fencepost.cluster_impl.wire.errors import Error
 
-FETCH_VERSION = 12
-"""The version of fetches between controllers and from brokers; from version 13 on a fetch names topics by id."""
+FETCH_VERSION = 16
+"""The version of fetches between controllers and from brokers: the first whose answers name the voters' addresses."""
+_LAST_BY_NAME = 12
+"""The last version of a fetch that names topics by name, later ones do by id."""
+_FIRST_WITH_ENDPOINTS = 16
+Addresses = Mapping[int, tuple[str, int]]
+"""Host and port of voters by id."""
 FETCH_SNAPSHOT_VERSION = 0
 _VERSIONS: dict[type, int] = {
     VoteRequest: 2,
@@ -101,10 +107,10 @@ def fetch_message(request: FetchRequest) -> m.FetchRequest:
     )
     return m.FetchRequest(
         cluster_id=request.cluster_id,
-        replica_id=request.replica_id,
         max_wait_ms=round(request.max_wait * 1000),
         max_bytes=MAX_BYTES,
-        topics=[m.FetchRequest.FetchTopic(topic=TOPIC, partitions=[partition])],
+        replica_state=m.FetchRequest.ReplicaState(replica_id=request.replica_id),
+        topics=[m.FetchRequest.FetchTopic(topic=TOPIC, topic_id=TOPIC_ID, partitions=[partition])],
     )
 
 
@@ -145,9 +151,9 @@ def read_request(message: Message, version: int) -> Request:
             _check(t, end.partition_index)
             return EndQuorumEpochRequest(cluster_id, end.leader_epoch, end.leader_id, tuple(end.preferred_successors))
         case m.FetchRequest(topics=[m.FetchRequest.FetchTopic(partitions=[fetch]) as topic]):
-            if version > FETCH_VERSION and topic.topic_id != TOPIC_ID:
+            if version > _LAST_BY_NAME and topic.topic_id != TOPIC_ID:
                 raise Malformed(f"topic id {topic.topic_id} is not the metadata topic")
-            _check(topic.topic if version <= FETCH_VERSION else TOPIC, fetch.partition)
+            _check(topic.topic if version <= _LAST_BY_NAME else TOPIC, fetch.partition)
             if fetch.fetch_offset < 0:
                 raise Malformed(f"{fetch.fetch_offset} is not an offset")
             return FetchRequest(
@@ -194,8 +200,10 @@ def refusal_message(message: Message) -> Message:
             return m.FetchResponse(error_code=Error.INVALID_REQUEST)
 
 
-def response_message(response: Response, version: int = 0, records: Buffer = b"") -> Message:
-    """Return the response on the wire.
+def response_message(
+    response: Response, version: int = 0, records: Buffer = b"", voters: Addresses | None = None
+) -> Message:
+    """Return the response on the wire. A response to a fetch names `voters`, where the version has a field for it.
 
     A foreign cluster is an error of the whole message, other errors are those of the partition.
     """
@@ -234,7 +242,7 @@ def response_message(response: Response, version: int = 0, records: Buffer = b""
         case FetchResponse():
             if foreign:
                 return m.FetchResponse(error_code=response.error)
-            return _fetch_response_message(response, version, leader_id, records)
+            return _fetch_response_message(response, version, leader_id, records, voters or {})
         case FetchSnapshotResponse():
             if foreign:
                 return m.FetchSnapshotResponse(error_code=response.error)
@@ -256,7 +264,9 @@ def _fetch_snapshot_response_message(response: FetchSnapshotResponse, leader_id:
     return m.FetchSnapshotResponse(topics=[m.FetchSnapshotResponse.TopicSnapshot(name=TOPIC, partitions=[partition])])
 
 
-def _fetch_response_message(response: FetchResponse, version: int, leader_id: int, records: Buffer) -> m.FetchResponse:
+def _fetch_response_message(
+    response: FetchResponse, version: int, leader_id: int, records: Buffer, voters: Addresses
+) -> m.FetchResponse:
     partition = m.FetchResponse.PartitionData(
         partition_index=PARTITION,
         error_code=response.error,
@@ -276,11 +286,24 @@ def _fetch_response_message(response: FetchResponse, version: int, leader_id: in
             end_offset=response.snapshot.end_offset, epoch=response.snapshot.epoch
         )
     topic = m.FetchResponse.FetchableTopicResponse(partitions=[partition])
-    if version <= FETCH_VERSION:
+    if version <= _LAST_BY_NAME:
         topic.topic = TOPIC
     else:
         topic.topic_id = TOPIC_ID
-    return m.FetchResponse(responses=[topic])
+    message = m.FetchResponse(responses=[topic])
+    if version >= _FIRST_WITH_ENDPOINTS:
+        message.node_endpoints = [
+            m.FetchResponse.NodeEndpoint(node_id=node_id, host=host, port=port)
+            for node_id, (host, port) in voters.items()
+        ]
+    return message
+
+
+def named_voters(message: Message) -> Addresses:
+    """Return the voters that a response to a fetch names; empty if it names none."""
+    if not isinstance(message, m.FetchResponse):
+        return {}
+    return {at.node_id: (at.host, at.port) for at in message.node_endpoints or ()}
 
 
 def read_response(message: Message) -> Response:

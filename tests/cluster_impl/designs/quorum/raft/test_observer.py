@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.cluster_impl.config.quorum import QuorumConfig
-from fencepost.cluster_impl.config.values import Voter
+from fencepost.cluster_impl.config.values import FIRST_ADDRESS, Voter
 from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
 from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
 from fencepost.cluster_impl.designs.quorum.raft.messages import (
@@ -232,6 +232,25 @@ def test_a_snapshot_that_does_not_arrive_whole_is_fetched_again(answer: FetchSna
 def test_it_ends_when_a_leader_offers_a_snapshot_of_what_it_has_long_applied() -> None:
     with pytest.raises(MetadataGone, match="offers a snapshot that ends at 1"):
         follow((1, leads(5, 1, 2), batch(0, 3, b"a", b"b")), (1, names_a_snapshot(EpochEnd(1, 1)), b""))
+
+
+@pytest.mark.integration
+@pytest.mark.requirement("K631-05")
+async def test_one_address_is_enough_to_start_and_to_go_on_without_that_controller(tmp_path: Path) -> None:
+    async with Quorum(tmp_path) as quorum:
+        host, port = quorum.voters[1]
+        finder = ControllerFinder([Voter(FIRST_ADDRESS, host, port, "CONTROLLER")])
+        link = ActiveControllerLink(finder, Hosts(), "broker-4", 5.0)
+        applied: list[tuple[int, bytes]] = []
+        observer = MetadataObserver(quorum.config(), link, finder, applied.extend, never_loaded)
+        await observer.start()
+        await quorum.commit(b"a")
+        await until(lambda: len(applied) == 1, "the observer has the first record")
+        await quorum.stop(1)
+        await quorum.commit(b"b")
+        await until(lambda: len(applied) == 2, "the observer goes on with the other controllers")
+        await observer.close()
+        link.close()
 
 
 @pytest.mark.integration
