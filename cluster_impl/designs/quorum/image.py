@@ -61,7 +61,7 @@ class BrokerRegistration:
 
 @dataclass(frozen=True, slots=True)
 class TopicImage:
-    """A topic by name and id."""
+    """A topic by name and id. One that is being deleted is served by no broker and changed by no request."""
 
     name: str
     id: UUID
@@ -102,6 +102,8 @@ class MetadataImage:
 
     brokers: dict[int, BrokerRegistration] = field(default_factory=dict)
     topics: dict[str, TopicImage] = field(default_factory=dict)
+    deleting: set[UUID] = field(default_factory=set)
+    """The topics whose deletion has begun and is not complete."""
     topic_names: dict[UUID, str] = field(default_factory=dict)
     partitions: dict[UUID, dict[int, PartitionRegistration]] = field(default_factory=dict)
     topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -116,6 +118,7 @@ class MetadataImage:
         return MetadataImage(
             brokers=dict(self.brokers),
             topics=dict(self.topics),
+            deleting=set(self.deleting),
             topic_names=dict(self.topic_names),
             partitions={topic_id: dict(partitions) for topic_id, partitions in self.partitions.items()},
             topic_configs={name: dict(config) for name, config in self.topic_configs.items()},
@@ -131,9 +134,9 @@ class MetadataImage:
             yield from partitions.values()
 
     def partition(self, topic: str, index: int) -> PartitionRegistration | None:
-        """Return the partition, or None if it does not exist."""
+        """Return the partition, or None if it does not exist or its topic is being deleted."""
         known = self.topics.get(topic)
-        return None if known is None else self.partitions[known.id].get(index)
+        return None if known is None or known.deleting else self.partitions[known.id].get(index)
 
     def config_of(self, topic: str) -> Mapping[str, str]:
         """Return the topic's own settings."""
@@ -176,6 +179,8 @@ class MetadataImage:
                 self.topics[record.name] = TopicImage(record.name, record.topic_id, record.deleting)
                 self.topic_names[record.topic_id] = record.name
                 self.partitions.setdefault(record.topic_id, {})
+                if record.deleting:
+                    self.deleting.add(record.topic_id)
             case m.PartitionRecord():
                 self._set_partition(record)
             case m.IsrChangeRecord():
@@ -207,6 +212,7 @@ class MetadataImage:
     def _delete_topic(self, topic_id: UUID) -> None:
         name = self.topic_names.pop(topic_id)
         del self.topics[name]
+        self.deleting.discard(topic_id)
         partitions = self.partitions.pop(topic_id).values()
         self.deleted_leader_epoch = max((self.deleted_leader_epoch, *(each.leader_epoch for each in partitions)))
         self.topic_configs.pop(name, None)

@@ -179,5 +179,6 @@ def _view_of(image: MetadataImage, cluster_id: str) -> ClusterView:
             image.config_of(topic.name),
         )
         for topic in image.topics.values()
+        if not topic.deleting
     }
     return ClusterView(cluster_id, min(brokers, default=NO_LEADER), brokers, topics, image.broker_configs)

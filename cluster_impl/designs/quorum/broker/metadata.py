@@ -20,9 +20,11 @@ from fencepost.cluster_impl.designs.quorum.image import (
 )
 from fencepost.cluster_impl.designs.shared.topic_settings import below_topics
 from fencepost.cluster_impl.replication.control_plane import (
+    Change,
     DataPlane,
     PartitionAssignment,
     PartitionRemoved,
+    ReplicaStopped,
     TopicPartition,
 )
 from fencepost.cluster_impl.wire import messages as m
@@ -63,6 +65,9 @@ class BrokerMetadata:
             match record:
                 case m.PartitionRecord() | m.IsrChangeRecord():
                     touched[record.topic_id, record.partition_id] = None
+                case m.TopicRecord() if record.deleting:
+                    known = self.image.partitions.get(record.topic_id, ())
+                    touched |= dict.fromkeys((record.topic_id, index) for index in known)
                 case m.DeleteTopicRecord():
                     touched |= dict.fromkeys((record.name, index) for index in self.image.partitions[record.name])
                 case m.ConfigRecord():
@@ -110,7 +115,7 @@ class BrokerMetadata:
         elif record.resource_type == TOPIC_RESOURCE and (topic := self.image.topics.get(name)) is not None:
             yield from (key for key in self._mine() if key[0] == topic.id)
 
-    def _change(self, key: Key) -> PartitionAssignment | PartitionRemoved | None:
+    def _change(self, key: Key) -> Change | None:
         topic_id, index = key
         partition = self.image.partitions.get(topic_id, {}).get(index)
         if partition is None or self._broker_id not in partition.replicas:
@@ -118,6 +123,8 @@ class BrokerMetadata:
             return None if name is None else PartitionRemoved(topic=name, topic_id=topic_id, partition=index)
         name = self.image.topic_names[topic_id]
         self._delivered[key] = name
+        if topic_id in self.image.deleting:
+            return ReplicaStopped(topic=name, topic_id=topic_id, partition=index)
         return PartitionAssignment(
             topic=name,
             topic_id=topic_id,

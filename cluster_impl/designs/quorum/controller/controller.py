@@ -26,6 +26,7 @@ from fencepost.cluster_impl.designs.quorum.controller.state import ControllerRes
 from fencepost.cluster_impl.designs.quorum.controller.term import ActiveControllerTerm, Quorum, TermEnded
 from fencepost.cluster_impl.designs.quorum.controller.topics import (
     NotHeardYet,
+    complete_deletions,
     create_topics,
     delete_topics,
 )
@@ -94,6 +95,7 @@ class QuorumController:
         self._meters.committed(len(records), self._committed.offset)
         if self._term is not None:
             self._term.state.stable_offset = self._committed.offset
+            self._complete_deletions_soon()
 
     def on_snapshot(self, values: Sequence[bytes], end_offset: int) -> None:
         """Take the state of a snapshot in place of the committed image."""
@@ -120,6 +122,7 @@ class QuorumController:
         self._term = ActiveControllerTerm(epoch, self._quorum, state, self._meters)
         log.info("this controller is active in epoch %d", epoch)
         self._watch_leases()
+        self._complete_deletions_soon()
 
     def on_resigned(self) -> None:
         """Drop the uncommitted state and the leases."""
@@ -208,7 +211,12 @@ class QuorumController:
         body = cast("m.DeleteTopicsRequest", request.body)
         try:
             async with asyncio.timeout(body.timeout_ms / 1000):
-                return await self._run(lambda state: delete_topics(state, body, request.version), request.received_at)
+                reply = await self._run(lambda state: delete_topics(state, body, request.version), request.received_at)
+                # The marks are committed: answer when the topics are gone.
+                return await self._run(
+                    lambda state: ControllerResult(reply, complete_deletions(state, self._committed)),
+                    time.monotonic(),
+                )
         except (TermEnded, TimeoutError) as why:
             error, message = _not_done(why)
             named = [(topic.name, topic.topic_id) for topic in body.topics]
@@ -258,6 +266,18 @@ class QuorumController:
                 log.info("the next active controller ends the leases: %s", ended)
                 return
         self._watch_leases()
+
+    def _complete_deletions_soon(self) -> None:
+        """Complete committed deletions, also those that an earlier controller or a request cut short has begun."""
+        if self._committed.deleting:
+            asyncio.get_running_loop().call_soon(self._complete_deletions)
+
+    def _complete_deletions(self) -> None:
+        if self._term is not None:
+            try:
+                self._term.append_own(complete_deletions(self._term.state, self._committed))
+            except TermEnded as ended:
+                log.info("the next active controller completes the deletions: %s", ended)
 
     def close(self) -> None:
         if self._timer is not None:

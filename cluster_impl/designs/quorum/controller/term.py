@@ -72,6 +72,10 @@ class ActiveControllerTerm:
             log.info("the lease of broker %d ended", broker_id)
             self._append(end_lease(self.state, broker_id, now))
 
+    def append_own(self, records: Sequence[MetadataRecord]) -> None:
+        """Append records that no request waits for. Raises TermEnded."""
+        self._append(records)
+
     async def until_reply_may_be_sent(self, outcome: ControllerResult[Reply]) -> None:
         """Wait until the state behind the reply is committed and this controller is known to be active still.
 
@@ -125,7 +129,8 @@ def _describe(records: Sequence[MetadataRecord], image: MetadataImage) -> Iterat
             case m.DeleteBrokerRecord():
                 yield f"broker {record.id} is no longer registered"
             case m.TopicRecord():
-                yield f"topic {record.name} has the id {record.topic_id}"
+                what = "is being deleted" if record.deleting else f"has the id {record.topic_id}"
+                yield f"topic {record.name} {what}"
             case m.DeleteTopicRecord():
                 yield f"the topic with the id {record.name} is deleted"
             case m.PartitionRecord() | m.IsrChangeRecord():

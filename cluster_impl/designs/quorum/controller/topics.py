@@ -4,6 +4,10 @@ Each topic of a request is decided on its own; the records of all accepted topic
 Topic record, a Config record for each of its settings, and a Partition record for each partition, with all active
 replicas as its ISR and the first of them as its leader.
 
+A deletion is two batches (KIP-631, TopicRecord): the topic is marked as being deleted, so that no broker serves it any
+more and no request changes it, and once that is committed a DeleteTopic record removes it with its replicas. A new
+active controller completes the deletions that it finds.
+
 Only brokers that this controller itself has made active count as active. A broker that an earlier controller registered
 may not know its epoch. If its process came back with an older one, a partition created under the new epoch would wait
 for a process that never existed.
@@ -17,7 +21,7 @@ from uuid import UUID
 
 from fencepost.cluster_impl.config.data_plane import TopicDefaults
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
-from fencepost.cluster_impl.designs.quorum.image import TOPIC_RESOURCE, MetadataRecord
+from fencepost.cluster_impl.designs.quorum.image import TOPIC_RESOURCE, MetadataImage, MetadataRecord
 from fencepost.cluster_impl.designs.shared.placement import place_as_neighbours
 from fencepost.cluster_impl.designs.shared.topic_requests import (
     CreatableTopic,
@@ -93,9 +97,13 @@ def create_topics(
 def delete_topics(
     state: ControllerState, request: m.DeleteTopicsRequest, version: int
 ) -> ControllerResult[m.DeleteTopicsResponse]:
-    """Decide a whole request. From version 6 on, a topic is named by its name or by its id."""
+    """Mark the topics of a request as being deleted; `complete_deletions` removes them.
+
+    From version 6 on, a topic is named by its name or by its id. A deletion that has begun is asked for again without
+    an error: the first request may have lost its response.
+    """
     results: list[DeleteResult] = []
-    deletions: dict[UUID, m.DeleteTopicRecord] = {}
+    deletions: dict[UUID, list[m.TopicRecord]] = {}
     for name, topic_id in requested_deletions(request, version):
         try:
             topic = topic_to_delete(name, topic_id, state.image.topic_names.get)
@@ -107,9 +115,16 @@ def delete_topics(
         except RequestError as error:
             results.append(not_deleted(name, topic_id, error))
             continue
-        deletions[found] = m.DeleteTopicRecord(name=found)
+        begun = state.image.topics[topic].deleting
+        deletions[found] = [] if begun else [m.TopicRecord(name=topic, topic_id=found, deleting=True)]
         results.append(DeleteResult(name=topic, topic_id=found))
-    return ControllerResult(m.DeleteTopicsResponse(responses=results), list(deletions.values()))
+    records = [record for marked in deletions.values() for record in marked]
+    return ControllerResult(m.DeleteTopicsResponse(responses=results), records)
+
+
+def complete_deletions(state: ControllerState, committed: MetadataImage) -> list[m.DeleteTopicRecord]:
+    """Return the records that remove the topics whose marks are committed."""
+    return [m.DeleteTopicRecord(name=topic_id) for topic_id in sorted(committed.deleting & state.image.deleting)]
 
 
 def _check_absent(state: ControllerState, name: str) -> None:
@@ -118,6 +133,8 @@ def _check_absent(state: ControllerState, name: str) -> None:
     if name == METADATA_TOPIC:
         raise RequestError(Error.INVALID_TOPIC_EXCEPTION, f"{name} belongs to the controllers.")
     if name in state.image.topics:
+        if state.image.topics[name].deleting:
+            raise RequestError(Error.TOPIC_ALREADY_EXISTS, f"Topic {name} is being deleted.")
         raise topic_exists(name)
 
 

@@ -11,7 +11,7 @@ from fencepost.cluster_impl.designs.quorum.controller.alter_isr import alter_isr
 from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
 from fencepost.cluster_impl.designs.quorum.controller.snapshot_schedule import SnapshotSchedule
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState, Reply
-from fencepost.cluster_impl.designs.quorum.controller.topics import create_topics, delete_topics
+from fencepost.cluster_impl.designs.quorum.controller.topics import complete_deletions, create_topics, delete_topics
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord, PartitionRegistration
 from fencepost.cluster_impl.wire import messages as m
@@ -96,6 +96,10 @@ class Model:
     def delete(self, name: str) -> None:
         reply = self.run(delete_topics(self.state, m.DeleteTopicsRequest(topic_names=[name]), version=5))
         assert reply.responses[0].error_code == 0
+        self.complete_deletions()
+
+    def complete_deletions(self) -> None:
+        self.append(complete_deletions(self.state, self.image))
 
     def partition(self, name: str) -> PartitionRegistration:
         partition = self.image.partition(name, 0)

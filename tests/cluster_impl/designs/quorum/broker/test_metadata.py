@@ -9,7 +9,12 @@ import pytest
 
 from fencepost.cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage
-from fencepost.cluster_impl.replication.control_plane import Change, PartitionAssignment, TopicPartition
+from fencepost.cluster_impl.replication.control_plane import (
+    Change,
+    PartitionAssignment,
+    ReplicaStopped,
+    TopicPartition,
+)
 from fencepost.cluster_impl.replication.progress import Progress
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
@@ -39,7 +44,7 @@ class BrokerUnderTest:
                 self.applied.append((change.leader, change.leader_epoch))
                 self.configs.append(dict(change.config))
             else:
-                self.applied.append("removed")
+                self.applied.append("stopped" if isinstance(change, ReplicaStopped) else "removed")
         return {}
 
     def progress(self, name: TopicPartition) -> Progress | None:
@@ -155,6 +160,29 @@ def test_an_assigned_replica_is_no_stray(broker: BrokerUnderTest) -> None:
     broker.fetch(registered(4))
     broker.fetch(led_by(5, 1))
     assert broker.kept == [["t-0"]]
+
+
+@pytest.mark.requirement("K631-62")
+def test_a_topic_that_is_being_deleted_is_served_no_more_and_its_data_stay_until_it_is_gone(
+    broker: BrokerUnderTest,
+) -> None:
+    broker.granted(4)
+    broker.fetch(led_by(4, 1), registered(4))
+    broker.fetch(m.TopicRecord(name="t", topic_id=TOPIC, deleting=True))
+    assert broker.applied == [(4, 1), "stopped"]
+    broker.fetch(m.DeleteTopicRecord(name=TOPIC))
+    assert broker.applied == [(4, 1), "stopped", "removed"]
+
+
+@pytest.mark.requirement("K631-62")
+def test_a_broker_that_starts_within_a_deletion_does_not_serve_the_topic(broker: BrokerUnderTest) -> None:
+    broker.fetch(led_by(4, 1), m.TopicRecord(name="t", topic_id=TOPIC, deleting=True), registered(4))
+    broker.granted(6)
+    broker.fetch(registered(6))
+    assert broker.applied == ["stopped"]
+    assert broker.kept == [["t-0"]]
+    broker.fetch(m.DeleteTopicRecord(name=TOPIC))
+    assert broker.applied == ["stopped", "removed"]
 
 
 @pytest.mark.requirement("K631-20")

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Coroutine, Sequence
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -93,9 +94,9 @@ class Cluster:
         self.controller.on_leader(successor, self.quorum.epoch + 1)
         await self.quorum.notify()
 
-    def ask(self, body: Message) -> asyncio.Task[Message]:
+    def ask(self, body: Message, version: int = 0) -> asyncio.Task[Message]:
         api = QUORUM_CONTROLLER[body.API_KEY]
-        request = Request(api, 0, 1, None, body, cast("Any", None), time.monotonic(), "CONTROLLER")
+        request = Request(api, version, 1, None, body, cast("Any", None), time.monotonic(), "CONTROLLER")
         answer = self.controller.handlers[api.key](request)
         return asyncio.create_task(cast("Coroutine[Any, Any, Message]", answer))
 
@@ -286,6 +287,8 @@ def create(name: str, timeout_ms: int = 60_000) -> m.CreateTopicsRequest:
 
 async def error_of(creating: asyncio.Task[Message]) -> int:
     reply = await creating
+    if isinstance(reply, m.DeleteTopicsResponse):
+        return reply.responses[0].error_code
     assert isinstance(reply, m.CreateTopicsResponse)
     return reply.topics[0].error_code
 
@@ -349,6 +352,58 @@ async def test_a_topic_for_which_no_broker_is_heard_in_the_clients_time_is_answe
     cluster.elect()
     assert await error_of(cluster.ask(create("t", timeout_ms=20))) == Error.REQUEST_TIMED_OUT
     assert len(cluster.quorum.log) == 1
+
+
+def delete(name: str) -> m.DeleteTopicsRequest:
+    return m.DeleteTopicsRequest(topics=[m.DeleteTopicsRequest.DeleteTopicState(name=name)], timeout_ms=60_000)
+
+
+async def created(cluster: Cluster, name: str) -> UUID:
+    creating = cluster.ask(create(name))
+    await settled()
+    await cluster.quorum.commit(cluster.controller)
+    assert await error_of(creating) == Error.NONE
+    record = decode_record(cluster.quorum.log[-2])
+    assert isinstance(record, m.TopicRecord)
+    return record.topic_id
+
+
+@pytest.mark.requirement("K631-62", "K631-68", "D631-41")
+async def test_a_deletion_is_answered_when_the_topic_is_gone_and_marked_before() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    await cluster.join()
+    topic_id = await created(cluster, "t")
+    deleting = cluster.ask(delete("t"), version=6)
+    await settled()
+    assert decode_record(cluster.quorum.log[-1]) == m.TopicRecord(name="t", topic_id=topic_id, deleting=True)
+    await cluster.quorum.commit(cluster.controller)
+    await settled()
+    assert decode_record(cluster.quorum.log[-1]) == m.DeleteTopicRecord(name=topic_id)
+    assert not deleting.done()
+    await cluster.quorum.commit(cluster.controller)
+    await cluster.quorum.confirm()
+    assert await error_of(deleting) == Error.NONE
+
+
+@pytest.mark.requirement("K631-62", "D631-41")
+async def test_the_next_active_controller_completes_a_deletion() -> None:
+    cluster = Cluster()
+    cluster.elect()
+    await cluster.join()
+    topic_id = await created(cluster, "t")
+    deleting = cluster.ask(delete("t"), version=6)
+    await settled()
+    offset = cluster.quorum.end_offset - 1
+    cluster.controller.on_commit([(offset, cluster.quorum.log[offset])])
+    cluster.quorum.stable = offset + 1
+    await cluster.depose(successor=2)
+    assert await error_of(deleting) == Error.NOT_CONTROLLER
+    assert cluster.quorum.end_offset == offset + 1
+    cluster.quorum.leading = True
+    cluster.elect()
+    await settled()
+    assert decode_record(cluster.quorum.log[-1]) == m.DeleteTopicRecord(name=topic_id)
 
 
 async def test_a_lease_that_is_not_renewed_ends_without_any_request() -> None:

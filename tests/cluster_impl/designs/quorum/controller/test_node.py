@@ -6,6 +6,7 @@ import asyncio
 import errno
 import socket
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -18,7 +19,13 @@ from fencepost.cluster_impl.failures import NodeFailure, StartupError
 from fencepost.cluster_impl.node import run_node
 from fencepost.cluster_impl.storage.checkpoints import REPLICATION_OFFSETS
 from fencepost.cluster_impl.storage.directory import LogDirError
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.client import Connection
 from fencepost.cluster_impl.wire.codec import Malformed
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.records import encode_record
+from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
 from tests.cluster_impl.configs import config_of
 
 TIMEOUT_S = 30.0
@@ -121,3 +128,34 @@ async def test_a_node_stops_in_order_also_when_its_last_flush_fails(
     await node.stop()
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection(settings.listeners[0].host, settings.listeners[0].port)
+
+
+async def error_of_creating(settings: QuorumControllerNodeConfig, name: str) -> int:
+    """Run the node until it is active, ask it for a topic, and stop it again."""
+    node = ControllerNode(settings)
+    await node.start()
+    at = settings.listeners[0]
+    connection = await Connection.open(at.host, at.port, QUORUM_CONTROLLER, "test", hosts=Hosts(), timeout=TIMEOUT_S)
+    wanted = m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name=name, num_partitions=0)])
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            while True:
+                error = (await connection.request(wanted, 7, timeout=TIMEOUT_S)).topics[0].error_code
+                if error != Error.NOT_CONTROLLER:
+                    return error
+                await asyncio.sleep(0.02)
+    finally:
+        connection.close()
+        await node.stop()
+
+
+@pytest.mark.requirement("K631-20")
+async def test_a_controller_reads_a_log_with_tagged_fields_that_it_does_not_know(tmp_path: Path) -> None:
+    settings = config(tmp_path)
+    assert await error_of_creating(settings, "t") == Error.INVALID_PARTITIONS
+    log = MetadataLog(tmp_path / "__kafka_metadata-0")
+    newer = m.TopicRecord(name="t", topic_id=UUID(int=1), unknown_tags={3: b"of newer software", 99: b""})
+    end = log.recovered.shape.end
+    log.append_records(end.end_offset, end.epoch, [encode_record(newer)])
+    log.close()
+    assert await error_of_creating(settings, "t") == Error.TOPIC_ALREADY_EXISTS

@@ -152,9 +152,25 @@ def test_a_topic_is_deleted_by_name_or_by_id_with_all_that_belongs_to_it(model: 
     assert [result.error_code for result in reply.responses] == [
         Error.NONE, Error.INVALID_REQUEST, Error.UNKNOWN_TOPIC_ID
     ]  # fmt: skip
+    model.complete_deletions()
     assert list(model.image.topics) == ["c"]
     assert list(model.image.topic_configs) == ["c"]
     assert {partition.topic_id for partition in model.image.all_partitions()} == {model.image.topics["c"].id}
+
+
+@pytest.mark.requirement("K631-62")
+def test_a_topic_that_is_being_deleted_keeps_its_name_and_is_changed_no_more(model: Model) -> None:
+    doomed = model.topic("t", 4, 5)
+    request = m.DeleteTopicsRequest(topic_names=["t"])
+    assert model.run(delete_topics(model.state, request, version=5)).responses[0].error_code == Error.NONE
+    assert model.log[-1] == m.TopicRecord(name="t", topic_id=doomed.topic_id, deleting=True)
+    assert model.create(topic("t")) == Error.TOPIC_ALREADY_EXISTS
+    reply = model.alter_isr(4, model.epoch(4), "t", doomed.leader_epoch, [4], doomed.leader_epoch)
+    assert reply.topics[0].partitions[0].error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
+    assert model.run(delete_topics(model.state, request, version=5)).responses[0].error_code == Error.NONE
+    model.complete_deletions()
+    assert model.log[-1] == m.DeleteTopicRecord(name=doomed.topic_id)
+    assert model.create(topic("t")) == Error.NONE
 
 
 @pytest.mark.requirement("D631-32")
