@@ -84,7 +84,7 @@ class Member:
         """
         self._consumer.subscribe(
             [self._topic],
-            on_assign=partial(self._changed, "assigned"),
+            on_assign=self._assigned,
             on_revoke=partial(self._changed, "revoked"),
             on_lost=partial(self._changed, "lost"),
         )
@@ -157,6 +157,29 @@ class Member:
         places = [[each.topic, each.partition, each.offset] for each in offsets]
         return self._base | {"f": "commit-offsets", "offsets": places, "sync": self._membership.commit == "sync"}
 
+    def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        """Begin partitions for which the group has no offset at their beginning, and all others where it is.
+
+        The client reports such partitions one by one, and each report would need a new assignment of all. After some of
+        those in a row it goes back to the beginning a second time, when the next assignment is long in use.
+        """
+        self._changed("assigned", consumer, partitions)
+        try:
+            found = consumer.committed(partitions, timeout=ASK_SECONDS)
+        except KafkaException:
+            return  # the client asks again by itself
+        new = [each for each in found if each.error is None and each.offset < 0]
+        for each in new:
+            self._note_start_over(each.partition, "the group has no offset", "no-offset")
+            each.offset = self._positions[each.partition] = OFFSET_BEGINNING
+        if new:
+            ahead = {each.partition: each.offset for each in new}
+            at = [
+                TopicPartition(self._topic, one.partition, ahead.get(one.partition, OFFSET_STORED))
+                for one in partitions
+            ]
+            (consumer.incremental_assign if self._membership.incremental else consumer.assign)(at)
+
     def _changed(self, what: str, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._reset = True
         for each in partitions:
@@ -167,15 +190,17 @@ class Member:
 
     def _start_over(self, message: Message, error: KafkaError) -> None:
         """Read a partition from its beginning, whose position the log or the group does not have."""
-        topic, partition = message.topic(), message.partition()
+        partition = message.partition()
         had_none = "no previously committed offset" in error.str()
         if partition is None or (had_none and partition in self._positions):
             return  # the same error once more, of an assignment that has been replaced
-        data = self._base | {"f": "start-over", "partition": [topic, partition], "error": error.str()}
-        data["reason"] = "no-offset" if had_none else "out-of-range"
-        self._journal.write("op", f"start-over-{self._name}-{next(self._numbers)}", "ok", data)
+        self._note_start_over(partition, error.str(), "no-offset" if had_none else "out-of-range")
         self._reset = True
         self._seek_to_beginning(partition)
+
+    def _note_start_over(self, partition: int, error: str, reason: str) -> None:
+        data = self._base | {"f": "start-over", "partition": [self._topic, partition], "error": error, "reason": reason}
+        self._journal.write("op", f"start-over-{self._name}-{next(self._numbers)}", "ok", data)
 
     def _seek_to_beginning(self, partition: int) -> None:
         """Assign the partition again, with a position: the client refuses to seek where it has none."""

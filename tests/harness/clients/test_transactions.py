@@ -132,6 +132,10 @@ def test_members_of_a_group_read_and_commit(strategy: str, brokers: str, tmp_pat
     assert verdict.verdict is Verdict.PASS, verdict.headline
     [offsets] = [finding for finding in verdict.findings if finding.requirement == "GRP-01"]
     assert offsets.evidence["commits"] > 0
+    member_events = [e for e in read_journal(tmp_path / "j").of("op") if e.data.get("process") == "g1"]
+    begun = [(event.data["f"], event.data.get("error")) for event in member_events[:3]]
+    unset = ("start-over", "the group has no offset")
+    assert begun == [("assigned", None), unset, unset], "one assignment begins all partitions without an offset"
 
 
 class SilentGroup:
