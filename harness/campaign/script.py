@@ -41,6 +41,7 @@ from fencepost.harness.plan.conditions import (
     WorkloadAcks,
 )
 from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.probes import DeleteTopicProbe
 from fencepost.harness.plan.steps import Bind, Heal, HealAll, Hold, Shutdown, Start, Step, Workload
 
 AT_ONCE = 3
@@ -264,14 +265,7 @@ class Script:
         """Hold the fault for a while, or until work has gone on."""
         number = held.name.removeprefix("fault-")
         if promised and (spared := self._spared(held.fault)) and self.rng.random() < CREATED:
-            self.steps.append(
-                TopicCreatedThrough(
-                    as_=f"created-{number}",
-                    node=self.rng.choice(spared),
-                    within_ms=self.cluster.liveness_timeout_ms,
-                    expect=Expect(level=Level.MUST, requirement="LIVE-06"),
-                )
-            )
+            self.steps += self._created(f"created-{number}", self.rng.choice(spared))
         if promised and self.rng.random() < 0.4:
             goes_on = Expect(level=Level.MUST, requirement="LIVE-03")
             self.steps.append(self._acks(f"goes-on-{number}", goes_on))
@@ -283,6 +277,20 @@ class Script:
         low, high = {"short": (0.1, 0.7), "about a lease": (0.8, 1.3), "long": (1.4, 2.5)}[how]
         ms = round(self.rng.uniform(low, high) * lease, -1)
         self.steps.append(Hold(as_=f"held-{number}", after=f"{held.name}.proven", ms=int(ms)))
+
+    def _created(self, name: str, node: str) -> Sequence[Step]:
+        """Return that a topic is created through the node, and deleted.
+
+        It has one replica. A broker that loses its directory, or its id to another process, may stay away for good for
+        the sake of the last copy of a partition.
+        """
+        created = TopicCreatedThrough(
+            as_=name,
+            node=node,
+            within_ms=self.cluster.liveness_timeout_ms,
+            expect=Expect(level=Level.MUST, requirement="LIVE-06"),
+        )
+        return created, DeleteTopicProbe(as_=f"deleted-{name}", node=node, topic=TopicCreatedThrough.topic(name))
 
     def _spared(self, fault: GeneratedFault) -> Sequence[str]:
         """Return the brokers that the fault does not touch, as far as the plan knows them."""

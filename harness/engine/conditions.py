@@ -105,7 +105,7 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
             node, peer = references.node(ref), references.node(to)
             return lambda: peer in context.cluster.processes.peers(node)
         case TopicCreatedThrough(node=ref):
-            return TopicCreation(references.node(ref), f"created-at-{name}", references, context.clients)
+            return TopicCreation(references.node(ref), TopicCreatedThrough.topic(name), references, context.clients)
         case AdministratorServed():
             return Administration(name, references, context.clients, context.cluster.processes, context.journal)
         case SettingsAgree():

@@ -140,6 +140,11 @@ class TopicCreatedThrough(AwaitStep):
     condition: Literal["topic-created-through"] = "topic-created-through"
     node: NodeRef
 
+    @staticmethod
+    def topic(step: str) -> str:
+        """Return the name of the topic of the step of this name."""
+        return f"created-at-{step}"
+
 
 class AdministratorServed(AwaitStep):
     """Through each running broker a new topic is created, described, written to and deleted, until it is gone there.

@@ -38,7 +38,7 @@ from fencepost.harness.plan.base import ExpectOutcome, Level
 from fencepost.harness.plan.conditions import Converged, TopicCreatedThrough
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import FaultProven
-from fencepost.harness.plan.probes import ProbeStep
+from fencepost.harness.plan.probes import DeleteTopicProbe, ProbeStep
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.plan.steps import Heal, HealAll, Step, Workload
 from fencepost.harness.targets.registry import load_file, names
@@ -318,9 +318,14 @@ def test_a_topic_is_claimed_to_be_created_only_under_one_fault_and_through_a_bro
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_some_plans_claim_that_a_topic_can_be_created_while_a_fault_holds(target: str) -> None:
-    plans = (plan_of(target, seed) for seed in range(300))
-    assert any(isinstance(step, TopicCreatedThrough) for plan in plans for step in plan.steps)
+def test_some_plans_claim_that_a_topic_can_be_created_while_a_fault_holds_and_leave_no_last_copy(target: str) -> None:
+    steps = [pair for seed in range(300) for pair in pairwise(plan_of(target, seed).steps)]
+    created = [(step, after) for step, after in steps if isinstance(step, TopicCreatedThrough)]
+    assert created
+    for step, after in created:
+        assert isinstance(after, DeleteTopicProbe)
+        assert step.as_ is not None
+        assert after.topic == step.topic(step.as_)
 
 
 def test_moves_come_up_as_their_weights_say() -> None:
