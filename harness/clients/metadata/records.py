@@ -115,8 +115,9 @@ def _draft_broker(cursor: Cursor, version: int) -> Fact:
 
 
 def _draft_topic(cursor: Cursor, version: int) -> Fact:
+    """A topic that is being deleted is there until a record removes it (D631-41)."""
     name, topic = cursor.string(), cursor.uuid()
-    return TopicRemovalFact(topic) if cursor.boolean() else TopicFact(topic, name or "")
+    return TopicFact(topic, name or "")
 
 
 def _draft_partition(cursor: Cursor, version: int) -> Fact:

@@ -43,7 +43,7 @@ OTHER = uuid.UUID("0c658e94-87cd-4350-8cc3-00604b44c074")
             BrokerRegistrationFact(4, 17, fenced=False),
         ),
         (m.TopicRecord(name="t", topic_id=T, deleting=False), TopicFact(T, "t")),
-        (m.TopicRecord(name="t", topic_id=T, deleting=True), TopicRemovalFact(T)),
+        (m.TopicRecord(name="t", topic_id=T, deleting=True), TopicFact(T, "t")),
         (
             m.PartitionRecord(
                 partition_id=2,
