@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fencepost.harness.conformance.shards import Shard
@@ -55,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--again", action="store_true", help="Try again what is in the record.")
     parser.add_argument("--shard", type=Shard.parse, metavar="I/N", help="Try part I of N of the defects, such as 2/4.")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="Begin no trial after this many minutes.")
+    parser.add_argument(
+        "--workers", type=int, default=2, metavar="N", help="Clusters side by side in the stage of the rest."
+    )
     parser.add_argument("--campaign-minutes", type=float, default=10.0, help="The minutes of each campaign.")
     parser.add_argument("--plans", type=int, default=20, help="clean: plans on each design.")
     parser.add_argument(
@@ -75,14 +78,15 @@ def _parser() -> argparse.ArgumentParser:
 
 def _try_defects(options: argparse.Namespace) -> None:
     rows = _chosen(options)
-    bench = Bench(options.runs, _commit(), options.campaign_minutes, options.seed)
+    bench = Bench(options.runs, _commit(), options.campaign_minutes, options.seed, options.workers)
     until = time.monotonic() + options.minutes * 60
     for stage in options.stages:
         if options.again:
             for row in rows:
                 row.trials = [each for each in row.trials if each.stage is not stage]
         while time.monotonic() < until and (chosen := next_row(rows, stage, options.first)) is not None:
-            _try_once(bench, rows, chosen, stage, chosen.left(stage)[0], options.record)
+            how = next_ones(chosen, stage, options.first)
+            _try_once(bench, rows, chosen, stage, how, options.record)
 
 
 def next_row(rows: Sequence[Standing], stage: Stage, first: int) -> Standing | None:
@@ -94,25 +98,35 @@ def next_row(rows: Sequence[Standing], stage: Stage, first: int) -> Standing | N
     return min(left, key=lambda row: (len(row.tried(stage)), row.seconds(stage)), default=None)
 
 
-def _try_once(bench: Bench, rows: Sequence[Standing], row: Standing, stage: Stage, how: str, record: Path) -> None:
-    print(f"{stage.value:<9}{row.defect.name} on {row.design}: {how} …", flush=True)
-    trial = _trial(bench, row, stage, how)
-    append(record, trial)
-    for each in rows:
-        if each.concerned_by(trial):
-            each.trials.append(trial)
-    found = ", ".join(trial.rules) if trial.outcome is Outcome.CAUGHT else trial.message
-    print(f"{'':<9}{trial.outcome.value} in {trial.seconds:.0f} s  {trial.how}  {found[:160]}", flush=True)
+def next_ones(row: Standing, stage: Stage, first: int) -> list[str]:
+    """Return what the next trial of a row tries: all scenarios of the rest as one run of the suite, else one thing."""
+    return row.left(stage)[: first - len(row.tried(stage)) if stage is Stage.REST else 1]
 
 
-def _trial(bench: Bench, row: Standing, stage: Stage, how: str) -> Trial:
+def _try_once(
+    bench: Bench, rows: Sequence[Standing], row: Standing, stage: Stage, how: Sequence[str], record: Path
+) -> None:
+    what = how[0] if len(how) == 1 else f"{len(how)} scenarios"
+    print(f"{stage.value:<9}{row.defect.name} on {row.design}: {what} …", flush=True)
+    for trial in _trials(bench, row, stage, how):
+        append(record, trial)
+        for each in rows:
+            if each.concerned_by(trial):
+                each.trials.append(trial)
+        found = ", ".join(trial.rules) if trial.outcome is Outcome.CAUGHT else trial.message
+        print(f"{'':<9}{trial.outcome.value} in {trial.seconds:.0f} s  {trial.how}  {found[:160]}", flush=True)
+
+
+def _trials(bench: Bench, row: Standing, stage: Stage, how: Sequence[str]) -> Iterator[Trial]:
     match stage:
         case Stage.UNIT:
-            return bench.unit(row.defect, row.design)
+            yield bench.unit(row.defect, row.design)
         case Stage.CAMPAIGN:
-            return bench.campaign(row.defect, row.design)
+            yield bench.campaign(row.defect, row.design)
+        case Stage.REST:
+            yield from bench.suite(row.defect, row.design, stage, how)
         case _:
-            return bench.scenario(row.defect, row.design, stage, how)
+            yield bench.scenario(row.defect, row.design, stage, how[0])
 
 
 def _chosen(options: argparse.Namespace) -> list[Standing]:

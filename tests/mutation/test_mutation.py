@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
+from fencepost.results.records.verdict import RunVerdict, Verdict
 from tests.mutants.catalogue import DEFECTS, QUORUM, ZK, named
-from tests.mutation import page
-from tests.mutation.__main__ import next_row
+from tests.mutation import page, trials
+from tests.mutation.__main__ import next_ones, next_row
 from tests.mutation.clean_plans import read_campaign
 from tests.mutation.record import CleanPlans, Outcome, Stage, Trial, append, read_clean_plans, read_trials
 from tests.mutation.standing import Standing, standings
+from tests.mutation.suite_run import ended_runs
 from tests.mutation.survivors import UNSEEN_BECAUSE
-from tests.mutation.trials import asking
+from tests.mutation.trials import ROOT, asking
 
 DEFECT = named("follower_does_not_truncate")
 
@@ -92,6 +96,56 @@ def test_no_defect_is_tried_a_second_time_before_all_were_tried_once() -> None:
         row.trials.append(trial(Stage.ASKED, slug, Outcome.MISSED, row.design))
     designs = [design for design, _ in order]
     assert sorted(designs[:2]) == [QUORUM, ZK] and len(designs) > 2
+
+
+VERDICTS = """
+import sys, time
+from pathlib import Path
+runs, *told = sys.argv[1:]
+if "--runs" in told:
+    runs, told = told[told.index("--runs") + 1], told[: told.index("conformance")]
+from fencepost.results.records.verdict import RunVerdict, Verdict
+for number, (scenario, word) in enumerate(each.split("=") for each in told):
+    folder = Path(runs) / str(number)
+    folder.mkdir(parents=True)
+    RunVerdict(Verdict(word), "said", scenario, "quorum", "hash", 7.0, 1, 0, ()).save(folder / "verdict.json")
+while "wait" in told[-1]:
+    time.sleep(0.1)
+"""
+"""A program that leaves the verdicts it is told of, as the suite does, and goes on if the last is one of `wait`."""
+
+
+def ended(tmp_path: Path, *runs: str) -> list[tuple[str, str]]:
+    command = [sys.executable, "-c", VERDICTS, str(tmp_path), *runs]
+    found = ended_runs(command, tmp_path, ROOT, dict(os.environ), within=60.0)
+    return [(each.scenario, each.verdict.value) for each in found]
+
+
+def test_a_run_of_the_suite_ends_at_the_first_violation(tmp_path: Path) -> None:
+    said = [("a", "pass"), ("b", "inconclusive"), ("wait", "violation")]
+    assert sorted(ended(tmp_path, *(f"{scenario}={word}" for scenario, word in said))) == said
+
+
+def test_a_run_of_the_suite_without_a_violation_tells_of_all_that_ended(tmp_path: Path) -> None:
+    (tmp_path / "earlier").mkdir()
+    RunVerdict(Verdict.VIOLATION, "old", "c", QUORUM, "hash", 7.0, 1, 0, ()).save(tmp_path / "earlier" / "verdict.json")
+    assert sorted(ended(tmp_path, "a=pass", "b=pass")) == [("a", "pass"), ("b", "pass")]
+
+
+def test_all_of_the_rest_is_one_run_and_what_asks_a_rule_is_tried_one_by_one() -> None:
+    row = Standing(DEFECT, QUORUM)
+    asked, rest = asking(DEFECT, QUORUM)
+    assert next_ones(row, Stage.ASKED, first=100) == asked[:1]
+    assert next_ones(row, Stage.REST, first=100) == rest
+    row.trials += [trial(Stage.REST, rest[0], Outcome.MISSED)]
+    assert next_ones(row, Stage.REST, first=3) == rest[1:3]
+
+
+def test_scenarios_of_one_run_are_trials_of_their_own(tmp_path: Path) -> None:
+    bench = trials.Bench(tmp_path, "abc", program=(sys.executable, "-c", VERDICTS, "", "links-reset=pass"))
+    made = list(bench.suite(DEFECT, QUORUM, Stage.REST, ["links-reset", "links-ring"]))
+    said = [(each.how, each.outcome, each.seconds == 7.0) for each in made]
+    assert said == [("links-reset", Outcome.MISSED, True), ("links-ring", Outcome.UNJUDGED, False)]
 
 
 def test_a_reason_is_of_a_defect_that_exists() -> None:

@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from fencepost.suites.target_facts import TargetFacts
 from tests.mutants.catalogue import Defect
 from tests.mutants.planting import VARIABLE
 from tests.mutation.record import Outcome, Stage, Trial
+from tests.mutation.suite_run import ended_runs, selection
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = (sys.executable, "-m", "fencepost.harness.cli")
@@ -40,6 +41,9 @@ class Bench:
     commit: str
     campaign_minutes: float = 10.0
     seed: int = 1
+    workers: int = 2
+    """Clusters side by side, where several scenarios are one run of the suite."""
+    program: Sequence[str] = PROGRAM
 
     def unit(self, defect: Defect, design: str) -> Trial:
         """Run the test of the catalogue, or those of its folder until the first is red."""
@@ -63,6 +67,27 @@ class Bench:
         if not made:
             return self._trial(defect, design, stage, slug, Outcome.UNJUDGED, begun, message=output.strip()[-200:])
         return self._trial(defect, design, stage, slug, _outcome(made[0]), begun, made[0])
+
+    def suite(self, defect: Defect, design: str, stage: Stage, slugs: Sequence[str]) -> Iterator[Trial]:
+        """Run these scenarios with clusters side by side until one is red; yield a trial for each that ended.
+
+        Without a violation, a scenario that left no verdict is one more trial, which says nothing.
+        """
+        begun = time.monotonic()
+        runs = self.runs / f"{defect.name}-{design}-suite"
+        command = [*self.program, "conformance", design, "-k", selection(slugs), "--workers", str(self.workers)]
+        command += ["--seed", str(self.seed), "--runs", str(runs), "--annotations", "none"]
+        within = SCENARIO_TIMEOUT * (1 + len(slugs) / self.workers)
+        left = dict.fromkeys(slugs)
+        for verdict in ended_runs(command, runs, ROOT, _environment(defect), within):
+            left.pop(verdict.scenario, None)
+            outcome = _outcome(verdict)
+            trial = self._trial(defect, design, stage, verdict.scenario, outcome, begun, verdict)
+            yield replace(trial, seconds=round(verdict.duration, 1))
+            if outcome is Outcome.CAUGHT:
+                return
+        for slug in left:
+            yield self._trial(defect, design, stage, slug, Outcome.UNJUDGED, begun, message="it left no verdict")
 
     def campaign(self, defect: Defect, design: str) -> Trial:
         """Run random plans until one is red or the time is up."""
