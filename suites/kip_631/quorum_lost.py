@@ -9,6 +9,8 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     """Two of three controllers die, so that nothing can be committed and no lease renewed."""
     leader, *followers = v.replica_roles(scenario, seed)
     timing = v.scaled_timing(target)
+    # So long that no broker gives up an answer that has its new epoch, also on a busy machine.
+    timing = timing.model_copy(update={"request_ms": 10 * timing.request_ms})
     serves_on = target.unless("AK-05", v.never_serves("K631-31", "K631-30", "K631-32"), v.answers("K631-31", "served"))
     after = v.After(event="lost.proven", plus_ms=timing.lease_ms)
     steps = [
@@ -21,6 +23,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             for follower in followers
         ),
         v.Heal(as_="restart", fault="lost"),
+        *_granted_anew(target, (leader, *followers)),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -39,11 +42,35 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     )
 
 
+def _granted_anew(target: v.TargetFacts, brokers: tuple[str, ...]) -> list[v.Step]:
+    """Each broker has reported that its lease ran out, and uses the epoch that it was granted: no other has its id."""
+    if target.dialect is not v.Dialect.KIP_631:
+        return []
+    returned = [
+        v.BrokerActive(
+            as_=f"active-{broker}", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K631-44", "D631-06")
+        )
+        for broker in brokers
+    ]
+    refused = [
+        v.Logged(
+            as_=f"refused-{broker}",
+            node=broker,
+            says="another process holds its broker id",
+            after=v.After(event="lost.proven"),
+            within_ms=300,
+            expect=v.never("D631-08"),
+        )
+        for broker in brokers
+    ]
+    return [*returned, *refused]
+
+
 SCENARIOS = (
     v.Scenario(
         slug="quorum-lost",
         title="Without a controller quorum every broker fences itself, and returns with the quorum",
-        requirements=("K631-30", "K631-31", "K631-32", "LIVE-01", "LIVE-03"),
+        requirements=("K631-30", "K631-31", "K631-32", "K631-44", "D631-06", "D631-08", "LIVE-01", "LIVE-03"),
         needs=frozenset({v.Capability.KILL}),
         seconds=12,
         build=build,

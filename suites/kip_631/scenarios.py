@@ -1,14 +1,18 @@
 """All scenarios of this suite. Each theme is a module that exports `SCENARIOS`."""
 
 from fencepost.suites.kip_631 import (
+    controlled_shutdown,
     controller_failover,
     cut_from_controllers,
     duplicate_id,
     isolated_controller,
     isolated_leader,
     late_bytes,
+    lease_kept,
+    lost_files,
     quorum_lost,
     refused_duplicate,
+    refused_topics,
     restart,
     slow_follower,
     snapshots,
@@ -31,4 +35,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     *quorum_lost.SCENARIOS,
     *isolated_leader.SCENARIOS,
     *snapshots.SCENARIOS,
+    *lease_kept.SCENARIOS,
+    *controlled_shutdown.SCENARIOS,
+    *refused_topics.SCENARIOS,
+    *lost_files.SCENARIOS,
 )

@@ -20,7 +20,7 @@ def behind_the_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
     rounds: list[v.Step] = []
     for number in range(1, ROUNDS + 1):
         before = "elected.ended" if number == 1 else f"written-{number - 1}.ended"
-        rounds += _topics(f"round-{number}", leader)
+        rounds += topics(f"round-{number}", leader)
         rounds.append(
             v.Logged(
                 as_=f"written-{number}",
@@ -69,12 +69,12 @@ def killed_while_writing(scenario: v.Scenario, target: v.TargetFacts, seed: int)
     victim = CONTROLLERS[seed % len(CONTROLLERS)]
     steps = [
         *v.setup(leader),
-        *_topics("first", leader),
+        *topics("first", leader),
         # Topics after the first snapshot make a second one due; the log is cut behind the first then.
         v.Logged(as_="first-written", node=victim, says="wrote the snapshot at", within_ms=v.LIVENESS_TIMEOUT_MS),
-        *_topics("second", leader),
+        *topics("second", leader),
         v.Logged(as_="cut", node=victim, says="the metadata log is cut behind", within_ms=v.LIVENESS_TIMEOUT_MS),
-        *_topics("third", leader),
+        *topics("third", leader),
         v.inject(
             "kill",
             v.KillParameters(nodes=CONTROLLERS),
@@ -88,7 +88,7 @@ def killed_while_writing(scenario: v.Scenario, target: v.TargetFacts, seed: int)
             within_ms=v.LIVENESS_TIMEOUT_MS,
             expect=v.must("K631-23", "D631-29"),
         ),
-        *_topics("after", leader),
+        *topics("after", leader),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -106,7 +106,7 @@ def killed_while_writing(scenario: v.Scenario, target: v.TargetFacts, seed: int)
     )
 
 
-def _topics(name: str, broker: str) -> list[v.Step]:
+def topics(name: str, broker: str) -> list[v.Step]:
     """Create three topics; each is at least two records."""
     return [
         v.TopicCreatedThrough(

@@ -172,7 +172,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "diverges_after_fast_failover", "KAFKA-6361", WITH_CONTROLLER, ("HW-03", "HW-04"),
-        ("truncated-and-overwritten", "isolated-leader", "two-leaders"), _R,
+        ("terms-unheard", "truncated-and-overwritten", "isolated-leader", "two-leaders"), _R,
     ),
     Defect(
         "joins_below_the_epochs_start", "KAFKA-7128", ALL, ("ISR-06", "ACK-01"),
@@ -180,7 +180,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "epoch_not_noted_on_election", "KAFKA-7415", WITH_CONTROLLER, ("HW-04",),
-        ("truncated-and-overwritten", "isolated-leader"), _R,
+        ("terms-unheard", "truncated-and-overwritten", "isolated-leader"), _R,
     ),
     Defect(
         "high_watermark_above_cut_log", "KAFKA-9491", ALL, ("HW-01", "HW-02"),
@@ -192,7 +192,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "conflicting_epochs_kept", "KAFKA-10706", WITH_CONTROLLER, ("HW-04",),
-        ("isolated-leader", "truncated-and-overwritten"), f"{_S}/test_epochs.py",
+        ("terms-unheard", "isolated-leader", "truncated-and-overwritten"), f"{_S}/test_epochs.py",
     ),
     Defect(
         "epoch_file_needed_at_start", "KAFKA-16541", WITH_CONTROLLER, ("DISK-05", "LIVE-01"),
@@ -224,19 +224,19 @@ DEFECTS: tuple[Defect, ...] = (
     Defect("foreign_cluster_joins", "KAFKA-13528", (QUORUM,), ("DIR-01",), ("foreign-cluster",), f"{_Q}/raft"),
     Defect(
         "epoch_granted_in_silence", "KAFKA-16952", (QUORUM,), ("D631-08",),
-        ("sleeping-leader", "cut-from-controllers-cut"), f"{_Q}/controller",
+        ("quorum-lost", "sleeping-leader", "cut-from-controllers-cut"), f"{_Q}/controller",
     ),
     Defect(
         "quick_restart_refused", "KAFKA-19047", (ZK,), ("DINT-17", "LIVE-01"),
         ("bounce-inside-the-session", "rolling-restart"), "tests/cluster_impl/designs/on_zookeeper",
     ),
     Defect(
-        "live_brokers_given_up", "KAFKA-15019", (QUORUM,), ("D631-07", "LIVE-01"),
-        ("leader-disk-slow", "cut-from-controllers-replies"), f"{_Q}/controller",
+        "live_brokers_given_up", "KAFKA-15019", (QUORUM,), ("K631-51", "D631-07", "LIVE-01"),
+        ("half-a-lease", "leader-disk-slow", "cut-from-controllers-replies"), f"{_Q}/controller",
     ),
     Defect(
-        "never_caught_up_while_busy", "KAFKA-13959", (QUORUM,), ("K631-42",), ("starts-fenced", "everything-killed"),
-        f"{_Q}/controller",
+        "never_caught_up_while_busy", "KAFKA-13959", (QUORUM,), ("D631-11", "K631-42"),
+        ("starts-behind", "starts-fenced", "everything-killed"), f"{_Q}/controller",
     ),
     Defect(
         "empty_isr_recorded", "KAFKA-708", (QUORUM,), ("ISR-03", "ACK-01"), ("everything-killed", "emptied-follower"),
@@ -247,7 +247,7 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_ZK}/controller",
     ),
     Defect(
-        "isr_frozen_at_known_version", "KAFKA-2729", WITH_CONTROLLER, ("ISR-05", "ISR-06"),
+        "isr_frozen_at_known_version", "KAFKA-2729", (ZK,), ("ISR-05", "ISR-06"),
         ("slow-follower", "links-deaf-follower"), _R,
     ),
     Defect(
@@ -281,17 +281,19 @@ DEFECTS: tuple[Defect, ...] = (
     Defect("commits_below_min_isr", "KAFKA-15583", ALL, ("ISR-08", "HW-02"), ("slow-follower", "links-bridge"), _R),
     Defect(
         "fenced_last_leader", "KAFKA-19522", (QUORUM,), ("D631-07", "K631-32"),
-        ("quorum-lost", "everything-killed"), f"{_Q}/controller",
+        ("outside-the-isr", "quorum-lost", "everything-killed"), f"{_Q}/controller",
     ),
     Defect(
-        "shutdown_never_granted", "KAFKA-999", (QUORUM,), ("K631-38",), ("rolling-restart",), f"{_Q}/controller"
+        "shutdown_never_granted", "KAFKA-999", (QUORUM,), ("K631-37",),
+        ("controlled-shutdown", "rolling-restart"), f"{_Q}/controller",
     ),
     Defect(
         "shutdown_always_remains", "KAFKA-999", (ZK,), ("DINT-25",), ("controlled-shutdown-in-turn",),
         f"{_ZK}/controller",
     ),
     Defect(
-        "leads_on_in_shutdown", "KAFKA-14296", (QUORUM,), ("LIVE-03", "ISR-01"), ("rolling-restart",), f"{_Q}/broker"
+        "leads_on_in_shutdown", "KAFKA-14296", (QUORUM,), ("LEAD-02", "ISR-01"),
+        ("controlled-shutdown", "rolling-restart"), f"{_Q}/broker",
     ),
     Defect(
         "own_folders_are_strays", "KAFKA-13127", (QUORUM,), ("DIR-05",), ("stopped-follower", "rolling-restart"), _R
@@ -311,12 +313,18 @@ DEFECTS: tuple[Defect, ...] = (
         "snapshots_not_found", "", (QUORUM,), ("K631-23",), ("snapshot-killed",), f"{_Q}/raft",
     ),
     Defect(
+        "metadata_cut_past_snapshot", "KAFKA-14238", (QUORUM,), ("D631-30", "LIVE-07"),
+        ("snapshot-killed", "everything-killed"), f"{_Q}/raft",
+    ),
+    Defect("metadata_gap_accepted", "KAFKA-14240", (QUORUM,), ("D631-29",), ("lost-snapshots",), f"{_Q}/raft"),
+    Defect(
         "isolated_leader_never_resigns", "KAFKA-15489", (QUORUM,), ("CTRL-05",), ("isolated-controller",),
         f"{_Q}/raft",
     ),
     Defect("foreign_vote_accepted", "KAFKA-12440", (QUORUM,), ("CTRL-06",), ("stale-requests",), f"{_Q}/raft"),
     Defect(
-        "wiped_voter_votes", "KAFKA-12181", (QUORUM,), ("K631-15", "CTRL-01"), ("controllers-lose-power",), f"{_Q}/raft"
+        "wiped_voter_votes", "KAFKA-12181", (QUORUM,), ("CTRL-07", "CTRL-01"),
+        ("lost-vote", "controllers-lose-power"), f"{_Q}/raft",
     ),
     Defect(
         "election_without_jitter", "KAFKA-18345", (QUORUM,), ("LIVE-02",),
@@ -352,7 +360,8 @@ DEFECTS: tuple[Defect, ...] = (
         ("isolated-leader", "everything-killed"), "tests/cluster_impl/api",
     ),
     Defect(
-        "resigns_over_refused_topic", "KAFKA-14996", (QUORUM,), ("CTRL-04", "CTRL-02"), ("stale-requests",),
+        "resigns_over_refused_topic", "KAFKA-14996", (QUORUM,), ("CTRL-04", "CTRL-02"),
+        ("refused-topics", "stale-requests"),
         f"{_Q}/controller",
     ),
     # Coordinators of groups.
@@ -381,11 +390,6 @@ NOT_PLANTED: tuple[NotPlanted, ...] = (
         "KAFKA-15375",
         "failed start marked clean",
         "no design has a file of clean shutdowns: each start verifies every batch",
-    ),
-    NotPlanted(
-        "KAFKA-14238, KAFKA-14240",
-        "metadata log deleted past the snapshot",
-        "the quorum design has no snapshots and never deletes its log",
     ),
 )
 

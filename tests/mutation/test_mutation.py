@@ -101,18 +101,18 @@ def test_no_defect_is_tried_a_second_time_before_all_were_tried_once() -> None:
 VERDICTS = """
 import sys, time
 from pathlib import Path
-runs, *told = sys.argv[1:]
-if "--runs" in told:
-    runs, told = told[told.index("--runs") + 1], told[: told.index("conformance")]
+runs, *said = sys.argv[1:]
+if "--runs" in said:
+    runs, said = said[said.index("--runs") + 1], said[: said.index("conformance")]
 from fencepost.results.records.verdict import RunVerdict, Verdict
-for number, (scenario, word) in enumerate(each.split("=") for each in told):
+for number, (scenario, word) in enumerate(each.split("=") for each in said):
     folder = Path(runs) / str(number)
     folder.mkdir(parents=True)
     RunVerdict(Verdict(word), "said", scenario, "quorum", "hash", 7.0, 1, 0, ()).save(folder / "verdict.json")
-while "wait" in told[-1]:
+while "wait" in said[-1]:
     time.sleep(0.1)
 """
-"""A program that leaves the verdicts it is told of, as the suite does, and goes on if the last is one of `wait`."""
+"""A program that leaves the verdicts of its arguments, as the suite does, and goes on if the last is of `wait`."""
 
 
 def ended(tmp_path: Path, *runs: str) -> list[tuple[str, str]]:

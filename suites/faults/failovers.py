@@ -1,0 +1,93 @@
+"""Failovers so fast that a replica leads before it has heard of what its predecessor wrote."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+BEFORE = 40
+"""Records that all replicas have."""
+AHEAD, ALONE = 10, 5
+"""Records that the first leader and one follower hold, and those that the next leader takes at the same offsets."""
+LAG_MS = 20_000
+"""Long enough that the stalls of this scenario drop no replica from the ISR."""
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Two replicas hold other records at the same offsets, each of an epoch that the other lacks (KIP-279).
+
+    A leader that holds fewer records than a follower takes records alone, and that follower leads before it heard of
+    them. Until the returning one is back in the ISR the last leader takes no record: its epoch has none (KAFKA-7415).
+    """
+    first, between, last = v.replica_roles(scenario, seed)
+    moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
+    steps = [
+        *v.setup(first, partition="u-0", work=False),
+        v.Produce(as_="before", topic="u", records=BEFORE, expect=v.answers("LIVE-03", "served")),
+        v.inject("behind", v.StallParameters(from_=between, to=first)),
+        v.Produce(as_="ahead", topic="u", node=first, acks=1, records=AHEAD, expect=v.answers("LIVE-03", "served")),
+        v.LogEnd(as_="held", node=last, partition="u-0", is_=BEFORE + AHEAD, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.inject("unheard", v.CutParameters(from_=last, to=between)),
+        v.inject("dies", v.KillParameters(nodes=first)),
+        v.LeaderIs(as_="moved", partition="u-0", is_=between, within_ms=v.LIVENESS_TIMEOUT_MS, expect=moved),
+        _knows(target, "known", between, "u", between),
+        v.Produce(as_="alone", topic="u", node=between, acks=1, records=ALONE, expect=v.answers("LIVE-03", "served")),
+        v.inject("silent", v.CutParameters(from_=between, to=v.lease_sources(target))),
+        v.LeaderIs(as_="moved-on", partition="u-0", is_=last, within_ms=v.LIVENESS_TIMEOUT_MS, expect=moved),
+        _knows(target, "known-last", last, "u", last),
+        v.Heal(as_="heard", fault="silent"),
+        v.BrokerActive(
+            as_="returned",
+            node=between,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must(target.rule("K631-44", "INT-51", "DLD-16")),
+        ),
+        v.IsrIs(as_="rejoined", partition="u-0", has=between, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("HW-04")),
+        v.Produce(as_="committed", topic="u", records=20, expect=v.answers("LIVE-03", "served")),
+        v.inject("dies-too", v.KillParameters(nodes=last)),
+        v.LeaderIs(
+            as_="leads-again", partition="u-0", is_=between, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
+        ),
+        *v.teardown(work=False),
+        v.Produce(as_="after", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+        topics=[v.topic([first, between, last], name="u", min_isr=1)],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[
+            *(v.FaultProven(fault=each) for each in ("behind", "unheard", "dies", "silent", "dies-too")),
+            v.Acknowledged(by="ahead", acks=1, before="dies.injected"),
+            v.Acknowledged(by="alone", acks=1, after="moved.ended"),
+            v.Acknowledged(by="committed", acks="all", after="rejoined.ended"),
+        ],
+    )
+
+
+def _knows(target: v.TargetFacts, as_: str, broker: str, topic: str, leader: str) -> v.Step:
+    return v.MetadataFrom(
+        as_=as_,
+        node=broker,
+        partition=f"{topic}-0",
+        leader=leader,
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.must(target.rule("D631-07", "INT-28", "LD-31")),
+    )
+
+
+SCENARIOS = (
+    v.fault_scenario(
+        "terms-unheard",
+        "Two replicas that led in turn without hearing of each other have the same log in the end",
+        build,
+        20,
+        "HW-03",
+        "HW-04",
+        "ISR-06",
+        needs={v.Capability.LINKS, v.Capability.KILL},
+        dialects=v.WITHOUT_ZOOKEEPER,
+    ),
+)

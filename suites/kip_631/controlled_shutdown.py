@@ -1,0 +1,86 @@
+"""A broker that wants to stop hands its leaderships over, stops to serve what moved, and is let go."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+LEASE_MS = 20_000
+"""A broker that no controller lets go waits for so long; one that is let go needs less than a tenth."""
+LATENCY_MS = 1500
+"""How late requests and answers between controllers are: each step of a shutdown takes them more than twice that."""
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """First at once, then with controllers that are slow among themselves.
+
+    The second broker learns from the active one that another broker leads, and runs on, since that one has to hear from
+    a majority before it lets the broker go (D631-03).
+    """
+    leader, successor, other = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, lease_ms=LEASE_MS, fetch_ms=LEASE_MS)
+    timing = timing.model_copy(update={"request_ms": timing.lease_ms})
+    steps = [
+        *v.setup(leader),
+        v.Shutdown(as_="stop", nodes=leader, until="asked"),
+        v.LeaderIs(
+            as_="handed-over",
+            partition="t-0",
+            is_=successor,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("K631-36", "K631-35"),
+        ),
+        v.NodeExited(as_="let-go", node=leader, within_ms=timing.lease_ms // 2, expect=v.must("K631-37")),
+        v.Start(as_="start", nodes=leader),
+        v.IsrIs(as_="back", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")),
+        v.inject("far", v.SlowParameters(from_="controllers", to="active-controller", latency_ms=LATENCY_MS)),
+        v.Shutdown(as_="stop-far", nodes=successor, until="asked"),
+        v.LeaderIs(
+            as_="handed-back",
+            partition="t-0",
+            is_not=successor,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("K631-36", "K631-35"),
+        ),
+        v.Hold(as_="knows", after="handed-back.ended", ms=LATENCY_MS),
+        v.ProduceProbe(
+            as_="serves-on",
+            node=successor,
+            topic="t",
+            acks=1,
+            timeout_ms=500,
+            repeat=5,
+            every_ms=100,
+            after=v.After(event="knows.ended"),
+            expect=v.never_serves("LEAD-02"),
+        ),
+        v.NodeExited(as_="let-go-far", node=successor, within_ms=timing.lease_ms, expect=v.must("K631-37")),
+        v.Heal(as_="near", fault="far"),
+        v.Start(as_="start-far", nodes=successor),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, successor, other])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="far"),
+            v.StepDone(step="let-go"),
+            v.Acknowledged(by="p1", acks="all", after="handed-back.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="controlled-shutdown",
+        title="A broker that is shut down hands its leaderships over and is let go at once",
+        requirements=("K631-35", "K631-36", "K631-37", "LEAD-02", "ISR-06", "LIVE-01", "LIVE-03"),
+        needs=frozenset({v.Capability.LINKS, v.Capability.TERMINATE}),
+        seconds=20,
+        build=build,
+        dialects=frozenset({v.Dialect.KIP_631}),
+    ),
+)

@@ -1,0 +1,107 @@
+"""Leases last: through a silence of half of it, and while a broker starts behind a log that is never at rest."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+LEASE_MS = 8000
+"""Half of it is longer than a heartbeat takes on a busy machine."""
+CHANGES, EVERY_MS = 300, 50
+"""Changes of a topic's settings, one after the other, for as long as a broker needs to start."""
+LATENCY_MS = 300
+"""So late comes the metadata that the log has grown again meanwhile."""
+
+
+def half_a_lease(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A leader sleeps for half a lease: no controller gives it up, and it leads on."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, lease_ms=LEASE_MS)
+    half = timing.lease_ms // 2
+    steps = [
+        *v.setup(leader),
+        v.inject("sleep", v.PauseParameters(nodes=leader)),
+        v.BrokerFenced(as_="given-up", node=leader, within_ms=half, expect=v.never("K631-51", "K631-30")),
+        v.Heal(as_="wake", fault="sleep"),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=2000, expect=v.never("K631-51", "K631-30")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[v.FaultProven(fault="sleep"), v.Acknowledged(by="p1", acks="all", after="wake.ended")],
+    )
+
+
+def busy_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A broker starts over a long way to the controllers, while their log grows all the time (KAFKA-13959).
+
+    At no time has it all of the log; it has its own registration, and that is enough.
+    """
+    leader, follower, new_broker = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, lease_ms=LEASE_MS)
+    timing = timing.model_copy(update={"request_ms": timing.lease_ms // 2})
+    steps = [
+        *v.setup(leader),
+        v.inject("far", v.SlowParameters(from_=new_broker, to="controllers", latency_ms=LATENCY_MS)),
+        *(_changes(name, leader, value) for name, value in (("grows", "1000000"), ("grows-on", "1000001"))),
+        v.Start(as_="start", nodes=new_broker, until="running"),
+        v.BrokerActive(
+            as_="active",
+            node=new_broker,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("D631-11", "K631-42"),
+        ),
+        v.Heal(as_="near", fault="far"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topology=v.smallest_cluster(target, follower, held_back=[new_broker]),
+        topics=[v.topic([leader, follower])],
+        steps=steps,
+        coverage=[v.FaultProven(fault="far"), v.StepDone(step="grows"), v.StepDone(step="active")],
+    )
+
+
+def _changes(name: str, broker: str, size: str) -> v.Step:
+    """Give a topic a setting again and again. Two such steps at a time, so that each request is a change."""
+    config = {"name": "max.message.bytes", "config_operation": 0, "value": size}
+    return v.ApiProbe(
+        as_=name,
+        node=broker,
+        api="incremental_alter_configs",
+        version=1,
+        body={"resources": [{"resource_type": 2, "resource_name": "t", "configs": [config]}]},
+        repeat=CHANGES,
+        every_ms=EVERY_MS,
+        timeout_ms=v.LIVENESS_TIMEOUT_MS,
+        background=True,
+        expect=v.answers("LIVE-04", "served"),
+    )
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="half-a-lease",
+        title="A leader that sleeps for half a lease is not given up",
+        requirements=("K631-51", "K631-30", "LIVE-01", "LIVE-03"),
+        needs=frozenset({v.Capability.PAUSE}),
+        seconds=12,
+        build=half_a_lease,
+    ),
+    v.Scenario(
+        slug="starts-behind",
+        title="A broker becomes active while the metadata log grows all the time",
+        requirements=("D631-11", "K631-42", "LIVE-01", "LIVE-03"),
+        needs=frozenset({v.Capability.LINKS}),
+        seconds=15,
+        build=busy_log,
+    ),
+)

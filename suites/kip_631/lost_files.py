@@ -1,0 +1,93 @@
+"""A controller that lost a file on which what it promised the others depends: it says so, and does not start."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.kip_631.snapshots import SETTINGS, topics
+
+REFUSED_WITHIN_MS = 10_000
+"""The fault is healed, so the controller has started or refused to; what it says is in its log."""
+
+
+def vote(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """It may have voted in an epoch of which it knows nothing any more (KAFKA-12181)."""
+    return _plan(scenario, target, seed, [], "quorum-state", "quorum-state is missing", "CTRL-07")
+
+
+def snapshots(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Its log is cut behind the older of two snapshots, and both are lost (KAFKA-14240)."""
+    leader = v.replica_roles(scenario, seed)[0]
+    voter = _voter(seed)
+    steps = [
+        *topics("first", leader),
+        v.Logged(as_="written", node=voter, says="wrote the snapshot at", within_ms=v.LIVENESS_TIMEOUT_MS),
+        *topics("second", leader),
+        v.Logged(as_="cut", node=voter, says="the metadata log is cut behind", within_ms=v.LIVENESS_TIMEOUT_MS),
+    ]
+    return _plan(scenario, target, seed, steps, "*.checkpoint", "no snapshot is good", "D631-29")
+
+
+def _plan(
+    scenario: v.Scenario,
+    target: v.TargetFacts,
+    seed: int,
+    first: list[v.Step],
+    file: str,
+    says: str,
+    requirement: str,
+) -> v.Plan:
+    """The controller is killed, loses the file, refuses to start, and has the file again."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    voter = _voter(seed)
+    steps = [
+        *v.setup(leader),
+        *first,
+        v.inject("forget", v.DamagedFileParameters(node=voter, file=file, damage="lost")),
+        v.ActiveController(as_="elected", is_not=voter, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.Heal(as_="return", fault="forget"),
+        v.Logged(
+            as_="refuses",
+            node=voter,
+            says=says,
+            after=v.After(event="forget.proven"),
+            within_ms=REFUSED_WITHIN_MS,
+            expect=v.must(requirement),
+        ),
+        v.TopicCreatedThrough(as_="goes-on", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, *followers])],
+        settings=SETTINGS if first else None,
+        steps=steps,
+        coverage=[v.FaultProven(fault="forget"), v.Acknowledged(by="p1", acks="all", after="return.ended")],
+    )
+
+
+def _voter(seed: int) -> str:
+    return v.node_name(v.CONTROLLER_IDS[seed % len(v.CONTROLLER_IDS)])
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="lost-vote",
+        title="A controller that lost its vote and not its log does not start",
+        requirements=("CTRL-07", "LIVE-01", "LIVE-02", "LIVE-03"),
+        needs=frozenset({v.Capability.DIRECTORIES, v.Capability.KILL}),
+        seconds=12,
+        build=vote,
+        dialects=frozenset({v.Dialect.KIP_631}),
+    ),
+    v.Scenario(
+        slug="lost-snapshots",
+        title="A controller whose log begins behind snapshots that it lost does not start",
+        requirements=("D631-29", "LIVE-01", "LIVE-02", "LIVE-03"),
+        needs=frozenset({v.Capability.DIRECTORIES, v.Capability.KILL}),
+        seconds=15,
+        build=snapshots,
+        dialects=frozenset({v.Dialect.KIP_631}),
+    ),
+)

@@ -1,0 +1,61 @@
+"""Topics that the controller has to refuse: it answers, and goes on in office."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+TIMES = 3
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Nothing else happens, so that a controller that leaves its office does so for the requests (KAFKA-14996)."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        _create("exists", leader, "error:36", topic="t"),
+        _create("too-many-replicas", leader, "error:38", topic="wide", replicas=len(v.BROKER_IDS) + 1),
+        _create("no-name", leader, "error:17", topic="no/name"),
+        v.DeleteTopicProbe(
+            as_="unknown",
+            node=leader,
+            topic="unknown",
+            repeat=TIMES,
+            timeout_ms=5000,
+            expect=v.answers("CTRL-04", "error:3"),
+        ),
+        v.TopicCreatedThrough(as_="goes-on", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[v.StepDone(step="unknown"), v.Acknowledged(by="p1", acks="all", after="unknown.ended")],
+    )
+
+
+def _create(name: str, broker: str, outcome: str, **topic: object) -> v.Step:
+    return v.CreateTopicProbe.model_validate(
+        {
+            "as": name,
+            "node": broker,
+            "repeat": TIMES,
+            "timeout_ms": 5000,
+            "expect": v.answers("CTRL-04", outcome),
+            **topic,
+        }
+    )
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="refused-topics",
+        title="A controller that refuses topics goes on in office",
+        requirements=("CTRL-02", "CTRL-04", "LIVE-01", "LIVE-02", "LIVE-03"),
+        needs=frozenset(),
+        seconds=8,
+        build=build,
+    ),
+)
