@@ -11,6 +11,7 @@ from fencepost.cluster_impl.api.groups import membership, offsets
 from fencepost.cluster_impl.api.groups.coordinator import Coordinator
 from fencepost.cluster_impl.api.metadata import ClusterDescription
 from fencepost.cluster_impl.api.offsets import Offsets, refused_epochs, refused_list_offsets
+from fencepost.cluster_impl.api.partitions import PartitionAdministration, refused_while_fenced
 from fencepost.cluster_impl.api.produce import InitProducerIdApi, Produce, refused_produce, refused_producer_id
 from fencepost.cluster_impl.api.serving import Answer, Body, body_of, close_connection, when_serving
 from fencepost.cluster_impl.api.topics import Administration, refused_create_topics, refused_delete_topics
@@ -20,6 +21,7 @@ from fencepost.cluster_impl.replication.control_plane import ControlPlane
 from fencepost.cluster_impl.replication.manager import ReplicaManager
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.partition_refusals import PARTITION_REQUESTS
 from fencepost.cluster_impl.wire.server import Handler, Request
 
 
@@ -85,6 +87,9 @@ class BrokerApis:
         self._add(m.IncrementalAlterConfigsRequest, changes.handle, refused_changes)
         self._add(m.CreateTopicsRequest, self._administration.create_topics, refused_create_topics)
         self._add(m.DeleteTopicsRequest, self._administration.delete_topics, refused_delete_topics)
+        partitions = PartitionAdministration(self._control)
+        for kind in PARTITION_REQUESTS:
+            self._add(kind, partitions.handle, refused_while_fenced)
 
     def _add_groups(self) -> None:
         finder = offsets.CoordinatorFinder(self._control, self._administration, self._config)

@@ -13,6 +13,7 @@ from fencepost.cluster_impl.security.acl import Authorizer, NoAuthorizer, Operat
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.partition_refusals import PARTITION_REQUESTS, refused_partitions
 from fencepost.cluster_impl.wire.server import Handler, Request
 
 _REFUSED = Error.CLUSTER_AUTHORIZATION_FAILED
@@ -84,6 +85,11 @@ def _incremental_alter_configs(request: Message) -> Message:
     )
 
 
+def _partitions(request: Message) -> Message:
+    assert isinstance(request, PARTITION_REQUESTS)
+    return refused_partitions(request, _REFUSED)
+
+
 BETWEEN_NODES: Refusals = {
     m.FetchRequest: _followers_fetch,
     m.LeaderAndIsrRequest: lambda _: m.LeaderAndIsrResponse(error_code=_REFUSED),
@@ -110,6 +116,7 @@ ON_CONTROLLERS: Refusals = {
     m.DeleteTopicsRequest: _delete_topics,
     m.AlterConfigsRequest: _alter_configs,
     m.IncrementalAlterConfigsRequest: _incremental_alter_configs,
+    **dict.fromkeys(PARTITION_REQUESTS, _partitions),
     m.DescribeQuorumRequest: lambda _: m.DescribeQuorumResponse(error_code=_REFUSED),
 }
 """KIP-631, Networking: controllers require the permission for all operations."""

@@ -1050,6 +1050,67 @@ class DescribeQuorumResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
+class ElectLeadersRequest(RequestMessage[ElectLeadersResponse]):
+    class TopicPartitions(_Struct):
+        topic: str
+        partitions: list[int]
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            partitions: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    election_type: int
+    topic_partitions: list[ElectLeadersRequest.TopicPartitions] | None
+    timeout_ms: int
+    def __init__(
+        self,
+        *,
+        election_type: int = ...,
+        topic_partitions: list[ElectLeadersRequest.TopicPartitions] | None = ...,
+        timeout_ms: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class ElectLeadersResponse(Message):
+    class PartitionResult(_Struct):
+        partition_id: int
+        error_code: int
+        error_message: str | None
+        def __init__(
+            self,
+            *,
+            partition_id: int = ...,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class ReplicaElectionResult(_Struct):
+        topic: str
+        partition_result: list[ElectLeadersResponse.PartitionResult]
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            partition_result: list[ElectLeadersResponse.PartitionResult] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    replica_election_results: list[ElectLeadersResponse.ReplicaElectionResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        replica_election_results: list[ElectLeadersResponse.ReplicaElectionResult] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
 class EndQuorumEpochRequest(RequestMessage[EndQuorumEpochResponse]):
     class PartitionData(_Struct):
         partition_index: int

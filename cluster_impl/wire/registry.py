@@ -64,6 +64,13 @@ _SASL = (
     _api(m.SaslAuthenticateRequest, m.SaslAuthenticateResponse),
 )
 
+_PARTITIONS = (
+    _api(m.CreatePartitionsRequest, m.CreatePartitionsResponse),
+    _api(m.ElectLeadersRequest, m.ElectLeadersResponse),
+    _api(m.AlterPartitionReassignmentsRequest, m.AlterPartitionReassignmentsResponse),
+    _api(m.ListPartitionReassignmentsRequest, m.ListPartitionReassignmentsResponse),
+)
+
 _CONFIGS = (
     _api(m.AlterConfigsRequest, m.AlterConfigsResponse),
     _api(m.IncrementalAlterConfigsRequest, m.IncrementalAlterConfigsResponse),
@@ -89,6 +96,7 @@ KAFKA = _registry(
     _API_VERSIONS,
     _CREATE_TOPICS,
     _DELETE_TOPICS,
+    *_PARTITIONS,
     _api(m.InitProducerIdRequest, m.InitProducerIdResponse),
     _api(m.OffsetForLeaderEpochRequest, m.OffsetForLeaderEpochResponse),
     _api(m.DescribeConfigsRequest, m.DescribeConfigsResponse),
@@ -119,12 +127,7 @@ ZK_BROKER = _registry(
 )
 """The INTERNAL listener of nodes of the `zk-controller` design; their CLIENT listener speaks KAFKA."""
 
-LEADER_DRIVEN_BROKER = _registry(
-    *KAFKA.values(),
-    _api(m.CreatePartitionsRequest, m.CreatePartitionsResponse),
-    _api(m.AlterPartitionReassignmentsRequest, m.AlterPartitionReassignmentsResponse),
-    _api(m.ListPartitionReassignmentsRequest, m.ListPartitionReassignmentsResponse),
-)
+LEADER_DRIVEN_BROKER = KAFKA
 """Both listeners of brokers of the `leader-driven` design: every broker administers the cluster."""
 
 QUORUM_CONTROLLER = _registry(
@@ -133,6 +136,7 @@ QUORUM_CONTROLLER = _registry(
     _API_VERSIONS,
     _CREATE_TOPICS,
     _DELETE_TOPICS,
+    *_PARTITIONS,
     *_CONFIGS,
     _api(m.VoteRequest, m.VoteResponse),
     _api(m.BeginQuorumEpochRequest, m.BeginQuorumEpochResponse),

@@ -27,6 +27,7 @@ from fencepost.cluster_impl.replication.control_plane import (
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.partition_refusals import PARTITION_REQUESTS, refused_partitions
 
 CLUSTER_ID = "static"
 
@@ -179,6 +180,8 @@ class World(Generic[B]):
                 self.delete(topic.name or "")
             results = [m.DeleteTopicsResponse.DeletableTopicResult(name=topic.name) for topic in request.topics]
             return m.DeleteTopicsResponse(responses=results)
+        if isinstance(request, PARTITION_REQUESTS):
+            return refused_partitions(request, Error.INVALID_REQUEST, "the assignment of this world is fixed")
         assert isinstance(request, m.CreateTopicsRequest)
         response = m.CreateTopicsResponse()
         for wanted in request.topics:

@@ -12,8 +12,7 @@ from fencepost.cluster_impl.config.nodes import LeaderDrivenNodeConfig
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.administrator import Administrator
-from fencepost.cluster_impl.designs.leader_driven.admin.apis import admin_handlers
-from fencepost.cluster_impl.designs.leader_driven.admin.topic_requests import TopicRequests
+from fencepost.cluster_impl.designs.leader_driven.admin.requests import AdminRequests
 from fencepost.cluster_impl.designs.leader_driven.admin.zookeeper_executor import ZooKeeperExecutor
 from fencepost.cluster_impl.designs.leader_driven.broker.broker import LeaderDrivenBroker
 from fencepost.cluster_impl.designs.leader_driven.broker.claim import IdClaim
@@ -75,24 +74,23 @@ class LeaderDrivenNode:
             self._config.data_plane.topics,
             self._config.leader_driven.queue_capacity,
         )
-        broker.control.administer = TopicRequests(administrator).forward
+        broker.control.administer = AdminRequests(administrator).forward
         self._broker = broker
 
         await replicas.start()
         self._closing.push_async_callback(replicas.close)
         self._closing.callback(apis.close)
         self._closing.callback(administrator.close)
-        await self._listen(apis, broker, administrator)
+        await self._listen(apis)
         self._closing.push_async_callback(broker.close)
         self._closing.push_async_callback(broker.leave)
         await broker.start()
 
-    async def _listen(self, apis: BrokerApis, broker: LeaderDrivenBroker, administrator: Administrator) -> None:
+    async def _listen(self, apis: BrokerApis) -> None:
         """Open the listeners. All answer the same requests, since no peer has requests of its own."""
-        handlers = {**apis.handlers, **admin_handlers(broker.control, administrator)}
         server = Server(
             LEADER_DRIVEN_BROKER,
-            require_cluster_action(handlers, authorizer_of(self._config.security)),
+            require_cluster_action(apis.handlers, authorizer_of(self._config.security)),
             max_frame_bytes=self._config.max_request_bytes,
         )
         self._closing.push_async_callback(server.close)

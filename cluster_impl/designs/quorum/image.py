@@ -92,6 +92,10 @@ class PartitionRegistration:
     adding: tuple[int, ...] = ()
     removing: tuple[int, ...] = ()
 
+    @property
+    def is_reassigned(self) -> bool:
+        return bool(self.adding or self.removing)
+
 
 @dataclass(slots=True)
 class MetadataImage:
@@ -109,6 +113,8 @@ class MetadataImage:
     topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
     broker_configs: dict[str, dict[str, str]] = field(default_factory=dict)
     """Settings by broker id as text, or by ALL_BROKERS."""
+    reassigned: dict[tuple[UUID, int], None] = field(default_factory=dict)
+    """The partitions with a reassignment under way, by topic id and index."""
     deleted_leader_epoch: int = NO_EPOCH
     partitions_created: int = 0
     offset: int = -1
@@ -123,6 +129,7 @@ class MetadataImage:
             partitions={topic_id: dict(partitions) for topic_id, partitions in self.partitions.items()},
             topic_configs={name: dict(config) for name, config in self.topic_configs.items()},
             broker_configs={name: dict(config) for name, config in self.broker_configs.items()},
+            reassigned=dict(self.reassigned),
             deleted_leader_epoch=self.deleted_leader_epoch,
             partitions_created=self.partitions_created,
             offset=self.offset,
@@ -215,6 +222,8 @@ class MetadataImage:
         self.deleting.discard(topic_id)
         partitions = self.partitions.pop(topic_id).values()
         self.deleted_leader_epoch = max((self.deleted_leader_epoch, *(each.leader_epoch for each in partitions)))
+        for each in partitions:
+            self.reassigned.pop((topic_id, each.index), None)
         self.topic_configs.pop(name, None)
 
     def _register(self, record: m.BrokerRecord) -> None:
@@ -249,6 +258,10 @@ class MetadataImage:
             tuple(record.adding_replicas),
             tuple(record.removing_replicas),
         )
+        if partitions[record.partition_id].is_reassigned:
+            self.reassigned[record.topic_id, record.partition_id] = None
+        else:
+            self.reassigned.pop((record.topic_id, record.partition_id), None)
 
     def _change_isr(self, record: m.IsrChangeRecord) -> None:
         partitions = self.partitions[record.topic_id]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation, asked, short, written
 from fencepost.harness.campaign.topics import Existence
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import TopicSpec
 from fencepost.harness.plan.probes import ApiProbe, CreatePartitionsProbe, ReassignProbe
 from fencepost.harness.plan.steps import Step, ZnodeStep
@@ -18,8 +19,9 @@ from fencepost.harness.targets.releases import Releases
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script
 
-NO_REQUEST = "the design has no such request"
 PREFERRED = 0
+BY_ZNODE = 0.5
+"""The fraction of administrators that write znodes, where the design has them beside the requests."""
 
 
 class AddPartitions(Operation):
@@ -27,10 +29,6 @@ class AddPartitions(Operation):
 
     name = "add-partitions"
     weight = 3
-    left_out: Mapping[str, str] = {
-        "quorum": NO_REQUEST,
-        "zk-controller": "partitions are added in the topic's znode, whose topic id no plan knows beforehand",
-    }
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=1.0"}
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
@@ -54,7 +52,6 @@ class Reassign(Operation):
 
     name = "reassign"
     weight = 4
-    left_out: Mapping[str, str] = {"quorum": NO_REQUEST}
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.4"}
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation | None:
@@ -71,7 +68,7 @@ class Reassign(Operation):
         name, title = f"{topic.name}-{number}", f"{topic.name}-{number} moved to {', '.join(new)}"
         how = asked(rng, script)
         step: Step
-        if cluster.administered_by_znodes:
+        if cluster.administered_by_znodes and rng.random() < BY_ZNODE:
             step = tolerant(reassign(script.name("move"), {name: [cluster.id_of(each) for each in new]}))
         else:
             step = how.send(ReassignProbe(as_=script.name("move"), node=how.node, partition=name, to=tuple(new)))
@@ -83,11 +80,7 @@ class CancelReassignment(Operation):
 
     name = "cancel-reassignment"
     weight = 1
-    left_out: Mapping[str, str] = {
-        "quorum": NO_REQUEST,
-        "leader-driven": "a reassignment that was accepted is carried out (DLD-30)",
-        "zk-controller": NO_REQUEST,
-    }
+    left_out: Mapping[str, str] = {"leader-driven": "a reassignment that was accepted is carried out (DLD-30)"}
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.4"}
 
     def prepare(self, script: Script) -> None:
@@ -109,18 +102,15 @@ class ElectPreferred(Operation):
 
     name = "elect-preferred"
     weight = 3
-    left_out: Mapping[str, str] = {
-        "quorum": NO_REQUEST,
-        "leader-driven": "leaders give way by themselves, at the level `balancing`",
-    }
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.2"}
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
         title, name = "preferred leaders elected", script.name("prefer")
-        if script.cluster.administered_by_znodes:
+        if script.cluster.administered_by_znodes and rng.random() < BY_ZNODE:
             step: Step = tolerant(elect_preferred(name, *script.cluster.partitions))
         else:
-            how = asked(rng, script)
+            # Leaders that elect among themselves give way in their own time, which is no error of theirs.
+            how = asked(rng, script, certain=script.cluster.target.dialect is not Dialect.LEADER_DRIVEN)
             body = {"election_type": PREFERRED, "topic_partitions": None, "timeout": how.timeout_ms}
             step = how.send(ApiProbe(as_=name, node=how.node, api="elect_leaders", body=body))
         return GeneratedOperation(title, (step,), unsettles=True)

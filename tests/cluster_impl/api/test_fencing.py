@@ -52,6 +52,7 @@ def requests(cluster: StaticCluster) -> list[tuple[RequestMessage[Any], int]]:
         (m.InitProducerIdRequest(), 4),
         (m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="u", num_partitions=1)]), 7),
         (m.DeleteTopicsRequest(topics=[m.DeleteTopicsRequest.DeleteTopicState(name="t")]), 6),
+        *((request, request.MAX_VERSION) for request in partition_requests()),
         (
             m.DescribeConfigsRequest(
                 resources=[m.DescribeConfigsRequest.DescribeConfigsResource(resource_type=2, resource_name="t")]
@@ -75,6 +76,21 @@ def requests(cluster: StaticCluster) -> list[tuple[RequestMessage[Any], int]]:
         ),
         (m.OffsetFetchRequest(group_id="g"), 7),
         (m.OffsetFetchRequest(groups=[m.OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g")]), 8),
+    ]
+
+
+def partition_requests() -> list[RequestMessage[Any]]:
+    """Administration of partitions: of something that exists, but for the last one, which names nothing."""
+    more = m.CreatePartitionsRequest.CreatePartitionsTopic(name="t", count=2)
+    led = m.ElectLeadersRequest.TopicPartitions(topic="t", partitions=[0])
+    moved = m.AlterPartitionReassignmentsRequest.ReassignablePartition(partition_index=0, replicas=[1])
+    return [
+        m.CreatePartitionsRequest(topics=[more], timeout_ms=1000),
+        m.ElectLeadersRequest(topic_partitions=[led], timeout_ms=1000),
+        m.AlterPartitionReassignmentsRequest(
+            topics=[m.AlterPartitionReassignmentsRequest.ReassignableTopic(name="t", partitions=[moved])]
+        ),
+        m.ListPartitionReassignmentsRequest(),
     ]
 
 

@@ -58,6 +58,7 @@ def requests(topic_id: UUID) -> list[tuple[RequestMessage[Any], int, int]]:
         (m.DeleteTopicsRequest(topic_names=["u"]), 1, 5),
         (m.DeleteTopicsRequest(topics=[m.DeleteTopicsRequest.DeleteTopicState(name="u")]), 6, -1),
         (m.DescribeConfigsRequest(resources=[config]), 1, -1),
+        *((each, each.MIN_VERSION, -1) for each in partition_requests()),
         (m.DescribeClusterRequest(), 0, -1),
         (m.FindCoordinatorRequest(key="g"), 0, 3),
         (m.FindCoordinatorRequest(coordinator_keys=["g", "h"]), 4, -1),
@@ -76,6 +77,19 @@ def requests(topic_id: UUID) -> list[tuple[RequestMessage[Any], int, int]]:
         (m.OffsetFetchRequest(group_id="own", topics=[wanted]), 1, 7),
         (m.OffsetFetchRequest(group_id="own", topics=None), 2, 7),
         (m.OffsetFetchRequest(groups=[own]), 8, -1),
+    ]
+
+
+def partition_requests() -> list[RequestMessage[Any]]:
+    more = m.CreatePartitionsRequest.CreatePartitionsTopic(name="t", count=2)
+    led = m.ElectLeadersRequest.TopicPartitions(topic="t", partitions=[0])
+    moved = m.AlterPartitionReassignmentsRequest.ReassignablePartition(partition_index=0, replicas=[1])
+    topic = m.AlterPartitionReassignmentsRequest.ReassignableTopic(name="t", partitions=[moved])
+    return [
+        m.CreatePartitionsRequest(topics=[more]),
+        m.ElectLeadersRequest(topic_partitions=[led]),
+        m.AlterPartitionReassignmentsRequest(topics=[topic]),
+        m.ListPartitionReassignmentsRequest(),
     ]
 
 

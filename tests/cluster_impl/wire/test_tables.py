@@ -11,7 +11,13 @@ from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Malformed
 from fencepost.cluster_impl.wire.hosts import Hosts
 from fencepost.cluster_impl.wire.records import RECORD_TYPES, decode_record, encode_record
-from fencepost.cluster_impl.wire.registry import KAFKA, LEADER_DRIVEN_BROKER, QUORUM_CONTROLLER, ZK_BROKER
+from fencepost.cluster_impl.wire.registry import (
+    KAFKA,
+    LEADER_DRIVEN_BROKER,
+    QUORUM_CLIENTS,
+    QUORUM_CONTROLLER,
+    ZK_BROKER,
+)
 from fencepost.cluster_impl.wire.schema import Definition
 from tests.cluster_impl.wire.random_messages import random_message
 
@@ -35,6 +41,10 @@ def test_the_advertised_ranges_are_coherent_for_real_clients() -> None:
         "OffsetForLeaderEpoch": (2, 4),
         "CreateTopics": (2, 7),
         "DeleteTopics": (1, 6),
+        "CreatePartitions": (0, 3),
+        "ElectLeaders": (0, 2),
+        "AlterPartitionReassignments": (0, 1),
+        "ListPartitionReassignments": (0, 0),
         "DescribeCluster": (0, 2),
         "DescribeConfigs": (1, 4),
         "DescribeGroups": (0, 5),
@@ -57,11 +67,11 @@ def test_what_controllers_in_zookeeper_say_lives_between_nodes_only() -> None:
     assert set(ZK_BROKER) == between_nodes | set(KAFKA)
 
 
-def test_only_brokers_that_administer_offer_partitions_and_reassignments() -> None:
-    administration = {37: (0, 3), 45: (0, 1), 46: (0, 0)}
-    assert not administration.keys() & set(KAFKA)
-    added = {key: api for key, api in LEADER_DRIVEN_BROKER.items() if key not in KAFKA}
-    assert {key: (api.min_version, api.max_version) for key, api in added.items()} == administration
+def test_brokers_of_every_design_offer_partitions_elections_and_reassignments() -> None:
+    administration = {37: (0, 3), 43: (0, 2), 45: (0, 1), 46: (0, 0)}
+    for registry in (KAFKA, QUORUM_CLIENTS, ZK_BROKER, LEADER_DRIVEN_BROKER):
+        served = {key: (api.min_version, api.max_version) for key, api in registry.items() if key in administration}
+        assert served == administration
 
 
 @pytest.mark.requirement("K631-19")

@@ -8,7 +8,13 @@ import pytest
 
 from fencepost.harness.campaign.cluster_spec import MIN_ISR, generate_cluster
 from fencepost.harness.campaign.operations.administrator import Administrator
-from fencepost.harness.campaign.operations.partitions import AddPartitions, ElectPreferred, Reassign
+from fencepost.harness.campaign.operations.operation import Operation
+from fencepost.harness.campaign.operations.partitions import (
+    AddPartitions,
+    CancelReassignment,
+    ElectPreferred,
+    Reassign,
+)
 from fencepost.harness.campaign.operations.settings import AlterMinIsr
 from fencepost.harness.campaign.operations.topics import CreateTopic, DeleteTopic, RecreateTopic
 from fencepost.harness.campaign.script import Script
@@ -144,15 +150,24 @@ def test_requests_that_are_not_forwarded_go_to_the_controller() -> None:
 
 
 @pytest.mark.parametrize("operation", [Reassign(), ElectPreferred()])
-def test_the_reference_controller_in_zookeeper_gets_its_requests_by_znodes(
+def test_the_reference_controller_in_zookeeper_is_administered_by_znodes_and_by_requests(
     operation: Reassign | ElectPreferred,
 ) -> None:
     made = script("zk-controller")
-    while operation.add(made) is None:
-        pass
-    step = made.steps[-1]
-    assert isinstance(step, ZnodeStep)
-    assert step.may_fail
+    for _ in range(30):
+        operation.add(made)
+    written = [step for step in made.steps if isinstance(step, ZnodeStep)]
+    assert written
+    assert all(step.may_fail for step in written)
+    assert any(step.node in made.cluster.brokers for step in asked(made))
+
+
+@pytest.mark.parametrize("operation", [AddPartitions(), Reassign(), CancelReassignment(), ElectPreferred()])
+@pytest.mark.parametrize("target", ["quorum", "zk-controller", "leader-driven"])
+def test_every_design_is_asked_for_what_it_serves(target: str, operation: Operation) -> None:
+    file = script(target).cluster.target
+    reason = operation.left_out_reason(file, file.version, frozenset())
+    assert (reason is None) is not (target == "leader-driven" and isinstance(operation, CancelReassignment))
 
 
 def test_the_administrator_claims_nothing_and_keeps_its_topic_to_itself() -> None:

@@ -18,6 +18,7 @@ from fencepost.cluster_impl.designs.leader_driven.admin.reading import live_brok
 from fencepost.cluster_impl.designs.shared.placement import place_as_kafka
 from fencepost.cluster_impl.designs.shared.topic_names import collision
 from fencepost.cluster_impl.designs.shared.topic_requests import (
+    MAX_PARTITIONS,
     check_counts,
     check_name,
     check_settings,
@@ -106,6 +107,9 @@ def check_more(more: MorePartitions) -> Steps[dict[int, tuple[int, ...]]]:
     if more.count <= present:
         message = f"Topic {more.topic} has {present} partitions already; {more.count} is not more than that."
         raise CommandFailed(Error.INVALID_PARTITIONS, message)
+    if more.count - present > MAX_PARTITIONS:
+        message = f"One request can add {MAX_PARTITIONS} partitions; {more.count - present} would be new."
+        raise CommandFailed(Error.POLICY_VIOLATION, message)
     new = [index for index in range(more.count) if index not in topic.live]
     live = yield from live_brokers()
     factor = len(topic.live[min(topic.live)].replicas or ())

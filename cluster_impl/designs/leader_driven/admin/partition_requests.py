@@ -1,4 +1,4 @@
-"""The requests CreatePartitions, AlterPartitionReassignments and ListPartitionReassignments."""
+"""The requests CreatePartitions, ElectLeaders, AlterPartitionReassignments and ListPartitionReassignments."""
 
 from __future__ import annotations
 
@@ -11,12 +11,20 @@ from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.adding import await_leaders
 from fencepost.cluster_impl.designs.leader_driven.admin.administrator import Administrator
 from fencepost.cluster_impl.designs.leader_driven.admin.creating import MorePartitions, check_more, create_partitions
+from fencepost.cluster_impl.designs.leader_driven.admin.electing import all_partitions, elect_leaders
 from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, CommandFailed, Procedure
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import StoredPartition, read_topic
 from fencepost.cluster_impl.designs.leader_driven.admin.reassigning import reassign
+from fencepost.cluster_impl.designs.shared.partition_requests import (
+    check_election_type,
+    elected,
+    requested_elections,
+)
 from fencepost.cluster_impl.designs.shared.topic_requests import check_named_once
+from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.partition_refusals import refused_partitions
 
 MoreResult = m.CreatePartitionsResponse.CreatePartitionsTopicResult
 Reassignable = m.AlterPartitionReassignmentsRequest.ReassignableTopic
@@ -27,7 +35,7 @@ Ongoing = m.ListPartitionReassignmentsResponse.OngoingPartitionReassignment
 
 
 class PartitionRequests:
-    """Answers the three requests; each topic is handled on its own, all side by side."""
+    """Answers the four requests; topics are handled on their own, side by side, where they are changed."""
 
     def __init__(self, administrator: Administrator) -> None:
         self._administrator = administrator
@@ -57,6 +65,25 @@ class PartitionRequests:
         except CommandFailed as failed:
             return MoreResult(name=topic.name, error_code=failed.error, error_message=str(failed))
         return MoreResult(name=topic.name)
+
+    async def elect(self, request: m.ElectLeadersRequest) -> m.ElectLeadersResponse:
+        """Ask leaders to give way to preferred replicas, and answer when they lead. Does not raise."""
+        timeout = request.timeout_ms / 1000
+        try:
+            election = check_election_type(request)
+            everything: Sequence[TopicPartition] = ()
+            if request.topic_partitions is None:
+                everything = await self._administrator.look(all_partitions, timeout, "The search for partitions")
+            wanted, named = requested_elections(request, everything)
+            # The wait ends before the time of the client does, so that each partition gets an outcome of its own.
+            work = self._administrator.carry_out(
+                lambda command: elect_leaders(command, election, wanted, timeout / 2), timeout
+            )
+            return elected(await self._administrator.within(timeout, work, "The election"), named=named)
+        except CommandFailed as failed:
+            refused = refused_partitions(request, failed.error, str(failed))
+            assert isinstance(refused, m.ElectLeadersResponse)
+            return refused
 
     async def reassign(self, request: m.AlterPartitionReassignmentsRequest) -> m.AlterPartitionReassignmentsResponse:
         """Write down the reassignments and answer at once; the leaders carry them out."""

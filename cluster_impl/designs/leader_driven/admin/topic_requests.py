@@ -26,6 +26,7 @@ from fencepost.cluster_impl.designs.shared.topic_requests import (
     DeleteResult,
     check_name,
     check_named_once,
+    check_partition_count,
     created,
     named_again,
     not_created,
@@ -37,7 +38,6 @@ from fencepost.cluster_impl.designs.shared.topic_requests import (
     unknown_topic,
 )
 from fencepost.cluster_impl.wire import messages as m
-from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
 
 
@@ -47,17 +47,12 @@ class TopicRequests:
     def __init__(self, administrator: Administrator) -> None:
         self._administrator = administrator
 
-    async def forward(self, request: Message, version: int) -> Message:
-        """Carry out a request that `ControlPlane.forward` passes on: every broker administers. Does not raise."""
-        match request:
-            case m.CreateTopicsRequest():
-                return await self.create(request)
-            case m.DeleteTopicsRequest():
-                return await self.delete(request, version)
-        raise TypeError(f"{type(request).__name__} is not CreateTopicsRequest or DeleteTopicsRequest.")
-
     async def create(self, request: m.CreateTopicsRequest) -> m.CreateTopicsResponse:
         """Create topics, and answer each when it has leaders or the client's timeout is over. Does not raise."""
+        try:
+            check_partition_count(request, self._administrator.topic_defaults)
+        except CommandFailed as failed:
+            return m.CreateTopicsResponse(topics=[not_created(topic.name, failed) for topic in request.topics])
         occurrences = Counter(topic.name for topic in request.topics)
         results = [self._create(topic, occurrences, request) for topic in request.topics]
         return m.CreateTopicsResponse(topics=await asyncio.gather(*results))

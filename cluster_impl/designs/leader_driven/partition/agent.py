@@ -148,6 +148,17 @@ class ReplicaAgent:
         if failed:
             raise NotStarted("its log dir has failed")
 
+    def prefer(self, now: float) -> None:
+        """Give way to the preferred replica soon, if it can lead.
+
+        Raises NotStarted if this replica does not lead; then another one does, or soon will.
+        """
+        if self._loop is None:
+            raise NotStarted("it does not lead")
+        self._loop.prefer_until = now + self._context.config.keep_in_sync
+        if self.state is AgentState.LEADING:
+            self._due = now
+
     def leader_changed(self, now: float) -> Steps[None]:
         """Handle a fired watch on /leader ("onLeaderChange")."""
         if self.state in (AgentState.STOPPED, AgentState.FAILED):

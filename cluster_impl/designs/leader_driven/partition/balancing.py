@@ -23,15 +23,19 @@ class Balancing:
     _not_before: float = float("-inf")
 
     def is_due(self, leader_term: LeaderTerm, progress: Progress, now: float) -> bool:
-        """Return True if the leader should step down now.
+        """Return True if the leader should step down now."""
+        return now >= self._not_before and self.is_possible(leader_term, progress)
 
-        Beyond the document, the preferred replica must be registered and must have all committed records; being in the
-        ISR guarantees neither.
+    @staticmethod
+    def is_possible(leader_term: LeaderTerm, progress: Progress) -> bool:
+        """Return True if the preferred replica can lead in place of this one.
+
+        Beyond the document, it must be registered and must have all committed records; being in the ISR guarantees
+        neither.
         """
         preferred = leader_term.assigned.preferred
         return (
-            now >= self._not_before
-            and preferred is not None
+            preferred is not None
             and preferred != leader_term.me
             and preferred in leader_term.in_sync.isr
             and preferred in leader_term.context.live()

@@ -38,6 +38,8 @@ class CommitLoop:
     leader_term: LeaderTerm
     balancing: Balancing
     reassignment: Reassignment | None = None
+    prefer_until: float = float("-inf")
+    """The time up to which the leader gives way to the preferred replica, on request (decision DLD-51)."""
     looks_left: int = 0
     """The number of further passes that read /partitions_reassigned although no entry is known.
 
@@ -87,9 +89,7 @@ class CommitLoop:
             yield from self.reassignment.advance(self.leader_term, progress, now)
             if self.reassignment.is_over(self.leader_term.me) and not self.reassignment.is_deletion:
                 self.reassignment, self.looks_left = None, _LOOKS
-        elif self.leader_term.context.config.auto_leader_rebalance and self.balancing.is_due(
-            self.leader_term, progress, now
-        ):
+        elif self._gives_way(progress, now):
             log.info(
                 "%s: steps down for its preferred replica %s",
                 self.leader_term.partition,
@@ -98,6 +98,13 @@ class CommitLoop:
             self.balancing.stepped_down(now)
             return PassResult.STEPS_DOWN
         return PassResult.KEEPS_LEADING
+
+    def _gives_way(self, progress: Progress, now: float) -> bool:
+        """Return True if the leader should step down now, by itself or because that was requested."""
+        if now <= self.prefer_until and self.balancing.is_possible(self.leader_term, progress):
+            return True
+        balances = self.leader_term.context.config.auto_leader_rebalance
+        return balances and self.balancing.is_due(self.leader_term, progress, now)
 
     def pause(self) -> float:
         """Return the seconds until the next pass."""

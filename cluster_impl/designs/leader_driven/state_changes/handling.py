@@ -38,6 +38,10 @@ class ReplicaOperations(Protocol):
         """Stop the replica and delete its log, if there is one. Raises NotStarted if its log directory has failed."""
         ...
 
+    def prefer(self, now: float) -> None:
+        """Give way to the preferred replica soon, if it can lead. Raises NotStarted if this replica does not lead."""
+        ...
+
 
 def carry_out(
     queued: QueuedRequest, replica: ReplicaOperations, monitor: StateChangeMonitor, now: float
@@ -55,10 +59,13 @@ def carry_out(
         if latest is not None:
             monitor.ignored(request, latest)
         else:
-            if request.change is StateChange.CLOSE_REPLICA:
-                yield from replica.close(now)
-            else:
-                yield from replica.start(now)
+            match request.change:
+                case StateChange.CLOSE_REPLICA:
+                    yield from replica.close(now)
+                case StateChange.START_REPLICA:
+                    yield from replica.start(now)
+                case StateChange.PREFER_REPLICA:
+                    replica.prefer(now)
             monitor.completed(request)
     except (NotStarted, MalformedZnode) as error:
         monitor.failed(request, str(error))

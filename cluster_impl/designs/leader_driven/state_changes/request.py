@@ -16,15 +16,17 @@ ADMIN = -1
 
 
 class StateChange(Enum):
-    """The two state changes of the document; the values are its words."""
+    """The two state changes of the document, whose values are its words, and one of ours (decision DLD-51)."""
 
     START_REPLICA = "start-replica"
     CLOSE_REPLICA = "close-replica"
+    PREFER_REPLICA = "prefer-replica"
+    """For a leader: give way to the preferred replica."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateChangeRequest:
-    """A request to start or close a replica. `epoch` is the leader's; `sender` is its broker id, or ADMIN."""
+    """A request about one replica. `epoch` is the leader's; `sender` is its broker id, or ADMIN."""
 
     change: StateChange
     partition: TopicPartition

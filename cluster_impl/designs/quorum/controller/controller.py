@@ -20,23 +20,24 @@ from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.controller.alter_isr import alter_isr
 from fencepost.cluster_impl.designs.quorum.controller.configs import alter_configs
 from fencepost.cluster_impl.designs.quorum.controller.controller_heartbeats import controller_heartbeat
+from fencepost.cluster_impl.designs.quorum.controller.create_partitions import create_partitions
+from fencepost.cluster_impl.designs.quorum.controller.elect_leaders import elect_leaders
 from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
+from fencepost.cluster_impl.designs.quorum.controller.placing import NotHeardYet
+from fencepost.cluster_impl.designs.quorum.controller.reassignment import alter_reassignments, list_reassignments
 from fencepost.cluster_impl.designs.quorum.controller.snapshot_schedule import SnapshotSchedule
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState, Reply
 from fencepost.cluster_impl.designs.quorum.controller.term import ActiveControllerTerm, Quorum, TermEnded
-from fencepost.cluster_impl.designs.quorum.controller.topics import (
-    NotHeardYet,
-    complete_deletions,
-    create_topics,
-    delete_topics,
-)
+from fencepost.cluster_impl.designs.quorum.controller.topics import complete_deletions, create_topics, delete_topics
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
 from fencepost.cluster_impl.designs.quorum.metrics import ControllerMeters
 from fencepost.cluster_impl.designs.quorum.refused_heartbeat import refused_heartbeat
 from fencepost.cluster_impl.designs.quorum.snapshot_records import snapshot_records
 from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.partition_refusals import PARTITION_REQUESTS, PartitionRequest, refused_partitions
 from fencepost.cluster_impl.wire.records import decode_record, encode_record
 from fencepost.cluster_impl.wire.server import Handler, Request
 
@@ -83,6 +84,7 @@ class QuorumController:
             m.AlterIsrRequest.API_KEY: self._alter_isr,
             m.CreateTopicsRequest.API_KEY: self._create_topics,
             m.DeleteTopicsRequest.API_KEY: self._delete_topics,
+            **dict.fromkeys((kind.API_KEY for kind in PARTITION_REQUESTS), self._partitions),
             m.AlterConfigsRequest.API_KEY: self._alter_configs,
             m.IncrementalAlterConfigsRequest.API_KEY: self._alter_configs,
         }
@@ -184,16 +186,9 @@ class QuorumController:
             return m.AlterIsrResponse(error_code=Error.NOT_CONTROLLER)
 
     async def _create_topics(self, request: Request) -> m.CreateTopicsResponse:
-        """Create topics; wait until brokers that may be active report themselves or their lease is over."""
         body = cast("m.CreateTopicsRequest", request.body)
         try:
-            async with asyncio.timeout(body.timeout_ms / 1000):
-                while True:
-                    now = time.monotonic()
-                    try:
-                        return await self._run(partial(self._created, body, now), now)
-                    except NotHeardYet:
-                        await asyncio.sleep(RETRY)
+            return await self._when_heard(partial(self._created, body), body.timeout_ms)
         except (TermEnded, TimeoutError) as why:
             error, message = _not_done(why)
             results = [
@@ -203,7 +198,7 @@ class QuorumController:
             return m.CreateTopicsResponse(topics=results)
 
     def _created(
-        self, body: m.CreateTopicsRequest, now: float, state: ControllerState
+        self, body: m.CreateTopicsRequest, state: ControllerState, now: float
     ) -> ControllerResult[m.CreateTopicsResponse]:
         return create_topics(state, body, now, self._defaults, uuid4)
 
@@ -232,6 +227,13 @@ class QuorumController:
             ]
             return m.DeleteTopicsResponse(responses=results)
 
+    async def _partitions(self, request: Request) -> Message:
+        body = cast("PartitionRequest", request.body)
+        try:
+            return await self._when_heard(partial(_decided, body), body.timeout_ms)
+        except (TermEnded, TimeoutError) as why:
+            return refused_partitions(body, *_not_done(why))
+
     async def _alter_configs(self, request: Request) -> AlterResponse:
         body = cast("AlterRequest", request.body)
         try:
@@ -239,6 +241,21 @@ class QuorumController:
         except TermEnded as why:
             error, message = _not_done(why)
             return refused_changes(body, None, error, message)
+
+    async def _when_heard(
+        self, operation: Callable[[ControllerState, float], ControllerResult[Reply]], timeout_ms: int
+    ) -> Reply:
+        """Run an operation; wait until brokers that may be active report themselves or their lease is over.
+
+        Raises TermEnded, or TimeoutError after `timeout_ms`.
+        """
+        async with asyncio.timeout(timeout_ms / 1000):
+            while True:
+                now = time.monotonic()
+                try:
+                    return await self._run(partial(_at, operation, now), now)
+                except NotHeardYet:
+                    await asyncio.sleep(RETRY)
 
     async def _run(self, operation: Callable[[ControllerState], ControllerResult[Reply]], now: float) -> Reply:
         if self._term is None:
@@ -282,6 +299,24 @@ class QuorumController:
     def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+
+
+def _at(
+    operation: Callable[[ControllerState, float], ControllerResult[Reply]], now: float, state: ControllerState
+) -> ControllerResult[Reply]:
+    return operation(state, now)
+
+
+def _decided(body: PartitionRequest, state: ControllerState, now: float) -> ControllerResult[Message]:
+    match body:
+        case m.CreatePartitionsRequest():
+            return create_partitions(state, body, now)
+        case m.ElectLeadersRequest():
+            return elect_leaders(state, body, now)
+        case m.AlterPartitionReassignmentsRequest():
+            return alter_reassignments(state, body, now)
+        case m.ListPartitionReassignmentsRequest():
+            return list_reassignments(state, body)
 
 
 def _not_done(why: TermEnded | TimeoutError) -> tuple[Error, str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from fencepost.cluster_impl.designs.quorum.controller.heartbeats import end_lease
+from fencepost.cluster_impl.designs.quorum.controller.reassignment import complete_reassignments
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState, Reply
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
 from fencepost.cluster_impl.designs.quorum.metrics import ControllerMeters
@@ -63,6 +64,7 @@ class ActiveControllerTerm:
         self.end_leases(now)
         outcome = operation(self.state)
         self._append(outcome.records)
+        self._append(complete_reassignments(self.state, now))
         await self.until_reply_may_be_sent(outcome)
         return outcome.reply
 
@@ -139,4 +141,9 @@ def _describe(records: Sequence[MetadataRecord], image: MetadataImage) -> Iterat
 
 def _describe_partition(record: m.PartitionRecord | m.IsrChangeRecord, image: MetadataImage) -> str:
     name = image.topic_names.get(record.topic_id, str(record.topic_id))
-    return f"{name}-{record.partition_id}: leader {record.leader}, ISR {record.isr}, leader epoch {record.leader_epoch}"
+    state = (
+        f"{name}-{record.partition_id}: leader {record.leader}, ISR {record.isr}, leader epoch {record.leader_epoch}"
+    )
+    if isinstance(record, m.PartitionRecord) and (record.adding_replicas or record.removing_replicas):
+        state += f", adding {record.adding_replicas}, removing {record.removing_replicas}"
+    return state

@@ -7,22 +7,18 @@ replicas as its ISR and the first of them as its leader.
 A deletion is two batches (KIP-631, TopicRecord): the topic is marked as being deleted, so that no broker serves it any
 more and no request changes it, and once that is committed a DeleteTopic record removes it with its replicas. A new
 active controller completes the deletions that it finds.
-
-Only brokers that this controller itself has made active count as active. A broker that an earlier controller registered
-may not know its epoch. If its process came back with an older one, a partition created under the new epoch would wait
-for a process that never existed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from uuid import UUID
 
 from fencepost.cluster_impl.config.data_plane import TopicDefaults
+from fencepost.cluster_impl.designs.quorum.controller.placing import available, new_partition, placed
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
 from fencepost.cluster_impl.designs.quorum.image import TOPIC_RESOURCE, MetadataImage, MetadataRecord
-from fencepost.cluster_impl.designs.shared.placement import place_as_neighbours
 from fencepost.cluster_impl.designs.shared.topic_requests import (
     CreatableTopic,
     CreateResult,
@@ -49,10 +45,6 @@ from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
 
 METADATA_TOPIC = "__kafka_metadata"
-
-
-class NotHeardYet(Exception):
-    """Too few brokers are active, but others may be that have not sent a heartbeat yet. Retry soon."""
 
 
 def create_topics(
@@ -83,7 +75,7 @@ def create_topics(
             topic_id = new_topic_id()
             epoch = state.image.first_leader_epoch()
             partitions = [
-                _partition(state, topic_id, index, replicas, epoch, now) for index, replicas in enumerate(layout)
+                new_partition(state, topic_id, index, replicas, epoch, now) for index, replicas in enumerate(layout)
             ]
         except RequestError as error:
             results.append(not_created(topic.name, error))
@@ -147,27 +139,8 @@ def _layout(
         check_assigned_brokers(assignment, state.image.brokers, "registered")
         return assignment
     partitions, factor = requested_counts(topic, defaults)
-    available = [broker_id for broker_id in state.image.brokers if state.leases.may_lead(broker_id, now)]
-    check_counts(partitions, factor, len(available), "active")
-    active = [broker_id for broker_id in available if state.leases.is_active(broker_id, now)]
-    if factor > len(active):
-        raise NotHeardYet
-    racks = {broker_id: state.image.brokers[broker_id].rack for broker_id in active}
-    return place_as_neighbours(active, partitions, factor, first_place, racks)
-
-
-def _partition(
-    state: ControllerState, topic_id: UUID, index: int, replicas: Sequence[int], epoch: int, now: float
-) -> m.PartitionRecord:
-    isr = [replica for replica in replicas if state.leases.is_active(replica, now)]
-    if not isr:
-        if any(state.leases.may_lead(replica, now) for replica in replicas):
-            raise NotHeardYet
-        message = f"None of the brokers {list(replicas)} of partition {index} is active."
-        raise RequestError(Error.INVALID_REPLICA_ASSIGNMENT, message)
-    return m.PartitionRecord(
-        partition_id=index, topic_id=topic_id, replicas=list(replicas), isr=isr, leader=isr[0], leader_epoch=epoch
-    )
+    check_counts(partitions, factor, len(available(state, now)), "active")
+    return placed(state, partitions, factor, first_place, now)
 
 
 def _configs(topic: CreatableTopic) -> list[m.ConfigRecord]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.partition_refusals import PARTITION_REQUESTS, refused_partitions
 
 MESSAGE = "this broker is not the controller"
 
@@ -38,6 +40,7 @@ def _delete_topics(request: m.DeleteTopicsRequest) -> Message:
 _REFUSALS: Mapping[type[Message], Callable[[Any], Message]] = {
     m.CreateTopicsRequest: _create_topics,
     m.DeleteTopicsRequest: _delete_topics,
+    **dict.fromkeys(PARTITION_REQUESTS, partial(refused_partitions, error=Error.NOT_CONTROLLER, message=MESSAGE)),
     m.ControlledShutdownRequest: lambda _: m.ControlledShutdownResponse(error_code=Error.NOT_CONTROLLER),
     m.MetadataHeartbeatRequest: lambda _: m.MetadataHeartbeatResponse(
         error_code=Error.NOT_CONTROLLER, error_string=MESSAGE

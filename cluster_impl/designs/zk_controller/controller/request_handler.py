@@ -15,6 +15,7 @@ from fencepost.cluster_impl.designs.zk_controller.controller.brokers.replica_sta
 from fencepost.cluster_impl.designs.zk_controller.controller.components import Components
 from fencepost.cluster_impl.designs.zk_controller.controller.events import ReceivedRequest
 from fencepost.cluster_impl.designs.zk_controller.controller.refusals import not_controller
+from fencepost.cluster_impl.designs.zk_controller.controller.topics.create_partitions import create_partitions
 from fencepost.cluster_impl.designs.zk_controller.controller.topics.create_topics import create_topics
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
@@ -66,6 +67,15 @@ class RequestHandler:
                     answered_later = True
                     yield from self._components.delete_requests.ask(request, received.version, reply, received.now)
                     yield from self._components.deletion.resume()
+                case m.CreatePartitionsRequest() as request:
+                    topics, context = self._components.topics, self._components.machines.context
+                    reply((yield from create_partitions(topics, context, request)))
+                case m.ElectLeadersRequest() as request:
+                    reply((yield from self._components.preferred.answer(request)))
+                case m.AlterPartitionReassignmentsRequest() as request:
+                    reply((yield from self._components.reassignments.answer_alter(request)))
+                case m.ListPartitionReassignmentsRequest() as request:
+                    reply(self._components.reassignments.answer_list(request))
                 case _:
                     raise AssertionError(f"{type(received.request).__name__} is not served by a controller")
         finally:

@@ -9,6 +9,7 @@ from fencepost.cluster_impl.config.data_plane import TopicDefaults
 from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.controller.alter_isr import alter_isr
 from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
+from fencepost.cluster_impl.designs.quorum.controller.reassignment import alter_reassignments, complete_reassignments
 from fencepost.cluster_impl.designs.quorum.controller.snapshot_schedule import SnapshotSchedule
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState, Reply
 from fencepost.cluster_impl.designs.quorum.controller.topics import complete_deletions, create_topics, delete_topics
@@ -46,6 +47,7 @@ class Model:
 
     def run(self, outcome: ControllerResult[Reply]) -> Reply:
         self.append(outcome.records)
+        self.append(complete_reassignments(self.state, self.now))
         return outcome.reply
 
     def heartbeat(
@@ -72,6 +74,12 @@ class Model:
         for broker in brokers:
             epoch = self.heartbeat(broker, FenceState.INITIAL).broker_epoch
             assert self.heartbeat(broker, FenceState.ACTIVE, epoch).next_state == FenceState.ACTIVE
+
+    def leave(self, broker: int) -> None:
+        """Let a broker shut down: its leaderships move, then it gives its id back."""
+        epoch = self.epoch(broker)
+        while broker in self.image.brokers:
+            self.heartbeat(broker, FenceState.SHUTDOWN, epoch)
 
     def epoch(self, broker: int) -> int:
         return self.image.brokers[broker].epoch
@@ -115,3 +123,31 @@ class Model:
         topics = [m.AlterIsrRequest.TopicData(name=topic, partitions=[partition])]
         request = m.AlterIsrRequest(broker_id=broker, broker_epoch=epoch, topics=topics)
         return self.run(alter_isr(self.state, request, self.now))
+
+    def reassign(self, topic: str, replicas: list[int] | None, *, same_factor: bool = False) -> int:
+        """Begin, change or cancel the reassignment of partition 0; return its error code."""
+        request = m.AlterPartitionReassignmentsRequest(
+            allow_replication_factor_change=not same_factor,
+            topics=[
+                m.AlterPartitionReassignmentsRequest.ReassignableTopic(
+                    name=topic,
+                    partitions=[
+                        m.AlterPartitionReassignmentsRequest.ReassignablePartition(partition_index=0, replicas=replicas)
+                    ],
+                )
+            ],
+        )
+        return self.run(alter_reassignments(self.state, request, self.now)).responses[0].partitions[0].error_code
+
+    def joins_isr(self, topic: str, *brokers: int) -> None:
+        """Let the leader add brokers to the ISR of partition 0."""
+        partition = self.partition(topic)
+        reply = self.alter_isr(
+            partition.leader,
+            self.epoch(partition.leader),
+            topic,
+            partition.leader_epoch,
+            [*partition.isr, *brokers],
+            partition.leader_epoch,
+        )
+        assert reply.topics[0].partitions[0].error_code == 0

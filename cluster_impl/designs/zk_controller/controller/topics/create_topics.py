@@ -80,7 +80,7 @@ def create_topics(
             settings = {each.name: each.value or "" for each in topic.configs}
             layout = _layout(context, topic, config, start)
             plan = TopicPlan(topic.name, topics.new_topic_id(), tuple(layout), settings)
-            _check_size(plan)
+            check_size(plan.name, plan.info)
         except RequestError as error:
             results[at] = not_created(topic.name, error)
             continue
@@ -110,16 +110,16 @@ def check_absent(context: ControllerContext, name: str) -> None:
         raise RequestError(Error.INVALID_TOPIC_EXCEPTION, same)
 
 
-def _check_size(plan: TopicPlan) -> None:
+def check_size(name: str, info: TopicInfo) -> None:
     """Raise RequestError if the topic's znode would be too large for ZooKeeper.
 
     The failing write would end this term, and the next controller's, as often as the request is repeated.
     """
-    size = len(znodes.write_topic(plan.info))
+    size = len(znodes.write_topic(info))
     if size > MAX_REQUEST_BYTES:
         raise RequestError(
             Error.INVALID_PARTITIONS,
-            f"Topic {plan.name} would take {size} bytes of ZooKeeper, which takes {MAX_REQUEST_BYTES}.",
+            f"Topic {name} would take {size} bytes of ZooKeeper, which takes {MAX_REQUEST_BYTES}.",
         )
 
 

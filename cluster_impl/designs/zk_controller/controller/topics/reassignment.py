@@ -1,7 +1,7 @@
 """Reassignment: partitions move to other replicas (Kafka Internals (2017), Controller).
 
-It is requested in /admin/reassign_partitions. ORS are the old replicas, TRS the target replicas. During a reassignment
-the topic's znode names both:
+It is requested in /admin/reassign_partitions, or by AlterPartitionReassignments (45), which can also cancel it. ORS are
+the old replicas, TRS the target replicas. During a reassignment the topic's znode names both:
 
     begin       RS = TRS + the removed replicas of ORS, with the lists of added and removed ones; the new replicas start
                 to follow; a new leader epoch, so that all replicas know each other
@@ -30,6 +30,17 @@ from fencepost.cluster_impl.coordination.steps import (
     run,
 )
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.designs.shared.partition_requests import unknown_partition
+from fencepost.cluster_impl.designs.shared.reassignment_requests import (
+    check_target,
+    moving,
+    named_twice,
+    none_in_sync,
+    nothing_to_cancel,
+    reassigned,
+    requested_targets,
+)
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.designs.zk_controller import znodes
 from fencepost.cluster_impl.designs.zk_controller.controller.state import selectors
 from fencepost.cluster_impl.designs.zk_controller.controller.state.leadership import change_states, read_states
@@ -39,6 +50,7 @@ from fencepost.cluster_impl.designs.zk_controller.controller.state.transitions i
 from fencepost.cluster_impl.designs.zk_controller.controller.topics.topic_znodes import write_assignments
 from fencepost.cluster_impl.designs.zk_controller.znodes import LeaderAndIsr, PartitionReplicas
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from fencepost.cluster_impl.wire import messages as m
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +82,55 @@ class Reassignments:
         begun = yield from self._begin(wanted)
         yield from self._remove_requests(each for each in requested if each not in begun)
         yield from self.resume(begun)
+
+    def answer_alter(
+        self, request: m.AlterPartitionReassignmentsRequest
+    ) -> Steps[m.AlterPartitionReassignmentsResponse]:
+        """Begin, change or cancel reassignments; the partitions of a request are independent of each other.
+
+        An entry of the same partition in /admin/reassign_partitions is removed first, or a later controller would take
+        it for newer.
+        """
+        targets, twice = requested_targets(request)
+        same_factor = not request.allow_replication_factor_change
+        refused: dict[TopicPartition, RequestError] = {}
+        wanted: dict[TopicPartition, tuple[int, ...]] = {}
+        for at, target in targets.items():
+            try:
+                if at in twice:
+                    raise named_twice()
+                wanted[at] = self._checked(at, target, same_factor=same_factor)
+            except RequestError as error:
+                refused[at] = error
+        changing = [at for at, target in wanted.items() if towards(self._assigned(at), target) != self._assigned(at)]
+        if changing:
+            yield from self._remove_requests(changing)
+        begun = yield from self._begin(wanted)
+        refused |= {at: none_in_sync(wanted[at]) for at in changing if at not in begun}
+        yield from self.resume(begun)
+        return reassigned(request, refused)
+
+    def answer_list(self, request: m.ListPartitionReassignmentsRequest) -> m.ListPartitionReassignmentsResponse:
+        """Describe the reassignments under way."""
+        known = {each: self._assigned(each) for each in self._context.reassigned}
+        under_way = {
+            at: (each.replicas, each.adding, each.removing) for at, each in known.items() if each.is_reassigned
+        }
+        return moving(request, under_way)
+
+    def _checked(
+        self, partition: TopicPartition, target: tuple[int, ...] | None, *, same_factor: bool
+    ) -> tuple[int, ...]:
+        """Return the target, for a cancellation the replicas before. Raises RequestError."""
+        known = self._context.assignment(partition)
+        if known is None or partition.topic in self._context.to_delete:
+            raise unknown_partition(partition)
+        if target is None:
+            if not known.is_reassigned:
+                raise nothing_to_cancel()
+            return known.origin
+        check_target(target, known.origin, self._context.live, "live", same_factor=same_factor)
+        return target
 
     def resume(self, partitions: Iterable[TopicPartition]) -> Steps[None]:
         """Finish the reassignments of these partitions whose target replicas are all in sync.

@@ -16,6 +16,7 @@ from fencepost.cluster_impl.designs.leader_driven.admin.administrator import Adm
 from fencepost.cluster_impl.designs.leader_driven.admin.partition_requests import PartitionRequests
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import stat_of
 from fencepost.cluster_impl.designs.leader_driven.admin.topic_requests import TopicRequests
+from fencepost.cluster_impl.designs.shared.topic_requests import MAX_PARTITIONS
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
@@ -345,3 +346,37 @@ def test_a_name_that_no_topic_can_have_is_refused_before_any_znode_is_asked_for(
     assert requests.reassign(name, (0, [5])) == [(0, Error.INVALID_TOPIC_EXCEPTION)]
     assert codes(requests.create(simple(name))) == [Error.INVALID_TOPIC_EXCEPTION]
     assert asked == []
+
+
+@pytest.mark.parametrize("partitions", [MAX_PARTITIONS + 2, 2**31 - 1])
+def test_one_request_cannot_make_more_partitions_than_brokers_can_carry(partitions: int) -> None:
+    requests = Requests()
+    [result] = requests.create(StoredTopic(name="t", num_partitions=partitions, replication_factor=1))
+    assert result.error_code == Error.POLICY_VIOLATION
+    requests.create(StoredTopic(name="t", num_partitions=1, replication_factor=1))
+    [result] = requests.extend(More(name="t", count=partitions))
+    assert result.error_code == Error.POLICY_VIOLATION
+
+
+def elect(requests: Requests, *indexes: int, kind: int = 0) -> list[int]:
+    named = [m.ElectLeadersRequest.TopicPartitions(topic="t", partitions=list(indexes))] if indexes else None
+    request = m.ElectLeadersRequest(election_type=kind, topic_partitions=named, timeout_ms=200)
+    response = requests.answer(requests.partitions.elect(request))
+    if response.error_code:
+        return [response.error_code]
+    return [each.error_code for topic in response.replica_election_results for each in topic.partition_result]
+
+
+@pytest.mark.requirement("DLD-51")
+def test_an_election_says_of_each_partition_why_nothing_is_elected() -> None:
+    requests = Requests()
+    requests.create(StoredTopic(name="t", num_partitions=1, replication_factor=3))
+    assert elect(requests, 0, 7) == [Error.ELECTION_NOT_NEEDED, Error.UNKNOWN_TOPIC_OR_PARTITION]
+    assert elect(requests) == []
+    assert elect(requests, 0, kind=1) == [Error.ELECTION_NOT_NEEDED]
+    assert elect(requests, 0, kind=5) == [Error.INVALID_REQUEST]
+    leader = requests.model.leader(TopicPartition("t", 0))
+    assert leader is not None
+    requests.model.stop(leader)
+    requests.model.settle()
+    assert elect(requests, 0) == [Error.PREFERRED_LEADER_NOT_AVAILABLE]

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from fencepost.cluster_impl.coordination.steps import Create
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.partition.agent import AgentState
+from fencepost.cluster_impl.designs.leader_driven.state_changes.request import (
+    StateChange,
+    StateChangeRequest,
+    write_request,
+)
 from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState, Leader
 from fencepost.cluster_impl.replication.control_plane import IsrProposal, IsrRefused
 from fencepost.cluster_impl.replication.progress import ReplicaRole
@@ -174,6 +180,35 @@ def test_leadership_goes_back_to_the_preferred_replica_once_it_is_in_sync() -> N
     cluster.kill(4)
     cluster.pass_time(3.0)
     cluster.start(4)
+    cluster.pass_time(4.0)
+    leader = cluster.leader(OF)
+    assert leader is not None and leader.broker_id == 4
+    cluster.watcher.at_rest()
+
+
+def sent_to(cluster: MemoryCluster, broker_id: int) -> None:
+    """Let an administrator ask the broker to give way."""
+    prefix = znodes.request_prefix(broker_id)
+    request = write_request(StateChangeRequest.by_admin(StateChange.PREFER_REPLICA, OF))
+    cluster.execute(Create(prefix, request, sequence=True), cluster.new_session())
+
+
+@pytest.mark.requirement("DLD-51")
+def test_a_leader_gives_way_on_request_once_the_preferred_replica_can_lead(cluster: MemoryCluster) -> None:
+    cluster.create_topic("t", [4, 5, 6])
+    cluster.pass_time(2.0)
+    cluster.kill(4)
+    cluster.pass_time(3.0)
+    sent_to(cluster, 5)
+    cluster.pass_time(1.0)
+    leader = cluster.leader(OF)
+    assert leader is not None and leader.broker_id == 5, "the preferred replica is away"
+    cluster.pass_time(30.0)
+    cluster.start(4)
+    cluster.pass_time(4.0)
+    leader = cluster.leader(OF)
+    assert leader is not None and leader.broker_id == 5, "the request of long ago has ended"
+    sent_to(cluster, 5)
     cluster.pass_time(4.0)
     leader = cluster.leader(OF)
     assert leader is not None and leader.broker_id == 4

@@ -8,7 +8,12 @@ import pytest
 
 from fencepost.cluster_impl.coordination.steps import Exists, Steps
 from fencepost.cluster_impl.designs.leader_driven import znodes
-from fencepost.cluster_impl.designs.leader_driven.state_changes.handling import NotReplicaForPartition, carry_out, drop
+from fencepost.cluster_impl.designs.leader_driven.state_changes.handling import (
+    NotReplicaForPartition,
+    NotStarted,
+    carry_out,
+    drop,
+)
 from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor, StateChangeStage
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import (
     QueuedRequest,
@@ -20,7 +25,7 @@ from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from tests.cluster_impl.designs.znode_tree import TermOver, ZnodeTree
 
 OF = TopicPartition("foo", 0)
-START, CLOSE = StateChange.START_REPLICA, StateChange.CLOSE_REPLICA
+START, CLOSE, PREFER = StateChange.START_REPLICA, StateChange.CLOSE_REPLICA, StateChange.PREFER_REPLICA
 
 
 class ReplicaOperations:
@@ -39,6 +44,11 @@ class ReplicaOperations:
     def close(self, now: float) -> Steps[None]:
         yield [Exists("/")]
         self.asked.append("close")
+
+    def prefer(self, now: float) -> None:
+        if self.refuses:
+            raise NotStarted("it does not lead")
+        self.asked.append("prefer")
 
 
 class Case:
@@ -91,6 +101,15 @@ def test_a_broker_that_nothing_names_fails_to_start_and_is_asked_no_more() -> No
     case.replica.refuses = True
     assert case.run() == []
     assert case.monitor.counts[StateChangeStage.FAILED, START] == 1
+
+
+@pytest.mark.requirement("DLD-51")
+@pytest.mark.parametrize("refuses", [False, True])
+def test_a_leader_is_asked_to_give_way_and_another_replica_fails_to(refuses: bool) -> None:
+    case = Case(PREFER, epoch=-1, sender=-1, latest=10, led=True)
+    case.replica.refuses = refuses
+    assert case.run() == ([] if refuses else ["prefer"])
+    assert case.monitor.counts[StateChangeStage.FAILED if refuses else StateChangeStage.COMPLETED, PREFER] == 1
 
 
 def test_an_isr_that_cannot_be_read_fails_the_request() -> None:

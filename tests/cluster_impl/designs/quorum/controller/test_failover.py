@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.cluster_impl.designs.quorum.controller.topics import NotHeardYet
+from fencepost.cluster_impl.designs.quorum.controller.placing import NotHeardYet
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from fencepost.cluster_impl.config.data_plane import TopicDefaults
-from fencepost.cluster_impl.designs.quorum.controller import topics
+from fencepost.cluster_impl.designs.quorum.controller import placing
 from fencepost.cluster_impl.designs.quorum.controller.topics import create_topics, delete_topics
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
@@ -120,7 +120,7 @@ def test_a_request_may_make_ten_thousand_partitions_in_all(model: Model) -> None
 def test_a_request_for_more_is_refused_as_a_whole_before_anything_is_placed(
     model: Model, validate_only: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(topics, "place_as_neighbours", lambda *_: pytest.fail("placed"))
+    monkeypatch.setattr(placing, "place_as_neighbours", lambda *_: pytest.fail("placed"))
     asked = [topic("a", partitions=9_994), topic("b", partitions=-1), assigned([4]), topic("c", partitions=-7)]
     assert answers(model, *asked, validate_only=validate_only) == [Error.POLICY_VIOLATION] * 4
     assert answers(model, topic("huge", partitions=2**31 - 1)) == [Error.POLICY_VIOLATION]
