@@ -20,4 +20,4 @@ class _Aged:
 
 
 def apply() -> None:
-    metadata_log.Log = _Aged  # type: ignore[attr-defined]
+    metadata_log.Log = _Aged  # type: ignore[attr-defined, assignment]

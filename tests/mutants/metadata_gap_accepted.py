@@ -28,4 +28,4 @@ def apply() -> None:
         self.delivered = max(self.delivered, self._log.log_start_offset)
 
     metadata_log.recover = trusting  # type: ignore[attr-defined]
-    MetadataLog.__init__ = begun  # type: ignore[method-assign]
+    MetadataLog.__init__ = begun  # type: ignore[method-assign, assignment]
