@@ -58,6 +58,9 @@ class Recorder:
         self.commands.append("close")
         yield from ()
 
+    def prefer(self, now: float) -> None:
+        self.commands.append("prefer")
+
 
 @pytest.mark.requirement("LD-36", "DLD-24")
 @pytest.mark.parametrize(("change", "commands"), [(START, []), (CLOSE, ["close"])])
