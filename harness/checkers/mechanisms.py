@@ -25,6 +25,7 @@ from pathlib import Path
 
 from fencepost.faults.registry import names_in_family
 from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.group_history import Groups
 from fencepost.harness.checkers.history import History, Read, Send
 from fencepost.harness.checkers.replica_logs import Entry, ReplicaLog, Replicas
 from fencepost.harness.plan.model import Plan
@@ -39,6 +40,9 @@ SLACK_SECONDS = 3.0
 """Seconds for a busy machine: a checkpoint, a fetch and its answer may all be late."""
 ZONE_SECONDS = 900.0
 """The step between time zones, a quarter of an hour: logs are in local time."""
+
+OFFSETS_TOPIC = "__consumer_offsets"
+"""The topic whose records are the committed offsets of groups."""
 
 CLOCK_FAULTS = names_in_family("clock")
 
@@ -76,7 +80,7 @@ def nodes_with_undated_cuts(plan: Plan, journal: Journal, logs: Path) -> list[st
 
 
 def history_without(history: History, affected: Iterable[AffectedRange]) -> History:
-    """Return the history without the sends and reads of these records."""
+    """Return the history without the sends and reads of these records, and without the commits that they may hold."""
     affected = list(affected)
     acknowledged = {send.value: send.completed for send in history.sends}
 
@@ -92,11 +96,25 @@ def history_without(history: History, affected: Iterable[AffectedRange]) -> Hist
 
     return replace(
         history,
+        groups=_without_commits(history.groups, affected),
         sends=tuple(send for send in history.sends if not of_send(send)),
         polls=tuple(
             replace(poll, records=tuple(read for read in poll.records if not of_read(read))) for poll in history.polls
         ),
     )
+
+
+def _without_commits(groups: Groups, affected: Iterable[AffectedRange]) -> Groups:
+    """Return the groups with each commit unacknowledged whose record can be among those of the offsets' topic.
+
+    Its offset there is unknown, so its time alone decides. Without an acknowledgement it may have happened.
+    """
+    since = min((each.since for each in affected if each.at[0] == OFFSETS_TOPIC), default=inf)
+    commits = (
+        replace(each, completed=None) if each.completed is not None and each.completed >= since else each
+        for each in groups.commits
+    )
+    return replace(groups, commits=tuple(commits))
 
 
 def replicas_without(replicas: Replicas, history: History, affected: Iterable[AffectedRange]) -> Replicas:

@@ -90,7 +90,7 @@ def _plan(
     topology = v.smallest_cluster(target, others[-1])
     begin = v.WorkloadReads(as_="group", group=GROUP, more=MORE, within_ms=2 * v.LIVENESS_TIMEOUT_MS)
     lost = [
-        each.model_copy(update={"requirement": "GRP-01", "level": "may", "mechanism": None})
+        each.model_copy(update={"requirement": "GRP-01", "level": "may"})
         for each in v.expected_losses(target, "may")[:1]
     ]
     return v.build_plan(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fencepost.harness.checkers.group_offsets import group_offsets
 from fencepost.harness.checkers.history import read_history
 from fencepost.harness.checkers.lost_write import lost_write
 from fencepost.harness.checkers.mechanisms import AffectedRange, affected_ranges, history_without, replicas_without
@@ -161,6 +162,27 @@ def lost(folder: Path, *, cut_to: int, besides: Iterable[Line] = ()) -> list[Fin
     (folder / "nodes").mkdir()
     verdict = judge(plan(), journal([*FULL, *besides, read(50.0, *range(7), 20)]), folder / "nodes")
     return [each for each in verdict.findings if each.check == lost_write(read_history(journal(FULL))).check]
+
+
+def test_a_cut_of_the_offsets_topic_explains_late_commits_and_no_earlier_one() -> None:
+    def commit(id: str, offset: int, t: float) -> list[Line]:
+        data = {"f": "commit-offsets", "process": "m", "group": "g", "offsets": [["t", 0, offset]], "sync": True}
+        return [(t - 0.01, "op", id, "invoke", None, data), (t, "op", id, "ok", None, {"f": "commit-offsets"})]
+
+    def asked(offset: int | None) -> list[Line]:
+        data = {"f": "committed-offsets", "process": "o", "group": "g"}
+        found = {**data, "offsets": [["t", 0, offset]]}
+        return [(20.0, "op", "asked", "invoke", None, data), (20.1, "op", "asked", "ok", None, found)]
+
+    def rest(found: int | None, topic: str) -> Verdict:
+        history = read_history(journal([*commit("early", 5, 1.0), *commit("late", 9, 10.0), *asked(found)]))
+        cut = AffectedRange((topic, 0), 50, 60, 8.0, "a cut")
+        return group_offsets(history_without(history, [cut])).verdict
+
+    assert rest(5, "__consumer_offsets") is Verdict.PASS
+    assert rest(9, "__consumer_offsets") is Verdict.PASS
+    assert rest(None, "__consumer_offsets") is Verdict.VIOLATION, "the early commit cannot be among what was cut"
+    assert rest(5, "t") is Verdict.VIOLATION, "no commit stands in this topic"
 
 
 def test_the_judge_puts_down_what_is_explained_and_says_how(tmp_path: Path) -> None:
