@@ -1,6 +1,8 @@
 """All scenarios of this suite. Each family of faults is a module that exports `SCENARIOS`."""
 
 from fencepost.suites.faults import (
+    behind_the_leader,
+    below_min_isr,
     clock,
     containers,
     disks,
@@ -21,6 +23,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     *processes.SCENARIOS,
     *succession.SCENARIOS,
     *failovers.SCENARIOS,
+    *behind_the_leader.SCENARIOS,
+    *below_min_isr.SCENARIOS,
     *identity.SCENARIOS,
     *late_bytes.SCENARIOS,
     *disks.SCENARIOS,

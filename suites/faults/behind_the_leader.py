@@ -1,0 +1,207 @@
+"""A leader dies while its followers do not know all that it has committed, or do not have it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+from fencepost.suites import vocabulary as v
+
+UNREPORTED, BEFORE = 5, 50
+"""Records that the successor does not know to be committed, and those before them."""
+LAG_MS = 8000
+"""So long that a successor which elections delay on a busy machine leads before its follower leaves the ISR."""
+LONG_LAG_MS = 20_000
+"""Long enough that no stall of the scenario drops a replica from the ISR."""
+LATE_MS = 8000
+"""How late the answers of the second leader are: it dies after its first answer, and before its second one."""
+
+
+def empty_follower(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The successor holds committed records that it does not know to be committed, and the last replica has none.
+
+    That replica's fetches are not answered, so that it stays empty: it must not join the ISR, although it lacks nothing
+    that the successor knows to be committed (KAFKA-7128). Nor does the end of the partition, as clients see it, go back
+    to that (KIP-207).
+    """
+    leader, successor, empty = v.replica_roles(scenario, seed)
+    moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
+    steps = [
+        *v.setup(leader, partition="u-0", work=False),
+        *_held(leader, successor, empty, UNREPORTED),
+        v.IsrIs(as_="left", partition="u-0", lacks=empty, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        _committed(leader, UNREPORTED),
+        # The observer asks each leader for the end once a second.
+        v.Hold(as_="end-shown", after="committed.ended", ms=1500),
+        v.inject("unanswered", v.StallParameters(from_=empty, to=successor, streams="replies")),
+        v.inject("leader-dies", v.KillParameters(nodes=leader)),
+        v.LeaderIs(as_="moved", partition="u-0", is_=successor, within_ms=v.LIVENESS_TIMEOUT_MS, expect=moved),
+        v.MetadataFrom(
+            as_="known",
+            node=empty,
+            partition="u-0",
+            leader=successor,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=moved,
+        ),
+        v.IsrIs(as_="joins-empty", partition="u-0", has=empty, within_ms=4000, expect=v.never("ISR-10")),
+        *v.teardown(work=False),
+        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+        topics=[v.topic([leader, successor, empty], name="u")],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="slow"),
+            v.FaultProven(fault="not-notified"),
+            v.FaultProven(fault="unanswered"),
+            v.FaultProven(fault="leader-dies"),
+            *_acknowledged("leader-dies"),
+            v.StepDone(step="known"),
+            v.StepDone(step="afterwards"),
+        ],
+    )
+
+
+def _held(leader: str, follower: str, slow: str, records: int) -> list[v.Step]:
+    """Let a follower hold records that it does not know to be committed, while another replica lacks them."""
+    return [
+        v.inject("slow", v.StallParameters(from_=slow, to=leader)),
+        *(
+            v.ProduceProbe(
+                as_=f"unreported-{each}",
+                node=leader,
+                topic="u",
+                acks="all",
+                background=True,
+                timeout_ms=v.LIVENESS_TIMEOUT_MS,
+                expect=v.answers("LIVE-03", "served"),
+            )
+            for each in range(1, UNREPORTED + 1)
+        ),
+        v.LogEnd(as_="held", node=follower, partition="u-0", is_=records, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.inject("not-notified", v.StallParameters(from_=follower, to=leader, streams="replies")),
+    ]
+
+
+def _committed(leader: str, records: int) -> v.Step:
+    return v.Checkpoint(
+        as_="committed", node=leader, partition="u-0", at_least=records, within_ms=v.LIVENESS_TIMEOUT_MS
+    )
+
+
+def _acknowledged(before: str) -> list[v.Coverage]:
+    return [
+        v.Acknowledged(by=f"unreported-{each}", acks="all", before=f"{before}.injected")
+        for each in range(1, UNREPORTED + 1)
+    ]
+
+
+def second_death(second: Literal["silent", "slow"], scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The leader dies, and its successor before the last replica has compared its log with the successor's.
+
+    The last replica is in the ISR and holds all that was acknowledged, but does not know that it is committed. It may
+    drop nothing that the successor has: it leads next. The successor's answers do not reach it at all (`silent`), or
+    late, so that it gets the first one only (`slow`).
+    """
+    leader, successor, last = v.replica_roles(scenario, seed)
+    timing = v.scaled_timing(target, lag_ms=LONG_LAG_MS)
+    moved = target.rule("D631-07", "INT-28", "LD-31")
+    answers: v.Step = v.inject("unheard", v.StallParameters(from_=last, to=successor, streams="replies"))
+    if second == "slow":
+        answers = v.inject("unheard", v.SlowParameters(from_=last, to=successor, latency_ms=LATE_MS, streams="replies"))
+    steps = [
+        *v.setup(leader, partition="u-0", work=False),
+        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        *_held(leader, last, successor, BEFORE + UNREPORTED),
+        v.Heal(as_="released", fault="slow"),
+        _committed(leader, BEFORE + UNREPORTED),
+        v.LogEnd(
+            as_="shared",
+            node=successor,
+            partition="u-0",
+            is_=BEFORE + UNREPORTED,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+        answers,
+        v.inject("leader-dies", v.KillParameters(nodes=leader)),
+        v.LeaderIs(as_="moved", partition="u-0", is_=successor, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(moved)),
+        v.MetadataFrom(
+            as_="known",
+            node=last,
+            partition="u-0",
+            leader=successor,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must(moved),
+        ),
+        v.Hold(as_="first-answer", after="known.ended", ms=LATE_MS * 5 // 4 if second == "slow" else 1000),
+        v.IsrIs(as_="in-sync", partition="u-0", has=last, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.inject("successor-dies", v.KillParameters(nodes=successor)),
+        v.LeaderIs(
+            as_="leads", partition="u-0", is_=last, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(moved, "ISR-06")
+        ),
+        v.Produce(as_="others", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        *v.teardown(work=False),
+        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=timing,
+        topics=[v.topic([leader, successor, last], name="u", min_isr=1)],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[
+            *(v.FaultProven(fault=each) for each in ("slow", "not-notified", "unheard", "leader-dies")),
+            v.FaultProven(fault="successor-dies"),
+            v.Acknowledged(by="before", acks="all", at_least=BEFORE),
+            *_acknowledged("leader-dies"),
+            v.Acknowledged(by="others", acks="all", at_least=10),
+        ],
+    )
+
+
+def _second(slug: str, title: str, second: Literal["silent", "slow"], seconds: int) -> v.Scenario:
+    return v.fault_scenario(
+        slug,
+        title,
+        partial(second_death, second),
+        seconds,
+        "ACK-01",
+        "SEG-01",
+        "HW-03",
+        needs={v.Capability.LINKS, v.Capability.KILL},
+        # A design whose followers truncate to their own high watermark loses records here (KIP-101).
+        dialects=v.WITHOUT_ZOOKEEPER | v.ZOOKEEPER_MODE,
+    )
+
+
+SCENARIOS = (
+    v.fault_scenario(
+        "empty-behind-the-successor",
+        "A replica that lacks what the last leader had committed does not join the ISR, and the visible end stays",
+        empty_follower,
+        25,
+        "ISR-10",
+        "HW-01",
+        needs={v.Capability.LINKS, v.Capability.KILL},
+    ),
+    _second(
+        "successor-dies-unheard",
+        "A follower that cannot ask its new leader drops nothing that was acknowledged",
+        "silent",
+        20,
+    ),
+    _second(
+        "successor-dies-after-an-answer",
+        "A follower that has compared its log with its new leader's drops nothing that both have",
+        "slow",
+        30,
+    ),
+)

@@ -1,0 +1,115 @@
+"""Fewer replicas are in sync than min.insync.replicas: nothing more is acknowledged, and readers are served."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+BEFORE = 50
+LAG_MS = 4000
+"""So long that a follower that stalls is in the ISR while a request is sent."""
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A record waits for the only follower, which leaves the ISR: one replica that holds it is not enough.
+
+    Later the leader alone is in sync, is shut down and killed, and returns: it must serve what was committed, although
+    it can commit nothing without the follower.
+    """
+    leader, follower, other = v.replica_roles(scenario, seed)
+    leads = v.must(target.rule("D631-07", "INT-28", "LD-31"))
+    steps = [
+        *v.setup(leader, partition="u-0", work=False),
+        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        v.inject("stall", v.StallParameters(from_=follower, to=leader)),
+        v.ProduceProbe(
+            as_="waits",
+            node=leader,
+            topic="w",
+            acks="all",
+            timeout_ms=3 * LAG_MS,
+            expect=v.never_serves("ISR-08"),
+        ),
+        v.IsrIs(as_="left", partition="w-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.Heal(as_="mend", fault="stall"),
+        v.IsrIs(as_="back", partition="u-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")),
+        v.Checkpoint(as_="noted", node=leader, partition="u-0", at_least=BEFORE, within_ms=v.LIVENESS_TIMEOUT_MS),
+        *([] if target.leader_driven else _alone(leader, follower, leads)),
+        *v.teardown(work=False),
+        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+        topology=v.smallest_cluster(target, other),
+        topics=[v.topic([leader, follower], name=name) for name in ("u", "w")],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="stall"),
+            v.StepDone(step="left"),
+            v.StepDone(step="waits"),
+            *([] if target.leader_driven else [v.StepDone(step="after-stop"), v.StepDone(step="after-crash")]),
+            v.Acknowledged(by="before", acks="all", at_least=BEFORE),
+        ],
+    )
+
+
+def _alone(leader: str, follower: str, leads: v.Expect) -> list[v.Step]:
+    """Leave the leader alone in sync, and restart it twice.
+
+    Without a controller a dead follower that lacks nothing stays in the ISR, and a leader begins with its log's end.
+    """
+    return [
+        v.inject("gone", v.KillParameters(nodes=follower)),
+        v.IsrIs(as_="alone", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        _readable("readable", leader),
+        v.Shutdown(as_="stop", nodes=leader),
+        v.Start(as_="start", nodes=leader),
+        v.LeaderIs(as_="stopped", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=leads),
+        _readable("after-stop", leader),
+        v.inject("crash", v.KillParameters(nodes=leader)),
+        v.LeaderIs(
+            as_="leaderless",
+            partition="u-0",
+            is_="none",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("ISR-09"),
+        ),
+        v.Heal(as_="restart", fault="crash"),
+        v.LeaderIs(as_="crashed", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=leads),
+        _readable("after-crash", leader),
+    ]
+
+
+def _readable(as_: str, leader: str) -> v.Step:
+    """Ask a leader for the end that consumers may read to, until it is that of all records so far."""
+    return v.ApiProbe(
+        as_=as_,
+        node=leader,
+        api="list_offsets",
+        version=2,
+        body={
+            "replica_id": -1,
+            "isolation_level": 0,
+            "topics": [{"name": "u", "partitions": [{"partition_index": 0, "timestamp": -1}]}],
+        },
+        answer={"topics[0].partitions[0].offset": BEFORE},
+        timeout_ms=5000,
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.answers("HW-06", "served"),
+    )
+
+
+SCENARIOS = (
+    v.fault_scenario(
+        "below-min-isr",
+        "Below min.insync.replicas no record counts as committed, and what was committed can be read",
+        build,
+        25,
+        "ISR-08",
+        "ISR-05",
+        needs={v.Capability.LINKS, v.Capability.KILL},
+    ),
+)

@@ -1,0 +1,111 @@
+"""Leadership moves between two live replicas before either has compared its log with the other's (KIP-279)."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+BEFORE, LONGER, SHORTER = 20, 10, 4
+"""Records that both replicas have; that the second alone appends as leader; that the first then does."""
+LAG_MS = 20_000
+"""Long enough that the stalls of this scenario drop no replica from the ISR."""
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Both replicas append records that the other lacks, at the same offsets and in different leader terms.
+
+    The second one leads again, and knows nothing of the first one's last term. The first has to cut all records of that
+    term, although the second's log is longer than that.
+    """
+    first, second, controller = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(first, partition="u-0", work=False),
+        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        v.inject("bounce", v.KillParameters(nodes=first)),
+        _leads("moved", second, "INT-28"),
+        v.Heal(as_="restart", fault="bounce"),
+        v.IsrIs(as_="rejoined", partition="u-0", has=first, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")),
+        v.Bind(as_="before-election", value="leader-epoch:u-0"),
+        v.inject("unread", v.StallParameters(from_=first, to=second)),
+        v.Produce(as_="longer", topic="u", node=second, acks=1, records=LONGER),
+        v.inject("unasked", v.StallParameters(from_=second, to=first)),
+        v.elect_preferred("prefer", "u-0"),
+        _leads("preferred", first, "INT-39"),
+        v.MetadataFrom(
+            as_="known",
+            node=first,
+            partition="u-0",
+            leader=first,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-22"),
+        ),
+        v.Bind(as_="elected", value="leader-epoch:u-0"),
+        _epoch_ends("noted", first, "$elected"),
+        v.ReplicaFetchProbe(
+            as_="behind",
+            node=first,
+            topic="u",
+            broker=second,
+            leader_epoch="$before-election",
+            unchanged=("u-0",),
+            expect=v.answers("HW-07", "error:74"),
+        ),
+        v.Produce(as_="shorter", topic="u", node=first, acks=1, records=SHORTER),
+        v.inject("dies", v.KillParameters(nodes=first)),
+        _leads("leads-again", second, "INT-28"),
+        v.Heal(as_="read", fault="unread"),
+        v.Heal(as_="asked", fault="unasked"),
+        v.Heal(as_="back", fault="dies"),
+        v.IsrIs(as_="cut", partition="u-0", has=first, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("HW-04")),
+        *v.teardown(work=False),
+        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+        topics=[v.topic([first, second], name="u", min_isr=1)],
+        topology=v.smallest_cluster(target, controller),
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[
+            *(v.FaultProven(fault=each) for each in ("bounce", "unread", "unasked", "dies")),
+            v.Acknowledged(by="longer", acks=1, at_least=LONGER, after="unread.proven"),
+            v.Acknowledged(by="shorter", acks=1, at_least=SHORTER, after="unasked.proven"),
+            v.StepDone(step="cut"),
+            v.Acknowledged(by="afterwards", acks="all", at_least=10),
+        ],
+    )
+
+
+def _leads(as_: str, broker: str, requirement: str) -> v.Step:
+    return v.LeaderIs(as_=as_, partition="u-0", is_=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(requirement))
+
+
+def _epoch_ends(as_: str, leader: str, epoch: str) -> v.Step:
+    """Ask a leader that has written nothing yet where its own epoch ends: at the end of its log (KIP-320)."""
+    partition = {"partition": 0, "current_leader_epoch": -1, "leader_epoch": epoch}
+    return v.ApiProbe(
+        as_=as_,
+        node=leader,
+        api="offset_for_leader_epoch",
+        version=3,
+        body={"replica_id": -1, "topics": [{"topic": "u", "partitions": [partition]}]},
+        answer={"topics[0].partitions[0].end_offset": BEFORE},
+        timeout_ms=5000,
+        expect=v.answers("HW-07", "served"),
+    )
+
+
+SCENARIOS = (
+    v.internals_scenario(
+        "fast-failover",
+        "A replica cuts what no other has, also if leadership moved twice before the logs were compared",
+        build,
+        20,
+        "HW-04",
+        "HW-07",
+        "SEG-02",
+        needs={v.Capability.LINKS, v.Capability.KILL},
+    ),
+)
