@@ -6,6 +6,8 @@ from fencepost.suites import vocabulary as v
 from fencepost.suites.internals.split_brain import refused_at_old_epoch
 
 LAG_MS = 8000
+UNSEEN_MS = 6000
+"""A session in which a broker starts, also on a busy machine."""
 
 
 def leader_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -151,6 +153,46 @@ def bounced_beyond(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
     return _bounced(scenario, target, seed, [gone, left], session_ms=None)
 
 
+def bounced_unseen(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A follower dies and returns while the controller sleeps, so that the controller finds the same brokers alive.
+
+    It still has to notice that another process has the id: the new one knows of no partition before it is notified
+    (KAFKA-1120). The controller wakes before its own session is over; if it does not, its successor finds the same.
+    """
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
+        v.inject("kill", v.KillParameters(nodes=follower, back="running")),
+        v.Heal(as_="restart", fault="kill"),
+        v.Hold(as_="most-of-its-session", after="kill.proven", ms=UNSEEN_MS // 2),
+        v.inject("sleep", v.PauseParameters(nodes=controller)),
+        v.BrokerEpochAbove(
+            as_="anew", node=follower, value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-17")
+        ),
+        v.Heal(as_="wake", fault="sleep"),
+        v.BrokerActive(as_="active", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-25")),
+        v.IsrIs(
+            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-26")
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, session_ms=UNSEEN_MS),
+        topics=[v.topic([leader, follower, controller], min_isr=1)],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.FaultProven(fault="sleep"),
+            v.StepDone(step="rejoined"),
+            v.Acknowledged(by="p1", acks="all", after="wake.ended"),
+        ],
+    )
+
+
 def _bounced(
     scenario: v.Scenario, target: v.TargetFacts, seed: int, away: list[v.Step], session_ms: int | None
 ) -> v.Plan:
@@ -255,6 +297,14 @@ SCENARIOS = (
         12,
         "DINT-24",
         needs={v.Capability.KILL},
+    ),
+    v.internals_scenario(
+        "bounce-unseen",
+        "A controller that slept while a broker was replaced by a new process notices that",
+        bounced_unseen,
+        18,
+        needs={v.Capability.KILL, v.Capability.PAUSE},
+        levels=("base", "plain"),  # above `base` a broker waits whichever process has its id
     ),
     v.internals_scenario(
         "bounce-beyond-the-session",

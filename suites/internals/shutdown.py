@@ -6,6 +6,9 @@ from fencepost.suites import vocabulary as v
 
 RECORDS = 150
 """Records that are produced while each broker shuts down; each is waited for."""
+GAVE_UP = "leaves without controlled shutdown|all the controlled shutdown attempts failed"
+"""The line of a broker that ends although the controller did not let it go."""
+BACKOFF_MS = 2000
 
 
 def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -54,6 +57,14 @@ def _shut_down(broker: str, code: int | None, *serves: str) -> list[v.Step]:
         v.NodeExited(
             as_=f"ended-{broker}", node=broker, code=code, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-24")
         ),
+        v.Logged(
+            as_=f"without-leave-{broker}",
+            node=broker,
+            says=GAVE_UP,
+            after=v.After(event=f"stop-{broker}.begun"),
+            within_ms=200,
+            expect=v.never("DINT-24"),
+        ),
         v.LeaderIs(
             as_=f"moved-{broker}",
             partition="t-0",
@@ -68,7 +79,67 @@ def _shut_down(broker: str, code: int | None, *serves: str) -> list[v.Step]:
     ]
 
 
+def held_up(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A broker cannot end at once, since one of its partitions has no other leader. It leads the other one no more.
+
+    The controller has to tell it that, although it is shutting down (KAFKA-7482).
+    """
+    leader, gone, controller = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.inject("kill", v.KillParameters(nodes=gone)),
+        v.IsrIs(as_="alone", partition="s-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-28")),
+        v.Shutdown(as_="stop", nodes=leader, until="asked"),
+        v.LeaderIs(
+            as_="moved", partition="t-0", is_=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-40")
+        ),
+        v.MetadataFrom(
+            as_="known",
+            node=leader,
+            partition="t-0",
+            leader=controller,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("INT-22"),
+        ),
+        v.ProduceProbe(
+            as_="leads-on",
+            node=leader,
+            topic="t",
+            acks=1,
+            repeat=3,
+            every_ms=200,
+            timeout_ms=500,
+            expect=v.never_serves("INT-22"),
+        ),
+        v.NodeExited(as_="ended", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-24")),
+        v.Start(as_="start", nodes=leader),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lag_ms=3000),
+        settings=v.NodeSettings(broker={"controlled.shutdown.retry.backoff.ms": str(BACKOFF_MS)}),
+        topics=[v.topic([leader, controller, gone], min_isr=1), v.topic([leader, gone], name="s", min_isr=1)],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="leads-on"),
+            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
+        ],
+    )
+
+
 SCENARIOS = (
+    v.internals_scenario(
+        "controlled-shutdown-held-up",
+        "A broker that is shutting down, and cannot end yet, is notified of the partitions that it leads no more",
+        held_up,
+        20,
+        "INT-22",
+        needs={v.Capability.KILL},
+    ),
     v.internals_scenario(
         "controlled-shutdown-in-turn",
         "An idempotent producer sees no error while brokers shut down in turn",

@@ -121,6 +121,9 @@ def full(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.ReassignProbe(
             as_="move", node=leader, partition="t-0", to=(leader, other), expect=v.answers("DLD-18", "served")
         ),
+        log.has_line(
+            "squeezed-in", leader, log.requested("close-replica", "t-0", away), v.never("LD-40"), within_ms=3000
+        ),
         log.has_line("full", leader, "FollowerStateChangeQueueFull", v.must("LD-41")),
         v.Backlog(as_="still-full", node=away, at_most=QUEUE, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-41")),
         v.Heal(as_="restart", fault="kill"),
