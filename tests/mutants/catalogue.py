@@ -9,6 +9,8 @@ from pathlib import Path
 QUORUM, ZK, LEADER_DRIVEN = "quorum", "zk-controller", "leader-driven"
 ALL = (QUORUM, ZK, LEADER_DRIVEN)
 WITH_CONTROLLER = (QUORUM, ZK)
+"""Also of defects about a new leader whose high watermark is lower than its log: without a controller, a leader begins
+with its log's end as its high watermark, and cannot have them."""
 
 _Q = "tests/cluster_impl/designs/quorum"
 _ZK = "tests/cluster_impl/designs/zk_controller"
@@ -157,30 +159,31 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_R}/test_rules.py::test_a_follower_cuts_its_log_to_its_own_high_watermark_and_asks_no_leader",
     ),
     Defect(
-        "high_watermark_zeroed", "KAFKA-769", (ZK, LEADER_DRIVEN), ("HW-01", "ACK-01"), ("truncated-and-elected",),
+        "high_watermark_zeroed", "KAFKA-769", (ZK, LEADER_DRIVEN), ("HW-01", "HW-06", "ACK-01"),
+        ("below-min-isr", "truncated-and-elected"),
         f"{_R}/test_cluster_v2.py::"
         "test_a_restart_begins_at_the_high_watermark_that_was_written_down_or_at_the_end_if_that_is_lower",
     ),
     # Defects of Apache Kafka.
     Defect(
         "truncates_all_on_migration", "KAFKA-2143", WITH_CONTROLLER, ("HW-04", "ACK-01"),
-        ("truncated-and-elected", "rolling-restart", "brokers-killed-in-turn"), _R,
+        ("successor-dies-after-an-answer", "truncated-and-elected", "rolling-restart", "brokers-killed-in-turn"), _R,
     ),
     Defect(
         "truncates_to_high_watermark", "KAFKA-1211", WITH_CONTROLLER, ("HW-03", "ACK-01"),
-        ("truncated-and-elected", "truncated-and-overwritten"), _R,
+        ("successor-dies-unheard", "truncated-and-elected", "truncated-and-overwritten"), _R,
     ),
     Defect(
         "diverges_after_fast_failover", "KAFKA-6361", WITH_CONTROLLER, ("HW-03", "HW-04"),
-        ("terms-unheard", "truncated-and-overwritten", "isolated-leader", "two-leaders"), _R,
+        ("terms-unheard", "fast-failover", "truncated-and-overwritten", "isolated-leader", "two-leaders"), _R,
     ),
     Defect(
-        "joins_below_the_epochs_start", "KAFKA-7128", ALL, ("ISR-06", "ACK-01"),
-        ("truncated-and-elected", "isolated-leader", "slow-follower"), _R,
+        "joins_below_the_epochs_start", "KAFKA-7128", WITH_CONTROLLER, ("ISR-10", "ISR-06", "ACK-01"),
+        ("empty-behind-the-successor", "truncated-and-elected", "isolated-leader", "slow-follower"), _R,
     ),
     Defect(
-        "epoch_not_noted_on_election", "KAFKA-7415", WITH_CONTROLLER, ("HW-04",),
-        ("terms-unheard", "truncated-and-overwritten", "isolated-leader"), _R,
+        "epoch_not_noted_on_election", "KAFKA-7415", WITH_CONTROLLER, ("HW-07", "HW-04"),
+        ("terms-unheard", "fast-failover", "truncated-and-overwritten", "isolated-leader"), _R,
     ),
     Defect(
         "high_watermark_above_cut_log", "KAFKA-9491", ALL, ("HW-01", "HW-02"),
@@ -192,15 +195,15 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "conflicting_epochs_kept", "KAFKA-10706", WITH_CONTROLLER, ("HW-04",),
-        ("terms-unheard", "isolated-leader", "truncated-and-overwritten"), f"{_S}/test_epochs.py",
+        ("terms-unheard", "fast-failover", "isolated-leader", "truncated-and-overwritten"), f"{_S}/test_epochs.py",
     ),
     Defect(
         "epoch_file_needed_at_start", "KAFKA-16541", WITH_CONTROLLER, ("DISK-05", "LIVE-01"),
         ("leader-loses-power",), _S,
     ),
     Defect(
-        "zombie_follower_served", "KAFKA-6880", WITH_CONTROLLER, ("D631-21", "HW-03"),
-        ("stale-requests", "foreign-fetches", "isolated-leader"), _R,
+        "zombie_follower_served", "KAFKA-6880", WITH_CONTROLLER, ("D631-21", "HW-07", "HW-03"),
+        ("fast-failover", "stale-requests", "foreign-fetches", "isolated-leader"), _R,
     ),
     Defect("broker_epoch_not_compared", "KAFKA-7235", (ZK,), ("DINT-06",), ("stale-commands", "old-controller"), _ZK),
     Defect("old_controller_writes", "KAFKA-6082", (ZK,), ("INT-64",), ("controller-paused", "old-controller"), _ZK),
@@ -210,7 +213,8 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect("stop_replica_epoch_not_compared", "KAFKA-9539", (ZK,), ("DINT-06",), ("stale-commands",), f"{_ZK}/broker"),
     Defect(
-        "stopping_broker_not_notified", "KAFKA-7482", (ZK,), ("INT-22",), ("controlled-shutdown-in-turn",),
+        "stopping_broker_not_notified", "KAFKA-7482", (ZK,), ("INT-22",),
+        ("controlled-shutdown-held-up", "controlled-shutdown-in-turn"),
         f"{_ZK}/controller",
     ),
     Defect(
@@ -228,7 +232,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "quick_restart_refused", "KAFKA-19047", (ZK,), ("DINT-17", "LIVE-01"),
-        ("bounce-inside-the-session", "rolling-restart"), "tests/cluster_impl/designs/on_zookeeper",
+        ("bounce-unseen", "bounce-inside-the-session", "rolling-restart"), "tests/cluster_impl/designs/on_zookeeper",
     ),
     Defect(
         "live_brokers_given_up", "KAFKA-15019", (QUORUM,), ("K631-51", "D631-07", "LIVE-01"),
@@ -243,16 +247,17 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_Q}/controller",
     ),
     Defect(
-        "empty_isr_written", "KAFKA-708", (ZK,), ("ISR-03", "ACK-01"), ("everything-killed", "brokers-killed-in-turn"),
+        "empty_isr_written", "KAFKA-708", (ZK,), ("ISR-03", "ACK-01"),
+        ("outside-the-isr", "everything-killed", "brokers-killed-in-turn"),
         f"{_ZK}/controller",
     ),
     Defect(
         "isr_frozen_at_known_version", "KAFKA-2729", (ZK,), ("ISR-05", "ISR-06"),
-        ("slow-follower", "links-deaf-follower"), _R,
+        ("slow-follower-at-base", "slow-follower", "links-deaf-follower"), _R,
     ),
     Defect(
         "late_isr_answer_adopted", "KAFKA-12686", WITH_CONTROLLER, ("ISR-04", "HW-02"),
-        ("isolated-leader", "isr-change-reply-lost"), _R,
+        ("isr-change-overtaken", "isolated-leader", "isr-change-reply-lost"), _R,
     ),
     Defect(
         "fenced_broker_joins_isr", "KAFKA-13916", (QUORUM,), ("D631-20",), ("stale-requests",), f"{_Q}/controller"
@@ -267,7 +272,8 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "bounce_not_noticed", "KAFKA-1120", (ZK,), ("DINT-26", "ACK-01"),
-        ("bounce-inside-the-session", "bounce-beyond-the-session", "emptied-follower"), f"{_ZK}/controller",
+        ("bounce-unseen", "bounce-inside-the-session", "bounce-beyond-the-session", "emptied-follower"),
+        f"{_ZK}/controller",
     ),
     Defect(
         "emptied_replica_stands", "KAFKA-14139", (LEADER_DRIVEN,), ("DIR-04", "ISR-09"),
@@ -278,7 +284,10 @@ DEFECTS: tuple[Defect, ...] = (
         "unclean_election", "KIP-966", (ZK,), ("ISR-09", "DINT-13"), ("outside-the-isr",),
         f"{_ZK}/controller",
     ),
-    Defect("commits_below_min_isr", "KAFKA-15583", ALL, ("ISR-08", "HW-02"), ("slow-follower", "links-bridge"), _R),
+    Defect(
+        "commits_below_min_isr", "KAFKA-15583", ALL, ("ISR-08", "HW-02"),
+        ("below-min-isr", "slow-follower", "links-bridge"), _R,
+    ),
     Defect(
         "fenced_last_leader", "KAFKA-19522", (QUORUM,), ("D631-07", "K631-32"),
         ("outside-the-isr", "quorum-lost", "everything-killed"), f"{_Q}/controller",
@@ -288,7 +297,7 @@ DEFECTS: tuple[Defect, ...] = (
         ("controlled-shutdown", "rolling-restart"), f"{_Q}/controller",
     ),
     Defect(
-        "shutdown_always_remains", "KAFKA-999", (ZK,), ("DINT-25",), ("controlled-shutdown-in-turn",),
+        "shutdown_always_remains", "KAFKA-999", (ZK,), ("DINT-24", "DINT-25"), ("controlled-shutdown-in-turn",),
         f"{_ZK}/controller",
     ),
     Defect(
@@ -344,7 +353,8 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect("high_watermark_left_behind", "KAFKA-13091", ALL, ("ISR-05",), ("lone-record-after-a-shrink",), _R),
     Defect(
-        "checkpoint_lost_in_clean_stop", "KAFKA-858", ALL, ("DIR-05",), ("stopped-follower", "rolling-restart"), _R
+        "checkpoint_lost_in_clean_stop", "KAFKA-858", ALL, ("DIR-05", "HW-06"),
+        ("below-min-isr", "stopped-follower", "rolling-restart"), _R
     ),
     Defect("metadata_not_flushed", "KAFKA-10533", (QUORUM,), ("K631-15",), ("controllers-lose-power",), f"{_Q}/raft"),
     Defect(
@@ -356,8 +366,8 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     # Claims of every run.
     Defect(
-        "end_shown_too_early", "KAFKA-2334", ALL, ("HW-01",),
-        ("isolated-leader", "everything-killed"), "tests/cluster_impl/api",
+        "end_shown_too_early", "KAFKA-2334", WITH_CONTROLLER, ("HW-01",),
+        ("empty-behind-the-successor", "isolated-leader", "everything-killed"), "tests/cluster_impl/api",
     ),
     Defect(
         "resigns_over_refused_topic", "KAFKA-14996", (QUORUM,), ("CTRL-04", "CTRL-02"),

@@ -9,8 +9,6 @@ UNSEEN_BECAUSE: Mapping[str, str] = {
     "session that is over, so that no fault from outside puts another version between its read and its write",
     "epoch_file_needed_at_start": "A power loss leaves the file old, missing or empty, and it is read as empty only by "
     "chance; a broker that does not start on a damaged file and says why breaks no rule",
-    "commits_below_min_isr": "HW-02 asks for every member of the ISR, and that holds: no document of these designs "
-    "promises that the high watermark waits for min.insync.replicas, as Kafka does since KIP-966",
     "election_without_jitter": "Two candidates collide for ever only if their timers end together each time, and the "
     "noise of real processes parts them",
     "old_controller_writes": "ZooKeeper ends the session of a controller before another one is elected, and refuses "
