@@ -12,6 +12,7 @@ from fencepost.suites.faults import (
     late_bytes,
     links,
     processes,
+    producers,
     succession,
     transactions,
     upgrades,
@@ -33,4 +34,5 @@ SCENARIOS: tuple[Scenario, ...] = (
     *upgrades.SCENARIOS,
     *transactions.SCENARIOS,
     *groups.SCENARIOS,
+    *producers.SCENARIOS,
 )

@@ -374,6 +374,10 @@ DEFECTS: tuple[Defect, ...] = (
         ("refused-topics", "stale-requests"),
         f"{_Q}/controller",
     ),
+    Defect(
+        "earlier_batches_forgotten", "finding 05", ALL, ("CRD-06",), ("batches-retried",),
+        "tests/cluster_impl/storage",
+    ),
     # Coordinators of groups.
     Defect(
         "former_member_commits", "KAFKA-9752", ALL, ("GRP-02",), ("group-coordinator-paused",),
