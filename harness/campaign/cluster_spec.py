@@ -58,10 +58,13 @@ class ClusterSpec:
     moving: frozenset[str] = frozenset()
     """Brokers of which it is not known that they hold what `topics` says: a reassignment may not have been served."""
 
+    placing_ms: int = 0
+    """The time that all partitions of a huge topic take more than those of a small one."""
+
     @property
     def liveness_timeout_ms(self) -> int:
         """Return the time in which this target does what it owes."""
-        return LIVENESS_TIMEOUT_MS * self.target.timeout_factor
+        return LIVENESS_TIMEOUT_MS * self.target.timeout_factor + self.placing_ms
 
     @property
     def target_name(self) -> str:

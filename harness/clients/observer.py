@@ -67,7 +67,7 @@ class Observer:
     """A context in which the cluster is observed. All methods may be called from any thread.
 
     Brokers are not asked about `unqueried_topics`: an answer about thousands of partitions would take longer than the
-    interval between two queries.
+    interval between two queries (`plan/sampled.py`).
     """
 
     def __init__(

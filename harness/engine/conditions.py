@@ -13,8 +13,9 @@ from fencepost.harness.cluster.cluster import Cluster
 from fencepost.harness.engine import zookeeper
 from fencepost.harness.engine.administration import Administration
 from fencepost.harness.engine.context import Context
-from fencepost.harness.engine.convergence import blocker, broker_view, converged, is_active
+from fencepost.harness.engine.convergence import blocker, broker_view, is_active
 from fencepost.harness.engine.errors import UnresolvedRole
+from fencepost.harness.engine.huge_topics import WholeConvergence
 from fencepost.harness.engine.node_files import node_files
 from fencepost.harness.engine.node_logs import LOOK_EVERY
 from fencepost.harness.engine.references import References
@@ -130,7 +131,7 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
         case Checkpoint() | LogEnd():
             return node_files(step, references, context.cluster)
         case Converged():
-            return lambda: converged(references, context.cluster.processes)
+            return WholeConvergence(references, context.clients, context.cluster.processes)
 
 
 def recheck_seconds(step: Await) -> float:

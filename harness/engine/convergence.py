@@ -38,7 +38,7 @@ def blocker(references: References, processes: Processes) -> str | None:
             return f"{name} is not active"
         if not view.brokers >= ids:
             return f"{name} knows the brokers {sorted(view.brokers)} only"
-    not_asked_for = references.plan.prepared_topics
+    not_asked_for = references.plan.prepared_topics | references.plan.huge_topics
     for partition, entry in image.partitions.items():
         if entry.leader < 0 or set(entry.isr) != set(entry.replicas) & ids:
             return str(entry)

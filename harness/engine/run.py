@@ -185,7 +185,8 @@ def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]
         deadline = time.monotonic() + (plan.deadline_ms / 1000 if seconds is None else seconds)
         _start(cluster)
         dialect = cluster.target.file.dialect
-        observer = stack.enter_context(Observer(_watched(cluster), dialect, journal, plan.prepared_topics))
+        unqueried = plan.prepared_topics | plan.huge_topics
+        observer = stack.enter_context(Observer(_watched(cluster), dialect, journal, unqueried))
         stack.enter_context(WaitingNodes(cluster.pids, journal))
         workload = Workload(plan, journal, cluster.bootstrap)
         stack.callback(workload.stop)

@@ -11,6 +11,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fencepost.harness.plan.base import Acks, Instant, Milliseconds, Name, PlanModel, release_range
+from fencepost.harness.plan.probes import CreateTopicProbe
+from fencepost.harness.plan.sampled import HUGE
 from fencepost.harness.plan.steps import Step
 from fencepost.results.records.formats import PLAN_FORMAT
 
@@ -311,6 +313,12 @@ class Plan(PlanModel):
     @property
     def prepared_topics(self) -> frozenset[str]:
         return frozenset(topic.name for topic in self.topics if topic.prepared)
+
+    @property
+    def huge_topics(self) -> frozenset[str]:
+        """The topics that steps create with so many partitions that no broker is asked about them all the time."""
+        created = (step for step in self.steps if isinstance(step, CreateTopicProbe))
+        return frozenset(step.topic for step in created if step.partitions > HUGE)
 
     @property
     def prepared_seconds(self) -> float:

@@ -1,4 +1,7 @@
-"""Reads the whole tree of a cluster: as of one transaction, if the cluster leaves the time for that."""
+"""Reads the whole tree of a cluster: as of one transaction, if the cluster leaves the time for that.
+
+Of a huge topic the states of a sample of its partitions are read (`plan/sampled.py`).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from fencepost.harness.clients.metadata.image import Image
 from fencepost.harness.clients.zookeeper import tree
 from fencepost.harness.clients.zookeeper.connection import ZooKeeperConnection
 from fencepost.harness.clients.zookeeper.tree import MalformedZnode, Tree
+from fencepost.harness.plan.sampled import sampled
 
 ATTEMPTS = 5
 """How often a tree that changed while it was read is read anew before it is taken as it came."""
@@ -53,7 +57,7 @@ def _read(connection: ZooKeeperConnection, wanted: Collection[str]) -> Tree:
     states = [
         (topic, number, f"{tree.TOPICS}/{topic.name}/partitions/{number}/state")
         for topic in topics
-        for number in topic.assignment
+        for number in sampled(sorted(topic.assignment))
     ]
     found = connection.get([path for _, _, path in states]) if states else []
     partitions = [

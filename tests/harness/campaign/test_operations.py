@@ -6,7 +6,9 @@ import random
 
 import pytest
 
+from fencepost.faults.processes.kill import Kill
 from fencepost.harness.campaign.cluster_spec import MIN_ISR, generate_cluster
+from fencepost.harness.campaign.features import FaultMove
 from fencepost.harness.campaign.operations.administrator import Administrator
 from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.partitions import (
@@ -16,7 +18,7 @@ from fencepost.harness.campaign.operations.partitions import (
     Reassign,
 )
 from fencepost.harness.campaign.operations.settings import AlterMinIsr
-from fencepost.harness.campaign.operations.topics import CreateTopic, DeleteTopic, RecreateTopic
+from fencepost.harness.campaign.operations.topics import CreateHugeTopic, CreateTopic, DeleteTopic, RecreateTopic
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.topics import LONGEST, ODD_NAMES, Existence, new_name
 from fencepost.harness.plan.conditions import Converged
@@ -89,6 +91,26 @@ def test_a_controller_that_deletes_after_its_answer_is_not_claimed_to_create_aga
         again = asked(made)[-1]
         assert isinstance(again, CreateTopicProbe)
         assert (again.expect is not None) is claimed
+
+
+def test_a_huge_topic_is_created_once_and_gives_all_that_follows_more_time() -> None:
+    made = script("apache-kafka")
+    before = made.cluster.liveness_timeout_ms
+    assert CreateHugeTopic().add(made) is not None
+    assert CreateHugeTopic().add(made) is None
+    created, whole = made.steps[-2:]
+    assert isinstance(created, CreateTopicProbe)
+    assert created.partitions >= 1000
+    assert isinstance(whole, Converged)
+    assert whole.expect is not None
+    assert whole.within_ms == made.cluster.liveness_timeout_ms > before
+
+
+def test_no_huge_topic_is_created_while_something_is_broken() -> None:
+    made = script("apache-kafka")
+    FaultMove(Kill).add(made)
+    assert made.held
+    assert CreateHugeTopic().add(made) is None
 
 
 def test_partitions_are_only_ever_added() -> None:
