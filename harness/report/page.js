@@ -1,21 +1,4 @@
 "use strict";
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.addEventListener("click", async () => {
-    const text = button.dataset.copy;
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const field = document.body.appendChild(document.createElement("textarea"));
-      field.value = text;
-      field.select();
-      document.execCommand("copy");
-      field.remove();
-    }
-    button.textContent = "copied";
-    setTimeout(() => { button.textContent = "copy"; }, 1500);
-  });
-}
-
 /* The timeline. Places in the page's source are those of the whole run on an axis of BASE; `view` is the part of that
    axis that is shown, and `width` the width of the plot. */
 const picture = document.getElementById("timeline");
