@@ -13,7 +13,7 @@ from fencepost.results.records.survey import CAMPAIGN_FILE, SUITE_FILE, FolderSt
 _REASONS = {
     FolderState.KILLED: ("killed half way", "the run ended before it was judged: `fencepost recheck` may judge it"),
     FolderState.EMPTY: ("without a journal", "the run ended before its journal began"),
-    FolderState.CLOSED: ("not readable", "this user may not open it"),
+    FolderState.CLOSED: ("unreadable", "this user may not open it"),
 }
 
 

@@ -1,4 +1,4 @@
-"""The dependencies of the reference cluster as wheels for an image, fetched once by pip on this machine."""
+"""What images need of Python packages, as wheels that pip fetches once on this machine."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from importlib.metadata import requires, version
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 from fencepost.harness.backends.docker.images import ROOT
 from fencepost.harness.cache_folder import cache_folder
@@ -26,18 +29,22 @@ REQUIREMENTS = "requirements.txt"
 """The file that stands for wheels which the build of the image fetches."""
 
 
-def wheels() -> list[Path]:
-    """Return the wheels of the dependencies in locked versions. They are fetched once."""
-    folder = _folder()
+def wheels(names: Sequence[str] = ()) -> list[Path]:
+    """Return wheels in locked versions, fetched once: of the named packages and all that they need.
+
+    Without names they are those of the reference cluster.
+    """
+    versions = _installed_versions(names) if names else _locked_versions()
+    folder = _folder(versions)
     with locked(folder):
         if not (folder / COMPLETE).exists():
-            _fetch(_locked_versions(), folder)
+            _fetch(versions, folder)
     return sorted(folder.glob("*.whl"))
 
 
 def wheels_or_requirements() -> list[Path]:
     """Return the wheels if this machine has them; otherwise a file with their versions, and fetch nothing."""
-    folder = _folder()
+    folder = _folder(_locked_versions())
     if (folder / COMPLETE).exists():
         return wheels()
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -47,9 +54,22 @@ def wheels_or_requirements() -> list[Path]:
     return [named]
 
 
-def _folder() -> Path:
-    versions = "-".join(each.replace("==", "-") for each in _locked_versions())
+def _folder(spec: Sequence[str]) -> Path:
+    versions = "-".join(each.replace("==", "-") for each in spec)
     return cache_folder() / f"wheels-{PYTHON}-{platform.machine()}-{versions}"
+
+
+def _installed_versions(names: Sequence[str]) -> list[str]:
+    """Return the packages and all that they need, in the versions of this environment."""
+    found: dict[str, str] = {}
+    ahead = list(names)
+    while ahead:
+        name = ahead.pop()
+        if name not in found:
+            found[name] = version(name)
+            needed = (Requirement(each) for each in requires(name) or ())
+            ahead += [each.name for each in needed if each.marker is None or each.marker.evaluate({"extra": ""})]
+    return sorted(f"{name}=={number}" for name, number in found.items())
 
 
 def _locked_versions() -> list[str]:

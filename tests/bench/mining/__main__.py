@@ -14,7 +14,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
@@ -155,11 +156,24 @@ def by_numpy(store: Store, truth: Truth) -> tuple[dict[str, Score], list[str], f
     return scores, states, time.monotonic() - began
 
 
-def measured(store: Path, out: Path, engine: str) -> tuple[dict[str, float], float, float]:
-    """Run all jobs in a process; return the seconds of each, of all, and the most memory in GB."""
+@dataclass(frozen=True)
+class Cost:
+    """The seconds and processor seconds of each job, and the most memory in GB."""
+
+    seconds: dict[str, float]
+    processor: dict[str, float]
+    memory: float
+
+
+def measured(store: Path, out: Path, engine: str, progress: Callable[[str], None]) -> Cost:
+    """Run all jobs in a process of its own."""
     command = [sys.executable, "-m", "tests.bench.mining.jobs", str(store), str(out), engine]
-    most, began = 0.0, time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    most, lines = 0.0, list[tuple[str, float, float]]()
+    out.mkdir(parents=True, exist_ok=True)
+    with (
+        (out / "errors").open("w+") as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+    ):
 
         def sample() -> None:
             nonlocal most
@@ -174,11 +188,17 @@ def measured(store: Path, out: Path, engine: str) -> tuple[dict[str, float], flo
 
         sampler = threading.Thread(target=sample)
         sampler.start()
-        printed, errors = process.communicate()
+        for line in process.stdout or ():
+            if line.startswith("["):
+                name, seconds, processor = json.loads(line)
+                lines.append((name, seconds, processor))
+                progress(f"{engine}: {name} {seconds:.1f} s, {processor:.1f} s of processor time")
+        process.wait()
         sampler.join()
-    if process.returncode != 0:
-        raise SystemExit(f"{engine} ended with {process.returncode}:\n{errors[-3000:]}")
-    return json.loads(printed.splitlines()[-1]), time.monotonic() - began, most
+        errors.seek(0)
+        if process.returncode != 0:
+            raise SystemExit(f"{engine} ended with {process.returncode}:\n{errors.read()[-3000:]}")
+    return Cost({line[0]: line[1] for line in lines}, {line[0]: line[2] for line in lines}, most)
 
 
 def main() -> None:
@@ -200,13 +220,15 @@ def main() -> None:
             console.print(f"{number:,} results of {tests:,} tests synthesized in {time.monotonic() - began:.0f} s")
         truth = Truth.load(place / TRUTH)
         results = truth.tests * truth.builds * truth.runs_per_build
-        spark, all_spark, spark_memory = measured(place, Path(scratch) / "spark", "spark")
-        duck, all_duck, duck_memory = measured(place, Path(scratch) / "duckdb", "duckdb")
-        table = Table("seconds", "Spark", "DuckDB")
-        for job, seconds in spark.items():
-            table.add_row(job, f"{seconds:.1f}", f"{duck[job]:.1f}" if job in duck else "–")
-        table.add_row("all", f"{all_spark:.1f}", f"{all_duck:.1f}")
-        table.add_row("most memory, GB", f"{spark_memory:.1f}", f"{duck_memory:.1f}")
+        duck = measured(place, Path(scratch) / "duckdb", "duckdb", console.print)
+        spark = measured(place, Path(scratch) / "spark", "spark", console.print)
+        table = Table("seconds", "Spark", "DuckDB", "processor: Spark", "DuckDB")
+        for job in spark.seconds:
+            cells = (of[job] for of in (spark.seconds, duck.seconds, spark.processor, duck.processor))
+            table.add_row(job, *(f"{each:.1f}" for each in cells))
+        sums = (sum(of.values()) for of in (spark.seconds, duck.seconds, spark.processor, duck.processor))
+        table.add_row("all", *(f"{each:.1f}" for each in sums))
+        table.add_row("most memory, GB", f"{spark.memory:.1f}", f"{duck.memory:.1f}", "", "")
         console.print(table)
         own = accuracy(Path(scratch) / "spark", truth)
         beside: dict[str, Score] = {}

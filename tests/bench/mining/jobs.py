@@ -1,6 +1,7 @@
 """All jobs over one store, in a process of its own: `python -m tests.bench.mining.jobs STORE OUT spark|duckdb`.
 
-Each result goes to Parquet in OUT. Prints one JSON line: the seconds of each job.
+Each result goes to Parquet in OUT. Prints a JSON line for each job: its name, its seconds, and the processor seconds of
+this process and its children, which depend less on what else the machine does.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psutil
 from deltalake import DeltaTable
 
 from fencepost.results.store.store import Store
@@ -23,7 +27,22 @@ MEMORY = os.environ.get("FENCEPOST_BENCH_MEMORY", "6g")
 CORES = os.environ.get("FENCEPOST_BENCH_CORES", "2")
 
 
-def by_spark(store: Store, out: Path) -> dict[str, float]:
+def spent() -> float:
+    """Return the processor seconds of this process and its children, such as the JVM."""
+    here = psutil.Process()
+    times = [each.cpu_times() for each in (here, *here.children(recursive=True))]
+    return sum(each.user + each.system for each in times)
+
+
+@contextmanager
+def measured(name: str) -> Iterator[None]:
+    """Print what the block took."""
+    began, before = time.monotonic(), spent()
+    yield
+    print(json.dumps([name, time.monotonic() - began, spent() - before]), flush=True)
+
+
+def by_spark(store: Store, out: Path) -> None:
     os.environ["PYSPARK_SUBMIT_ARGS"] = (
         f"--master local[{CORES}] --driver-memory {MEMORY} --driver-java-options '-XX:+UseParallelGC' "
         "--conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false --conf spark.log.level=ERROR "
@@ -35,44 +54,38 @@ def by_spark(store: Store, out: Path) -> dict[str, float]:
 
     from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
 
-    seconds, began = {}, time.monotonic()
-    spark = SparkSession.builder.appName("bench-mining").getOrCreate()
-    rules = [(f"SYN-{n:02}", "says", "synthetic") for n in range(60)]
-    evidence = read_evidence(spark, store, Scope(datetime(2026, 6, 1, tzinfo=UTC) + timedelta(days=60)), rules)
-    spark.range(1).collect()
-    seconds["start"] = time.monotonic() - began
+    with measured("start"):
+        spark = SparkSession.builder.appName("bench-mining").getOrCreate()
+        rules = [(f"SYN-{n:02}", "says", "synthetic") for n in range(60)]
+        evidence = read_evidence(spark, store, Scope(datetime(2026, 6, 1, tzinfo=UTC) + timedelta(days=60)), rules)
+        spark.range(1).collect()
     for name, job in ((name, job) for name, job in JOBS.items() if name in QUERIES):
-        began = time.monotonic()
-        job(evidence).coalesce(1).write.mode("overwrite").parquet(str(out / name))
-        seconds[name] = time.monotonic() - began
+        with measured(name):
+            job(evidence).coalesce(1).write.mode("overwrite").parquet(str(out / name))
         spark.catalog.clearCache()
     spark.stop()
-    return seconds
 
 
-def by_duckdb(store: Store, out: Path) -> dict[str, float]:
+def by_duckdb(store: Store, out: Path) -> None:
     # Imported here, because the Spark process measures its memory without it.
     import duckdb
 
-    seconds, began = {}, time.monotonic()
-    connection = duckdb.connect()
-    connection.execute(f"set threads = {CORES}; set timezone = 'UTC'; set temp_directory = '{out}'")
-    for table in READ:
-        files = DeltaTable(store.at(table)).file_uris()
-        connection.execute(f"create view {table.name} as from read_parquet({files}, hive_partitioning = true)")
-    seconds["start"] = time.monotonic() - began
+    with measured("start"):
+        connection = duckdb.connect()
+        connection.execute(f"set threads = {CORES}; set timezone = 'UTC'; set temp_directory = '{out}'")
+        for table in READ:
+            files = DeltaTable(store.at(table)).file_uris()
+            connection.execute(f"create view {table.name} as from read_parquet({files}, hive_partitioning = true)")
     for name, query in QUERIES.items():
-        began = time.monotonic()
-        connection.execute(f"copy ({query}) to '{out / name}.parquet' (format parquet)")
-        seconds[name] = time.monotonic() - began
-    return seconds
+        with measured(name):
+            connection.execute(f"copy ({query}) to '{out / name}.parquet' (format parquet)")
 
 
 def main() -> None:
     address, out, engine = sys.argv[1:]
     Path(out).mkdir(parents=True, exist_ok=True)
     run = {"spark": by_spark, "duckdb": by_duckdb}[engine]
-    print(json.dumps(run(Store.open(address), Path(out).absolute())))
+    run(Store.open(address), Path(out).absolute())
 
 
 if __name__ == "__main__":

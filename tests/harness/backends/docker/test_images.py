@@ -56,7 +56,7 @@ def test_the_agent_of_a_pod_needs_nothing_but_python_and_the_files_that_are_copi
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("kind", ["pod", "reference", "apache-kafka", "zookeeper"])
+@pytest.mark.parametrize("kind", ["pod", "reference", "apache-kafka", "zookeeper", "spark"])
 def test_every_image_has_a_base_of_ones_own_choice_an_unprivileged_user_and_a_health_check(kind: str) -> None:
     text = (DOCKERFILES / kind / "Dockerfile").read_text()
     assert text.count("ARG BASE=") == 1

@@ -1,0 +1,40 @@
+"""The image of a Spark cluster: the installed package pyspark, and wheels of what the driver of the jobs imports.
+
+    python -m fencepost.harness.backends.docker.spark_image
+
+builds it if it is missing, and prints its tag; or why it cannot, with exit code 2.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from fencepost.harness.backends.docker.images import Image
+from fencepost.harness.backends.docker.wheels import wheels
+from fencepost.harness.errors import InfrastructureError, UsageError
+
+DRIVER = ("deltalake", "pyarrow")
+"""What the driver imports beside Spark."""
+_LEFT_OUT = ("__pycache__", "examples", "data", "tests")
+
+
+def spark_image() -> Image:
+    """Return the image. InfrastructureError if pyspark is not installed, or if pip cannot fetch the wheels."""
+    found = find_spec("pyspark")
+    if found is None or found.origin is None:
+        raise InfrastructureError("the package pyspark is not installed: pip install 'fencepost[mining]'")
+    home = Path(found.origin).parent
+    files = {path.relative_to(home): path for path in home.rglob("*") if path.is_file()}
+    context = {f"spark/{place}": path for place, path in files.items() if not set(place.parts) & {*_LEFT_OUT}}
+    context |= {f"wheels/{path.name}": path for path in wheels(DRIVER)}
+    return Image("spark", "Spark", context)
+
+
+if __name__ == "__main__":
+    try:
+        print(spark_image().ready())
+    except (InfrastructureError, UsageError) as message:
+        print(f"fencepost: {message}", file=sys.stderr)
+        sys.exit(2)
