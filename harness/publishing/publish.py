@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from fencepost.harness.publishing.facts import Unpublishable, read_facts, run_id
-from fencepost.harness.publishing.folders import Aside, Found
+from fencepost.harness.processes.interrupts import end_on_interrupt
+from fencepost.harness.publishing.facts import Facts, Unpublishable, read_facts, run_id
+from fencepost.harness.publishing.folders import Aside, Found, Named
 from fencepost.results.records.folder import FolderError, Manifest, RunFolder
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import RUNS
 
 BATCH = 200
 """Runs that are written at a time: what is committed stays if the publication is ended."""
+MANY = 8
+"""Folders from which several processes read them."""
 
 
 @dataclass
@@ -38,29 +44,49 @@ def publish_runs(found: Found, store: Store, progress: Callable[[int], None] = l
     done = 0
     for first in range(0, len(found.runs), BATCH):
         rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        unknown: list[Named] = []
         for named in found.runs[first : first + BATCH]:
-            done += 1
-            progress(done)
             if _run_id(named.folder) in present:
                 result.known += 1
-                continue
-            try:
-                facts = read_facts(named.folder, named.campaign)
-            except Unpublishable as error:
-                result.aside.append(Aside(named.folder.path, error.reason, error.detail, error.file))
+                done += 1
             else:
-                for table, found_rows in facts.rows.items():
-                    rows[table] += found_rows
-                if facts.damage:
-                    result.aside.append(
-                        Aside(named.folder.path, "torn", facts.damage, named.folder.journal.name, published=True)
-                    )
+                unknown.append(named)
+        for named, facts in zip(unknown, _read_all(unknown), strict=True):
+            done += 1
+            progress(done)
+            if isinstance(facts, Aside):
+                result.aside.append(facts)
+                continue
+            for table, found_rows in facts.rows.items():
+                rows[table] += found_rows
+            if facts.damage:
+                result.aside.append(
+                    Aside(named.folder.path, "torn", facts.damage, named.folder.journal.name, published=True)
+                )
         added = store.add(rows)
         result.added += added.get("runs", 0)
         result.known += len(rows["runs"]) - added.get("runs", 0)
         result.rows += sum(added.values())
     store.add({"kept_aside": [_row(each) for each in result.aside]})
     return result
+
+
+def _read_all(runs: Sequence[Named]) -> Iterator[Facts | Aside]:
+    """Yield the facts of run folders in their order. Many are read by a process for each core."""
+    if len(runs) < MANY:
+        yield from map(_read, runs)
+        return
+    # A fork has all modules already, which would else take longer than some ten folders.
+    cores = len(os.sched_getaffinity(0))
+    with ProcessPoolExecutor(cores, get_context("fork"), initializer=end_on_interrupt) as pool:
+        yield from pool.map(_read, runs, chunksize=2)
+
+
+def _read(named: Named) -> Facts | Aside:
+    try:
+        return read_facts(named.folder, named.campaign)
+    except Unpublishable as error:
+        return Aside(named.folder.path, error.reason, error.detail, error.file)
 
 
 def _run_id(folder: RunFolder) -> str | None:

@@ -6,6 +6,8 @@ import multiprocessing
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from fencepost.harness.publishing.folders import find
 from fencepost.harness.publishing.publish import Publication, publish_runs
 from fencepost.results.records.journal import JournalWriter
@@ -35,6 +37,20 @@ def test_publishing_twice_adds_nothing(copy_run: CopyRun, tmp_path: Path) -> Non
     assert rows(tmp_path / "store") == once
     assert once["runs"] == once["plans"] == 2
     assert {name for name, number in once.items() if not number} <= {"log_signatures"}
+
+
+def test_folders_that_several_processes_read_are_published_alike(
+    copy_run: CopyRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        copy_run(tmp_path / "runs" / f"run-{number}", started=1.0 + number)
+    (tmp_path / "runs" / "run-1" / "manifest.json").write_text("{")
+    alone = publish(tmp_path / "alone", tmp_path / "runs")
+    monkeypatch.setattr("fencepost.harness.publishing.publish.MANY", 2)
+    together = publish(tmp_path / "together", tmp_path / "runs")
+    assert together == alone
+    assert (together.added, [each.folder.name for each in together.aside]) == (4, ["run-1"])
+    assert rows(tmp_path / "together") == rows(tmp_path / "alone")
 
 
 def test_a_publication_that_was_ended_half_way_is_completed(copy_run: CopyRun, tmp_path: Path) -> None:
