@@ -24,9 +24,9 @@ from tests.results.store.stores import NOW
 ROOT = Path(__file__).parents[3]
 HOME = Path(pyspark.__file__).parent
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+JOBS_HERE = ("flakiness", "reached")
+"""Two quick jobs that differ: one has long expressions, one joins small tables. All 15 would take minutes."""
 STARTED = 120.0
-NOTHING_SYNTHESIZED = {"harness_changes", "latencies", "quarantine"}
-"""Jobs that find nothing in a small history of one harness: their results are compared all the same."""
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def test_a_cluster_of_separate_processes_computes_what_local_mode_computes(spark
             submit = [str(HOME / "bin" / "spark-submit"), "--master", master, "--driver-java-options", QUICK]
             submit += [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
             submit += ["--py-files", str(dist / "fencepost-mining.zip"), str(dist / "main.py")]
-            submit += [store.name, "--out", str(tmp_path / "out")]
+            submit += [store.name, "--out", str(tmp_path / "out"), *(f"--only={name}" for name in JOBS_HERE)]
             # Neither this source tree nor its variables help the driver: the archive has all that it imports.
             environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYSPARK", "SPARK"))}
             environment |= {"PYSPARK_PYTHON": sys.executable, "PYTHONSAFEPATH": "1"}
@@ -87,21 +87,17 @@ def test_a_cluster_of_separate_processes_computes_what_local_mode_computes(spark
                 env=environment,
                 capture_output=True,
                 text=True,
-                timeout=280,
+                timeout=200,
                 preexec_fn=end_on_interrupt,
             )
     assert done.returncode == 0, done.stderr[-3000:]
     executors = {path.name for path in (tmp_path / "work").glob("app-*/*")}
     assert executors == {"0", "1"}
     evidence = read_evidence(spark, store, Scope(NOW))
-    rows = {}
-    for name, job in JOBS.items():
-        here = [rounded(row) for row in job(evidence).collect()]
+    for name in JOBS_HERE:
+        here = [rounded(row) for row in JOBS[name](evidence).collect()]
         there = [rounded(row) for row in spark.read.parquet(str(tmp_path / "out" / name)).collect()]
-        assert sorted(there) == sorted(here), name
-        spark.catalog.clearCache()
-        rows[name] = len(here)
-    assert {name for name, number in rows.items() if not number} <= NOTHING_SYNTHESIZED, rows
+        assert here and sorted(there) == sorted(here), name
 
 
 def rounded(row: object) -> str:

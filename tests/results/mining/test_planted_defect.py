@@ -1,8 +1,7 @@
-"""A defect that enters at a known build, as `trends` and `show` name it after 20 random plans on each build."""
+"""A defect that enters at a known build, as the jobs and `show` name it after 20 random plans on each build."""
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
+from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
 from fencepost.results.records.folder import RANDOM_PLANS
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import FAULTS, FINDINGS, RUNS
@@ -36,7 +37,12 @@ def histories() -> Iterator[tuple[dict[str, Any], list[tuple[str, str]]]]:
         hits = [(kind, rng.choice(ROLES)) for kind in rng.sample(KINDS, 3)]
         verdict = "violation" if build in DEFECTIVE and TRIGGER in dict(hits) else "pass"
         started = began + timedelta(hours=number)
-        place = {"started_at": started, "date": started.date(), "build": build, "plan_hash": f"p{number}"}
+        place: dict[str, Any] = {
+            "started_at": started,
+            "date": started.date(),
+            "build": build,
+            "plan_hash": f"p{number}",
+        }
         yield run(f"run-{number}", test=RANDOM_PLANS, verdict=verdict, **place), hits
 
 
@@ -58,22 +64,19 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_build_is_the_change_point_and_its_trigger_is_the_first_cause(store: Path) -> None:
-    done = mine("trends", str(store), "--json")
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    [named] = said["new"]
-    assert (named["test"], named["rule"]) == (RANDOM_PLANS, "ACK-01")
-    assert named["since"]["build"] == DEFECTIVE[0]
-    assert named["since"]["interval_99"] == [DEFECTIVE[0], DEFECTIVE[0]]
-    assert named["since"]["rate_before"] == 0
-    assert said["causes"][0]["causes"] == ["fault:duplicate"]
+def test_the_build_is_the_change_point_and_its_trigger_is_the_first_cause(spark: SparkSession, store: Path) -> None:
+    evidence = read_evidence(spark, Store.open(str(store)), Scope(datetime.now(UTC)))
+    [change] = JOBS["change_points"](evidence).collect()
+    assert (change["test"], change["build"], change["direction"]) == (RANDOM_PLANS, DEFECTIVE[0], "worse")
+    assert (change["low_build"], change["high_build"], change["rate_before"]) == (DEFECTIVE[0], DEFECTIVE[0], 0)
+    [first] = JOBS["attribution"](evidence).where("rank = 1").collect()
+    assert (first["causes"], first["independent"]) == ([f"fault:{TRIGGER}"], 1)
 
 
 def test_show_has_the_change_the_cause_and_the_failure_of_one_test(store: Path) -> None:
     done = mine("show", RANDOM_PLANS, "--store", str(store))
     assert (done.returncode, done.stderr) == (0, "")
     assert "It became worse with b3 on" in done.stdout
-    assert "fault:duplicate: " in done.stdout.partition("Faults that matter")[2].splitlines()[1]
+    assert f"fault:{TRIGGER}: " in done.stdout.partition("Faults that matter")[2].splitlines()[1]
     assert "ACK-01: 3 records are gone." in done.stdout
     assert f"replay: fencepost show {RANDOM_PLANS}" in done.stdout
