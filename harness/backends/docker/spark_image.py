@@ -15,8 +15,8 @@ from fencepost.harness.backends.docker.images import Image
 from fencepost.harness.backends.docker.wheels import wheels
 from fencepost.harness.errors import InfrastructureError, UsageError
 
-DRIVER = ("deltalake", "pyarrow")
-"""What the driver imports beside Spark."""
+DRIVER = ("deltalake", "numpy", "pyarrow")
+"""The packages that the driver imports beside Spark; `pyspark.ml` imports numpy."""
 _LEFT_OUT = ("__pycache__", "examples", "data", "tests")
 
 

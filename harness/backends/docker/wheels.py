@@ -1,4 +1,4 @@
-"""What images need of Python packages, as wheels that pip fetches once on this machine."""
+"""Python packages of images as wheels, which pip fetches once on this machine."""
 
 from __future__ import annotations
 
