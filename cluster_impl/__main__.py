@@ -16,7 +16,7 @@ from pathlib import Path
 import uvloop
 
 from fencepost.cluster_impl.config.load import describe_keys, load_config
-from fencepost.cluster_impl.config.nodes import NodeConfig, QuorumControllerNodeConfig
+from fencepost.cluster_impl.config.nodes import NodeConfig, QuorumCombinedNodeConfig, QuorumControllerNodeConfig
 from fencepost.cluster_impl.config.table import ConfigError
 from fencepost.cluster_impl.failures import NodeFailure, StartupError
 from fencepost.cluster_impl.node import BROKE, CANNOT_START, STOPPED, run_node
@@ -51,11 +51,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _log_to_stderr(config: NodeConfig) -> None:
-    kind = "controller" if isinstance(config, QuorumControllerNodeConfig) else "broker"
+    names = f"{'controller' if isinstance(config, QuorumControllerNodeConfig) else 'broker'} {config.node_id}"
+    if isinstance(config, QuorumCombinedNodeConfig):
+        names = f"{names}, controller {config.controller_id}"
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO,
-        format=f"%(asctime)s %(levelname)s [{kind} {config.node_id}] %(message)s",
+        format=f"%(asctime)s %(levelname)s [{names}] %(message)s",
     )
 
 

@@ -13,6 +13,7 @@ from fencepost.cluster_impl.config.nodes import (
     LeaderDrivenNodeConfig,
     NodeConfig,
     QuorumBrokerNodeConfig,
+    QuorumCombinedNodeConfig,
     QuorumControllerNodeConfig,
     ZkControllerNodeConfig,
 )
@@ -59,6 +60,10 @@ def make_node(config: NodeConfig) -> Node:
             from fencepost.cluster_impl.designs.quorum.controller.node import ControllerNode
 
             return ControllerNode(config)
+        case QuorumCombinedNodeConfig():
+            from fencepost.cluster_impl.designs.quorum.combined import CombinedNode
+
+            return CombinedNode(config)
         case QuorumBrokerNodeConfig():
             from fencepost.cluster_impl.designs.quorum.broker.node import BrokerNode
 

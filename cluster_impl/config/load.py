@@ -13,6 +13,7 @@ from fencepost.cluster_impl.config.nodes import (
     LeaderDrivenNodeConfig,
     NodeConfig,
     QuorumBrokerNodeConfig,
+    QuorumCombinedNodeConfig,
     QuorumControllerNodeConfig,
     ZkControllerNodeConfig,
 )
@@ -31,9 +32,11 @@ class ReplicationDesign(Enum):
     """Each leader decides for its partition; there is no controller."""
 
 
+BOTH_ROLES = "broker,controller"
 _QUORUM_NODES: Mapping[str, type[NodeConfig]] = {
     "controller": QuorumControllerNodeConfig,
     "broker": QuorumBrokerNodeConfig,
+    BOTH_ROLES: QuorumCombinedNodeConfig,
 }
 _ZOOKEEPER_NODES: Mapping[ReplicationDesign, type[NodeConfig]] = {
     ReplicationDesign.CONTROLLER: ZkControllerNodeConfig,
@@ -42,17 +45,16 @@ _ZOOKEEPER_NODES: Mapping[ReplicationDesign, type[NodeConfig]] = {
 
 
 def _parse_role(text: str) -> str:
-    if set(values.items(text)) == {"broker", "controller"}:
-        raise ValueError("must name one role: a process that is broker and controller at once is not supported yet")
-    if text not in _QUORUM_NODES:
-        raise ValueError("must be controller or broker")
-    return text
+    role = ",".join(sorted(values.items(text)))
+    if role not in _QUORUM_NODES:
+        raise ValueError(f"must be controller, broker or {BOTH_ROLES}")
+    return role
 
 
 PROCESS_ROLES = Key(
     "process.roles",
-    ValueType("controller or broker", _parse_role),
-    "The role of this process in the design quorum. Without it the node is a broker that runs with ZooKeeper.",
+    ValueType(f"controller, broker or {BOTH_ROLES}", _parse_role),
+    "The roles of this process in the design quorum. Without it the node is a broker that runs with ZooKeeper.",
     is_required=False,
 )
 REPLICATION_DESIGN = Key(
@@ -138,6 +140,7 @@ _SECTIONS: tuple[tuple[str, Sequence[Key]], ...] = (
     ("brokers", tuple(BrokerNodeConfig.all_keys())),
     ("the design quorum (process.roles is given)", tuple(QuorumBrokerNodeConfig.all_keys())),
     ("controllers of the design quorum (process.roles=controller)", tuple(QuorumControllerNodeConfig.all_keys())),
+    (f"both in one process (process.roles={BOTH_ROLES})", tuple(QuorumCombinedNodeConfig.all_keys())),
     ("brokers with ZooKeeper (process.roles is not given)", tuple(ZooKeeperConfig.all_keys())),
     ("replication.design=controller", tuple(ZkControllerNodeConfig.all_keys())),
     ("replication.design=leader-driven", tuple(LeaderDrivenNodeConfig.all_keys())),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from fencepost.cluster_impl.config import values
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig, TopicDefaults
@@ -82,13 +82,19 @@ class NodeConfig(Table):
         return frozenset()
 
 
+_CONTROLLER_ID = "This controller's node id; brokers and controllers share one id space."
+
+
+def _check_controller(quorum: QuorumConfig) -> None:
+    if not quorum.controller_listeners:
+        raise ConfigError("the key controller.listeners is missing: The name of the listener that controllers use.")
+
+
 @dataclass(frozen=True, kw_only=True)
 class QuorumControllerNodeConfig(NodeConfig):
     """A controller of the design `quorum`."""
 
-    controller_id: int = key(
-        "controller.id", values.NODE_ID, "This controller's node id; brokers and controllers share one id space."
-    )
+    controller_id: int = key("controller.id", values.NODE_ID, _CONTROLLER_ID)
     quorum: QuorumConfig = subtable(QuorumConfig)
     topics: TopicDefaults = subtable(TopicDefaults)
 
@@ -101,10 +107,7 @@ class QuorumControllerNodeConfig(NodeConfig):
         return self.log_dirs[0]
 
     def check(self) -> None:
-        if self.controller_id not in self.quorum.voter_ids:
-            raise ConfigError(f"controller.connect does not name controller.id={self.controller_id}, this node.")
-        if not self.quorum.controller_listeners:
-            raise ConfigError("the key controller.listeners is missing: The name of the listener that controllers use.")
+        _check_controller(self.quorum)
         if set(self.quorum.controller_listeners) != self.listener_names:
             raise ConfigError("controller.listeners must name exactly the listeners of this controller.")
         if len(self.log_dirs) > 1:
@@ -157,6 +160,53 @@ class QuorumBrokerNodeConfig(BrokerNodeConfig):
 
     def _listeners_elsewhere(self) -> frozenset[str]:
         return frozenset(self.quorum.controller_listeners)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuorumCombinedNodeConfig(QuorumBrokerNodeConfig):
+    """A broker and a controller in one process, with two ids and listeners of their own (KIP-631, Nodes)."""
+
+    controller_id: int = key("controller.id", values.NODE_ID, _CONTROLLER_ID)
+    metadata_log_dir: Path = key(
+        "metadata.log.dir",
+        values.FILE,
+        "The directory of the controller's log, in a process that is a broker as well.",
+    )
+    topics: TopicDefaults = subtable(TopicDefaults)
+
+    @property
+    def broker(self) -> QuorumBrokerNodeConfig:
+        """Return the configuration of the broker: all but the controllers' listeners."""
+        names = self.listener_names - set(self.quorum.controller_listeners)
+        return QuorumBrokerNodeConfig(**self._part(QuorumBrokerNodeConfig, names))
+
+    @property
+    def controller(self) -> QuorumControllerNodeConfig:
+        """Return the configuration of the controller: the controllers' listeners, and its own directory."""
+        names = frozenset(self.quorum.controller_listeners)
+        part = self._part(QuorumControllerNodeConfig, names) | {"log_dirs": (self.metadata_log_dir,)}
+        return QuorumControllerNodeConfig(**part)
+
+    def _part(self, table: type[NodeConfig], names: frozenset[str]) -> dict[str, Any]:
+        part = {each.name: getattr(self, each.name) for each in fields(table)}
+        for key_name in ("listeners", "advertised_listeners"):
+            listeners = part[key_name]
+            part[key_name] = None if listeners is None else tuple(each for each in listeners if each.name in names)
+        return part
+
+    def check(self) -> None:
+        _check_controller(self.quorum)
+        controllers = set(self.quorum.controller_listeners)
+        if missing := sorted(controllers - self.listener_names):
+            raise ConfigError(f"controller.listeners names {missing[0]}, which is not among the listeners.")
+        if self.data_plane.inter_broker_listener in controllers:
+            raise ConfigError(
+                f"inter.broker.listener.name={self.data_plane.inter_broker_listener} is a listener of controllers: "
+                "the broker needs one of its own."
+            )
+        if self.metadata_log_dir in self.log_dirs:
+            raise ConfigError(f"metadata.log.dir={self.metadata_log_dir} is also in log.dirs: name another directory.")
+        super().check()
 
 
 @dataclass(frozen=True, kw_only=True)

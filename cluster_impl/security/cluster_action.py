@@ -118,6 +118,8 @@ ON_CONTROLLERS: Refusals = {
     m.IncrementalAlterConfigsRequest: _incremental_alter_configs,
     **dict.fromkeys(PARTITION_REQUESTS, _partitions),
     m.DescribeQuorumRequest: lambda _: m.DescribeQuorumResponse(error_code=_REFUSED),
+    m.AddRaftVoterRequest: lambda _: m.AddRaftVoterResponse(error_code=_REFUSED),
+    m.RemoveRaftVoterRequest: lambda _: m.RemoveRaftVoterResponse(error_code=_REFUSED),
 }
 """KIP-631, Networking: controllers require the permission for all operations."""
 

@@ -7,6 +7,49 @@ from fencepost.cluster_impl.wire.schema import Definition
 
 DEFINITIONS: list[Definition]
 
+class AddRaftVoterRequest(RequestMessage[AddRaftVoterResponse]):
+    class Listener(_Struct):
+        name: str
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            host: str = ...,
+            port: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    cluster_id: str | None
+    timeout_ms: int
+    voter_id: int
+    voter_directory_id: UUID
+    listeners: list[AddRaftVoterRequest.Listener]
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = ...,
+        timeout_ms: int = ...,
+        voter_id: int = ...,
+        voter_directory_id: UUID = ...,
+        listeners: list[AddRaftVoterRequest.Listener] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class AddRaftVoterResponse(Message):
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        error_message: str | None = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
 class AlterConfigsRequest(RequestMessage[AlterConfigsResponse]):
     class AlterableConfig(_Struct):
         name: str
@@ -300,12 +343,14 @@ class ApiVersionsResponse(Message):
 class BeginQuorumEpochRequest(RequestMessage[BeginQuorumEpochResponse]):
     class PartitionData(_Struct):
         partition_index: int
+        voter_directory_id: UUID
         leader_id: int
         leader_epoch: int
         def __init__(
             self,
             *,
             partition_index: int = ...,
+            voter_directory_id: UUID = ...,
             leader_id: int = ...,
             leader_epoch: int = ...,
             unknown_tags: Tags = ...,
@@ -322,13 +367,30 @@ class BeginQuorumEpochRequest(RequestMessage[BeginQuorumEpochResponse]):
             unknown_tags: Tags = ...,
         ) -> None: ...
 
+    class LeaderEndpoint(_Struct):
+        name: str
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            host: str = ...,
+            port: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
     cluster_id: str | None
+    voter_id: int
     topics: list[BeginQuorumEpochRequest.TopicData]
+    leader_endpoints: list[BeginQuorumEpochRequest.LeaderEndpoint]
     def __init__(
         self,
         *,
         cluster_id: str | None = ...,
+        voter_id: int = ...,
         topics: list[BeginQuorumEpochRequest.TopicData] = ...,
+        leader_endpoints: list[BeginQuorumEpochRequest.LeaderEndpoint] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -359,13 +421,28 @@ class BeginQuorumEpochResponse(Message):
             unknown_tags: Tags = ...,
         ) -> None: ...
 
+    class NodeEndpoint(_Struct):
+        node_id: int
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
     error_code: int
     topics: list[BeginQuorumEpochResponse.TopicData]
+    node_endpoints: list[BeginQuorumEpochResponse.NodeEndpoint]
     def __init__(
         self,
         *,
         error_code: int = ...,
         topics: list[BeginQuorumEpochResponse.TopicData] = ...,
+        node_endpoints: list[BeginQuorumEpochResponse.NodeEndpoint] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -2772,6 +2849,56 @@ class ProduceResponse(Message):
         responses: list[ProduceResponse.TopicProduceResponse] = ...,
         throttle_time_ms: int = ...,
         node_endpoints: list[ProduceResponse.NodeEndpoint] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class QuorumVotersRecord(Message):
+    class Voter(_Struct):
+        voter_id: int
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            voter_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    version: int
+    voters: list[QuorumVotersRecord.Voter]
+    def __init__(
+        self,
+        *,
+        version: int = ...,
+        voters: list[QuorumVotersRecord.Voter] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class RemoveRaftVoterRequest(RequestMessage[RemoveRaftVoterResponse]):
+    cluster_id: str | None
+    voter_id: int
+    voter_directory_id: UUID
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = ...,
+        voter_id: int = ...,
+        voter_directory_id: UUID = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class RemoveRaftVoterResponse(Message):
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        error_message: str | None = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 

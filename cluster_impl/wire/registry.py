@@ -143,6 +143,8 @@ QUORUM_CONTROLLER = _registry(
     _api(m.EndQuorumEpochRequest, m.EndQuorumEpochResponse),
     _api(m.DescribeQuorumRequest, m.DescribeQuorumResponse),
     _api(m.FetchSnapshotRequest, m.FetchSnapshotResponse),
+    _api(m.AddRaftVoterRequest, m.AddRaftVoterResponse),
+    _api(m.RemoveRaftVoterRequest, m.RemoveRaftVoterResponse),
     *_HEARTBEATS,
     _api(m.AlterIsrRequest, m.AlterIsrResponse),
 )

@@ -9,8 +9,8 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
 def apply() -> None:
     honest = RaftCore._truncate
 
-    def obedient(self: RaftCore, diverging: EpochEnd) -> None:
+    def obedient(self: RaftCore, diverging: EpochEnd, now: float) -> None:
         self.high_watermark = min(self.high_watermark, self.log.truncation_point(diverging))
-        honest(self, diverging)
+        honest(self, diverging, now)
 
     RaftCore._truncate = obedient  # type: ignore[method-assign]

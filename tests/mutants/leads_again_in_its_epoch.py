@@ -6,17 +6,26 @@ from random import Random
 
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
 from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
+from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
 from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
 from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState
+from fencepost.cluster_impl.designs.quorum.raft.voters import VoterHistory
 
 
 def apply() -> None:
     honest = RaftCore.__init__
 
     def unchanged(
-        self: RaftCore, settings: VoterSettings, state: QuorumState, log: LogShape, random: Random, now: float
+        self: RaftCore,
+        settings: VoterSettings,
+        state: QuorumState,
+        log: LogShape,
+        random: Random,
+        now: float,
+        snapshots: tuple[EpochEnd, ...] = (),
+        voters: VoterHistory | None = None,
     ) -> None:
-        honest(self, settings, state, log, random, now)
+        honest(self, settings, state, log, random, now, snapshots, voters)
         if state.leader_id == settings.node_id:
             self._become_leader(now)
 

@@ -17,6 +17,7 @@ from fencepost.cluster_impl.config.load import (
 from fencepost.cluster_impl.config.nodes import (
     LeaderDrivenNodeConfig,
     QuorumBrokerNodeConfig,
+    QuorumCombinedNodeConfig,
     QuorumControllerNodeConfig,
     ZkControllerNodeConfig,
 )
@@ -58,6 +59,47 @@ def test_a_broker_gets_typed_values_and_kafkas_defaults() -> None:
     assert config.quorum.lease_timeout == 20.0
     assert config.quorum.heartbeat_interval == 2.0
     assert config.data_plane.auto_create_topics is False
+
+
+BOTH = (
+    CONTROLLER
+    | BROKER
+    | {
+        "process.roles": "controller,broker",
+        "listeners": f"{CONTROLLER['listeners']},{BROKER['listeners']}",
+        "advertised.listeners": "CONTROLLER://node-1:9090,CLIENT://node-4:9092",
+        "metadata.log.dir": "/metadata",
+    }
+)
+
+
+@pytest.mark.requirement("K631-03", "K631-07", "K631-09")
+def test_a_process_of_both_roles_has_two_ids_and_apart_listeners_and_directories() -> None:
+    config = config_of(QuorumCombinedNodeConfig, BOTH)
+    assert (config.broker.node_id, config.controller.node_id) == (4, 1)
+    assert config.broker.listener_names == {"INTERNAL", "CLIENT"}
+    assert config.controller.listener_names == {"CONTROLLER"}
+    assert [each.host for each in config.controller.advertised()] == ["node-1"]
+    assert [each.host for each in config.broker.advertised()] == ["127.0.0.4", "node-4"]
+    assert config.broker.log_dirs == (Path("/data"),)
+    assert config.controller.log_dir == Path("/metadata")
+    assert config.broker.quorum == config.controller.quorum
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"broker.id": "1"}, "broker.id=1 is also the id of a controller"),
+        ({"metadata.log.dir": "/data"}, "metadata.log.dir=/data is also in log.dirs"),
+        ({"controller.listeners": "OTHER"}, "controller.listeners names OTHER, which is not among the listeners"),
+        ({"controller.listeners": "INTERNAL"}, "the broker needs one of its own"),
+    ],
+)
+@pytest.mark.requirement("K631-07", "K631-09")
+def test_a_process_whose_roles_would_share_an_id_a_listener_or_a_directory_is_refused(
+    changed: dict[str, str], message: str
+) -> None:
+    assert message in refusal_of(BOTH | changed)
 
 
 @pytest.mark.requirement("K631-48")
@@ -108,8 +150,8 @@ def test_a_controller_without_a_required_key_is_refused_by_the_keys_name(key: st
         ("broker.id", "-1", "broker.id=-1 must lie between 0 and 2147483647."),
         ("broker.id", "four", "broker.id=four must be a whole number."),
         ("broker.id", "2", "broker.id=2 is also the id of a controller: node ids are one space."),
-        ("process.roles", "broker,controller", "at once is not supported yet"),
-        ("process.roles", "zookeeper", "must be controller or broker"),
+        ("process.roles", "broker,controller", "the key controller.id is missing"),
+        ("process.roles", "zookeeper", "must be controller, broker or broker,controller"),
         ("listeners", "INTERNAL:127.0.0.4:9090", "is not NAME://host:port"),
         ("listeners", "A://h:1,A://h:2", "names the listener A twice"),
         ("listeners", "INTERNAL://h:0", "is not host:port"),
@@ -129,9 +171,10 @@ def test_a_value_that_no_broker_can_run_with_is_refused_with_a_message(key: str,
     assert message in refusal_of(BROKER | {key: value})
 
 
-@pytest.mark.requirement("K631-02")
-def test_a_controller_must_be_one_of_the_quorum() -> None:
-    assert "does not name controller.id=3, this node" in refusal_of(CONTROLLER | {"controller.id": "3"})
+@pytest.mark.requirement("K631-06")
+def test_a_controller_that_its_own_file_does_not_name_may_join_the_quorum() -> None:
+    config = config_of(QuorumControllerNodeConfig, CONTROLLER | {"controller.id": "3"})
+    assert config.node_id not in config.quorum.voter_ids
 
 
 @pytest.mark.requirement("K631-09", "K631-47")
@@ -166,7 +209,7 @@ def test_a_key_that_this_node_has_no_use_for_is_read_all_the_same() -> None:
 
 def test_help_lists_every_key_once_with_its_unit_and_default() -> None:
     text = describe_keys()
-    nodes = (QuorumControllerNodeConfig, QuorumBrokerNodeConfig, ZkControllerNodeConfig, LeaderDrivenNodeConfig)
+    nodes = (QuorumCombinedNodeConfig, QuorumControllerNodeConfig, ZkControllerNodeConfig, LeaderDrivenNodeConfig)
     names = {key.name for node in nodes for key in node.all_keys()} | {PROCESS_ROLES.name, REPLICATION_DESIGN.name}
     assert sorted(re.findall(r"^  (\S+) \(", text, re.MULTILINE)) == sorted([*names, JAAS_KEY_FORM])
     assert "registration.lease.timeout.ms (milliseconds, default 20000)" in text

@@ -140,6 +140,13 @@ class QuorumController:
             log.info("epoch %d: %s", epoch, "no leader" if leader_id == NO_NODE else f"controller {leader_id} leads")
         self._leader = leader_id
 
+    def on_voters(self, voter_ids: frozenset[int]) -> None:
+        """Take the ids of the controllers, which no broker may use. A controller that joins does not know them yet."""
+        if voter_ids:
+            self._ids = voter_ids
+            if self._term is not None:
+                self._term.state.controller_ids = voter_ids
+
     def metrics(self, last_stable_offset: int, snapshot_offset: int) -> Iterator[Sample]:
         """Yield the metrics of KIP-631. Both offsets are ends: of the committed log, and of the newest snapshot."""
         replayed = self._committed.offset + 1

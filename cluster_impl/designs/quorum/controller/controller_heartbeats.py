@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
 from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
-from fencepost.cluster_impl.designs.quorum.raft.peer import Peer
+from fencepost.cluster_impl.designs.quorum.raft.peer import PeerBook
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
 
@@ -35,11 +35,11 @@ class ControllerHeartbeats:
     """Reports the newest snapshot of this controller to the active one, and makes a new one when it is requested.
 
     The active controller reports to itself. `interval` is in seconds; `peers` are connections of their own, so that no
-    heartbeat waits behind a fetch.
+    heartbeat waits behind a fetch. A controller without a vote reports nothing.
     """
 
     def __init__(
-        self, controller_id: int, interval: float, raft: RaftNode, peers: Mapping[int, Peer], own_answer: Answer
+        self, controller_id: int, interval: float, raft: RaftNode, peers: PeerBook, own_answer: Answer
     ) -> None:
         self._id = controller_id
         self._interval = interval
@@ -56,14 +56,13 @@ class ControllerHeartbeats:
         if self._beating is not None:
             self._beating.cancel()
             await asyncio.wait({self._beating})
-        for peer in self._peers.values():
-            peer.close()
+        self._peers.close()
 
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(self._interval)
             leader_id = self._raft.leader_id
-            if leader_id is None:
+            if leader_id is None or self._id not in self._raft.voters.ids:
                 continue
             request = m.ControllerHeartbeatRequest(
                 controller_id=self._id, last_snapshot_offset=self._raft.snapshot_offset
@@ -79,4 +78,4 @@ class ControllerHeartbeats:
     async def _ask(self, leader_id: int, request: m.ControllerHeartbeatRequest) -> m.ControllerHeartbeatResponse:
         if leader_id == self._id:
             return await self._own_answer(request)
-        return await self._peers[leader_id].request(request, _VERSION)
+        return await self._peers.peer(leader_id).request(request, _VERSION)

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from fencepost.cluster_impl.config.nodes import QuorumControllerNodeConfig
 from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
 from fencepost.cluster_impl.designs.quorum.controller.controller_heartbeats import ControllerHeartbeats
+from fencepost.cluster_impl.designs.quorum.raft.membership import VoterRequests
 from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
-from fencepost.cluster_impl.designs.quorum.raft.peer import peers_of
+from fencepost.cluster_impl.designs.quorum.raft.peer import PeerBook
 from fencepost.cluster_impl.failures import NodeFailure
 from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.security.cluster_action import require_cluster_action_for_all
@@ -49,13 +50,18 @@ class ControllerNode:
             config.controller_id,
             quorum.controller_heartbeat_interval,
             self._raft,
-            peers_of(config.controller_id, quorum, hosts, login),
+            PeerBook(config.controller_id, quorum, hosts, login, self._raft.address_of),
             self._controller.controller_heartbeat,
         )
         self._server = Server(
             QUORUM_CONTROLLER,
             require_cluster_action_for_all(
-                {**self._raft.handlers, **self._controller.handlers}, authorizer_of(config.security)
+                {
+                    **self._raft.handlers,
+                    **self._controller.handlers,
+                    **VoterRequests(self._raft, quorum.cluster_id).handlers,
+                },
+                authorizer_of(config.security),
             ),
             max_frame_bytes=config.max_request_bytes,
         )

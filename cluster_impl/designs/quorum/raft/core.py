@@ -12,7 +12,7 @@ leader, and a real vote is decided as in plain Raft.
 from collections.abc import Sequence
 
 from fencepost.cluster_impl.designs.quorum.raft import effects as fx
-from fencepost.cluster_impl.designs.quorum.raft.leadership import Leadership, ParkedFetch
+from fencepost.cluster_impl.designs.quorum.raft.leadership import Follower, Leadership, ParkedFetch
 from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
 from fencepost.cluster_impl.designs.quorum.raft.messages import (
     UNKNOWN_EPOCH,
@@ -33,6 +33,7 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import (
 )
 from fencepost.cluster_impl.designs.quorum.raft.roles import RoleMachine, SnapshotDownload
 from fencepost.cluster_impl.designs.quorum.raft.state import VoterRole
+from fencepost.cluster_impl.designs.quorum.raft.voters import VoterHistory, VoterSet
 from fencepost.cluster_impl.failures import NodeFailure
 from fencepost.cluster_impl.wire.errors import Error
 
@@ -42,6 +43,10 @@ SNAPSHOTS_KEPT = 2
 
 class NotLeader(Exception):
     """This node does not lead the metadata quorum in the requested epoch."""
+
+
+class VoterChangeRefused(Exception):
+    """The set of voters cannot be changed so now. The message says why."""
 
 
 class CommittedRecordsAtRisk(NodeFailure):
@@ -114,6 +119,46 @@ class RaftCore(RoleMachine):
         self.log.append(self.epoch, self.log.end_offset + len(records))
         return self._done(now)
 
+    def change_voters(self, voters: VoterSet, now: float) -> list[fx.Effect]:
+        """Append a set of voters, which holds at once. It is committed when the high watermark passes it.
+
+        Raises NotLeader, and VoterChangeRefused unless the set differs by one voter from a committed one. Call `tick`
+        first, as before `append`.
+        """
+        if self.leadership is None:
+            raise NotLeader(f"node {self.node_id} is {self.role.value} in epoch {self.epoch}: it changes no voters")
+        if not self._committed_its_epoch(self.leadership):
+            # Else a change of an earlier leader could be in flight elsewhere (a defect of Raft that was found in 2015).
+            raise VoterChangeRefused("this leader has not committed a record of its own epoch yet")
+        if self._change_in_flight():
+            raise VoterChangeRefused("an earlier change of the voters is not committed yet")
+        if len(self.voters.latest.ids ^ voters.ids) > 1 or not voters.ids:
+            raise VoterChangeRefused("voters are added and removed one at a time, and one stays")
+        offset = self.log.end_offset
+        self._emit(fx.AppendVoters(offset, self.epoch, voters))
+        self.log.append(self.epoch, offset + 1)
+        self._adopt(offset, voters, now)
+        return self._done(now)
+
+    def _committed_its_epoch(self, leadership: Leadership) -> bool:
+        return leadership.elected
+
+    def _change_in_flight(self) -> bool:
+        return self.voters.last_offset >= self.high_watermark
+
+    def _adopt(self, offset: int, voters: VoterSet, now: float) -> None:
+        self.voters.append(offset, voters)
+        self._voters_changed(now)
+
+    def caught_up(self, node_id: int, end_offset: int, now: float) -> bool:
+        """Return whether a controller without a vote has all records below `end_offset`, and fetched lately."""
+        progress = None if self.leadership is None else self.leadership.observers.get(node_id)
+        return (
+            progress is not None
+            and progress.end_offset >= end_offset
+            and now - progress.heard_at <= self.settings.fetch_timeout
+        )
+
     def flushed(self, end_offset: int, now: float) -> list[fx.Effect]:
         """Handle that the log is durable up to `end_offset`, as a `Flush` requested."""
         assert end_offset <= self.log.end_offset, "nothing is truncated while a flush runs"
@@ -135,9 +180,11 @@ class RaftCore(RoleMachine):
         self._cut_log()
         return self._done(now)
 
-    def snapshot_installed(self, snapshot: EpochEnd, now: float) -> list[fx.Effect]:
-        """Handle that a fetched snapshot has taken the place of the log."""
+    def snapshot_installed(self, snapshot: EpochEnd, now: float, voters: VoterSet | None = None) -> list[fx.Effect]:
+        """Handle that a fetched snapshot has taken the place of the log. `voters` is the set in it, None for none."""
         self._download = None
+        self.voters = VoterHistory(self._configured if voters is None else voters)
+        self._voters_changed(now)
         self.snapshots = (snapshot,)
         self.log = LogShape((), snapshot.end_offset, snapshot)
         self.durable_end = snapshot.end_offset
@@ -172,7 +219,7 @@ class RaftCore(RoleMachine):
     def deadline(self) -> float:
         """Return the time at which `tick` is due at the latest."""
         due = [self._resignation_due_at() if self.leadership else self._timer]
-        due += [self._send_due_at(peer) for peer in self._peers if self._outbox.idle(peer)]
+        due += [self._send_due_at(peer) for peer in self._targets() if self._outbox.idle(peer)]
         if self.leadership:
             due += [parked.deadline for parked in self.leadership.parked]
         return min(due)
@@ -235,8 +282,12 @@ class RaftCore(RoleMachine):
             return FetchResponse(error, self.epoch, self.leader_id)
         assert self.leadership is not None
         follower = self.leadership.followers.get(request.replica_id)
+        observer = None
         if follower is not None:
             follower.heard_at = now
+        elif request.replica_id >= 0:
+            observer = self.leadership.observers.setdefault(request.replica_id, Follower(now))
+            observer.heard_at = now
         if follower is None and request.log_end.epoch == UNKNOWN_EPOCH:
             # A plain consumer sends only an offset.
             diverging = None
@@ -251,6 +302,8 @@ class RaftCore(RoleMachine):
         if follower is not None:
             # Within one epoch a matching log is never truncated, so a late fetch must not lower the offset.
             follower.end_offset = max(follower.end_offset, request.log_end.end_offset)
+        elif observer is not None:
+            observer.end_offset = request.log_end.end_offset
         deadline = now + min(request.max_wait, self.settings.fetch_max_wait)
         self.leadership.parked.append(ParkedFetch(token, request, deadline))
         return None
@@ -293,12 +346,15 @@ class RaftCore(RoleMachine):
         )
 
     def _refusal(self, request: Request, cluster_id: str | None, sender: int) -> Error:
-        """Check what every request from a voter must meet (KIP-595): this cluster, a current epoch, a known voter."""
+        """Check what every request from a voter must meet (KIP-595): this cluster, a current epoch, another node.
+
+        The sender need not be in this node's own set of voters, which may be an old one (KIP-853).
+        """
         if cluster_id not in (None, self.settings.cluster_id):
             return Error.INCONSISTENT_CLUSTER_ID
         if request.epoch < self.epoch:
             return Error.FENCED_LEADER_EPOCH
-        return Error.NONE if sender in self._peers else Error.INCONSISTENT_VOTER_SET
+        return Error.INCONSISTENT_VOTER_SET if sender == self.node_id or sender < 0 else Error.NONE
 
     # Answers
 
@@ -312,14 +368,16 @@ class RaftCore(RoleMachine):
         if response.error or response.epoch != self.epoch or self.leadership is None:
             self._outbox.pause(peer, now)
             return
-        follower = self.leadership.followers[peer]
-        follower.begun_at, follower.round_accepted = now, request.round
+        follower = self.leadership.followers.get(peer)
+        if follower is not None:
+            follower.begun_at, follower.round_accepted = now, request.round
 
     def _fetch_answered(self, peer: int, response: FetchResponse, now: float) -> None:
-        if response.error is Error.NOT_LEADER_OR_FOLLOWER:
-            # It no longer leads this epoch, and no other voter ever will.
-            self._become_unattached(self.epoch, now)
-            self._timer = now + self._back_off()
+        if self.role is not VoterRole.FOLLOWER:
+            # Asked for the leader, by a node without a vote: the responder knows none.
+            self._outbox.pause(peer, now)
+        elif response.error is Error.NOT_LEADER_OR_FOLLOWER:
+            self._lost_leader(now)
         elif response.error or not self._continues_log(response.batches):
             self._outbox.pause(peer, now)
         else:
@@ -328,16 +386,26 @@ class RaftCore(RoleMachine):
             if response.snapshot is not None:
                 self._begin_download(response.snapshot)
             elif response.diverging is None:
-                self._take(response)
+                self._take(response, now)
             else:
                 # The rest may still differ from the leader's log, so it commits nothing before the next response.
-                self._truncate(response.diverging)
+                self._truncate(response.diverging, now)
 
-    def _take(self, response: FetchResponse) -> None:
+    def _lost_leader(self, now: float) -> None:
+        """Give up a leader that no longer leads this epoch; no other voter ever will."""
+        self._become_unattached(self.epoch, now)
+        self._timer = now + self._back_off()
+        for node_id in self._targets() if not self._is_voter else ():
+            self._outbox.pause(node_id, now)
+
+    def _take(self, response: FetchResponse, now: float) -> None:
         for batch in response.batches:
             self.log.append(batch.epoch, batch.next_offset)
         if response.batches:
             self._emit(fx.Append(response.batches))
+        for batch in response.batches:
+            if batch.voters is not None:
+                self._adopt(batch.base_offset, batch.voters, now)
         self._commit(min(response.high_watermark, self.log.end_offset))
 
     def _continues_log(self, batches: Sequence[RaftBatch]) -> bool:
@@ -348,7 +416,7 @@ class RaftCore(RoleMachine):
             last = EpochEnd(batch.epoch, batch.next_offset)
         return True
 
-    def _truncate(self, diverging: EpochEnd) -> None:
+    def _truncate(self, diverging: EpochEnd, now: float) -> None:
         end_offset = self.log.truncation_point(diverging)
         if end_offset < self.high_watermark:
             raise CommittedRecordsAtRisk(
@@ -358,6 +426,8 @@ class RaftCore(RoleMachine):
         self.log.truncate(end_offset)
         self.durable_end = min(self.durable_end, end_offset)
         self._emit(fx.Truncate(end_offset))
+        if self.voters.truncate(end_offset):
+            self._voters_changed(now)
 
     def _begin_download(self, snapshot: EpochEnd) -> None:
         if snapshot.end_offset <= self.high_watermark:
@@ -373,8 +443,7 @@ class RaftCore(RoleMachine):
     ) -> None:
         download = self._download
         if response.error is Error.NOT_LEADER_OR_FOLLOWER:
-            self._become_unattached(self.epoch, now)
-            self._timer = now + self._back_off()
+            self._lost_leader(now)
         elif download is None or response.error or response.position != download.position or not response.data:
             # The leader may have a newer snapshot by now: ask again which one.
             self._download = None
@@ -407,7 +476,7 @@ class RaftCore(RoleMachine):
             self._emit(fx.Flush(self.log.end_offset))
         if self.leadership is not None:
             self._lead(self.leadership, now)
-        for peer in self._peers:
+        for peer in self._targets():
             if self._outbox.idle(peer) and self._send_due_at(peer) <= now:
                 request = self._request_for(peer)
                 self._emit(fx.Send(peer, self._outbox.sent(peer, request), request))
@@ -423,6 +492,9 @@ class RaftCore(RoleMachine):
             self._emit(fx.LeaderElection(self.epoch))
         self._confirm_rounds(leadership)
         leadership.parked = [parked for parked in leadership.parked if not self._answer_fetch(leadership, parked, now)]
+        if not leadership.is_voter and not self._change_in_flight():
+            # Its own removal is committed.
+            self._end_leadership(now)
 
     def _committable(self, leadership: Leadership, offset: int) -> bool:
         """Only a record of the leader's own epoch commits the records before it (Raft, 5.4.2)."""
@@ -476,14 +548,14 @@ class RaftCore(RoleMachine):
                 assert self.leadership is not None
                 return self.leadership.begin_due_at(peer, self.settings.fetch_timeout / 2)
             case VoterRole.UNATTACHED:
-                due = False
+                due = not self._is_voter
         return 0.0 if due else float("inf")
 
     def _request_for(self, peer: int) -> Request:
         cluster_id, epoch, node_id = self.settings.cluster_id, self.epoch, self.node_id
         if self.leadership is not None:
             return BeginQuorumEpochRequest(cluster_id, epoch, node_id, self.leadership.confirmations.number)
-        if self.role is VoterRole.FOLLOWER:
+        if self.role in (VoterRole.FOLLOWER, VoterRole.UNATTACHED):
             if self._download is not None:
                 download = self._download
                 return FetchSnapshotRequest(cluster_id, epoch, node_id, download.snapshot, download.position)

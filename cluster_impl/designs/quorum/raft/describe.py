@@ -26,10 +26,26 @@ def describe_quorum(
         leader_id=_UNKNOWN if core.leader_id is None else core.leader_id,
         leader_epoch=core.epoch,
         high_watermark=core.high_watermark,
-        current_voters=[_voter(core, node_id, now, wall) for node_id in sorted(core.settings.voters)],
+        current_voters=[_voter(core, node_id, now, wall) for node_id in sorted(core.voters.latest.ids)],
+        observers=_observers(core, now, wall),
     )
     topic = m.DescribeQuorumResponse.TopicData(topic_name=TOPIC, partitions=[partition])
     return m.DescribeQuorumResponse(topics=[topic])
+
+
+def _observers(core: RaftCore, now: float, wall: float) -> list[m.DescribeQuorumResponse.ReplicaState]:
+    """Describe the controllers without a vote that fetched lately. Brokers fetch without an id."""
+    if core.leadership is None:
+        return []
+    return [
+        m.DescribeQuorumResponse.ReplicaState(
+            replica_id=node_id,
+            log_end_offset=progress.end_offset,
+            last_fetch_timestamp=int((wall - (now - progress.heard_at)) * 1000),
+        )
+        for node_id, progress in sorted(core.leadership.observers.items())
+        if now - progress.heard_at <= core.settings.fetch_timeout
+    ]
 
 
 def _voter(core: RaftCore, node_id: int, now: float, wall: float) -> m.DescribeQuorumResponse.ReplicaState:

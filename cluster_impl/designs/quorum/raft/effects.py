@@ -17,6 +17,7 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import (
     Response,
 )
 from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState
+from fencepost.cluster_impl.designs.quorum.raft.voters import VoterSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,22 @@ class AppendLeaderChange:
     leader_id: int
     voters: tuple[int, ...]
     granted: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AppendVoters:
+    """Append the control batch of a new set of voters: one record at `base_offset`."""
+
+    base_offset: int
+    epoch: int
+    voters: VoterSet
+
+
+@dataclass(frozen=True, slots=True)
+class VotersChange:
+    """This set of voters holds from now on."""
+
+    voters: VoterSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +195,8 @@ Effect = (
     | Append
     | AppendRecords
     | AppendLeaderChange
+    | AppendVoters
+    | VotersChange
     | Truncate
     | Flush
     | Send

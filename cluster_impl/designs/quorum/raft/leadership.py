@@ -1,6 +1,6 @@
 """The state of a leader during one epoch: the progress of each voter, its last fetch, and the waiting requests."""
 
-from collections.abc import Iterable
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 from fencepost.cluster_impl.designs.quorum.raft.messages import FetchRequest
@@ -8,7 +8,7 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import FetchRequest
 
 @dataclass(slots=True)
 class Follower:
-    """Another voter as its leader sees it. Below `end_offset`, its log is durable and equals the leader's."""
+    """Another controller as the leader sees it. Below `end_offset`, its log is durable and equals the leader's."""
 
     heard_at: float
     begun_at: float = float("-inf")
@@ -54,23 +54,38 @@ class ConfirmationRounds:
 class Leadership:
     """One epoch of one leader. Round 0 of the confirmations is the announcement of the epoch itself."""
 
-    def __init__(self, peers: Iterable[int], start_offset: int, now: float) -> None:
+    def __init__(self, node_id: int, voters: Set[int], start_offset: int, now: float) -> None:
+        self.node_id = node_id
         self.start_offset = start_offset
         self.elected = False
-        self.followers = {peer: Follower(heard_at=now) for peer in peers}
-        self.majority = (len(self.followers) + 1) // 2 + 1
+        self.followers: dict[int, Follower] = {}
+        self.observers: dict[int, Follower] = {}
+        """Controllers without a vote, which fetch to become voters later."""
+        self.set_voters(voters, now)
         self.confirmations = ConfirmationRounds()
         self.parked: list[ParkedFetch] = []
 
+    def set_voters(self, voters: Set[int], now: float) -> None:
+        """Count by this set from now on. A leader that is not in it leads on until the set is committed."""
+        known = {**self.observers, **self.followers}
+        self.is_voter = self.node_id in voters
+        self.majority = len(voters) // 2 + 1
+        self.followers = {
+            peer: known.get(peer) or Follower(heard_at=now) for peer in sorted(voters) if peer != self.node_id
+        }
+        self.observers = {peer: progress for peer, progress in known.items() if peer not in voters}
+
     def replicated(self, own_durable_end: int) -> int:
-        """Return the offset below which a majority of the voters, this one included, holds everything durably."""
-        ends = sorted([own_durable_end, *(follower.end_offset for follower in self.followers.values())], reverse=True)
+        """Return the offset below which a majority of the voters holds everything durably."""
+        own = [own_durable_end] if self.is_voter else []
+        ends = sorted([*own, *(follower.end_offset for follower in self.followers.values())], reverse=True)
         return ends[self.majority - 1]
 
     def heard_majority_at(self) -> float:
-        """Return the latest time at which a majority, this voter included, had been heard; infinity if alone."""
-        times = sorted((follower.heard_at for follower in self.followers.values()), reverse=True)
-        return times[self.majority - 2] if self.majority > 1 else float("inf")
+        """Return the latest time at which a majority had been heard; infinity if this voter is one alone."""
+        own = [float("inf")] if self.is_voter else []
+        times = sorted([*own, *(follower.heard_at for follower in self.followers.values())], reverse=True)
+        return times[self.majority - 1]
 
     def begin_due_at(self, peer: int, silence: float) -> float:
         """Return when to announce the epoch to a voter: at once if a round needs it, or after `silence` seconds without
@@ -82,11 +97,12 @@ class Leadership:
         return max(follower.heard_at, follower.begun_at) + silence
 
     def round_confirmed(self) -> bool:
-        """Return True if a majority, this voter included, has accepted the running round."""
+        """Return True if a majority of the voters has accepted the running round."""
         if not self.confirmations.running:
             return False
         number = self.confirmations.number
-        return 1 + sum(f.round_accepted >= number for f in self.followers.values()) >= self.majority
+        accepted = sum(f.round_accepted >= number for f in self.followers.values())
+        return self.is_voter + accepted >= self.majority
 
     def successors(self) -> tuple[int, ...]:
         """Return the other voters, the one with the longest log first."""

@@ -7,6 +7,7 @@ news of an election. An `epoch` in a request is the sender's own.
 
 from dataclasses import dataclass, field
 
+from fencepost.cluster_impl.designs.quorum.raft.voters import VoterSet
 from fencepost.cluster_impl.wire.errors import Error
 
 OBSERVER = -1
@@ -26,12 +27,16 @@ class EpochEnd:
 
 @dataclass(frozen=True, slots=True)
 class RaftBatch:
-    """Records that were appended together and are stored, fetched and truncated as one."""
+    """Records that were appended together and are stored, fetched and truncated as one.
+
+    `voters` is the set of voters in it; a batch with one has no other record.
+    """
 
     base_offset: int
     next_offset: int
     epoch: int
     data: bytes | memoryview = field(repr=False)
+    voters: VoterSet | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from pathlib import Path
 from fencepost.cluster_impl.designs.quorum.raft.effects import AppendLeaderChange
 from fencepost.cluster_impl.designs.quorum.raft.log_shape import recover
 from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd, RaftBatch
+from fencepost.cluster_impl.designs.quorum.raft.voters import VoterSet
+from fencepost.cluster_impl.designs.quorum.raft.voters_record import VOTERS_KEY, encode_voters, voters_in
 from fencepost.cluster_impl.storage.checkpoints import sync_directory
 from fencepost.cluster_impl.storage.log import Log, OffsetMismatch
 from fencepost.cluster_impl.wire import batches as format_
@@ -64,6 +66,23 @@ class MetadataLog:
         )
         record = (_LEADER_CHANGE_KEY, message.encode(0), _milliseconds())
         self._append([record], change.base_offset, change.epoch, control=True)
+
+    def append_voters(self, base_offset: int, epoch: int, voters: VoterSet) -> None:
+        """Append the control batch of a set of voters. Raises as `append_records` does."""
+        record = (VOTERS_KEY, encode_voters(voters), _milliseconds())
+        self._append([record], base_offset, epoch, control=True)
+
+    def voter_changes(self, start: int) -> list[tuple[int, VoterSet]]:
+        """Return the sets of voters in the log from `start` on, with the offsets of their records."""
+        found = []
+        offset, end = start, self._log.log_end_offset
+        while offset < end:
+            for batch in format_.split(self.read(offset, end)):
+                voters = voters_in(batch)
+                if voters is not None:
+                    found.append((batch.base_offset, voters))
+                offset = batch.next_offset
+        return found
 
     def _append(
         self, records: list[tuple[bytes | None, bytes | None, int]], base_offset: int, epoch: int, *, control: bool

@@ -5,6 +5,7 @@ requests to peers take longer. All records that are appended during one fsync sh
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections import deque
@@ -16,13 +17,13 @@ from typing import Any, Protocol
 
 from fencepost.cluster_impl.config.quorum import QuorumConfig
 from fencepost.cluster_impl.designs.quorum.raft import effects as fx
-from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader, RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader, RaftCore, VoterChangeRefused
 from fencepost.cluster_impl.designs.quorum.raft.describe import describe_quorum
 from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd, FetchSnapshotRequest, FetchSnapshotResponse
 from fencepost.cluster_impl.designs.quorum.raft.messages import Request as RaftRequest
 from fencepost.cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
 from fencepost.cluster_impl.designs.quorum.raft.metadata_topic import PARTITION, TOPIC
-from fencepost.cluster_impl.designs.quorum.raft.peer import Peer, peers_of
+from fencepost.cluster_impl.designs.quorum.raft.peer import PeerBook
 from fencepost.cluster_impl.designs.quorum.raft.quorum_state_file import QuorumStateFile
 from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
 from fencepost.cluster_impl.designs.quorum.raft.snapshot_files import SnapshotFiles
@@ -30,10 +31,12 @@ from fencepost.cluster_impl.designs.quorum.raft.snapshot_format import DamagedSn
 from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
 from fencepost.cluster_impl.designs.quorum.raft.translate import (
     MAX_BYTES,
+    announced_leader,
     read_request,
     refusal_message,
     response_message,
 )
+from fencepost.cluster_impl.designs.quorum.raft.voters import Address, VoterHistory, VoterSet
 from fencepost.cluster_impl.storage.directory import LogDir
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Malformed, Message
@@ -81,6 +84,10 @@ class RaftListener(Protocol):
         """Handle a change of the leader of the newest epoch, as this node knows it; -1 for none."""
         ...
 
+    def on_voters(self, voter_ids: frozenset[int]) -> None:
+        """Handle the set of voters that holds from now on, at the start as well."""
+        ...
+
 
 @dataclass(slots=True)
 class _PendingRequest:
@@ -106,12 +113,16 @@ class RaftNode:
         self._config = config
         self._folder = log_dir.partition_path(TOPIC, PARTITION)
         self._listener: RaftListener
-        self._peers = peers_of(node_id, config, hosts, login)
+        self._configured = {voter.id: (voter.host, voter.port) for voter in config.voters}
+        self._learned: dict[int, Address] = {}
+        """Addresses that other controllers named."""
+        self._peers = PeerBook(node_id, config, hosts, login, self.address_of, self._learned.update)
         self._core: RaftCore | None = None
         self._log: MetadataLog
         self._state_file = QuorumStateFile(self._folder, config.cluster_id, tuple(sorted(config.voter_ids)))
         self._snapshots = SnapshotFiles(self._folder)
         self._writing = False
+        self._named_in_snapshot = False
         self._fsync = ThreadPoolExecutor(max_workers=1, thread_name_prefix="raft-fsync")
         self._effects: deque[fx.Effect] = deque()
         self._performing = False
@@ -149,16 +160,24 @@ class RaftNode:
             self._log.close()
             raise
         self._vote = (state.epoch, state.voted_id)
+        # A controller that its own file does not name joins a quorum that exists, without a vote at first.
+        configured = self._config.voter_addresses if self._node_id in self._config.voter_ids else {}
+        first = found.voters or VoterSet.of(configured)
+        self._named_in_snapshot = found.voters is not None
+        start = found.snapshots[-1].end_offset if found.snapshots else recovered.shape.start.end_offset
+        voters = VoterHistory(first, self._log.voter_changes(start))
         self._failure = asyncio.get_running_loop().create_future()
         settings = VoterSettings(
             self._node_id,
-            self._config.voter_ids,
+            frozenset(configured),
             self._config.cluster_id,
             self._config.election_timeout,
             self._config.fetch_timeout,
             self._config.fetch_max_wait,
+            frozenset(self._configured),
         )
-        self._core = RaftCore(settings, state, recovered.shape, Random(), time.monotonic(), recovered.snapshots)
+        self._core = RaftCore(settings, state, recovered.shape, Random(), time.monotonic(), recovered.snapshots, voters)
+        self._changed_voters(voters.latest)
         if self._core.leader_id is not None:
             self._listener.on_leader(self._core.leader_id, self._core.epoch)
         self._input(RaftCore.tick)
@@ -182,8 +201,7 @@ class RaftNode:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for peer in self._peers.values():
-            peer.close()
+        self._peers.close()
         self._fsync.shutdown()
         self._log.close()
 
@@ -213,6 +231,32 @@ class RaftNode:
         self._check_leads(epoch)
         self._input(lambda core, now: core.append(records, now))
         return self._running.log.end_offset - 1
+
+    @property
+    def voters(self) -> VoterSet:
+        """The set of voters that holds now. Raises NotLeader if this node does not run."""
+        return self._running.voters.latest
+
+    def address_of(self, node_id: int) -> Address | None:
+        """Return host and port of a controller; None if this node knows none."""
+        named = {} if self._core is None else self._core.voters.latest.addresses
+        return named.get(node_id) or self._learned.get(node_id) or self._configured.get(node_id)
+
+    def change_voters(self, voters: VoterSet) -> tuple[int, int]:
+        """Append a set of voters, which holds at once; return its offset and the epoch of this leadership.
+
+        Raises NotLeader, VoterChangeRefused.
+        """
+        self._input(RaftCore.tick)
+        self._check_leads()
+        self._input(lambda core, now: core.change_voters(voters, now))
+        return self._running.voters.last_offset, self._running.epoch
+
+    def caught_up(self, node_id: int, end_offset: int) -> bool:
+        """Return whether a controller without a vote has all records below `end_offset`. Raises NotLeader."""
+        self._input(RaftCore.tick)
+        self._check_leads()
+        return self._running.caught_up(node_id, end_offset, time.monotonic())
 
     async def committed(self, offset: int, epoch: int) -> None:
         """Return once `offset` is committed in the leadership of `epoch`. Raises LostLeadership."""
@@ -250,7 +294,9 @@ class RaftNode:
         # Within `on_commit` the listener may have seen less than the core has committed.
         if self.snapshot_offset < point.end_offset == self._log.delivered:
             self._writing = True
-            self._spawn(self._write_snapshot(point, self._listener.snapshot()))
+            changed = core.voters.last_offset >= 0 or self._named_in_snapshot
+            voters = core.voters.at(point.end_offset) if changed else None
+            self._spawn(self._write_snapshot(point, self._listener.snapshot(), voters))
 
     @property
     def _running(self) -> RaftCore:
@@ -281,6 +327,7 @@ class RaftNode:
             raft_request = read_request(request.body, request.version)
         except Malformed:
             return refusal_message(request.body)
+        self._learned.update(announced_leader(request.body))
         answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
         token = _PendingRequest(request.version, answer)
         self._input(lambda core, now: core.receive(raft_request, token, now))
@@ -309,7 +356,7 @@ class RaftNode:
                 finally:
                     self._performing = False
                 self._set_timer()
-        except NotLeader:
+        except (NotLeader, VoterChangeRefused):
             raise
         except Exception as error:
             self._fail(error)
@@ -353,20 +400,24 @@ class RaftNode:
                 self._log.append_records(base_offset, epoch, records)
             case fx.AppendLeaderChange():
                 self._log.append_leader_change(effect)
+            case fx.AppendVoters(base_offset, epoch, voters):
+                self._log.append_voters(base_offset, epoch, voters)
+            case fx.VotersChange(voters):
+                self._changed_voters(voters)
             case fx.Truncate(end_offset):
                 log.info("truncated the metadata log to %d", end_offset)
                 self._log.truncate(end_offset)
             case fx.Flush(end_offset):
                 self._spawn(self._flush(end_offset))
             case fx.Send(peer, correlation, request):
-                self._spawn(self._ask(self._peers[peer], correlation, request))
+                self._spawn(self._ask(peer, correlation, request))
             case fx.Notify(peer, request):
-                self._spawn(self._peers[peer].notify(request))
+                self._spawn(self._notify(peer, request))
             case fx.Reply(_PendingRequest(version, answer), response):
-                _answer(answer, response_message(response, version, voters=self._config.voter_addresses))
+                _answer(answer, response_message(response, version, voters=self._named_voters()))
             case fx.ReplyWithRecords(_PendingRequest(version, answer), response, start, limit):
                 found = self._log.read(start.end_offset, limit)
-                _answer(answer, response_message(response, version, found, self._config.voter_addresses))
+                _answer(answer, response_message(response, version, found, self._named_voters()))
             case fx.ReplyWithSnapshot(_PendingRequest(version, answer), part, response):
                 _answer(answer, response_message(self._snapshot_part(part, response), version))
             case fx.StoreSnapshotPart(snapshot, position, data):
@@ -392,6 +443,16 @@ class RaftNode:
                     self._awaiting_confirmation.discard(token)
                     _answer(token, None)
 
+    def _named_voters(self) -> Mapping[int, Address]:
+        return self._running.voters.latest.addresses or self._config.voter_addresses
+
+    def _changed_voters(self, voters: VoterSet) -> None:
+        if self._node_id not in voters.ids:
+            log.info("this controller has no vote; the voters are %s", sorted(voters.ids) or "not known yet")
+        elif self._core is not None and self._core.voters.last_offset >= 0:
+            log.info("the voters are %s", sorted(voters.ids))
+        self._listener.on_voters(voters.ids)
+
     def _persist(self, state: QuorumState) -> None:
         self._state_file.write(state)
         vote = (state.epoch, state.voted_id)
@@ -415,7 +476,9 @@ class RaftNode:
         self._snapshots.remove_before(snapshot)
         log.info("fetched the snapshot at %d", snapshot.end_offset)
         self._load(snapshot, values)
-        self._input(lambda core, now: core.snapshot_installed(snapshot, now))
+        voters = self._snapshots.voters(snapshot)
+        self._named_in_snapshot = voters is not None
+        self._input(lambda core, now: core.snapshot_installed(snapshot, now, voters))
 
     def _snapshot_part(self, request: FetchSnapshotRequest, response: FetchSnapshotResponse) -> FetchSnapshotResponse:
         size, data = self._snapshots.read_part(request.snapshot, request.position, MAX_BYTES)
@@ -456,10 +519,10 @@ class RaftNode:
         else:
             self._input(lambda core, now: core.flushed(end_offset, now))
 
-    async def _write_snapshot(self, point: EpochEnd, values: Iterator[bytes]) -> None:
+    async def _write_snapshot(self, point: EpochEnd, values: Iterator[bytes], voters: VoterSet | None) -> None:
         log.info("began to write the snapshot at %d", point.end_offset)
         try:
-            await asyncio.get_running_loop().run_in_executor(None, self._snapshots.write, point, values)
+            await asyncio.get_running_loop().run_in_executor(None, self._snapshots.write, point, values, voters)
             if self._core is None:
                 return
             self._log.begin_segment()
@@ -471,13 +534,17 @@ class RaftNode:
         finally:
             self._writing = False
 
-    async def _ask(self, peer: Peer, correlation: int, request: RaftRequest) -> None:
+    async def _ask(self, node_id: int, correlation: int, request: RaftRequest) -> None:
         try:
-            response = await peer.ask(request)
+            response = await self._peers.peer(node_id).ask(request, self.address_of(self._node_id))
         except (ConnectionError, TimeoutError, Malformed):
-            self._input(lambda core, now: core.failed(peer.node_id, correlation, now))
+            self._input(lambda core, now: core.failed(node_id, correlation, now))
         else:
-            self._input(lambda core, now: core.answered(peer.node_id, correlation, response, now))
+            self._input(lambda core, now: core.answered(node_id, correlation, response, now))
+
+    async def _notify(self, node_id: int, request: RaftRequest) -> None:
+        with contextlib.suppress(ConnectionError):
+            await self._peers.peer(node_id).notify(request)
 
 
 def _answer(future: asyncio.Future[Any], value: object) -> None:

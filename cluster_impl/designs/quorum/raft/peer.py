@@ -1,10 +1,12 @@
 """The connection from one controller to another."""
 
 import logging
+from collections.abc import Callable, Mapping
 
 from fencepost.cluster_impl.config.quorum import QuorumConfig
 from fencepost.cluster_impl.designs.quorum.raft.messages import Request, Response
-from fencepost.cluster_impl.designs.quorum.raft.translate import read_response, request_message
+from fencepost.cluster_impl.designs.quorum.raft.translate import named_voters, read_response, request_message
+from fencepost.cluster_impl.designs.quorum.raft.voters import Address
 from fencepost.cluster_impl.wire.client import Connection
 from fencepost.cluster_impl.wire.codec import Malformed, Message, R, RequestMessage
 from fencepost.cluster_impl.wire.hosts import Hosts
@@ -30,6 +32,7 @@ class Peer:
         client_id: str,
         timeout: float,
         login: PlainLogin | None,
+        learned: Callable[[Mapping[int, Address]], None] = lambda _: None,
     ) -> None:
         self.node_id = node_id
         self._host, self._port = address
@@ -37,16 +40,21 @@ class Peer:
         self._client_id = client_id
         self._timeout = timeout
         self._login = login
+        self._learned = learned
         self._connection = OnDemandConnection[str]()
         self._silent = False
 
-    async def ask(self, request: Request) -> Response:
-        """Send a request and return its response; log when the peer stops answering and when it answers again.
+    async def ask(self, request: Request, sender: Address | None = None) -> Response:
+        """Send a request and return its response; a leader announces its address, `sender`.
+
+        Log when the peer stops answering and when it answers again.
 
         Raises ConnectionError, TimeoutError (after the request timeout, connecting included) or Malformed.
         """
         try:
-            response = read_response(await self._send(request))
+            message: Message = await self.request(*request_message(request, self.node_id, sender))
+            self._learned(named_voters(message))
+            response = read_response(message)
         except (ConnectionError, TimeoutError, Malformed) as error:
             if not self._silent:
                 log.warning("controller %d does not answer: %s", self.node_id, error)
@@ -60,7 +68,7 @@ class Peer:
     async def notify(self, request: Request) -> None:
         """Send a request and ignore its response and every failure."""
         try:
-            await self._send(request)
+            await self.request(*request_message(request, self.node_id))
         except (ConnectionError, TimeoutError):
             pass
 
@@ -71,10 +79,6 @@ class Peer:
         """Send a request and return its response. Raises ConnectionError or TimeoutError."""
         target = f"controller {self.node_id}"
         return await self._connection.request(target, self._open, message, version, self._timeout)
-
-    async def _send(self, request: Request) -> Message:
-        response: Message = await self.request(*request_message(request, self.node_id))
-        return response
 
     async def _open(self) -> Connection:
         return await Connection.open(
@@ -88,10 +92,45 @@ class Peer:
         )
 
 
-def peers_of(node_id: int, config: QuorumConfig, hosts: Hosts, login: PlainLogin | None) -> dict[int, Peer]:
-    """Return a connection from this controller to each other one, by its id."""
-    return {
-        peer_id: Peer(peer_id, address, hosts, f"controller-{node_id}", config.request_timeout, login)
-        for peer_id, address in config.voter_addresses.items()
-        if peer_id != node_id
-    }
+class PeerBook:
+    """Connections to other controllers, made as they are needed, each at the newest known address.
+
+    `address_of` returns host and port of a controller, None if no address is known. `learned` is called with the
+    addresses that responses name.
+    """
+
+    def __init__(
+        self,
+        node_id: int,
+        config: QuorumConfig,
+        hosts: Hosts,
+        login: PlainLogin | None,
+        address_of: Callable[[int], Address | None],
+        learned: Callable[[Mapping[int, Address]], None] = lambda _: None,
+    ) -> None:
+        self._client_id = f"controller-{node_id}"
+        self._config = config
+        self._hosts = hosts
+        self._login = login
+        self._address_of = address_of
+        self._learned = learned
+        self._peers: dict[int, tuple[Address, Peer]] = {}
+
+    def peer(self, node_id: int) -> Peer:
+        """Return the connection to a controller. Raises ConnectionError if its address is not known."""
+        address = self._address_of(node_id)
+        if address is None:
+            raise ConnectionError(f"the address of controller {node_id} is not known")
+        known = self._peers.get(node_id)
+        if known is not None and known[0] == address:
+            return known[1]
+        if known is not None:
+            known[1].close()
+        timeout = self._config.request_timeout
+        peer = Peer(node_id, address, self._hosts, self._client_id, timeout, self._login, self._learned)
+        self._peers[node_id] = (address, peer)
+        return peer
+
+    def close(self) -> None:
+        for _, peer in self._peers.values():
+            peer.close()

@@ -1,5 +1,6 @@
 """The roles of a voter, and every transition between them (KIP-595; the pre-vote is KIP-996)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -8,6 +9,7 @@ from fencepost.cluster_impl.designs.quorum.raft.leadership import Leadership
 from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
 from fencepost.cluster_impl.designs.quorum.raft.messages import EndQuorumEpochRequest, EpochEnd, FetchResponse, Request
 from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
+from fencepost.cluster_impl.designs.quorum.raft.voters import VoterHistory, VoterSet
 from fencepost.cluster_impl.wire.errors import Error
 
 FIRST_PAUSE = 0.05
@@ -68,7 +70,10 @@ class SnapshotDownload:
 
 @dataclass(frozen=True, slots=True)
 class VoterSettings:
-    """The identity of this voter, and its timeouts in seconds. `fetch_max_wait` must be well below the other two."""
+    """The identity of this voter, and its timeouts in seconds. `fetch_max_wait` must be well below the other two.
+
+    `voters` is the set of a log that names none. A controller without a vote asks `contacts` for the leader.
+    """
 
     node_id: int
     voters: frozenset[int]
@@ -76,6 +81,7 @@ class VoterSettings:
     election_timeout: float = 1.0
     fetch_timeout: float = 2.0
     fetch_max_wait: float = 0.5
+    contacts: frozenset[int] = frozenset()
 
 
 class RoleMachine:
@@ -92,8 +98,12 @@ class RoleMachine:
         random: Random,
         now: float,
         snapshots: tuple[EpochEnd, ...] = (),
+        voters: VoterHistory | None = None,
     ) -> None:
-        """`snapshots` are the good ones of this voter, ascending; what the newest holds is committed."""
+        """`snapshots` are the good ones of this voter, ascending; what the newest holds is committed.
+
+        `voters` are the sets in the newest snapshot and in the log behind it; without them `settings` has the set.
+        """
         self.settings = settings
         self.state = state
         self.log = log
@@ -103,8 +113,9 @@ class RoleMachine:
         self.durable_end = log.end_offset
         self.leadership: Leadership | None = None
         self._random = random
-        self._peers = sorted(settings.voters - {settings.node_id})
-        self._majority = len(settings.voters) // 2 + 1
+        self._configured = VoterSet(tuple((voter, "", 0) for voter in sorted(settings.voters)))
+        self.voters = voters or VoterHistory(self._configured)
+        self._count_by(self.voters.latest)
         self._effects: list[fx.Effect] = []
         self._outbox = Outbox()
         self._flushing = False
@@ -123,6 +134,31 @@ class RoleMachine:
         return self.settings.node_id
 
     @property
+    def is_voter(self) -> bool:
+        """Return whether the latest set of voters has this node. Without a vote it only fetches."""
+        return self._is_voter
+
+    def _count_by(self, voters: VoterSet) -> None:
+        self._is_voter = self.node_id in voters.ids
+        self._peers = sorted(voters.ids - {self.node_id})
+        self._majority = len(voters.ids) // 2 + 1
+
+    def _voters_changed(self, now: float) -> None:
+        """Count by the latest set of the log, whether it is committed or not."""
+        self._count_by(self.voters.latest)
+        if self.leadership is not None:
+            self.leadership.set_voters(self.voters.latest.ids, now)
+        self._emit(fx.VotersChange(self.voters.latest))
+
+    def _targets(self) -> Iterable[int]:
+        """Return the nodes that requests may go to in this role."""
+        if self.role is VoterRole.FOLLOWER:
+            return () if self.leader_id is None else (self.leader_id,)
+        if self.role is VoterRole.UNATTACHED and not self._is_voter:
+            return sorted(self.settings.contacts.union(self._peers) - {self.node_id})
+        return self._peers
+
+    @property
     def epoch(self) -> int:
         return self.state.epoch
 
@@ -132,7 +168,8 @@ class RoleMachine:
 
     def _learn(self, epoch: int, leader_id: int | None, now: float) -> bool:
         """Take in an epoch and its leader from a peer's message; return True if that changed this voter's role."""
-        known = leader_id if leader_id in self._peers else None
+        # The leader need not be in this node's own set of voters, which may be an old one.
+        known = None if leader_id == self.node_id else leader_id
         if epoch < self.epoch or (epoch == self.epoch and (known is None or self.leader_id is not None)):
             return False
         if known is None:
@@ -160,8 +197,9 @@ class RoleMachine:
         granted = tuple(sorted(self._granted))
         self._become(VoterRole.LEADER, replace(self.state, leader_id=self.node_id), float("inf"))
         start = self.log.end_offset
-        self.leadership = Leadership(self._peers, start, now)
-        self._emit(fx.AppendLeaderChange(start, self.epoch, self.node_id, tuple(sorted(self.settings.voters)), granted))
+        voters = self.voters.latest.ids
+        self.leadership = Leadership(self.node_id, voters, start, now)
+        self._emit(fx.AppendLeaderChange(start, self.epoch, self.node_id, tuple(sorted(voters)), granted))
         self.log.append(self.epoch, start + 1)
 
     def _end_leadership(self, now: float) -> None:
@@ -222,8 +260,14 @@ class RoleMachine:
 
     def _expire(self, now: float) -> None:
         if self.leadership is None:
-            if now >= self._timer:
+            if now < self._timer:
+                return
+            if self._is_voter:
                 self._become_prospective(now)
+            elif self.role is VoterRole.FOLLOWER:
+                self._become_unattached(self.epoch, now)
+            else:
+                self._timer = now + self._election_timeout()
         elif now >= self._resignation_due_at():
             self._end_leadership(now)
 

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
-from fencepost.cluster_impl.designs.quorum.raft.snapshot_format import DamagedSnapshot, read_snapshot, snapshot_parts
+from fencepost.cluster_impl.designs.quorum.raft.snapshot_format import (
+    DamagedSnapshot,
+    read_snapshot,
+    snapshot_parts,
+    snapshot_voters,
+)
+from fencepost.cluster_impl.designs.quorum.raft.voters import VoterSet
 from fencepost.cluster_impl.storage.checkpoints import sync_directory
 
 log = logging.getLogger(__name__)
@@ -25,6 +31,8 @@ class FoundSnapshots:
 
     snapshots: tuple[EpochEnd, ...]
     values: list[bytes]
+    voters: VoterSet | None = None
+    """The set of voters in the newest."""
 
 
 class SnapshotFiles:
@@ -41,7 +49,8 @@ class SnapshotFiles:
         while found:
             path = self.path(found[-1])
             try:
-                return FoundSnapshots(tuple(found), read_snapshot(path.read_bytes()))
+                content = path.read_bytes()
+                return FoundSnapshots(tuple(found), read_snapshot(content), snapshot_voters(content))
             except DamagedSnapshot as error:
                 log.error("the snapshot %s is refused: %s; the one before it is used", path, error)
                 found.pop()
@@ -50,11 +59,15 @@ class SnapshotFiles:
     def path(self, snapshot: EpochEnd) -> Path:
         return self._folder / f"{snapshot.end_offset:020d}-{snapshot.epoch:010d}.checkpoint"
 
-    def write(self, snapshot: EpochEnd, values: Iterable[bytes]) -> None:
+    def voters(self, snapshot: EpochEnd) -> VoterSet | None:
+        """Return the set of voters in a good snapshot, None if it has none."""
+        return snapshot_voters(self.path(snapshot).read_bytes())
+
+    def write(self, snapshot: EpochEnd, values: Iterable[bytes], voters: VoterSet | None = None) -> None:
         """Write a snapshot; it is durable on return, and does not exist before. May run in another thread."""
         unfinished = self._unfinished(snapshot, "made")
         with open(unfinished, "wb") as file:
-            for part in snapshot_parts(snapshot, values):
+            for part in snapshot_parts(snapshot, values, voters):
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())

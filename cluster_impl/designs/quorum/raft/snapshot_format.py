@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
+from fencepost.cluster_impl.designs.quorum.raft.voters import VoterSet
+from fencepost.cluster_impl.designs.quorum.raft.voters_record import VOTERS_KEY, encode_voters, voters_in
 from fencepost.cluster_impl.wire import batches as format_
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.batches import Batch
@@ -26,8 +28,8 @@ class DamagedSnapshot(Exception):
     """Bytes that are no whole snapshot. The message names the part that is torn or damaged."""
 
 
-def snapshot_parts(snapshot: EpochEnd, values: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of a snapshot, part after part."""
+def snapshot_parts(snapshot: EpochEnd, values: Iterable[bytes], voters: VoterSet | None = None) -> Iterator[bytes]:
+    """Yield the bytes of a snapshot, part after part. `voters` is the set at its end, if the log names one."""
     now = int(time.time() * 1000)
     offset = 0
 
@@ -38,11 +40,18 @@ def snapshot_parts(snapshot: EpochEnd, values: Iterable[bytes]) -> Iterator[byte
         return built
 
     header = m.SnapshotHeaderRecord(last_contained_log_timestamp=now).encode(0)
-    yield part([(_HEADER_KEY, header, now)], control=True)
+    of_voters = [] if voters is None else [(VOTERS_KEY, encode_voters(voters), now)]
+    yield part([(_HEADER_KEY, header, now), *of_voters], control=True)
     remaining = iter(values)
     while some := list(islice(remaining, RECORDS_IN_A_PART)):
         yield part([(None, value, now) for value in some])
     yield part([(_FOOTER_KEY, m.SnapshotFooterRecord().encode(0), now)], control=True)
+
+
+def snapshot_voters(data: Buffer) -> VoterSet | None:
+    """Return the set of voters in a snapshot that `read_snapshot` has read."""
+    view = memoryview(data)
+    return voters_in(Batch(view[: format_.batch_size(view, 0)]))
 
 
 def read_snapshot(data: Buffer) -> list[bytes]:

@@ -24,6 +24,7 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import (
     VoteResponse,
 )
 from fencepost.cluster_impl.designs.quorum.raft.metadata_topic import PARTITION, TOPIC, TOPIC_ID
+from fencepost.cluster_impl.designs.quorum.raft.voters_record import voters_in
 from fencepost.cluster_impl.wire import batches as format_
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Buffer, Malformed, Message, RequestMessage
@@ -34,28 +35,33 @@ FETCH_VERSION = 16
 _LAST_BY_NAME = 12
 """The last version of a fetch that names topics by name, later ones do by id."""
 _FIRST_WITH_ENDPOINTS = 16
+_FIRST_VOTE_WITH_ENDPOINTS = 1
 Addresses = Mapping[int, tuple[str, int]]
 """Host and port of voters by id."""
 FETCH_SNAPSHOT_VERSION = 0
 _VERSIONS: dict[type, int] = {
     VoteRequest: 2,
-    BeginQuorumEpochRequest: 0,
+    BeginQuorumEpochRequest: 1,
     EndQuorumEpochRequest: 0,
     FetchRequest: FETCH_VERSION,
     FetchSnapshotRequest: FETCH_SNAPSHOT_VERSION,
 }
 MAX_BYTES = 1024 * 1024
+_LISTENER = "CONTROLLER"
+"""The name under which a leader announces its address; controllers have one listener for each other."""
 _NO_NODE = -1
 
 
-def request_message(request: Request, peer: int) -> tuple[RequestMessage[Any], int]:
-    """Return the message to send, and its version."""
+def request_message(
+    request: Request, peer: int, sender: tuple[str, int] | None = None
+) -> tuple[RequestMessage[Any], int]:
+    """Return the message to send, and its version. A leader announces its own address, `sender`."""
     version = _VERSIONS[type(request)]
     match request:
         case VoteRequest():
             return _vote_message(request, peer), version
         case BeginQuorumEpochRequest():
-            return _begin_message(request), version
+            return _begin_message(request, peer, sender), version
         case EndQuorumEpochRequest():
             return _end_message(request), version
         case FetchRequest():
@@ -77,12 +83,28 @@ def _vote_message(request: VoteRequest, peer: int) -> m.VoteRequest:
     return m.VoteRequest(cluster_id=request.cluster_id, voter_id=peer, topics=[topic])
 
 
-def _begin_message(request: BeginQuorumEpochRequest) -> m.BeginQuorumEpochRequest:
+def _begin_message(
+    request: BeginQuorumEpochRequest, peer: int, sender: tuple[str, int] | None
+) -> m.BeginQuorumEpochRequest:
     partition = m.BeginQuorumEpochRequest.PartitionData(
         partition_index=PARTITION, leader_id=request.leader_id, leader_epoch=request.epoch
     )
     topic = m.BeginQuorumEpochRequest.TopicData(topic_name=TOPIC, partitions=[partition])
-    return m.BeginQuorumEpochRequest(cluster_id=request.cluster_id, topics=[topic])
+    message = m.BeginQuorumEpochRequest(cluster_id=request.cluster_id, voter_id=peer, topics=[topic])
+    if sender is not None:
+        endpoint = m.BeginQuorumEpochRequest.LeaderEndpoint(name=_LISTENER, host=sender[0], port=sender[1])
+        message.leader_endpoints = [endpoint]
+    return message
+
+
+def announced_leader(message: Message) -> Addresses:
+    """Return the leader that announces itself with its address; empty for other messages."""
+    match message:
+        case m.BeginQuorumEpochRequest(
+            topics=[m.BeginQuorumEpochRequest.TopicData(partitions=[begin])], leader_endpoints=[at, *_]
+        ):
+            return {begin.leader_id: (at.host, at.port)}
+    return {}
 
 
 def _end_message(request: EndQuorumEpochRequest) -> m.EndQuorumEpochRequest:
@@ -203,7 +225,7 @@ def refusal_message(message: Message) -> Message:
 def response_message(
     response: Response, version: int = 0, records: Buffer = b"", voters: Addresses | None = None
 ) -> Message:
-    """Return the response on the wire. A response to a fetch names `voters`, where the version has a field for it.
+    """Return the response on the wire. Responses to fetches and votes name `voters`, where the version allows it.
 
     A foreign cluster is an error of the whole message, other errors are those of the partition.
     """
@@ -220,7 +242,13 @@ def response_message(
                 leader_epoch=response.epoch,
                 vote_granted=response.granted,
             )
-            return m.VoteResponse(topics=[m.VoteResponse.TopicData(topic_name=TOPIC, partitions=[vote])])
+            answer = m.VoteResponse(topics=[m.VoteResponse.TopicData(topic_name=TOPIC, partitions=[vote])])
+            if version >= _FIRST_VOTE_WITH_ENDPOINTS:
+                answer.node_endpoints = [
+                    m.VoteResponse.NodeEndpoint(node_id=node_id, host=host, port=port)
+                    for node_id, (host, port) in (voters or {}).items()
+                ]
+            return answer
         case BeginQuorumEpochResponse():
             if foreign:
                 return m.BeginQuorumEpochResponse(error_code=response.error)
@@ -300,8 +328,8 @@ def _fetch_response_message(
 
 
 def named_voters(message: Message) -> Addresses:
-    """Return the voters that a response to a fetch names; empty if it names none."""
-    if not isinstance(message, m.FetchResponse):
+    """Return the voters that a response to a fetch or a vote names; empty if it names none."""
+    if not isinstance(message, m.FetchResponse | m.VoteResponse):
         return {}
     return {at.node_id: (at.host, at.port) for at in message.node_endpoints or ()}
 
@@ -345,7 +373,9 @@ def _read_fetch_response(fetch: m.FetchResponse.PartitionData) -> FetchResponse:
     for batch in format_.split(fetch.records or b""):
         if not batch.verify_crc():
             raise Malformed(f"the checksum of {batch} is wrong")
-        batches.append(RaftBatch(batch.base_offset, batch.next_offset, batch.leader_epoch, batch.view))
+        batches.append(
+            RaftBatch(batch.base_offset, batch.next_offset, batch.leader_epoch, batch.view, voters_in(batch))
+        )
     diverging, leader, snapshot = fetch.diverging_epoch, fetch.current_leader, fetch.snapshot_id
     if leader is None:
         raise Malformed("the response names no leader and epoch")

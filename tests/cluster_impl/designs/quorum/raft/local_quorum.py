@@ -9,6 +9,7 @@ from pathlib import Path
 from fencepost.cluster_impl.config.quorum import QuorumConfig
 from fencepost.cluster_impl.config.values import Voter
 from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader
+from fencepost.cluster_impl.designs.quorum.raft.membership import VoterRequests
 from fencepost.cluster_impl.designs.quorum.raft.node import LostLeadership, RaftNode
 from fencepost.cluster_impl.storage.directory import LogDir
 from fencepost.cluster_impl.wire.client import Connection
@@ -32,6 +33,7 @@ class RecordingListener:
     loaded: list[int] = field(default_factory=list)
     elected: list[int] = field(default_factory=list)
     resigned: int = 0
+    voters: frozenset[int] = frozenset()
 
     def on_commit(self, records: Sequence[tuple[int, bytes]]) -> None:
         self.records += records
@@ -52,13 +54,18 @@ class RecordingListener:
     def on_leader(self, leader_id: int, epoch: int) -> None:
         pass
 
+    def on_voters(self, voter_ids: frozenset[int]) -> None:
+        self.voters = voter_ids
+
 
 class Quorum:
     """Use as an async context manager; the nodes run inside."""
 
-    def __init__(self, folder: Path, size: int = 3) -> None:
+    def __init__(self, folder: Path, size: int = 3, spares: int = 0) -> None:
+        """`spares` are nodes that begin without a vote."""
         self.folder = folder
-        self.voters = {node_id: (HOST, _free_port()) for node_id in range(1, size + 1)}
+        self.voters = {node_id: (HOST, _free_port()) for node_id in range(1, size + spares + 1)}
+        self.first_voters = tuple(self.voters)[:size]
         self.nodes: dict[int, RaftNode] = {}
         self.heard: dict[int, RecordingListener] = {}
         self._servers: dict[int, Server] = {}
@@ -74,7 +81,7 @@ class Quorum:
             await self.stop(node_id)
 
     def config(self) -> QuorumConfig:
-        voters = tuple(Voter(node_id, *address) for node_id, address in self.voters.items())
+        voters = tuple(Voter(node_id, *self.voters[node_id]) for node_id in self.first_voters)
         return QuorumConfig(
             cluster_id=CLUSTER_ID, voters=voters, election_timeout=0.3, fetch_timeout=0.6, request_timeout=0.4
         )
@@ -83,11 +90,14 @@ class Quorum:
         directory = self._dirs[node_id] = LogDir.open(self.folder / str(node_id), CLUSTER_ID, node_id)
         heard = self.heard[node_id] = RecordingListener()
         node = self.nodes[node_id] = RaftNode(node_id, self.config(), None, directory, Hosts())
-        server = self._servers[node_id] = Server(QUORUM_CONTROLLER, node.handlers)
+        server = self._servers[node_id] = Server(
+            QUORUM_CONTROLLER, {**node.handlers, **VoterRequests(node, CLUSTER_ID).handlers}
+        )
         await server.listen(*self.voters[node_id], "CONTROLLER")
         await node.start(heard)
 
     async def stop(self, node_id: int) -> None:
+        del self.heard[node_id]
         await self.nodes.pop(node_id).close()
         await self._servers.pop(node_id).close()
         self._dirs.pop(node_id).close()

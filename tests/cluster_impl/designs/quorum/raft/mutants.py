@@ -1,5 +1,7 @@
 """Deliberately broken cores, each in one place, which the simulation must detect."""
 
+from random import Random
+
 from fencepost.cluster_impl.designs.quorum.raft import effects as fx
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
 from fencepost.cluster_impl.designs.quorum.raft.leadership import Leadership
@@ -11,7 +13,9 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import (
     FetchResponse,
     VoteRequest,
 )
-from fencepost.cluster_impl.designs.quorum.raft.state import VoterRole
+from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
+from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
+from fencepost.cluster_impl.designs.quorum.raft.voters import VoterHistory, VoterSet
 
 
 class CommitsOlderEpochs(RaftCore):
@@ -39,14 +43,14 @@ class VotesForAnyone(RaftCore):
 class NeverTruncates(RaftCore):
     """Keeps records that the leader does not have."""
 
-    def _truncate(self, diverging: EpochEnd) -> None:
+    def _truncate(self, diverging: EpochEnd, now: float) -> None:
         pass
 
 
 class TruncatesTooLittle(RaftCore):
     """Trusts the offset alone when the leader's epoch is not in its own log."""
 
-    def _truncate(self, diverging: EpochEnd) -> None:
+    def _truncate(self, diverging: EpochEnd, now: float) -> None:
         self.log.truncate(diverging.end_offset)
         self.durable_end = min(self.durable_end, diverging.end_offset)
         self._emit(fx.Truncate(diverging.end_offset))
@@ -121,7 +125,7 @@ class SnapshotsUncommitted(RaftCore):
 class KeepsItsLogAfterASnapshot(RaftCore):
     """Goes on behind its old log when it has fetched a snapshot."""
 
-    def snapshot_installed(self, snapshot: EpochEnd, now: float) -> list[fx.Effect]:
+    def snapshot_installed(self, snapshot: EpochEnd, now: float, voters: VoterSet | None = None) -> list[fx.Effect]:
         self._download = None
         return self._done(now)
 
@@ -129,11 +133,85 @@ class KeepsItsLogAfterASnapshot(RaftCore):
 class ForgetsWhatASnapshotCommits(RaftCore):
     """Does not cut an old log that ends in an epoch the snapshot does not know."""
 
-    def snapshot_installed(self, snapshot: EpochEnd, now: float) -> list[fx.Effect]:
-        effects = super().snapshot_installed(snapshot, now)
+    def snapshot_installed(self, snapshot: EpochEnd, now: float, voters: VoterSet | None = None) -> list[fx.Effect]:
+        effects = super().snapshot_installed(snapshot, now, voters)
         self.log = LogShape((), snapshot.end_offset, EpochEnd(0, snapshot.end_offset))
         return effects
 
+
+class CountsTheOldVoters(RaftCore):
+    """Counts by the set with which its leadership began, though it appended another one."""
+
+    def _voters_changed(self, now: float) -> None:
+        if self.leadership is None:
+            super()._voters_changed(now)
+
+
+class ChangesTwoAtOnce(RaftCore):
+    """Appends a set of voters while the one before it is not committed."""
+
+    def _change_in_flight(self) -> bool:
+        return False
+
+
+class ChangesBeforeItsOwnEpoch(RaftCore):
+    """Changes the voters before it has committed a record of its own epoch."""
+
+    def _committed_its_epoch(self, leadership: Leadership) -> bool:
+        return True
+
+
+class KeepsTruncatedVoters(RaftCore):
+    """Goes on with a set of voters whose record was truncated."""
+
+    def _truncate(self, diverging: EpochEnd, now: float) -> None:
+        before, self.voters = self.voters, VoterHistory(self.voters.latest)
+        super()._truncate(diverging, now)
+        self.voters = before
+
+
+class CountsItselfWhenRemoved(RaftCore):
+    """Counts its own copy for the commit of its own removal."""
+
+    def _voters_changed(self, now: float) -> None:
+        super()._voters_changed(now)
+        if self.leadership is not None:
+            self.leadership.is_voter = True
+
+
+class StandsWithoutAVote(RaftCore):
+    """Asks for votes though it is no voter."""
+
+    def _count_by(self, voters: VoterSet) -> None:
+        super()._count_by(voters)
+        self._is_voter = True
+
+
+class ForgetsTheVotersOfItsLog(RaftCore):
+    """Begins with the configured voters at each start."""
+
+    def __init__(
+        self,
+        settings: VoterSettings,
+        state: QuorumState,
+        log: LogShape,
+        random: Random,
+        now: float,
+        snapshots: tuple[EpochEnd, ...] = (),
+        voters: VoterHistory | None = None,
+    ) -> None:
+        super().__init__(settings, state, log, random, now, snapshots)
+
+
+SEEN_WHILE_VOTERS_CHANGE: tuple[type[RaftCore], ...] = (
+    CountsTheOldVoters,
+    ChangesTwoAtOnce,
+    ChangesBeforeItsOwnEpoch,
+    KeepsTruncatedVoters,
+    CountsItselfWhenRemoved,
+    StandsWithoutAVote,
+    ForgetsTheVotersOfItsLog,
+)
 
 SEEN_IN_STORMS: tuple[type[RaftCore], ...] = (
     CommitsOlderEpochs,

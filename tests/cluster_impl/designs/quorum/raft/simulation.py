@@ -6,13 +6,13 @@ only the life that sent the request.
 
 import heapq
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import count
 from random import Random
 
 from fencepost.cluster_impl.designs.quorum.raft import effects as fx
-from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore, VoterChangeRefused
 from fencepost.cluster_impl.designs.quorum.raft.messages import (
     OBSERVER,
     EpochEnd,
@@ -27,7 +27,8 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import (
 )
 from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
 from fencepost.cluster_impl.designs.quorum.raft.state import VoterRole
-from tests.cluster_impl.designs.quorum.raft.oracle import Entry, GuaranteeBroken, Oracle
+from fencepost.cluster_impl.designs.quorum.raft.voters import VoterHistory, VoterSet
+from tests.cluster_impl.designs.quorum.raft.oracle import Entry, GuaranteeBroken, Oracle, voters_of
 from tests.cluster_impl.designs.quorum.raft.simulated_disk import Disk, SimulatedSnapshot
 
 ELECTION_TIMEOUT = 0.5
@@ -74,13 +75,15 @@ class NodeLife:
 
 
 class SimulatedQuorum:
-    def __init__(self, seed: int, voters: int = 3, core: type[RaftCore] = RaftCore) -> None:
+    def __init__(self, seed: int, voters: int = 3, core: type[RaftCore] = RaftCore, spares: int = 0) -> None:
+        """`spares` are controllers without a vote, which may become voters."""
         self.random = Random(seed)
         self.now = 0.0
         self.conditions = NetworkConditions()
         self.fetch_batches = 3
-        self.nodes = tuple(range(1, voters + 1))
-        self.oracle = Oracle(voters)
+        self.nodes = tuple(range(1, voters + spares + 1))
+        self.first_voters = frozenset(self.nodes[:voters])
+        self.oracle = Oracle(self.first_voters)
         self.cut: set[tuple[int, int]] = set()
         self.disks = {node: Disk() for node in self.nodes}
         self.lives: dict[int, NodeLife] = {}
@@ -116,9 +119,24 @@ class SimulatedQuorum:
         disk = self.disks[node]
         found, history = disk.read()
         settings = VoterSettings(
-            node, frozenset(self.nodes), "cluster", ELECTION_TIMEOUT, FETCH_TIMEOUT, fetch_max_wait=FETCH_MAX_WAIT
+            node,
+            self.first_voters,
+            "cluster",
+            ELECTION_TIMEOUT,
+            FETCH_TIMEOUT,
+            fetch_max_wait=FETCH_MAX_WAIT,
+            contacts=frozenset(self.nodes),
         )
-        core = self._core(settings, disk.state, found.shape, Random(self.random.random()), self.now, found.snapshots)
+        changes = [(entry.base_offset, _set(entry.voters)) for entry in history if entry.voters is not None]
+        core = self._core(
+            settings,
+            disk.state,
+            found.shape,
+            Random(self.random.random()),
+            self.now,
+            found.snapshots,
+            VoterHistory(_set(self.first_voters), changes),
+        )
         committed = len(disk.snapshots[-1].entries) if disk.snapshots else 0
         self.lives[node] = NodeLife(node, core, history, committed)
         self._input(self.lives[node], core.tick)
@@ -174,6 +192,24 @@ class SimulatedQuorum:
         self._input(life, life.core.tick)
         self._input(life, lambda now: life.core.confirm(asked, now) if life.core.role is VoterRole.LEADER else [])
 
+    def change_voters(self, life: NodeLife) -> None:
+        """Ask a node to add a voter that has caught up, or one that has not, or to remove one, also itself."""
+        voters = voters_of(life.log, self.first_voters)
+        node = self.random.choice(self.nodes)
+        asked = voters ^ {node}
+
+        def change(now: float) -> list[fx.Effect]:
+            if life.core.role is not VoterRole.LEADER:
+                return []
+            try:
+                return life.core.change_voters(_set(asked), now)
+            except VoterChangeRefused:
+                return []
+
+        if len(asked) > 1:
+            self._input(life, life.core.tick)
+            self._input(life, change)
+
     def observe(self, life: NodeLife) -> None:
         """Fetch from a node as an observer that has applied some committed records."""
         applied = self.random.randint(0, len(self.oracle.committed))
@@ -191,6 +227,8 @@ class SimulatedQuorum:
         )
 
     def heal(self) -> None:
+        if len(self.nodes) > len(self.first_voters):
+            self.fetch_batches = 30  # a node that missed the whole history catches up in time
         self.cut.clear()
         self.conditions = NetworkConditions()
         for node in self.nodes:
@@ -223,6 +261,8 @@ class SimulatedQuorum:
         self.oracle.moment += 1
         for effect in step(self.now):
             self._perform(life, effect)
+        if life.core.voters.latest.ids != voters_of(life.log, self.first_voters):
+            raise GuaranteeBroken(f"voters follow the log: {life.node} counts by {sorted(life.core.voters.latest.ids)}")
         due = max(life.core.deadline(), self.now)
         if due != life.tick_at and due < float("inf"):
             life.tick_at = due
@@ -242,12 +282,17 @@ class SimulatedQuorum:
                 disk.state = state
             case fx.Append(batches):
                 for batch in batches:
-                    self._append(life, batch.base_offset, batch.next_offset, batch.epoch, int(bytes(batch.data)))
+                    voters = None if batch.voters is None else batch.voters.ids
+                    value = int(bytes(batch.data))
+                    self._append(life, batch.base_offset, batch.next_offset, batch.epoch, value, voters)
             case fx.AppendRecords(base, epoch, records):
                 self._append(life, base, base + len(records), epoch, int(records[0]))
             case fx.AppendLeaderChange(base, epoch):
                 self.oracle.leads(life.node, epoch, life.log)
                 self._append(life, base, base + 1, epoch, -epoch)
+            case fx.AppendVoters(base, epoch, voters):
+                self.oracle.changes_voters(life.node, epoch, life.log, voters.ids)
+                self._append(life, base, base + 1, epoch, 0, voters.ids)
             case fx.Truncate(end_offset):
                 life.log = [entry for entry in life.log if entry.next_offset <= end_offset]
                 disk.pending.append(end_offset)
@@ -295,14 +340,23 @@ class SimulatedQuorum:
         life.log, life.committed = list(snapshot.entries), len(snapshot.entries)
         self.disks[life.node].install(snapshot)
         self.installed += 1
-        self._input(life, lambda now: life.core.snapshot_installed(snapshot.id, now))
+        voters = _set(voters_of(snapshot.entries, self.first_voters))
+        self._input(life, lambda now: life.core.snapshot_installed(snapshot.id, now, voters))
 
-    def _append(self, life: NodeLife, base: int, following: int, epoch: int, value: int) -> None:
+    def _append(
+        self,
+        life: NodeLife,
+        base: int,
+        following: int,
+        epoch: int,
+        value: int,
+        voters: frozenset[int] | None = None,
+    ) -> None:
         before = life.log[-1] if life.log else None
         if base != (before.next_offset if before else 0):
             raise GuaranteeBroken(f"no holes: {life.node} appends at {base} after {before}")
-        chain = hash((before.chain if before else 0, base, following, epoch, value))
-        entry = Entry(base, following, epoch, value, chain)
+        chain = hash((before.chain if before else 0, base, following, epoch, value, voters))
+        entry = Entry(base, following, epoch, value, chain, voters)
         self.oracle.appended(life.node, entry)
         life.log.append(entry)
         self.disks[life.node].pending.append(entry)
@@ -317,7 +371,8 @@ class SimulatedQuorum:
             entry = life.log[life.committed]
             self.oracle.committed_at(life.node, life.committed, entry)
             if life.core.role is VoterRole.LEADER:
-                self.oracle.durable(entry, [disk.holds(entry, life.committed) for disk in self.disks.values()])
+                holders = [node for node, disk in self.disks.items() if disk.holds(entry, life.committed)]
+                self.oracle.durable(entry, life.log, holders)
             life.committed += 1
 
     def _records(
@@ -329,7 +384,16 @@ class SimulatedQuorum:
         found = found[: self.random.randint(1, self.fetch_batches)]
         if request.replica_id == OBSERVER and found:
             self.oracle.observed(found[-1].next_offset)
-        batches = [RaftBatch(e.base_offset, e.next_offset, e.epoch, str(e.value).encode()) for e in found]
+        batches = [
+            RaftBatch(
+                e.base_offset,
+                e.next_offset,
+                e.epoch,
+                str(e.value).encode(),
+                None if e.voters is None else _set(e.voters),
+            )
+            for e in found
+        ]
         return FetchResponse(
             response.error, response.epoch, response.leader_id, response.high_watermark, None, tuple(batches)
         )
@@ -340,6 +404,8 @@ class SimulatedQuorum:
 
     def _send(self, life: NodeLife, peer: int, correlation: int, request: Request) -> None:
         if isinstance(request, VoteRequest):
+            if not request.pre_vote:
+                self.oracle.stands(life.node, request.epoch, life.log)
             self._note_vote(life.node, request)
 
         def back(response: Response) -> None:
@@ -365,12 +431,16 @@ class SimulatedQuorum:
             self.after(0.0005 + random.random() * worst, deliver)
 
 
+def _set(ids: Iterable[int]) -> VoterSet:
+    return VoterSet(tuple((node, "", 0) for node in sorted(ids)))
+
+
 class RandomFaults:
     """Random faults and a random workload until `until`. Each seed has its own mixture of them."""
 
     FAULTS = ("crash", "isolate", "one-way", "pair", "pause")
 
-    def __init__(self, quorum: SimulatedQuorum, until: float, *, snapshots: bool) -> None:
+    def __init__(self, quorum: SimulatedQuorum, until: float, *, snapshots: bool, changes: bool = False) -> None:
         self.snapshots = snapshots
         self.quorum = quorum
         self.until = until
@@ -385,6 +455,8 @@ class RandomFaults:
         self._repeat(draw.choice((0.15, 0.3, 0.6)), self._break)
         if snapshots:
             self._repeat(draw.choice((0.1, 0.3)), self._snapshot)
+        if changes:
+            self._repeat(draw.choice((0.05, 0.2, 0.6)), self._change)
 
     def _repeat(self, interval: float, action: Callable[[], None]) -> None:
         def again() -> None:
@@ -400,6 +472,11 @@ class RandomFaults:
         leading = [life for life in lives if life.core.role is VoterRole.LEADER]
         life = quorum.random.choice(leading or lives)
         quorum.random.choice((quorum.append, quorum.append, quorum.confirm, quorum.observe))(life)
+
+    def _change(self) -> None:
+        lives = list(self.quorum.lives.values())
+        leading = [life for life in lives if life.core.role is VoterRole.LEADER]
+        self.quorum.change_voters(self.quorum.random.choice(leading or lives))
 
     def _snapshot(self) -> None:
         random = self.quorum.random
@@ -433,14 +510,16 @@ class RandomFaults:
         self.quorum.after(self.quorum.random.random() * 3, lambda: self.quorum.cut.difference_update(pairs))
 
 
-def random_history(seed: int, core: type[RaftCore] = RaftCore, seconds: float = 12.0) -> SimulatedQuorum:
+def random_history(
+    seed: int, core: type[RaftCore] = RaftCore, seconds: float = 12.0, *, changes: bool = False
+) -> SimulatedQuorum:
     """Run a random history, then heal the quorum. Raises GuaranteeBroken; the seed determines the history.
 
-    Odd seeds have snapshots.
+    Odd seeds have snapshots. With `changes` voters are added and removed, out of two more nodes.
     """
-    quorum = SimulatedQuorum(seed, voters=5 if seed % 4 == 0 else 3, core=core)
+    quorum = SimulatedQuorum(seed, voters=5 if seed % 4 == 0 else 3, core=core, spares=2 if changes else 0)
     try:
-        RandomFaults(quorum, until=seconds, snapshots=seed % 2 == 1)
+        RandomFaults(quorum, until=seconds, snapshots=seed % 2 == 1, changes=changes)
         quorum.run_until(seconds)
         quorum.heal()
         if not quorum.recovers():

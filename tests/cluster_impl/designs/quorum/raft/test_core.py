@@ -156,7 +156,7 @@ def test_a_vote_goes_only_to_a_log_at_least_as_up_to_date(theirs: EpochEnd, expe
         (VoteRequest("another", 9, 2, EMPTY, False), Error.INCONSISTENT_CLUSTER_ID),
         (VoteRequest("another", 1, 9, EMPTY, False), Error.INCONSISTENT_CLUSTER_ID),
         (VoteRequest(CLUSTER, 1, 9, EMPTY, False), Error.FENCED_LEADER_EPOCH),
-        (VoteRequest(CLUSTER, 9, 9, EMPTY, False), Error.INCONSISTENT_VOTER_SET),
+        (VoteRequest(CLUSTER, 9, 1, EMPTY, False), Error.INCONSISTENT_VOTER_SET),
         (BeginQuorumEpochRequest(CLUSTER, 1, 2), Error.FENCED_LEADER_EPOCH),
         (EndQuorumEpochRequest(CLUSTER, 1, 2, ()), Error.FENCED_LEADER_EPOCH),
     ],

@@ -39,6 +39,27 @@ def test_a_core_that_is_broken_on_purpose_is_caught(core: type[RaftCore]) -> Non
             random_history(seed, core)
 
 
+@pytest.mark.requirement("K631-06")
+def test_every_guarantee_holds_while_voters_are_added_and_removed() -> None:
+    changes = elections = installed = 0
+    for seed in range(40):
+        quorum = random_history(seed, changes=True)
+        changes += quorum.oracle.changes
+        elections += quorum.oracle.elections
+        installed += quorum.installed
+    assert changes > 30
+    assert elections > 150
+    assert installed > 5
+
+
+@pytest.mark.requirement("K631-06")
+@pytest.mark.parametrize("core", mutants.SEEN_WHILE_VOTERS_CHANGE, ids=lambda core: core.__name__)
+def test_a_core_that_changes_voters_wrongly_on_purpose_is_caught(core: type[RaftCore]) -> None:
+    with pytest.raises((GuaranteeBroken, ValueError, AssertionError)):
+        for seed in range(300):
+            random_history(seed, core, changes=True)
+
+
 def isolated_leader_stops(core: type[RaftCore]) -> bool:
     quorum = SimulatedQuorum(seed=1, core=core)
     quorum.run_until(5, lambda: quorum.leader() is not None)
@@ -74,4 +95,5 @@ if __name__ == "__main__":
     first, last = int(sys.argv[1]), int(sys.argv[2])
     for number in range(first, last):
         random_history(number)
-    print(f"{last - first} histories, every guarantee held")
+        random_history(number, changes=True)
+    print(f"{2 * (last - first)} histories, every guarantee held")
