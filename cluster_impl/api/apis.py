@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
+from fencepost.cluster_impl.api.acls import Acls, refused_acls
 from fencepost.cluster_impl.api.config_changes import ConfigChanges, refused_changes
 from fencepost.cluster_impl.api.configs import Configs, refused_configs
+from fencepost.cluster_impl.api.features import Features, refused_features
 from fencepost.cluster_impl.api.fetch import Fetch
 from fencepost.cluster_impl.api.groups import membership, offsets
 from fencepost.cluster_impl.api.groups.coordinator import Coordinator
@@ -28,16 +30,24 @@ from fencepost.cluster_impl.wire.server import Handler, Request
 class BrokerApis:
     """`handlers` by API key, for a broker's listeners. Runs on the replica manager's event loop.
 
-    `settings` are all those of the broker's property file.
+    `settings` are all those of the broker's property file; `keeps_acls` says that the control plane keeps access
+    control entries.
     """
 
     def __init__(
-        self, control: ControlPlane, replicas: ReplicaManager, config: DataPlaneConfig, settings: Collection[Setting]
+        self,
+        control: ControlPlane,
+        replicas: ReplicaManager,
+        config: DataPlaneConfig,
+        settings: Collection[Setting],
+        *,
+        keeps_acls: bool = False,
     ) -> None:
         self._control = control
         self._replicas = replicas
         self._config = config
         self._settings = settings
+        self._keeps_acls = keeps_acls
         self._administration = Administration(control)
         self._coordinator = Coordinator(replicas, config)
         self._handlers: dict[int, Handler] = {}
@@ -85,6 +95,11 @@ class BrokerApis:
         changes = ConfigChanges(self._control)
         self._add(m.AlterConfigsRequest, changes.handle, refused_changes)
         self._add(m.IncrementalAlterConfigsRequest, changes.handle, refused_changes)
+        self._add(m.UpdateFeaturesRequest, Features(self._control).update, refused_features)
+        acls = Acls(self._control, enabled=self._keeps_acls)
+        self._add(m.CreateAclsRequest, acls.handle, refused_acls)
+        self._add(m.DescribeAclsRequest, acls.handle, refused_acls)
+        self._add(m.DeleteAclsRequest, acls.handle, refused_acls)
         self._add(m.CreateTopicsRequest, self._administration.create_topics, refused_create_topics)
         self._add(m.DeleteTopicsRequest, self._administration.delete_topics, refused_delete_topics)
         partitions = PartitionAdministration(self._control)

@@ -216,6 +216,18 @@ class ZkControllerNodeConfig(BrokerNodeConfig):
     zookeeper: ZooKeeperConfig = subtable(ZooKeeperConfig)
     controller: ZkControllerConfig = subtable(ZkControllerConfig)
 
+    def check(self) -> None:
+        _refuse_authorizer(self)
+        super().check()
+
+
+def _refuse_authorizer(config: NodeConfig) -> None:
+    if config.security.authorizer is not None:
+        raise ConfigError(
+            "the key authorizer.class.name has no effect in this design, which keeps no access control entries: set "
+            "authorizer.acls."
+        )
+
 
 LAG_LIMIT = "replica.lag.time.max.ms"
 
@@ -238,3 +250,7 @@ class LeaderDrivenNodeConfig(BrokerNodeConfig):
         design = found.leader_driven
         data_plane = replace(found.data_plane, lag_limit=design.keep_in_sync, isr_check_interval=design.tick)
         return replace(found, data_plane=data_plane)
+
+    def check(self) -> None:
+        _refuse_authorizer(self)
+        super().check()

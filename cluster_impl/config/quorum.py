@@ -64,6 +64,12 @@ class QuorumConfig(Table):
         "Time between a controller's heartbeats.",
         default="2000",
     )
+    first_metadata_format: int = key(
+        "metadata.format",
+        values.whole_number(1, 2, form="level"),
+        "The level of the feature metadata.format with which a new cluster begins; UpdateFeatures raises it later.",
+        default="2",
+    )
     snapshot_lag: int = key(
         "metadata.snapshot.max.lag.records",
         values.whole_number(1),

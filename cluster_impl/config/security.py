@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 from typing import Self
 
@@ -12,10 +13,10 @@ from fencepost.cluster_impl.config import values
 from fencepost.cluster_impl.config.table import ConfigError, Table, key
 from fencepost.cluster_impl.config.values import SecurityProtocol
 
-_JAAS = re.compile(r"listener\.name\.([^.]+)\.plain\.sasl\.jaas\.config")
-JAAS_KEY_FORM = "listener.name.<name>.plain.sasl.jaas.config"
+_JAAS = re.compile(r"listener\.name\.([^.]+)\.(plain|scram-sha-256|scram-sha-512)\.sasl\.jaas\.config")
+JAAS_KEY_FORM = "listener.name.<name>.<mechanism>.sasl.jaas.config"
 JAAS_HELP = (
-    f"  {JAAS_KEY_FORM} (login module, required for a SASL_PLAINTEXT listener)\n"
+    f"  {JAAS_KEY_FORM} (login module, one for each mechanism of a listener with SASL)\n"
     "      The login of this node, and the users that may log in."
 )
 
@@ -24,8 +25,14 @@ def is_jaas_key(name: str) -> bool:
     return _JAAS.fullmatch(name) is not None
 
 
-def jaas_key(listener: str) -> str:
-    return JAAS_KEY_FORM.replace("<name>", listener.lower())
+def jaas_key(listener: str, mechanism: str) -> str:
+    return JAAS_KEY_FORM.replace("<name>", listener.lower()).replace("<mechanism>", mechanism.lower())
+
+
+class ClientAuth(Enum):
+    NONE = "none"
+    REQUESTED = "requested"
+    REQUIRED = "required"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +40,7 @@ class SecurityConfig(Table):
     protocols: Mapping[str, SecurityProtocol] = key(
         "listener.security.protocol.map",
         values.SECURITY_PROTOCOLS,
-        "Security protocol by listener name: NAME:PLAINTEXT or NAME:SASL_PLAINTEXT.",
+        "Security protocol by listener name: NAME:PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL.",
         default="",
     )
     mechanisms: tuple[str, ...] = key(
@@ -45,6 +52,35 @@ class SecurityConfig(Table):
         "The mechanism by which nodes log in to one another.",
         default="PLAIN",
     )
+    keystore: Path | None = key(
+        "ssl.keystore.location",
+        values.FILE,
+        "A PEM file with the private key and the certificate chain of this node, for SSL and SASL_SSL.",
+        optional=True,
+    )
+    keystore_type: str = key("ssl.keystore.type", values.PEM, "The form of ssl.keystore.location.", default="PEM")
+    key_password: str | None = key(
+        "ssl.key.password", values.NAME, "The password of an encrypted private key.", optional=True
+    )
+    truststore: Path | None = key(
+        "ssl.truststore.location",
+        values.FILE,
+        "A PEM file with the certificates of the authorities that sign those of other nodes and of clients.",
+        optional=True,
+    )
+    truststore_type: str = key("ssl.truststore.type", values.PEM, "The form of ssl.truststore.location.", default="PEM")
+    client_auth: ClientAuth = key(
+        "ssl.client.auth",
+        values.one_of(ClientAuth),
+        "Whether clients of TLS listeners need a certificate; on an SSL listener its subject is the user.",
+        default="none",
+    )
+    verifies_hosts: bool = key(
+        "ssl.endpoint.identification.algorithm",
+        values.ENDPOINT_IDENTIFICATION,
+        "https: the name of another node must be in its certificate; empty: it need not.",
+        default="https",
+    )
     super_users: frozenset[str] = key("super.users", values.PRINCIPALS, "Users with every permission.", default="")
     acls_file: Path | None = key(
         "authorizer.acls",
@@ -52,28 +88,50 @@ class SecurityConfig(Table):
         "Permissions, one a line, as `User:alice Cluster ClusterAction Allow`. Without it every user has every one.",
         optional=True,
     )
-    jaas: Mapping[str, str] = field(default_factory=dict)
-    """The text of each listener's login module, by the listener's name in lower case."""
+    authorizer: str | None = key(
+        "authorizer.class.name",
+        values.AUTHORIZER,
+        "With this authorizer a node of the design quorum enforces the access control entries of CreateAcls.",
+        optional=True,
+    )
+    allow_if_no_acl: bool = key(
+        "allow.everyone.if.no.acl.found",
+        values.BOOLEAN,
+        "Whether all users may use a resource that no access control entry covers.",
+        default="false",
+    )
+    jaas: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """The texts of login modules, by the listener's name in lower case and the mechanism."""
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
-        texts = {match[1].lower(): text for name, text in properties.items() if (match := _JAAS.fullmatch(name))}
+        texts = {
+            (match[1].lower(), match[2].upper()): text
+            for name, text in properties.items()
+            if (match := _JAAS.fullmatch(name))
+        }
         return replace(super().from_properties(properties), jaas=texts)
+
+    def check(self) -> None:
+        if self.allow_if_no_acl and self.authorizer is None:
+            raise ConfigError("allow.everyone.if.no.acl.found has no effect without authorizer.class.name.")
 
     def protocol_of(self, listener: str) -> SecurityProtocol:
         return self.protocols.get(listener, SecurityProtocol.PLAINTEXT)
 
-    def jaas_of(self, listener: str) -> str | None:
-        """Return the text of the listener's login module."""
-        return self.jaas.get(listener.lower())
+    def jaas_of(self, listener: str, mechanism: str) -> str | None:
+        """Return the text of the listener's login module for a mechanism."""
+        return self.jaas.get((listener.lower(), mechanism))
 
     def check_listeners(self, listeners: frozenset[str]) -> None:
         """Raise ConfigError for a login module without a listener, or a listener that needs one and has none."""
-        for name in self.jaas:
+        for name, mechanism in self.jaas:
             if name not in {listener.lower() for listener in listeners}:
-                raise ConfigError(f"{jaas_key(name)} names no listener of this node.")
+                raise ConfigError(f"{jaas_key(name, mechanism)} names no listener of this node.")
+            if mechanism not in self.mechanisms:
+                raise ConfigError(f"{jaas_key(name, mechanism)}: sasl.enabled.mechanisms does not name {mechanism}.")
         for listener in sorted(listeners):
-            if self.protocol_of(listener) is SecurityProtocol.SASL_PLAINTEXT and self.jaas_of(listener) is None:
-                raise ConfigError(
-                    f"the listener {listener} is SASL_PLAINTEXT, so the key {jaas_key(listener)} is missing."
-                )
+            protocol = self.protocol_of(listener)
+            if protocol.has_logins and not any(self.jaas_of(listener, each) for each in self.mechanisms):
+                keys = " or ".join(jaas_key(listener, each) for each in self.mechanisms)
+                raise ConfigError(f"the listener {listener} is {protocol.value}, so the key {keys} is missing.")

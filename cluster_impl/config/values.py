@@ -18,12 +18,22 @@ MAX_REPLICATION_FACTOR = 2**15 - 1
 
 class SecurityProtocol(Enum):
     PLAINTEXT = "PLAINTEXT"
+    SSL = "SSL"
     SASL_PLAINTEXT = "SASL_PLAINTEXT"
+    SASL_SSL = "SASL_SSL"
 
     @property
     def number(self) -> int:
         """Return Kafka's number of the protocol, as records and requests carry it."""
-        return {SecurityProtocol.PLAINTEXT: 0, SecurityProtocol.SASL_PLAINTEXT: 2}[self]
+        return list(SecurityProtocol).index(self)
+
+    @property
+    def has_tls(self) -> bool:
+        return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
+
+    @property
+    def has_logins(self) -> bool:
+        return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +188,40 @@ def _parse_security_protocols(text: str) -> Mapping[str, SecurityProtocol]:
     for item in items(text):
         name, colon, protocol = item.partition(":")
         if not (name and colon and protocol in SecurityProtocol.__members__):
-            raise ValueError(f"holds {item!r}: only NAME:PLAINTEXT and NAME:SASL_PLAINTEXT are supported")
+            raise ValueError(
+                f"holds {item!r}, which is not NAME:PROTOCOL; it is {', '.join(SecurityProtocol.__members__)}"
+            )
         found[name] = SecurityProtocol[protocol]
     return found
 
 
+AUTHORIZER_CLASS = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+
+
+def _parse_authorizer(text: str) -> str:
+    if text != AUTHORIZER_CLASS:
+        raise ValueError(f"must be {AUTHORIZER_CLASS}, the one authorizer that there is")
+    return text
+
+
+def _parse_pem(text: str) -> str:
+    if text != "PEM":
+        raise ValueError("must be PEM, the one form that is supported")
+    return text
+
+
+def _parse_endpoint_identification(text: str) -> bool:
+    if text not in ("https", ""):
+        raise ValueError("must be https, or empty")
+    return text == "https"
+
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
 def _parse_sasl_mechanism(text: str) -> str:
-    if text != "PLAIN":
-        raise ValueError("must be PLAIN, the one mechanism that is supported")
+    if text not in MECHANISMS:
+        raise ValueError(f"must be one of {', '.join(MECHANISMS)}")
     return text
 
 
@@ -226,6 +262,9 @@ VOTERS = ValueType("id@host:port or NAME://host:port, separated by commas", _par
 ADDRESS = ValueType("host:port", _parse_host_and_port)
 SERVERS = ValueType("host:port, separated by commas", _parse_hosts_and_ports)
 SECURITY_PROTOCOLS = ValueType("NAME:PROTOCOL, separated by commas", _parse_security_protocols)
-SASL_MECHANISM = ValueType("PLAIN", _parse_sasl_mechanism)
-SASL_MECHANISMS = ValueType("PLAIN", _parse_sasl_mechanisms)
+AUTHORIZER = ValueType("class", _parse_authorizer)
+PEM = ValueType("PEM", _parse_pem)
+ENDPOINT_IDENTIFICATION = ValueType("https, or empty", _parse_endpoint_identification)
+SASL_MECHANISM = ValueType("mechanism", _parse_sasl_mechanism)
+SASL_MECHANISMS = ValueType("mechanisms separated by commas", _parse_sasl_mechanisms)
 PRINCIPALS = ValueType("User:NAME, separated by semicolons", _parse_principals)

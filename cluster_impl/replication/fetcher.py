@@ -21,9 +21,9 @@ from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.client import Connection
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.login import Access
 from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
 from fencepost.cluster_impl.wire.registry import KAFKA
-from fencepost.cluster_impl.wire.sasl import PlainLogin
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Fetcher:
     """The follower of one leader. Runs as one task while there are partitions."""
 
     def __init__(
-        self, leader: int, control: ControlPlane, config: DataPlaneConfig, hosts: Hosts, login: PlainLogin | None
+        self, leader: int, control: ControlPlane, config: DataPlaneConfig, hosts: Hosts, login: Access | None
     ) -> None:
         self.leader = leader
         self._control = control

@@ -34,7 +34,7 @@ from fencepost.cluster_impl.storage.directory import LogDir, LogDirError
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
-from fencepost.cluster_impl.wire.sasl import PlainLogin
+from fencepost.cluster_impl.wire.login import Access
 
 log = logging.getLogger(__name__)
 
@@ -50,10 +50,10 @@ class ReplicaManager:
         config: DataPlaneConfig,
         dirs: LogDirs,
         hosts: Hosts,
-        login: PlainLogin | None = None,
+        login: Access | None = None,
         rules: Rules = KIP_101,
     ) -> None:
-        """`login`: the name and password that this broker gives to the leaders it follows, if they require one."""
+        """`login`: how this broker connects to the leaders it follows."""
         self.control = control
         self.config = config
         self.transitions: list[TransitionListener] = []

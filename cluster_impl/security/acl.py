@@ -61,21 +61,21 @@ class Rule:
 
 
 class Authorizer(Protocol):
-    def authorize(self, principal: str, operation: Operation, resource: Resource) -> bool:
-        """Return True if the principal has the permission. Called for each request, so it must be quick."""
+    def authorize(self, principal: str, operation: Operation, resource: Resource, host: str = "") -> bool:
+        """Return True if the principal, on this host, has the permission. Called for each request: it must be quick."""
         ...
 
 
 class NoAuthorizer:
     """Without a file of permissions every principal may do everything."""
 
-    def authorize(self, principal: str, operation: Operation, resource: Resource) -> bool:
+    def authorize(self, principal: str, operation: Operation, resource: Resource, host: str = "") -> bool:
         return True
 
 
 class AccessList:
     def __init__(self, rules: Iterable[Rule], super_users: Iterable[str] = ()) -> None:
-        self._rules = tuple(rules)
+        self.rules = tuple(rules)
         self._super_users = frozenset(super_users)
         self._decided: dict[tuple[str, Operation, Resource], bool] = {}
 
@@ -91,7 +91,7 @@ class AccessList:
                     raise ValueError(f"{path}, line {number}: {error}") from None
         return cls(rules, super_users)
 
-    def authorize(self, principal: str, operation: Operation, resource: Resource) -> bool:
+    def authorize(self, principal: str, operation: Operation, resource: Resource, host: str = "") -> bool:
         asked = (principal, operation, resource)
         decided = self._decided.get(asked)
         if decided is None:
@@ -102,7 +102,7 @@ class AccessList:
     def _decide(self, principal: str, operation: Operation, resource: Resource) -> bool:
         if principal in self._super_users:
             return True
-        said = {rule.permission for rule in self._rules if rule.concerns(principal, operation, resource)}
+        said = {rule.permission for rule in self.rules if rule.concerns(principal, operation, resource)}
         return said == {Permission.ALLOW}
 
 

@@ -90,6 +90,18 @@ def _partitions(request: Message) -> Message:
     return refused_partitions(request, _REFUSED)
 
 
+def _create_acls(request: Message) -> Message:
+    assert isinstance(request, m.CreateAclsRequest)
+    result = m.CreateAclsResponse.AclCreationResult
+    return m.CreateAclsResponse(results=[result(error_code=_REFUSED) for _ in request.creations])
+
+
+def _delete_acls(request: Message) -> Message:
+    assert isinstance(request, m.DeleteAclsRequest)
+    result = m.DeleteAclsResponse.DeleteAclsFilterResult
+    return m.DeleteAclsResponse(filter_results=[result(error_code=_REFUSED) for _ in request.filters])
+
+
 BETWEEN_NODES: Refusals = {
     m.FetchRequest: _followers_fetch,
     m.LeaderAndIsrRequest: lambda _: m.LeaderAndIsrResponse(error_code=_REFUSED),
@@ -117,6 +129,10 @@ ON_CONTROLLERS: Refusals = {
     m.AlterConfigsRequest: _alter_configs,
     m.IncrementalAlterConfigsRequest: _incremental_alter_configs,
     **dict.fromkeys(PARTITION_REQUESTS, _partitions),
+    m.DescribeAclsRequest: lambda _: m.DescribeAclsResponse(error_code=_REFUSED),
+    m.CreateAclsRequest: _create_acls,
+    m.DeleteAclsRequest: _delete_acls,
+    m.UpdateFeaturesRequest: lambda _: m.UpdateFeaturesResponse(error_code=_REFUSED),
     m.DescribeQuorumRequest: lambda _: m.DescribeQuorumResponse(error_code=_REFUSED),
     m.AddRaftVoterRequest: lambda _: m.AddRaftVoterResponse(error_code=_REFUSED),
     m.RemoveRaftVoterRequest: lambda _: m.RemoveRaftVoterResponse(error_code=_REFUSED),
@@ -125,11 +141,11 @@ ON_CONTROLLERS: Refusals = {
 
 
 def refusal(
-    authorizer: Authorizer, principal: str, request: Message, refusals: Refusals = BETWEEN_NODES
+    authorizer: Authorizer, principal: str, request: Message, refusals: Refusals = BETWEEN_NODES, host: str = ""
 ) -> Message | None:
     """Return the refusal of a request whose sender lacks the permission; None if it may be processed."""
     refuse = refusals.get(type(request))
-    if refuse is None or authorizer.authorize(principal, Operation.CLUSTER_ACTION, Resource.CLUSTER):
+    if refuse is None or authorizer.authorize(principal, Operation.CLUSTER_ACTION, Resource.CLUSTER, host):
         return None
     return refuse(request)
 
@@ -160,7 +176,7 @@ def _guarded(
 
 def _asking(handler: Handler, authorizer: Authorizer, refusals: Refusals) -> Handler:
     def ask(request: Request) -> object:
-        refused = refusal(authorizer, request.principal, request.body, refusals)
+        refused = refusal(authorizer, request.principal, request.body, refusals, request.connection.host)
         return handler(request) if refused is None else refused
 
     return ask  # type: ignore[return-value]  # what the handler returns, or a message

@@ -2,26 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fencepost.cluster_impl.config.security import SecurityConfig, jaas_key
 from fencepost.cluster_impl.config.table import ConfigError
-from fencepost.cluster_impl.config.values import SecurityProtocol
+from fencepost.cluster_impl.security.access_control import AccessControl, Entries, entry_of
 from fencepost.cluster_impl.security.acl import AccessList, Authorizer, NoAuthorizer
-from fencepost.cluster_impl.security.jaas import PlainModule
-from fencepost.cluster_impl.wire.sasl import PlainLogin, PlainUsers
+from fencepost.cluster_impl.security.jaas import LOGIN_MODULE, SCRAM_MODULE, PlainModule
+from fencepost.cluster_impl.security.tls import client_tls
+from fencepost.cluster_impl.wire.login import PLAIN, Access
+from fencepost.cluster_impl.wire.sasl import MechanismUsers, PlainUsers, Users
+from fencepost.cluster_impl.wire.scram import ScramUsers
 
 
-def users_of(config: SecurityConfig, listener: str) -> PlainUsers | None:
+def users_of(config: SecurityConfig, listener: str) -> Users | None:
     """Return the users of a listener; None if it accepts clients without a login. Raises ConfigError."""
-    module = _module(config, listener)
-    return None if module is None else PlainUsers(module.passwords)
+    if not config.protocol_of(listener).has_logins:
+        return None
+    modules = {each: module for each in config.mechanisms if (module := _module(config, listener, each)) is not None}
+    if not modules:
+        keys = " or ".join(jaas_key(listener, each) for each in config.mechanisms)
+        protocol = config.protocol_of(listener).value
+        raise ConfigError(f"the listener {listener} is {protocol}, so the key {keys} is missing.")
+    plain = modules.pop(PLAIN, None)
+    scram = {mechanism: ScramUsers(mechanism, module.passwords) for mechanism, module in modules.items()}
+    return MechanismUsers(None if plain is None else PlainUsers(plain.passwords), scram)
 
 
-def login_of(config: SecurityConfig, listener: str) -> PlainLogin | None:
-    """Return this node's login at listeners of this name on other nodes, or None. Raises ConfigError."""
-    module = _module(config, listener)
-    if module is not None and module.login is None:
-        raise ConfigError(f"{jaas_key(listener)} must give username and password: nodes log in to one another there.")
-    return None if module is None else module.login
+def login_of(config: SecurityConfig, listener: str) -> Access:
+    """Return how this node connects to listeners of this name on other nodes. Raises ConfigError."""
+    tls = client_tls(config, listener)
+    if not config.protocol_of(listener).has_logins:
+        return Access(tls=tls)
+    mechanism = config.inter_broker_mechanism
+    module = _module(config, listener, mechanism)
+    if module is None:
+        raise ConfigError(f"the key {jaas_key(listener, mechanism)} is missing: nodes log in to one another there.")
+    if module.login is None:
+        raise ConfigError(
+            f"{jaas_key(listener, mechanism)} must give username and password: nodes log in to one another there."
+        )
+    return Access(module.login, tls, mechanism)
+
+
+def access_control_of(config: SecurityConfig, entries: Callable[[], Entries]) -> AccessControl | None:
+    """Return the access control of a node that enforces `entries`; None if it is configured without.
+
+    Raises ConfigError for a file of permissions that cannot be read; its lines count as entries.
+    """
+    if config.authorizer is None:
+        return None
+    file = authorizer_of(config)
+    fixed = [entry_of(rule) for rule in file.rules] if isinstance(file, AccessList) else []
+    return AccessControl(entries, config.super_users, fixed, allow_if_none=config.allow_if_no_acl)
 
 
 def authorizer_of(config: SecurityConfig) -> Authorizer:
@@ -38,13 +71,11 @@ def authorizer_of(config: SecurityConfig) -> Authorizer:
         raise ConfigError(f"authorizer.acls: {error}.") from error
 
 
-def _module(config: SecurityConfig, listener: str) -> PlainModule | None:
-    if config.protocol_of(listener) is not SecurityProtocol.SASL_PLAINTEXT:
-        return None
-    text = config.jaas_of(listener)
+def _module(config: SecurityConfig, listener: str, mechanism: str) -> PlainModule | None:
+    text = config.jaas_of(listener, mechanism)
     if text is None:
-        raise ConfigError(f"the listener {listener} is SASL_PLAINTEXT, so the key {jaas_key(listener)} is missing.")
+        return None
     try:
-        return PlainModule.parse(text)
+        return PlainModule.parse(text, LOGIN_MODULE if mechanism == PLAIN else SCRAM_MODULE)
     except ValueError as error:
-        raise ConfigError(f"{jaas_key(listener)} {error}.") from error
+        raise ConfigError(f"{jaas_key(listener, mechanism)} {error}.") from error

@@ -1,4 +1,4 @@
-"""Kafka's JAAS text for SASL/PLAIN: the login of a node, and the users of a listener.
+"""Kafka's JAAS text for PLAIN and SCRAM: the login of a node, and the users of a listener.
 
     org.apache.kafka.common.security.plain.PlainLoginModule required
         username="broker" password="secret" user_broker="secret" user_alice="hers";
@@ -14,8 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from fencepost.cluster_impl.wire.sasl import PlainLogin
+from fencepost.cluster_impl.wire.login import PlainLogin
 
+SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
+"""Its users stand in the text as those of PLAIN do (decision 0069)."""
 LOGIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 CONTROL_FLAGS = frozenset({"required", "requisite", "sufficient", "optional"})
 
@@ -39,11 +41,14 @@ class PlainModule:
     """By user name."""
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Parse the text. Raises ValueError, whose text continues a message that begins with the configuration key."""
+    def parse(cls, text: str, module: str = LOGIN_MODULE) -> Self:
+        """Parse the text of this login module.
+
+        Raises ValueError, whose text continues a message that begins with the configuration key.
+        """
         words = list(_words(text))
-        if len(words) < 2 or words[0] != LOGIN_MODULE:
-            raise ValueError(f"must begin with {LOGIN_MODULE}, the one login module that is supported")
+        if len(words) < 2 or words[0] != module:
+            raise ValueError(f"must begin with {module}, the login module of this mechanism")
         if words[1].lower() not in CONTROL_FLAGS:
             raise ValueError(f"must have one of {', '.join(sorted(CONTROL_FLAGS))} behind the login module")
         options = _options(words[2:])

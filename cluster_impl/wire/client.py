@@ -1,9 +1,10 @@
-"""A pipelined connection to a node, with a login (SASL/PLAIN) where the node requires one."""
+"""A pipelined connection to a node, with TLS and a login where the node requires them."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import ssl
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, Self, cast
@@ -19,8 +20,10 @@ from fencepost.cluster_impl.wire.framing import (
     response_body_offset,
 )
 from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.login import PLAIN, Access, AuthenticationFailed, PlainLogin
 from fencepost.cluster_impl.wire.registry import Api, Registry
-from fencepost.cluster_impl.wire.sasl import PLAIN, PlainLogin, plain_token
+from fencepost.cluster_impl.wire.sasl import plain_token
+from fencepost.cluster_impl.wire.scram import ScramClient
 
 _HANDSHAKE_VERSION, _AUTHENTICATE_VERSION = 1, 2
 
@@ -61,13 +64,14 @@ class Connection(FramedProtocol):
         *,
         hosts: Hosts,
         timeout: float,
-        login: PlainLogin | None = None,
+        login: PlainLogin | Access | None = None,
         max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
     ) -> Self:
-        """Connect to a node, and log in if there is a login (SASL/PLAIN).
+        """Connect to a node, over TLS and with a login where there is one.
 
         Raises ConnectionError or TimeoutError (`timeout` in seconds, login included) with a reason.
         """
+        access = login if isinstance(login, Access) else Access(login)
         address = hosts.address(host)
         peer = f"{host}:{port}" if address == host else f"{host} ({address}:{port})"
         loop = asyncio.get_running_loop()
@@ -75,37 +79,52 @@ class Connection(FramedProtocol):
         try:
             async with asyncio.timeout_at(deadline):
                 _, connection = await loop.create_connection(
-                    lambda: cls(peer, registry, client_id, max_frame_bytes), address, port
+                    lambda: cls(peer, registry, client_id, max_frame_bytes),
+                    address,
+                    port,
+                    ssl=access.tls,
+                    server_hostname=None if access.tls is None else host,
                 )
         except TimeoutError as error:
             raise TimeoutError(f"{peer} did not accept a connection within {timeout:g} s") from error
+        except ssl.SSLError as error:
+            raise ConnectionError(f"no TLS with {peer}: {error.reason or error}") from error
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
             raise ConnectionError(f"cannot connect to {peer}: {reason}") from error
-        if login is not None:
+        if access.login is not None:
             try:
-                await connection._log_in(login, deadline)
+                await connection._log_in(access.login, access.mechanism, deadline)
             except BaseException:
                 connection.close()
                 raise
         return connection
 
-    async def _log_in(self, login: PlainLogin, deadline: float) -> None:
+    async def _log_in(self, login: PlainLogin, mechanism: str, deadline: float) -> None:
         """Log in. Raises LoginRefused, ConnectionError or TimeoutError."""
         loop = asyncio.get_running_loop()
         handshake = await self.request(
-            m.SaslHandshakeRequest(mechanism=PLAIN), _HANDSHAKE_VERSION, timeout=max(0.0, deadline - loop.time())
+            m.SaslHandshakeRequest(mechanism=mechanism), _HANDSHAKE_VERSION, timeout=max(0.0, deadline - loop.time())
         )
         if handshake.error_code != Error.NONE:
             offered = ", ".join(handshake.mechanisms) or "none"
-            raise LoginRefused(f"{self.peer} does not accept the SASL mechanism {PLAIN}; it offers {offered}")
-        answer = await self.request(
-            m.SaslAuthenticateRequest(auth_bytes=plain_token(login)),
-            _AUTHENTICATE_VERSION,
-            timeout=max(0.0, deadline - loop.time()),
-        )
-        if answer.error_code != Error.NONE:
-            raise LoginRefused(f"{self.peer} refused the login of {login.username}: {answer.error_message}")
+            raise LoginRefused(f"{self.peer} does not accept the SASL mechanism {mechanism}; it offers {offered}")
+
+        async def send(token: bytes) -> bytes:
+            request = m.SaslAuthenticateRequest(auth_bytes=token)
+            answer = await self.request(request, _AUTHENTICATE_VERSION, timeout=max(0.0, deadline - loop.time()))
+            if answer.error_code != Error.NONE:
+                raise LoginRefused(f"{self.peer} refused the login of {login.username}: {answer.error_message}")
+            return bytes(answer.auth_bytes)
+
+        if mechanism == PLAIN:
+            await send(plain_token(login))
+            return
+        scram = ScramClient(mechanism, login)
+        try:
+            scram.verify(await send(scram.final(await send(scram.first()))))
+        except AuthenticationFailed as failed:
+            raise LoginRefused(f"no login of {login.username} at {self.peer}: {failed}") from failed
 
     @property
     def closed(self) -> bool:

@@ -7,6 +7,27 @@ from fencepost.cluster_impl.wire.schema import Definition
 
 DEFINITIONS: list[Definition]
 
+class AccessControlRecord(Message):
+    resource_type: int
+    resource_name: str | None
+    pattern_type: int
+    principal: str
+    host: str
+    operation: int
+    permission_type: int
+    def __init__(
+        self,
+        *,
+        resource_type: int = ...,
+        resource_name: str | None = ...,
+        pattern_type: int = ...,
+        principal: str = ...,
+        host: str = ...,
+        operation: int = ...,
+        permission_type: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
 class AddRaftVoterRequest(RequestMessage[AddRaftVoterResponse]):
     class Listener(_Struct):
         name: str
@@ -462,6 +483,19 @@ class BrokerHeartbeatRequest(RequestMessage[BrokerHeartbeatResponse]):
             unknown_tags: Tags = ...,
         ) -> None: ...
 
+    class SupportedFeature(_Struct):
+        name: str
+        min_version: int
+        max_version: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            min_version: int = ...,
+            max_version: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
     target_state: int
     broker_id: int
     broker_epoch: int
@@ -469,6 +503,7 @@ class BrokerHeartbeatRequest(RequestMessage[BrokerHeartbeatResponse]):
     cur_metadata_offset: int
     listeners: list[BrokerHeartbeatRequest.Listener]
     rack: str | None
+    features: list[BrokerHeartbeatRequest.SupportedFeature]
     def __init__(
         self,
         *,
@@ -479,6 +514,7 @@ class BrokerHeartbeatRequest(RequestMessage[BrokerHeartbeatResponse]):
         cur_metadata_offset: int = ...,
         listeners: list[BrokerHeartbeatRequest.Listener] = ...,
         rack: str | None = ...,
+        features: list[BrokerHeartbeatRequest.SupportedFeature] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -517,11 +553,25 @@ class BrokerRecord(Message):
             unknown_tags: Tags = ...,
         ) -> None: ...
 
+    class SupportedFeature(_Struct):
+        name: str
+        min_version: int
+        max_version: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            min_version: int = ...,
+            max_version: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
     broker_id: int
     broker_epoch: int
     end_points: list[BrokerRecord.BrokerEndpoint]
     rack: str | None
     since: int
+    features: list[BrokerRecord.SupportedFeature]
     def __init__(
         self,
         *,
@@ -530,6 +580,7 @@ class BrokerRecord(Message):
         end_points: list[BrokerRecord.BrokerEndpoint] = ...,
         rack: str | None = ...,
         since: int = ...,
+        features: list[BrokerRecord.SupportedFeature] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -582,13 +633,28 @@ class ControlledShutdownResponse(Message):
     ) -> None: ...
 
 class ControllerHeartbeatRequest(RequestMessage[ControllerHeartbeatResponse]):
+    class SupportedFeature(_Struct):
+        name: str
+        min_version: int
+        max_version: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            min_version: int = ...,
+            max_version: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
     controller_id: int
     last_snapshot_offset: int
+    features: list[ControllerHeartbeatRequest.SupportedFeature]
     def __init__(
         self,
         *,
         controller_id: int = ...,
         last_snapshot_offset: int = ...,
+        features: list[ControllerHeartbeatRequest.SupportedFeature] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -602,6 +668,58 @@ class ControllerHeartbeatResponse(Message):
         throttle_time_ms: int = ...,
         error_code: int = ...,
         start_snapshot: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class CreateAclsRequest(RequestMessage[CreateAclsResponse]):
+    class AclCreation(_Struct):
+        resource_type: int
+        resource_name: str
+        resource_pattern_type: int
+        principal: str
+        host: str
+        operation: int
+        permission_type: int
+        def __init__(
+            self,
+            *,
+            resource_type: int = ...,
+            resource_name: str = ...,
+            resource_pattern_type: int = ...,
+            principal: str = ...,
+            host: str = ...,
+            operation: int = ...,
+            permission_type: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    creations: list[CreateAclsRequest.AclCreation]
+    def __init__(
+        self,
+        *,
+        creations: list[CreateAclsRequest.AclCreation] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class CreateAclsResponse(Message):
+    class AclCreationResult(_Struct):
+        error_code: int
+        error_message: str | None
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    results: list[CreateAclsResponse.AclCreationResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        results: list[CreateAclsResponse.AclCreationResult] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -767,6 +885,106 @@ class CreateTopicsResponse(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
+class DeleteAccessControlRecord(Message):
+    resource_type: int
+    resource_name: str | None
+    pattern_type: int
+    principal: str
+    host: str
+    operation: int
+    permission_type: int
+    def __init__(
+        self,
+        *,
+        resource_type: int = ...,
+        resource_name: str | None = ...,
+        pattern_type: int = ...,
+        principal: str = ...,
+        host: str = ...,
+        operation: int = ...,
+        permission_type: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DeleteAclsRequest(RequestMessage[DeleteAclsResponse]):
+    class DeleteAclsFilter(_Struct):
+        resource_type_filter: int
+        resource_name_filter: str | None
+        pattern_type_filter: int
+        principal_filter: str | None
+        host_filter: str | None
+        operation: int
+        permission_type: int
+        def __init__(
+            self,
+            *,
+            resource_type_filter: int = ...,
+            resource_name_filter: str | None = ...,
+            pattern_type_filter: int = ...,
+            principal_filter: str | None = ...,
+            host_filter: str | None = ...,
+            operation: int = ...,
+            permission_type: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    filters: list[DeleteAclsRequest.DeleteAclsFilter]
+    def __init__(
+        self,
+        *,
+        filters: list[DeleteAclsRequest.DeleteAclsFilter] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DeleteAclsResponse(Message):
+    class DeleteAclsMatchingAcl(_Struct):
+        error_code: int
+        error_message: str | None
+        resource_type: int
+        resource_name: str
+        pattern_type: int
+        principal: str
+        host: str
+        operation: int
+        permission_type: int
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            resource_type: int = ...,
+            resource_name: str = ...,
+            pattern_type: int = ...,
+            principal: str = ...,
+            host: str = ...,
+            operation: int = ...,
+            permission_type: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class DeleteAclsFilterResult(_Struct):
+        error_code: int
+        error_message: str | None
+        matching_acls: list[DeleteAclsResponse.DeleteAclsMatchingAcl]
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            matching_acls: list[DeleteAclsResponse.DeleteAclsMatchingAcl] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    filter_results: list[DeleteAclsResponse.DeleteAclsFilterResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        filter_results: list[DeleteAclsResponse.DeleteAclsFilterResult] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
 class DeleteBrokerRecord(Message):
     id: int
     def __init__(
@@ -832,6 +1050,72 @@ class DeleteTopicsResponse(Message):
         *,
         throttle_time_ms: int = ...,
         responses: list[DeleteTopicsResponse.DeletableTopicResult] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeAclsRequest(RequestMessage[DescribeAclsResponse]):
+    resource_type_filter: int
+    resource_name_filter: str | None
+    pattern_type_filter: int
+    principal_filter: str | None
+    host_filter: str | None
+    operation: int
+    permission_type: int
+    def __init__(
+        self,
+        *,
+        resource_type_filter: int = ...,
+        resource_name_filter: str | None = ...,
+        pattern_type_filter: int = ...,
+        principal_filter: str | None = ...,
+        host_filter: str | None = ...,
+        operation: int = ...,
+        permission_type: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeAclsResponse(Message):
+    class AclDescription(_Struct):
+        principal: str
+        host: str
+        operation: int
+        permission_type: int
+        def __init__(
+            self,
+            *,
+            principal: str = ...,
+            host: str = ...,
+            operation: int = ...,
+            permission_type: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class DescribeAclsResource(_Struct):
+        resource_type: int
+        resource_name: str
+        pattern_type: int
+        acls: list[DescribeAclsResponse.AclDescription]
+        def __init__(
+            self,
+            *,
+            resource_type: int = ...,
+            resource_name: str = ...,
+            pattern_type: int = ...,
+            acls: list[DescribeAclsResponse.AclDescription] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    resources: list[DescribeAclsResponse.DescribeAclsResource]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        error_message: str | None = ...,
+        resources: list[DescribeAclsResponse.DescribeAclsResource] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -1259,6 +1543,17 @@ class EndQuorumEpochResponse(Message):
         *,
         error_code: int = ...,
         topics: list[EndQuorumEpochResponse.TopicData] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class FeatureLevelRecord(Message):
+    name: str
+    level: int
+    def __init__(
+        self,
+        *,
+        name: str = ...,
+        level: int = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -3190,6 +3485,62 @@ class TopicRecord(Message):
         name: str = ...,
         topic_id: UUID = ...,
         deleting: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class UpdateFeaturesRequest(RequestMessage[UpdateFeaturesResponse]):
+    class FeatureUpdateKey(_Struct):
+        feature: str
+        max_version_level: int
+        allow_downgrade: bool
+        upgrade_type: int
+        def __init__(
+            self,
+            *,
+            feature: str = ...,
+            max_version_level: int = ...,
+            allow_downgrade: bool = ...,
+            upgrade_type: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    timeout_ms: int
+    feature_updates: list[UpdateFeaturesRequest.FeatureUpdateKey]
+    validate_only: bool
+    def __init__(
+        self,
+        *,
+        timeout_ms: int = ...,
+        feature_updates: list[UpdateFeaturesRequest.FeatureUpdateKey] = ...,
+        validate_only: bool = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class UpdateFeaturesResponse(Message):
+    class UpdatableFeatureResult(_Struct):
+        feature: str
+        error_code: int
+        error_message: str | None
+        def __init__(
+            self,
+            *,
+            feature: str = ...,
+            error_code: int = ...,
+            error_message: str | None = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    results: list[UpdateFeaturesResponse.UpdatableFeatureResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        error_message: str | None = ...,
+        results: list[UpdateFeaturesResponse.UpdatableFeatureResult] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 

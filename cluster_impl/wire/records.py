@@ -19,9 +19,12 @@ RECORD_TYPES: Mapping[int, type[Message]] = MappingProxyType(
             m.PartitionRecord,
             m.ConfigRecord,
             m.IsrChangeRecord,
+            m.AccessControlRecord,
             m.DeleteBrokerRecord,
             m.DeleteTopicRecord,
             m.HistoryRecord,
+            m.DeleteAccessControlRecord,
+            m.FeatureLevelRecord,
         )
     }
 )

@@ -76,6 +76,12 @@ _CONFIGS = (
     _api(m.IncrementalAlterConfigsRequest, m.IncrementalAlterConfigsResponse),
 )
 
+_ACLS = (
+    _api(m.DescribeAclsRequest, m.DescribeAclsResponse),
+    _api(m.CreateAclsRequest, m.CreateAclsResponse),
+    _api(m.DeleteAclsRequest, m.DeleteAclsResponse),
+)
+
 KAFKA = _registry(
     # From version 0, although only 3 and later are served: librdkafka before 2.5 takes a higher minimum for a broker
     # that cannot read gzip, snappy and lz4, and silently sends uncompressed.
@@ -99,6 +105,7 @@ KAFKA = _registry(
     *_PARTITIONS,
     _api(m.InitProducerIdRequest, m.InitProducerIdResponse),
     _api(m.OffsetForLeaderEpochRequest, m.OffsetForLeaderEpochResponse),
+    *_ACLS,
     _api(m.DescribeConfigsRequest, m.DescribeConfigsResponse),
     _api(m.DescribeClusterRequest, m.DescribeClusterResponse),
 )
@@ -109,7 +116,9 @@ _HEARTBEATS = (
     _api(m.ControllerHeartbeatRequest, m.ControllerHeartbeatResponse),
 )
 
-QUORUM_CLIENTS = _registry(*KAFKA.values(), *_CONFIGS)
+_UPDATE_FEATURES = _api(m.UpdateFeaturesRequest, m.UpdateFeaturesResponse)
+
+QUORUM_CLIENTS = _registry(*KAFKA.values(), *_CONFIGS, _UPDATE_FEATURES)
 """The CLIENT listener of brokers of the `quorum` design."""
 
 QUORUM_BROKER = _registry(*QUORUM_CLIENTS.values(), *_HEARTBEATS)
@@ -138,6 +147,8 @@ QUORUM_CONTROLLER = _registry(
     _DELETE_TOPICS,
     *_PARTITIONS,
     *_CONFIGS,
+    *_ACLS,
+    _UPDATE_FEATURES,
     _api(m.VoteRequest, m.VoteResponse),
     _api(m.BeginQuorumEpochRequest, m.BeginQuorumEpochResponse),
     _api(m.EndQuorumEpochRequest, m.EndQuorumEpochResponse),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.certificates import certificate_principal
 from fencepost.cluster_impl.wire.codec import Malformed, Message
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.framing import (
@@ -28,8 +30,9 @@ from fencepost.cluster_impl.wire.framing import (
     peek_api,
 )
 from fencepost.cluster_impl.wire.listening import bound_socket
+from fencepost.cluster_impl.wire.login import ANONYMOUS
 from fencepost.cluster_impl.wire.registry import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE, Api, Registry
-from fencepost.cluster_impl.wire.sasl import ANONYMOUS, LARGEST_UNAUTHENTICATED_FRAME, PlainUsers, ServerExchange
+from fencepost.cluster_impl.wire.sasl import LARGEST_UNAUTHENTICATED_FRAME, ServerExchange, Users
 
 log = logging.getLogger(__name__)
 
@@ -42,10 +45,21 @@ _TURN_SECONDS = 0.01
 """The time for which one connection's requests are handled before all other work of the node has its turn."""
 
 _CLOSE_GRACE_SECONDS = 1.0
+_HANDSHAKE_SECONDS = 10.0
+"""The time for which a client may take to agree on TLS."""
 
 _LOGIN = frozenset({SASL_HANDSHAKE, SASL_AUTHENTICATE})
 _ANYBODYS = _LOGIN | {API_VERSIONS}
 """The requests that a client may send before it has logged in."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureReport:
+    """The features of KIP-584 that ApiVersions shows: supported levels, lowest and highest, and the level of each."""
+
+    supported: Mapping[str, tuple[int, int]]
+    finalized: Mapping[str, int]
+    epoch: int
 
 
 class CloseConnection(Exception):
@@ -81,6 +95,7 @@ class Server:
         *,
         max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
         max_unacknowledged_bytes: int = DEFAULT_MAX_UNACKNOWLEDGED_BYTES,
+        features: Callable[[], FeatureReport] | None = None,
     ) -> None:
         self.handlers: dict[int, Handler] = {
             **handlers,
@@ -90,6 +105,7 @@ class Server:
         }
         self.apis_after_login = {key: api for key, api in registry.items() if key in self.handlers}
         self.apis = {key: api for key, api in self.apis_after_login.items() if key not in _LOGIN}
+        self.features = features
         self.max_frame_bytes = max_frame_bytes
         self.max_unacknowledged_bytes = max_unacknowledged_bytes
         self.connections: set[ServerConnection] = set()
@@ -99,15 +115,29 @@ class Server:
         """The pending answers; a handler continues when its client has left, and ends with the server."""
         self._listeners: list[asyncio.Server] = []
 
-    async def listen(self, host: str, port: int, listener_name: str, users: PlainUsers | None = None) -> int:
+    async def listen(
+        self,
+        host: str,
+        port: int,
+        listener_name: str,
+        users: Users | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> int:
         """Start to accept connections; return the port, which the system chooses for 0. Raises OSError with a message.
 
-        With `users`, each connection has to log in as one of them (SASL/PLAIN).
+        With `users`, each connection has to log in as one of them. With `tls`, it is encrypted, and the
+        subject of a client's certificate is its user if there are no logins.
         """
         listening = bound_socket(host, port, listener_name)
         loop = asyncio.get_running_loop()
         self._listeners.append(
-            await loop.create_server(lambda: ServerConnection(self, listener_name, users), sock=listening, backlog=1024)
+            await loop.create_server(
+                lambda: ServerConnection(self, listener_name, users),
+                sock=listening,
+                backlog=1024,
+                ssl=tls,
+                ssl_handshake_timeout=None if tls is None else _HANDSHAKE_SECONDS,
+            )
         )
         bound: int = listening.getsockname()[1]
         return bound
@@ -137,7 +167,7 @@ class _Slot:
 
 
 class ServerConnection(FramedProtocol):
-    def __init__(self, server: Server, listener: str, users: PlainUsers | None) -> None:
+    def __init__(self, server: Server, listener: str, users: Users | None) -> None:
         super().__init__(server.max_frame_bytes)
         server.accepted += 1
         self.number = server.accepted
@@ -170,6 +200,8 @@ class ServerConnection(FramedProtocol):
         self._transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
         self.peer = f"{peer[0]}:{peer[1]}" if peer else "?"
+        if not self._is_unknown and (certificate := transport.get_extra_info("peercert")):
+            self._principal = certificate_principal(certificate)
         self._server.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -183,6 +215,11 @@ class ServerConnection(FramedProtocol):
     @property
     def closed(self) -> bool:
         return self._closing
+
+    @property
+    def host(self) -> str:
+        """Return the address of the client, without its port."""
+        return self.peer.rpartition(":")[0]
 
     def close(self) -> asyncio.Future[None]:
         """Close once all written bytes are sent; the future is done when the connection is gone."""
@@ -227,7 +264,7 @@ class ServerConnection(FramedProtocol):
             self._receive(frame)
 
     def api_versions(self, error: Error = Error.NONE) -> m.ApiVersionsResponse:
-        return m.ApiVersionsResponse(
+        response = m.ApiVersionsResponse(
             error_code=error,
             api_keys=[
                 m.ApiVersionsResponse.ApiVersion(
@@ -236,6 +273,9 @@ class ServerConnection(FramedProtocol):
                 for api in self._apis.values()
             ],
         )
+        if self._server.features is not None:
+            _add_features(response, self._server.features())
+        return response
 
     def log_in(self, request: Request) -> Message:
         """Answer SaslHandshake and SaslAuthenticate."""
@@ -248,9 +288,9 @@ class ServerConnection(FramedProtocol):
     def _receive_login(self, login: ServerExchange, frame: bytearray) -> None:
         """Receive a frame of a client that has not logged in yet."""
         if login.awaits_bare_token:
-            login.bare_token(bytes(frame))
+            answer = login.bare_token(bytes(frame))
             if login.failure is None:
-                self._transport.writelines(framed(b"", []))
+                self._transport.writelines(framed(answer, []))
         else:
             self._receive(frame)
         if login.failure is not None:
@@ -381,3 +421,15 @@ class ServerConnection(FramedProtocol):
     def _finish(self) -> None:
         self._slots.clear()
         self.close()
+
+
+def _add_features(response: m.ApiVersionsResponse, report: FeatureReport) -> None:
+    response.supported_features = [
+        m.ApiVersionsResponse.SupportedFeatureKey(name=name, min_version=low, max_version=high)
+        for name, (low, high) in report.supported.items()
+    ]
+    response.finalized_features = [
+        m.ApiVersionsResponse.FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
+        for name, level in report.finalized.items()
+    ]
+    response.finalized_features_epoch = report.epoch

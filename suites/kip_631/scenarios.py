@@ -5,6 +5,7 @@ from fencepost.suites.kip_631 import (
     controller_failover,
     cut_from_controllers,
     duplicate_id,
+    feature_levels,
     isolated_controller,
     isolated_leader,
     late_bytes,
@@ -39,4 +40,5 @@ SCENARIOS: tuple[Scenario, ...] = (
     *controlled_shutdown.SCENARIOS,
     *refused_topics.SCENARIOS,
     *lost_files.SCENARIOS,
+    *feature_levels.SCENARIOS,
 )

@@ -327,6 +327,13 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect("metadata_gap_accepted", "KAFKA-14240", (QUORUM,), ("D631-29",), ("lost-snapshots",), f"{_Q}/raft"),
     Defect(
+        "level_not_compared", "", (QUORUM,), ("K631-21", "D631-42"), ("metadata-format-raised",),
+        f"{_Q}/controller/test_acls.py::test_below_level_2_there_are_no_entries",
+    ),
+    Defect(
+        "entries_lost_in_failover", "", (QUORUM,), ("K631-66",), ("metadata-format-raised",), f"{_Q}/controller",
+    ),
+    Defect(
         "isolated_leader_never_resigns", "KAFKA-15489", (QUORUM,), ("CTRL-05",), ("isolated-controller",),
         f"{_Q}/raft",
     ),

@@ -227,8 +227,9 @@ def refused_commit(body: m.OffsetCommitRequest, request: Request) -> m.OffsetCom
     return _commit_response(body, Error.COORDINATOR_NOT_AVAILABLE, set())
 
 
-def refused_offset_fetch(body: m.OffsetFetchRequest, request: Request) -> m.OffsetFetchResponse:
-    error = Error.COORDINATOR_NOT_AVAILABLE
+def refused_offset_fetch(
+    body: m.OffsetFetchRequest, request: Request, error: Error = Error.COORDINATOR_NOT_AVAILABLE
+) -> m.OffsetFetchResponse:
     if request.version >= _SEVERAL_GROUPS_FROM:
         return m.OffsetFetchResponse(groups=[_refused_group(group.group_id, (), error) for group in body.groups])
     return _single(_refused_group(body.group_id, body.topics or (), error))

@@ -24,6 +24,7 @@ from fencepost.cluster_impl.replication.metrics import replica_samples
 from fencepost.cluster_impl.replication.rules import REPLICATION_V2
 from fencepost.cluster_impl.security.cluster_action import require_cluster_action
 from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
+from fencepost.cluster_impl.security.tls import server_tls
 from fencepost.cluster_impl.storage.directory import Owner
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
 from fencepost.cluster_impl.wire.hosts import Hosts
@@ -95,7 +96,9 @@ class LeaderDrivenNode:
         )
         self._closing.push_async_callback(server.close)
         for at in self._config.listeners:
-            await server.listen(at.host, at.port, at.name, users_of(self._config.security, at.name))
+            security = self._config.security
+            users, tls = users_of(security, at.name), server_tls(security, at.name)
+            await server.listen(at.host, at.port, at.name, users, tls)
 
     def metrics(self) -> Iterable[Sample]:
         assert self._broker is not None

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import assert_never
 from uuid import UUID
 
+from fencepost.cluster_impl.designs.quorum.features import Support, check_readable, support_of
+from fencepost.cluster_impl.security.entries import AccessControlEntry
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import unsigned16
 
@@ -24,6 +26,9 @@ MetadataRecord = (
     | m.DeleteBrokerRecord
     | m.DeleteTopicRecord
     | m.HistoryRecord
+    | m.FeatureLevelRecord
+    | m.AccessControlRecord
+    | m.DeleteAccessControlRecord
 )
 
 NO_LEADER = -1
@@ -57,6 +62,7 @@ class BrokerRegistration:
     since: int
     endpoints: tuple[NamedEndpoint, ...]
     rack: str | None = None
+    features: Support = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,10 @@ class MetadataImage:
     """Settings by broker id as text, or by ALL_BROKERS."""
     reassigned: dict[tuple[UUID, int], None] = field(default_factory=dict)
     """The partitions with a reassignment under way, by topic id and index."""
+    acls: Mapping[AccessControlEntry, None] = field(default_factory=dict)
+    """An ordered set, which is replaced by each change."""
+    features: dict[str, int] = field(default_factory=dict)
+    """The level of each feature; 1 where absent."""
     deleted_leader_epoch: int = NO_EPOCH
     partitions_created: int = 0
     offset: int = -1
@@ -130,6 +140,8 @@ class MetadataImage:
             topic_configs={name: dict(config) for name, config in self.topic_configs.items()},
             broker_configs={name: dict(config) for name, config in self.broker_configs.items()},
             reassigned=dict(self.reassigned),
+            acls=self.acls,
+            features=dict(self.features),
             deleted_leader_epoch=self.deleted_leader_epoch,
             partitions_created=self.partitions_created,
             offset=self.offset,
@@ -157,6 +169,10 @@ class MetadataImage:
         """Return the settings of a topic or broker that are in records."""
         return (self.topic_configs if resource_type == TOPIC_RESOURCE else self.broker_configs).get(name, {})
 
+    def level_of(self, feature: str) -> int:
+        """Return the level of a feature."""
+        return self.features.get(feature, 1)
+
     def first_leader_epoch(self) -> int:
         """Return the first leader epoch of a new topic: above every epoch of an earlier topic of its name.
 
@@ -176,7 +192,7 @@ class MetadataImage:
         self.offset = end_offset - 1
 
     def replay(self, record: MetadataRecord, offset: int) -> None:
-        """Apply the record that stands at `offset` in the metadata log."""
+        """Apply the record that stands at `offset` in the metadata log. Raises Malformed for an unknown level."""
         match record:
             case m.BrokerRecord():
                 self._register(record)
@@ -196,6 +212,14 @@ class MetadataImage:
                 self._configure(record)
             case m.DeleteTopicRecord():
                 self._delete_topic(record.name)
+            case m.AccessControlRecord():
+                self.acls = {**self.acls, _entry(record): None}
+            case m.DeleteAccessControlRecord():
+                gone = _entry(record)
+                self.acls = {entry: None for entry in self.acls if entry != gone}
+            case m.FeatureLevelRecord():
+                check_readable(record.name, record.level)
+                self.features[record.name] = record.level
             case m.HistoryRecord():
                 self.partitions_created = record.partitions_created
                 self.deleted_leader_epoch = record.deleted_leader_epoch
@@ -234,7 +258,7 @@ class MetadataImage:
         derived = record.broker_epoch if holder is None else holder.since
         since = derived if record.since == NO_EPOCH else record.since
         self.brokers[record.broker_id] = BrokerRegistration(
-            record.broker_id, record.broker_epoch, since, endpoints, record.rack
+            record.broker_id, record.broker_epoch, since, endpoints, record.rack, support_of(record.features)
         )
 
     def _set_partition(self, record: m.PartitionRecord) -> None:
@@ -282,6 +306,18 @@ class MetadataImage:
             if member in self.brokers and (member not in joined or (elected and member == leader)):
                 joined[member] = self.brokers[member].since
         return {member: joined.get(member, NO_EPOCH) for member in isr}
+
+
+def _entry(record: m.AccessControlRecord | m.DeleteAccessControlRecord) -> AccessControlEntry:
+    return AccessControlEntry(
+        record.resource_type,
+        record.resource_name or "",
+        record.pattern_type,
+        record.principal,
+        record.host,
+        record.operation,
+        record.permission_type,
+    )
 
 
 def _leader_term(known: PartitionRegistration | None, leader: int, leader_epoch: int) -> int:

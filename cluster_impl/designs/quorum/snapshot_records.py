@@ -1,8 +1,8 @@
 """The records of a snapshot: the fewest that an image can be made of again (KIP-631, Snapshot Implementation).
 
-Each broker, topic, setting and partition is one record, in the order of the image, because placement depends on that
-order. What replay derives from the history of the log stands in tagged fields, and in one HistoryRecord (decision
-0053).
+Each feature, broker, topic, setting, access control entry and partition is one record, in the order of the image,
+because placement depends on that order. What replay derives from the history of the log stands in tagged fields, and in
+one HistoryRecord (decision 0053).
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from fencepost.cluster_impl.wire.codec import signed16
 
 def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     """Yield the records; `image` must not change meanwhile."""
+    for name, level in image.features.items():
+        yield m.FeatureLevelRecord(name=name, level=level)
     for broker in image.brokers.values():
         yield _broker(broker)
     for topic in image.topics.values():
@@ -31,6 +33,16 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
         yield from _settings(TOPIC_RESOURCE, topic.name, image.config_of(topic.name))
     for broker_id, config in image.broker_configs.items():
         yield from _settings(BROKER_RESOURCE, broker_id, config)
+    for entry in image.acls:
+        yield m.AccessControlRecord(
+            resource_type=entry.resource_type,
+            resource_name=entry.resource_name,
+            pattern_type=entry.pattern_type,
+            principal=entry.principal,
+            host=entry.host,
+            operation=entry.operation,
+            permission_type=entry.permission,
+        )
     for partition in image.all_partitions():
         yield _partition(partition)
     # Last: a PartitionRecord counts as a created partition.
@@ -50,7 +62,15 @@ def _broker(broker: BrokerRegistration) -> m.BrokerRecord:
         for at in broker.endpoints
     ]
     return m.BrokerRecord(
-        broker_id=broker.id, broker_epoch=broker.epoch, end_points=end_points, rack=broker.rack, since=broker.since
+        broker_id=broker.id,
+        broker_epoch=broker.epoch,
+        end_points=end_points,
+        rack=broker.rack,
+        since=broker.since,
+        features=[
+            m.BrokerRecord.SupportedFeature(name=name, min_version=has.lowest, max_version=has.highest)
+            for name, has in broker.features.items()
+        ],
     )
 
 

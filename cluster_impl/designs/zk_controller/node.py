@@ -20,6 +20,7 @@ from fencepost.cluster_impl.replication.manager import ReplicaManager
 from fencepost.cluster_impl.replication.metrics import replica_samples
 from fencepost.cluster_impl.security.cluster_action import require_cluster_action
 from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
+from fencepost.cluster_impl.security.tls import server_tls
 from fencepost.cluster_impl.storage.directory import Owner
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
 from fencepost.cluster_impl.wire.client import Connection
@@ -38,6 +39,7 @@ class ZkNode:
         self._hosts = Hosts.load(config.hosts_file)
         self._authorizer = authorizer_of(config.security)
         self._users = {at.name: users_of(config.security, at.name) for at in config.listeners}
+        self._tls = {at.name: server_tls(config.security, at.name) for at in config.listeners}
         self._login = login_of(config.security, config.data_plane.inter_broker_listener)
         # Each broker tries the servers in another order, so that the sessions spread over them.
         self._zookeeper = ZooKeeper(
@@ -92,7 +94,7 @@ class ZkNode:
             self._closing.push_async_callback(server.close)
         for at in self._config.listeners:
             server = internal if at.name == self._config.data_plane.inter_broker_listener else clients
-            await server.listen(at.host, at.port, at.name, self._users[at.name])
+            await server.listen(at.host, at.port, at.name, self._users[at.name], self._tls[at.name])
 
     def _is_registered(self) -> bool:
         return self._broker is not None and self._broker.is_registered

@@ -58,7 +58,7 @@ def requests(topic_id: UUID) -> list[tuple[RequestMessage[Any], int, int]]:
         (m.DeleteTopicsRequest(topic_names=["u"]), 1, 5),
         (m.DeleteTopicsRequest(topics=[m.DeleteTopicsRequest.DeleteTopicState(name="u")]), 6, -1),
         (m.DescribeConfigsRequest(resources=[config]), 1, -1),
-        *((each, each.MIN_VERSION, -1) for each in partition_requests()),
+        *((each, each.MIN_VERSION, -1) for each in (*partition_requests(), *acl_requests())),
         (m.DescribeClusterRequest(), 0, -1),
         (m.FindCoordinatorRequest(key="g"), 0, 3),
         (m.FindCoordinatorRequest(coordinator_keys=["g", "h"]), 4, -1),
@@ -91,6 +91,22 @@ def partition_requests() -> list[RequestMessage[Any]]:
         m.AlterPartitionReassignmentsRequest(topics=[topic]),
         m.ListPartitionReassignmentsRequest(),
     ]
+
+
+def acl_requests() -> list[RequestMessage[Any]]:
+    return [
+        m.CreateAclsRequest(creations=[m.CreateAclsRequest.AclCreation(resource_name="t")]),
+        m.DescribeAclsRequest(),
+        m.DeleteAclsRequest(filters=[m.DeleteAclsRequest.DeleteAclsFilter()]),
+    ]
+
+
+def test_a_broker_that_keeps_no_entries_says_so(cluster: StaticCluster) -> None:
+    cluster.world.brokers[1].control.fenced = False
+    create, describe, delete = acl_requests()
+    created, deleted = cluster.ask(1, create, 3), cluster.ask(1, delete, 3)
+    assert [created.results[0].error_code, deleted.filter_results[0].error_code] == [Error.SECURITY_DISABLED] * 2
+    assert cluster.ask(1, describe, 3).error_code == Error.SECURITY_DISABLED
 
 
 OF_THE_SERVER = {API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE}

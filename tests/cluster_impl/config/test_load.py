@@ -159,7 +159,7 @@ def test_a_controller_without_a_required_key_is_refused_by_the_keys_name(key: st
         ("controller.connect", "1@a:1,1@b:1", "names controller 1 twice"),
         ("inter.broker.listener.name", "REPLICATION", "is not among the listeners"),
         ("advertised.listeners", "OTHER://h:1", "names OTHER, which is not among the listeners"),
-        ("listener.security.protocol.map", "CLIENT:SSL", "only NAME:PLAINTEXT and NAME:SASL_PLAINTEXT are supported"),
+        ("listener.security.protocol.map", "CLIENT:TLS", "which is not NAME:PROTOCOL; it is PLAINTEXT, SSL"),
         ("auto.create.topics.enable", "yes", "must be true or false"),
         ("log.dirs", ",", "must name at least one directory"),
         ("registration.lease.timeout.ms", "2000", "a lease would end between two heartbeats"),

@@ -65,8 +65,8 @@ def test_three_levels_of_the_inter_broker_protocol_are_known(version: str, level
         ("log.dirs", "/a,/a", "names a directory twice"),
         ("zookeeper.sesion.timeout.ms", "1", "did you mean zookeeper.session.timeout.ms?"),
         ("super.users", "admin", "is not User:NAME"),
-        ("sasl.enabled.mechanisms", "GSSAPI", "must be PLAIN"),
-        ("listener.security.protocol.map", "INTERNAL:SASL_SSL", "only NAME:PLAINTEXT and NAME:SASL_PLAINTEXT"),
+        ("sasl.enabled.mechanisms", "GSSAPI", "must be one of PLAIN, SCRAM-SHA-256"),
+        ("listener.security.protocol.map", "INTERNAL:TLS", "it is PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL"),
         ("listener.security.protocol.map", "INTERNAL:SASL_PLAINTEXT", "listener.name.internal.plain.sasl.jaas.config"),
         ("listener.name.other.plain.sasl.jaas.config", JAAS, "names no listener of this node"),
     ],
@@ -106,6 +106,6 @@ def test_each_listener_has_a_protocol_and_a_login_module_of_its_own() -> None:
     ).security
     assert security.protocol_of("INTERNAL") is SecurityProtocol.SASL_PLAINTEXT
     assert security.protocol_of("CLIENT") is SecurityProtocol.PLAINTEXT
-    assert security.jaas_of("INTERNAL") == JAAS
+    assert security.jaas_of("INTERNAL", "PLAIN") == JAAS
     assert security.super_users == {"User:a", "User:b"}
     assert security.acls_file is None

@@ -9,8 +9,8 @@ from fencepost.cluster_impl.security.jaas import LOGIN_MODULE
 from fencepost.cluster_impl.wire.client import Connection
 from fencepost.cluster_impl.wire.codec import R, RequestMessage
 from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.login import Access, PlainLogin
 from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER, ZK_BROKER
-from fencepost.cluster_impl.wire.sasl import PlainLogin
 from tests.cluster_impl.processes import LIMIT
 
 ALICE, BROKER = PlainLogin("alice", "her; secret"), PlainLogin("broker", "node's")
@@ -28,13 +28,13 @@ def between_nodes(folder: Path) -> dict[str, str]:
     }
 
 
-def module(*users: PlainLogin, login: PlainLogin | None = None) -> str:
+def module(*users: PlainLogin, login: PlainLogin | None = None, name: str = LOGIN_MODULE) -> str:
     """Lets these users in; the node itself logs in as `login`."""
     own = f'username="{login.username}" password="{login.password}" ' if login else ""
-    return f"{LOGIN_MODULE} required {own}" + " ".join(f'user_{u.username}="{u.password}"' for u in users) + ";"
+    return f"{name} required {own}" + " ".join(f'user_{u.username}="{u.password}"' for u in users) + ";"
 
 
-def ask(host: str, port: int, login: PlainLogin | None, request: RequestMessage[R], version: int) -> R:
+def ask(host: str, port: int, login: PlainLogin | Access | None, request: RequestMessage[R], version: int) -> R:
     """Raises LoginRefused, ConnectionError or TimeoutError."""
 
     async def asked() -> R:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, cast
 from uuid import UUID
 
@@ -32,6 +33,9 @@ NODES_ONLY = {
     *(4, 5, 6, 7, 1343, 1344, 1589),
     *(50, 51, 52, 53, 54, 56),
 }
+
+
+CONNECTION = SimpleNamespace(host="127.0.0.1")
 
 
 def follower_fetch(version: int) -> m.FetchRequest:
@@ -102,7 +106,7 @@ def test_handlers_are_called_only_for_senders_with_the_permission() -> None:
     for key in (56, 3):
         for principal in ("User:alice", "User:broker"):
             api = {**KAFKA, **QUORUM_CONTROLLER}[key]
-            handlers[key](Request(api, 0, 1, None, api.request(), cast("Any", None), 0.0, "INTERNAL", principal))
+            handlers[key](Request(api, 0, 1, None, api.request(), cast("Any", CONNECTION), 0.0, "INTERNAL", principal))
     assert asked == ["AlterIsr by User:broker", "Metadata by User:alice", "Metadata by User:broker"]
 
 
@@ -157,7 +161,9 @@ def test_a_controllers_handlers_are_called_only_for_senders_with_the_permission(
     for key in (19, 55):
         for principal in ("User:alice", "User:broker"):
             api = QUORUM_CONTROLLER[key]
-            handlers[key](Request(api, 0, 1, None, api.request(), cast("Any", None), 0.0, "CONTROLLER", principal))
+            handlers[key](
+                Request(api, 0, 1, None, api.request(), cast("Any", CONNECTION), 0.0, "CONTROLLER", principal)
+            )
     assert asked == ["CreateTopics by User:broker", "DescribeQuorum by User:broker"]
 
 

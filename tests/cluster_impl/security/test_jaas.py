@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.cluster_impl.security.jaas import LOGIN_MODULE, PlainModule
-from fencepost.cluster_impl.wire.sasl import PlainLogin
+from fencepost.cluster_impl.wire.login import PlainLogin
 
 
 def test_a_module_names_the_login_of_the_node_and_the_users_of_the_listener() -> None:

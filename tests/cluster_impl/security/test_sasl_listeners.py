@@ -15,8 +15,9 @@ from fencepost.cluster_impl.wire.client import Connection, LoginRefused
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.framing import encode_request
 from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.login import AuthenticationFailed, PlainLogin
 from fencepost.cluster_impl.wire.registry import KAFKA
-from fencepost.cluster_impl.wire.sasl import AuthenticationFailed, PlainLogin, PlainUsers, plain_token
+from fencepost.cluster_impl.wire.sasl import PlainUsers, plain_token
 from fencepost.cluster_impl.wire.server import Request, Server
 
 ALICE = PlainLogin("alice", "hers")

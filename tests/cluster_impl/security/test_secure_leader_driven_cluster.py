@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.client import LoginRefused
 from fencepost.cluster_impl.wire.errors import Error
-from fencepost.cluster_impl.wire.sasl import PlainLogin
+from fencepost.cluster_impl.wire.login import PlainLogin
 from tests.cluster_impl.leader_driven_processes import LeaderDrivenCluster, running
 from tests.cluster_impl.processes import BROKERS, LIMIT, address
 from tests.cluster_impl.security.sasl_nodes import ALICE, BROKER, ask, between_nodes

@@ -14,8 +14,8 @@ from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.client import LoginRefused
 from fencepost.cluster_impl.wire.codec import Message, RequestMessage
 from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.login import PlainLogin
 from fencepost.cluster_impl.wire.registry import ZK_BROKER
-from fencepost.cluster_impl.wire.sasl import PlainLogin
 from tests.cluster_impl.processes import LIMIT, address
 from tests.cluster_impl.security.sasl_nodes import ALICE, BROKER, ask, between_nodes
 from tests.cluster_impl.zk_processes import ZkCluster, running

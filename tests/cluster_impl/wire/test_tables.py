@@ -47,6 +47,9 @@ def test_the_advertised_ranges_are_coherent_for_real_clients() -> None:
         "ListPartitionReassignments": (0, 0),
         "DescribeCluster": (0, 2),
         "DescribeConfigs": (1, 4),
+        "DescribeAcls": (1, 3),
+        "CreateAcls": (1, 3),
+        "DeleteAcls": (1, 3),
         "DescribeGroups": (0, 5),
         "ListGroups": (0, 4),
         "SaslHandshake": (0, 1),
@@ -87,7 +90,7 @@ def test_a_metadata_record_as_drafted_has_version_0_and_is_read() -> None:
 
 
 @pytest.mark.parametrize("definition", [d for d in m.DEFINITIONS if d.kind == "metadata"], ids=lambda d: d.name)
-@pytest.mark.requirement("K631-61", "K631-62", "K631-63", "K631-64", "K631-65")
+@pytest.mark.requirement("K631-61", "K631-62", "K631-63", "K631-64", "K631-65", "K631-66")
 def test_every_metadata_record_round_trips(definition: Definition) -> None:
     random = Random(definition.name)
     for _ in range(20):

@@ -15,6 +15,7 @@ from fencepost.cluster_impl.designs.quorum.broker.lifecycle import (
     LeaseLoss,
 )
 from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
+from fencepost.cluster_impl.designs.quorum.features import SUPPORTED
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.designs.quorum.image import NO_EPOCH
 from fencepost.cluster_impl.designs.shared.heartbeats import RETRY_S, HeartbeatSender, HeartbeatTiming
@@ -96,6 +97,10 @@ class LeaseHeartbeats(HeartbeatSender[LeaseHeartbeat, m.BrokerHeartbeatResponse]
             cur_metadata_offset=self._reached(),
             listeners=self._listeners,
             rack=self._rack,
+            features=[
+                m.BrokerHeartbeatRequest.SupportedFeature(name=name, min_version=has.lowest, max_version=has.highest)
+                for name, has in SUPPORTED.items()
+            ],
         )
 
     def _received(
@@ -117,7 +122,14 @@ class LeaseHeartbeats(HeartbeatSender[LeaseHeartbeat, m.BrokerHeartbeatResponse]
             self._no_controller(f"controller {sender} is not active")
             return RETRY_S
         self._controller_answers(sender)
-        if answer.error not in (Error.NONE, Error.STALE_BROKER_EPOCH):
+        if answer.error is Error.UNSUPPORTED_VERSION:
+            log.error(
+                "the active controller, %d, refuses this broker: it does not support the level of a feature that the "
+                "cluster has (%s); run newer software",
+                sender,
+                ", ".join(f"{name} {has.lowest} to {has.highest} here" for name, has in SUPPORTED.items()),
+            )
+        elif answer.error not in (Error.NONE, Error.STALE_BROKER_EPOCH):
             log.warning("the active controller, %d, refuses this broker: %s", sender, answer.error.name)
         self._finder.learned(sender)
         if self._lifecycle.epoch != before:

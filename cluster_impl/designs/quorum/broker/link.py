@@ -7,9 +7,9 @@ from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
 from fencepost.cluster_impl.wire.client import Connection
 from fencepost.cluster_impl.wire.codec import R, RequestMessage
 from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.login import Access
 from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
 from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
-from fencepost.cluster_impl.wire.sasl import PlainLogin
 
 
 class ActiveControllerLink:
@@ -26,7 +26,7 @@ class ActiveControllerLink:
         hosts: Hosts,
         client_id: str,
         connect_timeout: float,
-        login: PlainLogin | None = None,
+        login: Access | None = None,
     ) -> None:
         self._finder = finder
         self._hosts = hosts

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterable, Sequence
 
 from fencepost.cluster_impl.api.apis import BrokerApis
+from fencepost.cluster_impl.api.authorization.guard import authorized
 from fencepost.cluster_impl.config.nodes import QuorumBrokerNodeConfig
 from fencepost.cluster_impl.designs.quorum.broker.control_plane import QuorumControlPlane
 from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
@@ -15,6 +16,7 @@ from fencepost.cluster_impl.designs.quorum.broker.lifecycle import LeaseLifecycl
 from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
 from fencepost.cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
 from fencepost.cluster_impl.designs.quorum.broker.misdirected import MisdirectedHeartbeats
+from fencepost.cluster_impl.designs.quorum.features import report
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage
 from fencepost.cluster_impl.designs.quorum.metrics import broker_lag
 from fencepost.cluster_impl.designs.quorum.raft.observer import MetadataObserver
@@ -24,8 +26,10 @@ from fencepost.cluster_impl.failures import NodeFailure
 from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.replication.manager import ReplicaManager
 from fencepost.cluster_impl.replication.metrics import replica_samples
+from fencepost.cluster_impl.security.acl import Authorizer
 from fencepost.cluster_impl.security.cluster_action import require_cluster_action
-from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
+from fencepost.cluster_impl.security.configured import access_control_of, authorizer_of, login_of, users_of
+from fencepost.cluster_impl.security.tls import server_tls
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
 from fencepost.cluster_impl.wire.codec import Malformed
 from fencepost.cluster_impl.wire.hosts import Hosts
@@ -72,12 +76,28 @@ class BrokerNode:
             self._replicas,
             Strays(self._log_dirs, self._replicas).remove,
         )
-        self._apis = BrokerApis(self._control, self._replicas, config.data_plane, config.settings)
-        authorizer, largest = authorizer_of(config.security), config.max_request_bytes
-        between = {**self._apis.handlers, **MisdirectedHeartbeats(finder).handlers}
-        self._internal = Server(QUORUM_BROKER, require_cluster_action(between, authorizer), max_frame_bytes=largest)
+        access = access_control_of(config.security, lambda: image.acls)
+        authorizer: Authorizer = access or authorizer_of(config.security)
+        largest = config.max_request_bytes
+        self._apis = BrokerApis(
+            self._control, self._replicas, config.data_plane, config.settings, keeps_acls=access is not None
+        )
+        clients = require_cluster_action(self._apis.handlers, authorizer)
+        between = require_cluster_action({**self._apis.handlers, **MisdirectedHeartbeats(finder).handlers}, authorizer)
+        if access is not None:
+            clients = authorized(clients, access, self._replicas.topic_name)
+            between = authorized(between, access, self._replicas.topic_name, MisdirectedHeartbeats(finder).handlers)
+        self._internal = Server(
+            QUORUM_BROKER,
+            between,
+            max_frame_bytes=largest,
+            features=lambda: report(image.features, image.offset),
+        )
         self._clients = Server(
-            QUORUM_CLIENTS, require_cluster_action(self._apis.handlers, authorizer), max_frame_bytes=largest
+            QUORUM_CLIENTS,
+            clients,
+            max_frame_bytes=largest,
+            features=lambda: report(image.features, image.offset),
         )
         self._observer = MetadataObserver(quorum, metadata_link, finder, self._on_records, self._on_snapshot)
         self._heartbeats = LeaseHeartbeats(
@@ -96,10 +116,11 @@ class BrokerNode:
     async def start(self) -> None:
         """Open the listeners, then follow the metadata and send heartbeats."""
         for listener in self._config.listeners:
-            users = users_of(self._config.security, listener.name)
+            security = self._config.security
+            users, tls = users_of(security, listener.name), server_tls(security, listener.name)
             is_internal = listener.name == self._config.data_plane.inter_broker_listener
             server = self._internal if is_internal else self._clients
-            await server.listen(listener.host, listener.port, listener.name, users)
+            await server.listen(listener.host, listener.port, listener.name, users, tls)
         await self._replicas.start()
         await self._observer.start()
         self._beating = asyncio.create_task(self._heartbeats.run())

@@ -14,14 +14,17 @@ from functools import partial
 from typing import cast
 from uuid import uuid4
 
+from fencepost.cluster_impl.api.acls import AclRequest, refused_acls
 from fencepost.cluster_impl.api.config_changes import AlterRequest, AlterResponse, refused_changes
 from fencepost.cluster_impl.config.data_plane import TopicDefaults
 from fencepost.cluster_impl.designs.quorum.controller import heartbeats
+from fencepost.cluster_impl.designs.quorum.controller.acls import create_acls, delete_acls, describe_acls
 from fencepost.cluster_impl.designs.quorum.controller.alter_isr import alter_isr
 from fencepost.cluster_impl.designs.quorum.controller.configs import alter_configs
 from fencepost.cluster_impl.designs.quorum.controller.controller_heartbeats import controller_heartbeat
 from fencepost.cluster_impl.designs.quorum.controller.create_partitions import create_partitions
 from fencepost.cluster_impl.designs.quorum.controller.elect_leaders import elect_leaders
+from fencepost.cluster_impl.designs.quorum.controller.features import update_features
 from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
 from fencepost.cluster_impl.designs.quorum.controller.placing import NotHeardYet
 from fencepost.cluster_impl.designs.quorum.controller.reassignment import alter_reassignments, list_reassignments
@@ -29,17 +32,19 @@ from fencepost.cluster_impl.designs.quorum.controller.snapshot_schedule import S
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState, Reply
 from fencepost.cluster_impl.designs.quorum.controller.term import ActiveControllerTerm, Quorum, TermEnded
 from fencepost.cluster_impl.designs.quorum.controller.topics import complete_deletions, create_topics, delete_topics
+from fencepost.cluster_impl.designs.quorum.features import METADATA_FORMAT, missing_level, report, support_of
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
 from fencepost.cluster_impl.designs.quorum.metrics import ControllerMeters
 from fencepost.cluster_impl.designs.quorum.refused_heartbeat import refused_heartbeat
 from fencepost.cluster_impl.designs.quorum.snapshot_records import snapshot_records
 from fencepost.cluster_impl.metrics.samples import Sample
+from fencepost.cluster_impl.security.access_control import Entries
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.partition_refusals import PARTITION_REQUESTS, PartitionRequest, refused_partitions
 from fencepost.cluster_impl.wire.records import decode_record, encode_record
-from fencepost.cluster_impl.wire.server import Handler, Request
+from fencepost.cluster_impl.wire.server import FeatureReport, Handler, Request
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +58,8 @@ RETRY = 0.1
 class QuorumController:
     """One controller; also the listener of its Raft node.
 
-    `lease` and `snapshot_timeout` are in seconds, `snapshot_lag` in records (`SnapshotSchedule`).
+    `lease` and `snapshot_timeout` are in seconds, `snapshot_lag` in records (`SnapshotSchedule`). `first_format` is the
+    level of metadata.format with which a new cluster begins.
     """
 
     def __init__(
@@ -65,12 +71,14 @@ class QuorumController:
         quorum: Quorum,
         snapshot_lag: int,
         snapshot_timeout: float,
+        first_format: int = 1,
     ) -> None:
         self._id = controller_id
         self._ids = controller_ids
         self._lease = lease
         self._snapshot_lag = snapshot_lag
         self._snapshot_timeout = snapshot_timeout
+        self._first_format = first_format
         self._defaults = defaults
         self._committed = MetadataImage()
         self._meters = ControllerMeters()
@@ -87,6 +95,10 @@ class QuorumController:
             **dict.fromkeys((kind.API_KEY for kind in PARTITION_REQUESTS), self._partitions),
             m.AlterConfigsRequest.API_KEY: self._alter_configs,
             m.IncrementalAlterConfigsRequest.API_KEY: self._alter_configs,
+            m.UpdateFeaturesRequest.API_KEY: self._update_features,
+            m.CreateAclsRequest.API_KEY: self._acls,
+            m.DescribeAclsRequest.API_KEY: self._acls,
+            m.DeleteAclsRequest.API_KEY: self._acls,
         }
         self.handlers: Mapping[int, Handler] = {key: self._counted(handler) for key, handler in handlers.items()}
 
@@ -125,6 +137,8 @@ class QuorumController:
         log.info("this controller is active in epoch %d", epoch)
         self._watch_leases()
         self._complete_deletions_soon()
+        if self._committed.offset < 0 and self._first_format > 1:
+            asyncio.get_running_loop().call_soon(self._begin_at_first_format, self._term)
 
     def on_resigned(self) -> None:
         """Drop the uncommitted state and the leases."""
@@ -167,7 +181,11 @@ class QuorumController:
         body = cast("m.BrokerHeartbeatRequest", request.body)
         received_at = request.received_at
         try:
-            return await self._run(lambda state: heartbeats.heartbeat(state, body, received_at), received_at)
+            reply = await self._run(lambda state: heartbeats.heartbeat(state, body, received_at), received_at)
+            if reply.error_code == Error.UNSUPPORTED_VERSION:
+                why = missing_level(self._committed.features, support_of(body.features))
+                log.warning("broker %d is refused: %s", body.broker_id, why)
+            return reply
         except TermEnded:
             return refused_heartbeat(body, Error.NOT_CONTROLLER, self._leader)
         finally:
@@ -263,6 +281,44 @@ class QuorumController:
                     return await self._run(partial(_at, operation, now), now)
                 except NotHeardYet:
                     await asyncio.sleep(RETRY)
+
+    async def _acls(self, request: Request) -> Message:
+        body = cast("AclRequest", request.body)
+        try:
+            match body:
+                case m.CreateAclsRequest():
+                    return await self._run(lambda state: create_acls(state, body), request.received_at)
+                case m.DeleteAclsRequest():
+                    return await self._run(lambda state: delete_acls(state, body), request.received_at)
+                case m.DescribeAclsRequest():
+                    return await self._run(lambda state: describe_acls(state, body), request.received_at)
+        except TermEnded as why:
+            error, message = _not_done(why)
+            return refused_acls(body, None, error, message)
+
+    def access_control_entries(self) -> Entries:
+        """Return the committed access control entries."""
+        return self._committed.acls
+
+    async def _update_features(self, request: Request) -> m.UpdateFeaturesResponse:
+        body = cast("m.UpdateFeaturesRequest", request.body)
+        try:
+            async with asyncio.timeout(body.timeout_ms / 1000):
+                return await self._run(lambda state: update_features(state, body), request.received_at)
+        except (TermEnded, TimeoutError) as why:
+            error, message = _not_done(why)
+            return m.UpdateFeaturesResponse(error_code=error, error_message=message)
+
+    def _begin_at_first_format(self, term: ActiveControllerTerm) -> None:
+        """Write the level of a new cluster, as its first record."""
+        try:
+            term.append_own([m.FeatureLevelRecord(name=METADATA_FORMAT, level=self._first_format)])
+        except TermEnded as ended:
+            log.info("the next active controller writes the level of %s: %s", METADATA_FORMAT, ended)
+
+    def features(self) -> FeatureReport:
+        """Return the features as of the committed image."""
+        return report(self._committed.features, self._committed.offset)
 
     async def _run(self, operation: Callable[[ControllerState], ControllerResult[Reply]], now: float) -> Reply:
         if self._term is None:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
+from fencepost.cluster_impl.designs.quorum.features import SUPPORTED, support_of
 from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
 from fencepost.cluster_impl.designs.quorum.raft.peer import PeerBook
 from fencepost.cluster_impl.wire import messages as m
@@ -25,6 +26,7 @@ def controller_heartbeat(
     """Decide one heartbeat of a controller."""
     if request.controller_id not in state.controller_ids or request.last_snapshot_offset < 0:
         return ControllerResult(m.ControllerHeartbeatResponse(error_code=Error.INVALID_REQUEST))
+    state.controller_features[request.controller_id] = support_of(request.features)
     start = state.snapshots.heard(request.controller_id, request.last_snapshot_offset, state.stable_offset + 1, now)
     if start:
         log.info("controller %d is to make a snapshot", request.controller_id)
@@ -65,7 +67,14 @@ class ControllerHeartbeats:
             if leader_id is None or self._id not in self._raft.voters.ids:
                 continue
             request = m.ControllerHeartbeatRequest(
-                controller_id=self._id, last_snapshot_offset=self._raft.snapshot_offset
+                controller_id=self._id,
+                last_snapshot_offset=self._raft.snapshot_offset,
+                features=[
+                    m.ControllerHeartbeatRequest.SupportedFeature(
+                        name=name, min_version=has.lowest, max_version=has.highest
+                    )
+                    for name, has in SUPPORTED.items()
+                ],
             )
             try:
                 response = await self._ask(leader_id, request)

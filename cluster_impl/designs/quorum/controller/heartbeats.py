@@ -1,7 +1,7 @@
 """The active controller's handling of BrokerHeartbeat (KIP-631, Broker Registration and State Management).
 
-    guards refuse     an invalid request (42), or a stale epoch while the id is leased or while a partition waits for
-                      another process of the id (77): changes nothing
+    guards refuse     an invalid request (42), a broker that lacks the level of a feature (35), or a stale epoch while
+                      the id is leased or a partition waits for another process of the id (77): changes nothing
     grant             the id is free, or INITIAL claims it: a new epoch
     grant_anew        the holder reports that its lease ran out: its leaderships move, and it gets a new epoch
     renew             the holder wants to be ACTIVE: granted, unless its metadata is stale
@@ -23,6 +23,7 @@ from fencepost.cluster_impl.designs.quorum.controller.elections import (
 )
 from fencepost.cluster_impl.designs.quorum.controller.leases import LeaseState
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
+from fencepost.cluster_impl.designs.quorum.features import missing_level, support_of
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.designs.quorum.image import NO_EPOCH, MetadataRecord
 from fencepost.cluster_impl.designs.quorum.refused_heartbeat import refused_heartbeat
@@ -78,6 +79,11 @@ def _is_not_awaited_by_a_partition(state: ControllerState, request: m.BrokerHear
     )
 
 
+def _lacks_an_enabled_level(state: ControllerState, request: m.BrokerHeartbeatRequest) -> bool:
+    """KIP-631, Broker Heartbeats: a broker must support the level of every enabled feature."""
+    return missing_level(state.image.features, support_of(request.features)) is not None
+
+
 BrokerHeartbeatGuard = Guard[[ControllerState, m.BrokerHeartbeatRequest]]
 
 BROKER_HEARTBEAT_GUARDS = (
@@ -85,6 +91,7 @@ BROKER_HEARTBEAT_GUARDS = (
     BrokerHeartbeatGuard(Error.INVALID_REQUEST, _wants_an_unknown_state),
     BrokerHeartbeatGuard(Error.INVALID_REQUEST, _has_an_epoch_that_does_not_fit),
     BrokerHeartbeatGuard(Error.INVALID_REQUEST, _has_listeners_that_no_client_can_read),
+    BrokerHeartbeatGuard(Error.UNSUPPORTED_VERSION, _lacks_an_enabled_level),
     BrokerHeartbeatGuard(Error.STALE_BROKER_EPOCH, _is_stale_while_the_id_is_leased),
     BrokerHeartbeatGuard(Error.STALE_BROKER_EPOCH, _is_not_awaited_by_a_partition),
 )
@@ -217,7 +224,16 @@ def _registration(request: m.BrokerHeartbeatRequest, epoch: int) -> m.BrokerReco
         m.BrokerRecord.BrokerEndpoint(name=at.name, host=at.host, port=at.port, security_protocol=at.security_protocol)
         for at in request.listeners
     ]
-    return m.BrokerRecord(broker_id=request.broker_id, broker_epoch=epoch, end_points=end_points, rack=request.rack)
+    return m.BrokerRecord(
+        broker_id=request.broker_id,
+        broker_epoch=epoch,
+        end_points=end_points,
+        rack=request.rack,
+        features=[
+            m.BrokerRecord.SupportedFeature(name=each.name, min_version=each.min_version, max_version=each.max_version)
+            for each in request.features
+        ],
+    )
 
 
 def _without_lease(

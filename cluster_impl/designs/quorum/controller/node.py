@@ -13,7 +13,8 @@ from fencepost.cluster_impl.designs.quorum.raft.peer import PeerBook
 from fencepost.cluster_impl.failures import NodeFailure
 from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.security.cluster_action import require_cluster_action_for_all
-from fencepost.cluster_impl.security.configured import authorizer_of, login_of, users_of
+from fencepost.cluster_impl.security.configured import access_control_of, authorizer_of, login_of, users_of
+from fencepost.cluster_impl.security.tls import server_tls
 from fencepost.cluster_impl.storage.directory import LogDir
 from fencepost.cluster_impl.wire.codec import Malformed
 from fencepost.cluster_impl.wire.hosts import Hosts
@@ -45,6 +46,7 @@ class ControllerNode:
             self._raft,
             quorum.snapshot_lag,
             quorum.snapshot_timeout,
+            quorum.first_metadata_format,
         )
         self._heartbeats = ControllerHeartbeats(
             config.controller_id,
@@ -53,6 +55,7 @@ class ControllerNode:
             PeerBook(config.controller_id, quorum, hosts, login, self._raft.address_of),
             self._controller.controller_heartbeat,
         )
+        access = access_control_of(config.security, self._controller.access_control_entries)
         self._server = Server(
             QUORUM_CONTROLLER,
             require_cluster_action_for_all(
@@ -61,16 +64,18 @@ class ControllerNode:
                     **self._controller.handlers,
                     **VoterRequests(self._raft, quorum.cluster_id).handlers,
                 },
-                authorizer_of(config.security),
+                access or authorizer_of(config.security),
             ),
             max_frame_bytes=config.max_request_bytes,
+            features=self._controller.features,
         )
 
     async def start(self) -> None:
         """Open the listeners and join the quorum. Raises OSError, CorruptQuorumState, LogGap."""
         for listener in self._config.listeners:
-            users = users_of(self._config.security, listener.name)
-            await self._server.listen(listener.host, listener.port, listener.name, users)
+            security = self._config.security
+            users, tls = users_of(security, listener.name), server_tls(security, listener.name)
+            await self._server.listen(listener.host, listener.port, listener.name, users, tls)
         await self._raft.start(self._controller)
         self._heartbeats.start()
 

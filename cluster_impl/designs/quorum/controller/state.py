@@ -8,11 +8,12 @@ schedule of snapshots, which are soft state.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
 from fencepost.cluster_impl.designs.quorum.controller.snapshot_schedule import SnapshotSchedule
+from fencepost.cluster_impl.designs.quorum.features import Support
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
 from fencepost.cluster_impl.wire.codec import Message
 
@@ -34,6 +35,8 @@ class ControllerState:
     snapshots: SnapshotSchedule
     end_offset: int
     stable_offset: int
+    controller_features: dict[int, Support] = field(default_factory=dict)
+    """The levels that the other controllers support, as each reported them last; soft state."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataR
 from fencepost.cluster_impl.designs.quorum.metrics import ControllerMeters
 from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader
 from fencepost.cluster_impl.designs.quorum.raft.node import LostLeadership
+from fencepost.cluster_impl.security.entries import AclOperation, PatternType, PermissionType, ResourceType
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.records import encode_record
 
@@ -126,6 +127,10 @@ def _describe(records: Sequence[MetadataRecord], image: MetadataImage) -> Iterat
     """
     for record in records:
         match record:
+            case m.AccessControlRecord() | m.DeleteAccessControlRecord():
+                yield _describe_entry(record)
+            case m.FeatureLevelRecord():
+                yield f"{record.name} has level {record.level}"
             case m.BrokerRecord():
                 yield f"broker {record.broker_id} is registered with epoch {record.broker_epoch}"
             case m.DeleteBrokerRecord():
@@ -137,6 +142,15 @@ def _describe(records: Sequence[MetadataRecord], image: MetadataImage) -> Iterat
                 yield f"the topic with the id {record.name} is deleted"
             case m.PartitionRecord() | m.IsrChangeRecord():
                 yield _describe_partition(record, image)
+
+
+def _describe_entry(record: m.AccessControlRecord | m.DeleteAccessControlRecord) -> str:
+    what = "new" if isinstance(record, m.AccessControlRecord) else "deleted"
+    permission, operation = PermissionType(record.permission_type), AclOperation(record.operation)
+    resource = (
+        f"{ResourceType(record.resource_type).name} {PatternType(record.pattern_type).name} {record.resource_name}"
+    )
+    return f"{what} access control entry: {permission.name} {record.principal} {operation.name} on {resource}"
 
 
 def _describe_partition(record: m.PartitionRecord | m.IsrChangeRecord, image: MetadataImage) -> str:

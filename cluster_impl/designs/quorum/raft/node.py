@@ -42,7 +42,7 @@ from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Malformed, Message
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
-from fencepost.cluster_impl.wire.sasl import PlainLogin
+from fencepost.cluster_impl.wire.login import Access
 from fencepost.cluster_impl.wire.server import CloseConnection, Handler, Request
 
 log = logging.getLogger(__name__)
@@ -104,11 +104,11 @@ class RaftNode:
         self,
         node_id: int,
         config: QuorumConfig,
-        login: PlainLogin | None,
+        login: Access | None,
         log_dir: LogDir,
         hosts: Hosts,
     ) -> None:
-        """`login`: the name and password that this node gives to other controllers, if they require one."""
+        """`login`: how this node connects to other controllers."""
         self._node_id = node_id
         self._config = config
         self._folder = log_dir.partition_path(TOPIC, PARTITION)

@@ -10,9 +10,9 @@ from fencepost.cluster_impl.designs.quorum.raft.voters import Address
 from fencepost.cluster_impl.wire.client import Connection
 from fencepost.cluster_impl.wire.codec import Malformed, Message, R, RequestMessage
 from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.login import Access
 from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
 from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
-from fencepost.cluster_impl.wire.sasl import PlainLogin
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class Peer:
         hosts: Hosts,
         client_id: str,
         timeout: float,
-        login: PlainLogin | None,
+        login: Access | None,
         learned: Callable[[Mapping[int, Address]], None] = lambda _: None,
     ) -> None:
         self.node_id = node_id
@@ -104,7 +104,7 @@ class PeerBook:
         node_id: int,
         config: QuorumConfig,
         hosts: Hosts,
-        login: PlainLogin | None,
+        login: Access | None,
         address_of: Callable[[int], Address | None],
         learned: Callable[[Mapping[int, Address]], None] = lambda _: None,
     ) -> None:

@@ -13,6 +13,7 @@ from fencepost.cluster_impl.designs.quorum.controller.reassignment import alter_
 from fencepost.cluster_impl.designs.quorum.controller.snapshot_schedule import SnapshotSchedule
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState, Reply
 from fencepost.cluster_impl.designs.quorum.controller.topics import complete_deletions, create_topics, delete_topics
+from fencepost.cluster_impl.designs.quorum.features import Levels
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord, PartitionRegistration
 from fencepost.cluster_impl.wire import messages as m
@@ -33,6 +34,8 @@ class Model:
         )
         self.log: list[MetadataRecord] = []
         self._topics = 0
+        self.features: dict[str, Levels] = {}
+        """The levels that the brokers of `heartbeat` report."""
 
     @property
     def image(self) -> MetadataImage:
@@ -61,6 +64,10 @@ class Model:
             broker_epoch=epoch,
             lease_start_time_ms=LEASE_START_MS,
             cur_metadata_offset=reached,
+            features=[
+                m.BrokerHeartbeatRequest.SupportedFeature(name=name, min_version=has.lowest, max_version=has.highest)
+                for name, has in self.features.items()
+            ],
             listeners=[m.BrokerHeartbeatRequest.Listener(name="INTERNAL", host=f"{host}-{broker}", port=9090)],
         )
         return self.run(heartbeats.heartbeat(self.state, request, self.now))

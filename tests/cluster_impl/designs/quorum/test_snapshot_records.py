@@ -28,9 +28,18 @@ def history(random: Random, image: MetadataImage, length: int) -> list[MetadataR
 def next_record(random: Random, image: MetadataImage) -> MetadataRecord:
     offset, partitions = image.offset + 1, list(image.all_partitions())
     match random.randrange(8 if partitions else 3):
+        case 0 if random.random() < 0.2:
+            return access_control(random)
+        case 0 if random.random() < 0.2:
+            return m.FeatureLevelRecord(name="metadata.format", level=random.choice((1, 2)))
         case 0:
             at = m.BrokerRecord.BrokerEndpoint(name="CLIENT", host="h", port=-1, security_protocol=random.randrange(3))
-            return m.BrokerRecord(broker_id=random.randrange(5), broker_epoch=offset, end_points=[at], rack="r")
+            has = m.BrokerRecord.SupportedFeature(
+                name="metadata.format", min_version=1, max_version=random.choice((1, 2))
+            )
+            return m.BrokerRecord(
+                broker_id=random.randrange(5), broker_epoch=offset, end_points=[at], rack="r", features=[has]
+            )
         case 1:
             return m.DeleteBrokerRecord(id=random.randrange(5))
         case 2:
@@ -53,6 +62,19 @@ def next_record(random: Random, image: MetadataImage) -> MetadataRecord:
                 leader=random.choice((*isr, NO_LEADER)),
                 leader_epoch=known.leader_epoch + 1,
             )
+
+
+def access_control(random: Random) -> MetadataRecord:
+    kind = m.AccessControlRecord if random.random() < 0.7 else m.DeleteAccessControlRecord
+    return kind(
+        resource_type=2,
+        resource_name=random.choice("ab"),
+        pattern_type=random.choice((3, 4)),
+        principal="User:alice",
+        host="*",
+        operation=random.choice((3, 4)),
+        permission_type=3,
+    )
 
 
 def random_image(random: Random) -> MetadataImage:
@@ -86,7 +108,7 @@ def reloaded(image: MetadataImage) -> MetadataImage:
 
 def order(image: MetadataImage) -> list[object]:
     partitions = [(each.topic_id, each.index) for each in image.all_partitions()]
-    return [list(image.brokers), list(image.topics), partitions]
+    return [list(image.acls), list(image.brokers), list(image.topics), partitions]
 
 
 @pytest.mark.requirement("K631-23")
@@ -107,7 +129,14 @@ def test_a_snapshot_makes_the_same_image_and_both_go_on_alike(seed: int) -> None
 def test_a_snapshot_has_one_record_for_each_entity(seed: int) -> None:
     image = random_image(Random(seed))
     settings = sum(len(config) for config in (*image.topic_configs.values(), *image.broker_configs.values()))
-    entities = len(image.brokers) + len(image.topics) + settings + sum(1 for _ in image.all_partitions())
+    entities = (
+        len(image.features)
+        + len(image.acls)
+        + len(image.brokers)
+        + len(image.topics)
+        + settings
+        + sum(1 for _ in image.all_partitions())
+    )
     assert len(list(snapshot_records(image))) == entities + 1
 
 
@@ -122,6 +151,8 @@ def test_the_images_of_the_tests_hold_everything_that_only_a_history_tells() -> 
     images = [random_image(Random(seed)) for seed in SEEDS]
     assert any(image.deleted_leader_epoch > 0 for image in images)
     assert any(image.broker_configs for image in images)
+    assert any(image.features for image in images)
+    assert any(image.acls for image in images)
     assert any(broker.since != broker.epoch for image in images for broker in image.brokers.values())
     assert any(each.leader_term_epoch != each.leader_epoch for image in images for each in image.all_partitions())
     assert any(len(set(each.joined.values())) > 1 for image in images for each in image.all_partitions())

@@ -226,7 +226,7 @@ def test_a_broker_reports_its_rack_and_the_security_protocol_of_each_listener() 
             "controller.connect": f"1@{at}",
             "listeners": f"INTERNAL://{at},CLIENT://{at}",
             "listener.security.protocol.map": "INTERNAL:PLAINTEXT,CLIENT:SASL_PLAINTEXT",
-            jaas_key("CLIENT"): 'PlainLoginModule required user_a="b";',
+            jaas_key("CLIENT", "PLAIN"): 'PlainLoginModule required user_a="b";',
             "log.dirs": "/absent",
         },
     )

@@ -1,0 +1,93 @@
+"""The level of metadata.format: what needs it is refused below it, and what it allowed outlives a controller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.suites import vocabulary as v
+
+_AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
+SETTINGS = v.NodeSettings(
+    controller={**_AUTHORIZER, "metadata.format": "1", "controller.heartbeat.interval.ms": "200"}, broker=_AUTHORIZER
+)
+"""A cluster as older software left it. Its clients, which do not log in, may do everything."""
+
+ENTRY = {
+    "resource_type": 2,
+    "resource_name": "t",
+    "resource_pattern_type": 3,
+    "principal": "User:alice",
+    "host": "*",
+    "operation": 3,
+    "permission_type": 3,
+}
+EVERY_ENTRY = {
+    "resource_type_filter": 1,
+    "resource_name_filter": None,
+    "pattern_type_filter": 1,
+    "principal_filter": None,
+    "host_filter": None,
+    "operation": 1,
+    "permission_type": 1,
+}
+
+
+def raised(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """An entry is refused at level 1 and created at level 2; the successor of the active controller has it."""
+    leader, *followers = v.replica_roles(scenario, seed)
+
+    def ask(name: str, api: str, body: dict[str, Any], expect: v.ExpectOutcome, **more: Any) -> v.Step:
+        return v.ApiProbe(as_=name, node=leader, api=api, body=body, timeout_ms=5000, expect=expect, **more)
+
+    update = {"feature": "metadata.format", "max_version_level": 2, "upgrade_type": 1}
+    steps = [
+        *v.setup(leader),
+        ask("too-early", "create_acls", {"creations": [ENTRY]}, v.answers("K631-21", "error:35")),
+        ask(
+            "raise",
+            "update_features",
+            {"timeout": 4000, "feature_updates": [update], "validate_only": False},
+            v.answers("K631-21", "served", "D631-42"),
+            version=1,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+        ask("create", "create_acls", {"creations": [ENTRY]}, v.answers("K631-66", "served")),
+        v.Bind(as_="old", node="active-controller"),
+        v.inject("away", v.KillParameters(nodes="$old", back="running")),
+        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        ask(
+            "describe",
+            "describe_acls",
+            EVERY_ENTRY,
+            v.answers("K631-66", "served"),
+            answer={"resources[0].resource_name": "t", "resources[0].acls[].principal": ["User:alice"]},
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+        v.Heal(as_="restart", fault="away"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, *followers])],
+        settings=SETTINGS,
+        steps=steps,
+        coverage=[v.FaultProven(fault="away"), v.Acknowledged(by="p1", acks="all", after="restart.ended")],
+    )
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="metadata-format-raised",
+        title="A record of level 2 is refused until the level is raised, and outlives the active controller",
+        requirements=("K631-21", "K631-66", "D631-42", "LIVE-01", "LIVE-02", "LIVE-03"),
+        needs=frozenset({v.Capability.KILL}),
+        seconds=15,
+        build=raised,
+        dialects=frozenset({v.Dialect.KIP_631}),
+    ),
+)

@@ -1,0 +1,17 @@
+"""A controller that becomes active without the access control entries of the log (against K631-66)."""
+
+from __future__ import annotations
+
+from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
+from fencepost.cluster_impl.designs.quorum.image import MetadataImage
+
+
+def apply() -> None:
+    elected = QuorumController.on_elected
+
+    def forgets(self: QuorumController, epoch: int) -> None:
+        committed: MetadataImage = self._committed
+        committed.acls = {}
+        elected(self, epoch)
+
+    QuorumController.on_elected = forgets  # type: ignore[method-assign]
