@@ -88,6 +88,6 @@ SCENARIOS = (
         "HW-04",
         "ISR-06",
         needs={v.Capability.LINKS, v.Capability.KILL},
-        dialects=v.WITHOUT_ZOOKEEPER,
+        dialects=frozenset({v.Dialect.KIP_631}),
     ),
 )

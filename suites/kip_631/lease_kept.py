@@ -103,5 +103,6 @@ SCENARIOS = (
         needs=frozenset({v.Capability.LINKS}),
         seconds=15,
         build=busy_log,
+        dialects=frozenset({v.Dialect.KIP_631}),
     ),
 )
