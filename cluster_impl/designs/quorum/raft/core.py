@@ -183,7 +183,7 @@ class RaftCore(RoleMachine):
     def snapshot_installed(self, snapshot: EpochEnd, now: float, voters: VoterSet | None = None) -> list[fx.Effect]:
         """Handle that a fetched snapshot has taken the place of the log. `voters` is the set in it, None for none."""
         self._download = None
-        self.voters = VoterHistory(self._configured if voters is None else voters)
+        self.voters = VoterHistory(self.voters.first if voters is None else voters)
         self._voters_changed(now)
         self.snapshots = (snapshot,)
         self.log = LogShape((), snapshot.end_offset, snapshot)

@@ -113,8 +113,7 @@ class RoleMachine:
         self.durable_end = log.end_offset
         self.leadership: Leadership | None = None
         self._random = random
-        self._configured = VoterSet(tuple((voter, "", 0) for voter in sorted(settings.voters)))
-        self.voters = voters or VoterHistory(self._configured)
+        self.voters = voters or VoterHistory(VoterSet(tuple((voter, "", 0) for voter in sorted(settings.voters))))
         self._count_by(self.voters.latest)
         self._effects: list[fx.Effect] = []
         self._outbox = Outbox()

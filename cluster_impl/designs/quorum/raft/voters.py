@@ -37,13 +37,13 @@ class VoterHistory:
 
     def __init__(self, first: VoterSet, changes: Iterable[tuple[int, VoterSet]] = ()) -> None:
         """`changes` are offsets of records with their sets, ascending."""
-        self._first = first
+        self.first = first
         self._changes = list(changes)
 
     @property
     def latest(self) -> VoterSet:
         """Return the set that holds now."""
-        return self._changes[-1][1] if self._changes else self._first
+        return self._changes[-1][1] if self._changes else self.first
 
     @property
     def last_offset(self) -> int:
@@ -53,7 +53,7 @@ class VoterHistory:
     def at(self, end_offset: int) -> VoterSet:
         """Return the set of the log as it was when it ended at `end_offset`."""
         before = [voters for offset, voters in self._changes if offset < end_offset]
-        return before[-1] if before else self._first
+        return before[-1] if before else self.first
 
     def append(self, offset: int, voters: VoterSet) -> None:
         """Note the record of a set at the end of the log."""

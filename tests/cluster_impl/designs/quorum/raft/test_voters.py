@@ -49,6 +49,15 @@ def test_a_snapshot_carries_the_voters_beside_its_records(voters: VoterSet | Non
     assert read_snapshot(content) == [b"x"]
 
 
+def test_a_snapshot_without_voters_leaves_the_configured_ones_with_their_addresses() -> None:
+    settings = VoterSettings(1, THREE.ids, "cluster")
+    core = RaftCore(settings, QuorumState(), LogShape(), Random(1), 0.0, voters=VoterHistory(THREE))
+    core.snapshot_installed(EpochEnd(2, 9), 0.0)
+    assert core.voters.latest == THREE
+    core.snapshot_installed(EpochEnd(2, 12), 0.0, FOUR)
+    assert core.voters.latest == FOUR
+
+
 @pytest.mark.requirement("K631-02")
 def test_a_node_without_a_vote_asks_for_the_leader_and_never_stands_for_election() -> None:
     settings = VoterSettings(7, frozenset(), "cluster", contacts=frozenset({1, 2}))
