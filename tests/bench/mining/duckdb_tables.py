@@ -1,7 +1,8 @@
 """The aggregations of the jobs over all results in SQL, for DuckDB.
 
 What the jobs add to aggregated rows (posteriors, splits after the first, exact tests, patterns) is left out, so the
-comparison is in favour of DuckDB.
+comparison is in favour of DuckDB. `together` is an exception: it joins all failures of a CI job with each other, where
+the job compares sets of bits.
 """
 
 QUERIES = {
