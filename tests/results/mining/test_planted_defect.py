@@ -79,4 +79,4 @@ def test_show_has_the_change_the_cause_and_the_failure_of_one_test(store: Path) 
     assert "It became worse with b3 on" in done.stdout
     assert f"fault:{TRIGGER}: " in done.stdout.partition("Faults that matter")[2].splitlines()[1]
     assert "ACK-01: 3 records are gone." in done.stdout
-    assert f"replay: fencepost show {RANDOM_PLANS}" in done.stdout
+    assert f"replay: fencepost show '{RANDOM_PLANS}' --store {store}" in done.stdout
