@@ -151,6 +151,9 @@ class SilentConsumer:
     def consume(self, *_: object) -> list[Message]:
         return [Message(topic="t", partition=0, offset=0, value=b"p-0 ", timestamp=(1, 0))]
 
+    def committed(self, *_: object, **__: object) -> list[TopicPartition]:
+        return [TopicPartition("t", 0, 0)]
+
     def commit(self, **_: object) -> None:
         self._never.wait()
 
@@ -174,6 +177,9 @@ class FencedConsumer:
         if self._first:
             return [Message(error=KafkaError(KafkaError._FATAL, "fenced by another member of its name"))]
         return [Message(topic="t", partition=0, offset=0, value=b"p-0 ", timestamp=(1, 0))]
+
+    def committed(self, *_: object, **__: object) -> list[TopicPartition]:
+        return [TopicPartition("t", 0, 0)]
 
     def commit(self, **_: object) -> list[TopicPartition]:
         return [TopicPartition("t", 0, 1)]
