@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import subprocess
 import sys
@@ -35,6 +36,8 @@ def containers() -> list[str]:
 @pytest.fixture
 def started(an_engine: None, tmp_path: Path) -> Iterator[Path]:
     """The folder that the cluster shares."""
+    # The image has 600 MB: to build it may take longer than a test may. Each command has a limit of its own.
+    faulthandler.cancel_dump_traceback_later()
     try:
         done = cluster("start", tmp_path)
         assert done.returncode == 0, done.stderr
