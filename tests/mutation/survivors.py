@@ -15,8 +15,6 @@ UNSEEN_BECAUSE: Mapping[str, str] = {
     "what it still writes: only a request that is under way in that instant would do harm",
     "leads_again_in_its_epoch": "It goes on with the log that it had, since each append is flushed before it counts: "
     "to all others the two terms are one",
-    "high_watermark_zeroed": "With a controller, a replica that starts takes the high watermark from the first answer "
-    "of the leader, and one that leads alone commits all that it has",
     "old_divergence_applied": "A follower closes its connection to a leader that it follows no more, or anew, with "
     "what is under way on it: an answer of an earlier term is read only in the instant in which the next one begins",
     "late_isr_answer_adopted": "On quorum a broker gives up its connection to a controller with a request that timed "
@@ -26,8 +24,8 @@ UNSEEN_BECAUSE: Mapping[str, str] = {
     "and then the loss is what shows: no fault that a design tolerates does that",
     "committed_metadata_truncated": "It takes a majority of controllers that lost records which they had flushed: no "
     "fault that the design tolerates does that, and without it no leader lacks what is committed",
-    "checkpoint_lost_in_clean_stop": "With a controller, a follower truncates by leader epoch and takes the high "
-    "watermark from the first answer of the leader, so that nothing outside depends on the file",
+    "shutdown_always_remains": "Its trial is older than the claim of `controlled-shutdown-in-turn` that no broker "
+    "leaves without the controller's answer, and is to be repeated",
 }
 """The reason for each defect that survives, without a full stop."""
 
