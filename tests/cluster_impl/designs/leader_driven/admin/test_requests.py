@@ -370,7 +370,7 @@ def elect(requests: Requests, *indexes: int, kind: int = 0) -> list[int]:
 @pytest.mark.requirement("DLD-51")
 def test_an_election_says_of_each_partition_why_nothing_is_elected() -> None:
     requests = Requests()
-    requests.create(StoredTopic(name="t", num_partitions=1, replication_factor=3))
+    requests.create(assigned("t", [4, 5, 6]))
     assert elect(requests, 0, 7) == [Error.ELECTION_NOT_NEEDED, Error.UNKNOWN_TOPIC_OR_PARTITION]
     assert elect(requests) == []
     assert elect(requests, 0, kind=1) == [Error.ELECTION_NOT_NEEDED]
