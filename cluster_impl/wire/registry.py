@@ -117,8 +117,9 @@ _HEARTBEATS = (
 )
 
 _UPDATE_FEATURES = _api(m.UpdateFeaturesRequest, m.UpdateFeaturesResponse)
+_DESCRIBE_QUORUM = _api(m.DescribeQuorumRequest, m.DescribeQuorumResponse)
 
-QUORUM_CLIENTS = _registry(*KAFKA.values(), *_CONFIGS, _UPDATE_FEATURES)
+QUORUM_CLIENTS = _registry(*KAFKA.values(), *_CONFIGS, _UPDATE_FEATURES, _DESCRIBE_QUORUM)
 """The CLIENT listener of brokers of the `quorum` design."""
 
 QUORUM_BROKER = _registry(*QUORUM_CLIENTS.values(), *_HEARTBEATS)
@@ -152,7 +153,7 @@ QUORUM_CONTROLLER = _registry(
     _api(m.VoteRequest, m.VoteResponse),
     _api(m.BeginQuorumEpochRequest, m.BeginQuorumEpochResponse),
     _api(m.EndQuorumEpochRequest, m.EndQuorumEpochResponse),
-    _api(m.DescribeQuorumRequest, m.DescribeQuorumResponse),
+    _DESCRIBE_QUORUM,
     _api(m.FetchSnapshotRequest, m.FetchSnapshotResponse),
     _api(m.AddRaftVoterRequest, m.AddRaftVoterResponse),
     _api(m.RemoveRaftVoterRequest, m.RemoveRaftVoterResponse),

@@ -14,6 +14,7 @@ import confluent_kafka
 import kafka
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # it is exported
+from kafka.protocol.admin import DescribeQuorumRequest
 
 from tests.cluster_impl.processes import running
 
@@ -170,3 +171,24 @@ def test_kcat(bootstrap: str, topic: str, tmp_path: Path) -> None:
     subprocess.run([*broker, "-P", "-X", "acks=all"], input=lines, check=True, timeout=WITHIN)
     read = subprocess.run([*broker, "-C", "-e", "-o", "beginning"], capture_output=True, check=True, timeout=WITHIN)
     assert sorted(read.stdout.splitlines()) == sorted(VALUES)
+
+
+def test_a_transactional_producer_learns_at_once_that_there_are_no_transactions(bootstrap: str) -> None:
+    """It took its whole timeout when the answer was an error that clients ask again after."""
+    producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap, "transactional.id": "t"})
+    with pytest.raises(confluent_kafka.KafkaException) as raised:
+        producer.init_transactions(WITHIN)
+    assert raised.value.args[0].code() == confluent_kafka.KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
+def test_the_quorum_of_controllers_is_described_through_brokers(bootstrap: str) -> None:
+    """The method of this client reads fields that only version 2 of the response has: the request goes by itself."""
+    partition = DescribeQuorumRequest.TopicData.PartitionData(partition_index=0)
+    topic = DescribeQuorumRequest.TopicData(topic_name="__cluster_metadata", partitions=[partition])
+    admin = kafka.KafkaAdminClient(bootstrap_servers=bootstrap)
+    described = admin._manager.run(admin._manager.send, DescribeQuorumRequest(topics=[topic]))
+    admin.close()
+    [found] = described.topics[0].partitions
+    assert (described.topics[0].topic_name, found.error_code) == ("__cluster_metadata", 0)
+    assert {voter.replica_id for voter in found.current_voters} == {1, 2, 3}
+    assert found.leader_id in (1, 2, 3)

@@ -16,7 +16,7 @@ from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.server import Request
 
-_GROUP_KEY = 0
+_GROUP_KEY, _TRANSACTION_KEY = 0, 1
 _SEVERAL_KEYS_FROM = 4
 _SEVERAL_GROUPS_FROM = 8
 _METADATA_LIMIT = 4096
@@ -46,6 +46,9 @@ class CoordinatorFinder:
         return _finder_response(found, several)
 
     def _find(self, key: str, key_type: int, listener: str) -> Found:
+        if key_type == _TRANSACTION_KEY:
+            # Clients ask again after nearly every error. This one is final for all of them.
+            return _not_found(key, Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "there are no transactions here")
         if key_type != _GROUP_KEY:
             return _not_found(key, Error.INVALID_REQUEST, "only groups have coordinators here")
         cluster = self._control.cluster()

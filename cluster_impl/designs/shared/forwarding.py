@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from typing import cast
 
 from fencepost.cluster_impl.wire.codec import Message, RequestMessage, Struct
@@ -23,12 +23,16 @@ that answered, and its response. Raises ConnectionError or TimeoutError with a m
 
 
 async def forward(
-    request: Message, version: int, ask: Ask, not_controller: Callable[[int], None] = lambda _: None
+    request: Message,
+    version: int,
+    ask: Ask,
+    not_controller: Callable[[int], None] = lambda _: None,
+    refusals: Collection[Error] = (Error.NOT_CONTROLLER,),
 ) -> Message:
     """Send a request to the controller, and to the next one if the controller changes; return the response.
 
-    `not_controller` is called with the id of each node that answers NOT_CONTROLLER. Attempts end with the request's own
-    timeout. After an attempt with an unknown outcome, the next one may find the topic as the first one left it and
+    `not_controller` is called with the id of each node that answers one of `refusals`. Attempts end with the request's
+    own timeout. After an attempt with an unknown outcome, the next one may find the topic as the first one left it and
     answer TOPIC_ALREADY_EXISTS or UNKNOWN_TOPIC_OR_PARTITION.
     """
     decided = cast("RequestMessage[Message]", request)
@@ -40,7 +44,7 @@ async def forward(
             if time.monotonic() + RETRY >= deadline:
                 raise
         else:
-            if Error.NOT_CONTROLLER not in _errors(reply) or time.monotonic() + RETRY >= deadline:
+            if not set(refusals).intersection(_errors(reply)) or time.monotonic() + RETRY >= deadline:
                 return reply
             not_controller(responder)
         await asyncio.sleep(RETRY)

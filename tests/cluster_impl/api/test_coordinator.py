@@ -135,3 +135,11 @@ def test_a_group_is_listed_while_it_has_members_or_offsets(cluster: StaticCluste
     assert groups(cluster, 1) == []
     commit(cluster, 1, 3)
     assert groups(cluster, 1) == [(GROUP, "Empty")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"), [(1, Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED), (2, Error.INVALID_REQUEST)]
+)
+def test_what_has_no_coordinators_here_gets_a_final_error(cluster: StaticCluster, kind: int, error: Error) -> None:
+    found = cluster.ask(1, m.FindCoordinatorRequest(key="t", key_type=kind), 3)
+    assert (found.error_code, found.node_id) == (error, -1)

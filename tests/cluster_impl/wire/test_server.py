@@ -19,7 +19,15 @@ from fencepost.cluster_impl.wire.client import Connection
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.framing import encode_request
 from fencepost.cluster_impl.wire.hosts import Hosts
-from fencepost.cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER, Registry
+from fencepost.cluster_impl.wire.registry import (
+    KAFKA,
+    LEADER_DRIVEN_BROKER,
+    QUORUM_BROKER,
+    QUORUM_CLIENTS,
+    QUORUM_CONTROLLER,
+    ZK_BROKER,
+    Registry,
+)
 from fencepost.cluster_impl.wire.server import CloseConnection, Handler, Request, Server
 from tests.waiting import until
 
@@ -289,6 +297,25 @@ async def test_bytes_behind_a_request_are_passed_over_as_kafka_does() -> None:
         assert m.MetadataResponse.decode(await reader.readexactly(size), 12, 5) == m.MetadataResponse()
         writer.close()
     assert asked == [m.MetadataRequest(topics=None, allow_auto_topic_creation=False)]
+
+
+NEWEST_KEY_OF_KAFKA = 92
+"""The newest key of Kafka 4.3. Keys of later releases are unknown here, too."""
+
+
+@pytest.mark.parametrize(
+    "registry",
+    [KAFKA, QUORUM_CLIENTS, QUORUM_BROKER, QUORUM_CONTROLLER, ZK_BROKER, LEADER_DRIVEN_BROKER],
+    ids=["clients", "quorum clients", "quorum broker", "controller", "zk-controller", "leader-driven"],
+)
+async def test_a_request_that_is_not_served_ends_its_connection_at_once_as_in_kafka(registry: Registry) -> None:
+    async with serving({}, registry) as (_, port):
+        for key in sorted({*range(NEWEST_KEY_OF_KAFKA + 3), 1343, 1344, 1589} - set(registry)):
+            reader, writer = await asyncio.open_connection(LOCALHOST, port)
+            writer.write(framed(header(key, 0)))
+            async with asyncio.timeout(30):
+                assert await reader.read() == b"", f"an answer to API key {key}"
+            writer.close()
 
 
 @pytest.mark.parametrize(("data", "reason"), GARBAGE.values(), ids=GARBAGE.keys())

@@ -38,6 +38,9 @@ log = logging.getLogger(__name__)
 RETRY = 0.05
 """Seconds between attempts while no active controller answers."""
 
+_NOT_ACTIVE = (Error.NOT_CONTROLLER, Error.NOT_LEADER_OR_FOLLOWER)
+"""The answers of a controller that is not active; the second one is that to DescribeQuorum."""
+
 _PRODUCER_ID_BITS = 20
 """The number of producer ids per broker epoch is 2**20."""
 
@@ -144,7 +147,7 @@ class QuorumControlPlane:
         return next_id
 
     async def forward(self, request: Message, version: int) -> Message:
-        return await forward(request, version, self._forward_link.request, self._finder.failed)
+        return await forward(request, version, self._forward_link.request, self._finder.failed, _NOT_ACTIVE)
 
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
         """Log the failure. The KIP-631 draft has no request for it; the node ends when its last log directory fails."""

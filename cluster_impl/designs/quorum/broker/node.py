@@ -16,6 +16,7 @@ from fencepost.cluster_impl.designs.quorum.broker.lifecycle import LeaseLifecycl
 from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
 from fencepost.cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
 from fencepost.cluster_impl.designs.quorum.broker.misdirected import MisdirectedHeartbeats
+from fencepost.cluster_impl.designs.quorum.broker.quorum_description import describe_quorum
 from fencepost.cluster_impl.designs.quorum.features import report
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage
 from fencepost.cluster_impl.designs.quorum.metrics import broker_lag
@@ -31,6 +32,7 @@ from fencepost.cluster_impl.security.cluster_action import require_cluster_actio
 from fencepost.cluster_impl.security.configured import access_control_of, authorizer_of, login_of, users_of
 from fencepost.cluster_impl.security.tls import server_tls
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
+from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Malformed
 from fencepost.cluster_impl.wire.hosts import Hosts
 from fencepost.cluster_impl.wire.registry import QUORUM_BROKER, QUORUM_CLIENTS
@@ -82,8 +84,9 @@ class BrokerNode:
         self._apis = BrokerApis(
             self._control, self._replicas, config.data_plane, config.settings, keeps_acls=access is not None
         )
-        clients = require_cluster_action(self._apis.handlers, authorizer)
-        between = require_cluster_action({**self._apis.handlers, **MisdirectedHeartbeats(finder).handlers}, authorizer)
+        for_clients = {**self._apis.handlers, m.DescribeQuorumRequest.API_KEY: describe_quorum(self._control)}
+        clients = require_cluster_action(for_clients, authorizer)
+        between = require_cluster_action({**for_clients, **MisdirectedHeartbeats(finder).handlers}, authorizer)
         if access is not None:
             clients = authorized(clients, access, self._replicas.topic_name)
             between = authorized(between, access, self._replicas.topic_name, MisdirectedHeartbeats(finder).handlers)

@@ -18,6 +18,7 @@ _KEYS = (
     m.AlterIsrRequest.API_KEY,
     m.CreateTopicsRequest.API_KEY,
     m.DeleteTopicsRequest.API_KEY,
+    m.DescribeQuorumRequest.API_KEY,
 )
 
 

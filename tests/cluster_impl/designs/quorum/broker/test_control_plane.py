@@ -142,6 +142,19 @@ def test_a_forwarded_request_finds_the_controller_that_is_active_now(wrong: obje
     assert reply.topics[0].error_code == Error.NONE
 
 
+async def test_a_description_of_the_quorum_comes_from_the_controller_that_leads_it() -> None:
+    def described(error: Error) -> m.DescribeQuorumResponse:
+        partition = m.DescribeQuorumResponse.PartitionData(error_code=error, leader_id=2)
+        topic = m.DescribeQuorumResponse.TopicData(topic_name="__kafka_metadata", partitions=[partition])
+        return m.DescribeQuorumResponse(topics=[topic])
+
+    follower = ScriptedController(lambda _: described(Error.NOT_LEADER_OR_FOLLOWER))
+    leader = ScriptedController(lambda _: described(Error.NONE))
+    async with controllers(follower, leader) as voters:
+        reply = await broker(voters).forward(m.DescribeQuorumRequest(), 1)
+    assert reply == described(Error.NONE)
+
+
 async def test_a_request_that_waits_for_one_controller_goes_to_another_that_is_found_to_be_active() -> None:
     async def run() -> Message:
         silent = ScriptedController(never)

@@ -1,0 +1,42 @@
+"""DescribeQuorum (55) through a broker, as Kafka's tools send it: the active controller answers (KIP-595, KIP-836).
+
+Shipped Kafka has since given the metadata topic of the draft another name, which its clients ask for and expect.
+"""
+
+from __future__ import annotations
+
+from fencepost.cluster_impl.api.serving import when_serving
+from fencepost.cluster_impl.designs.quorum.raft.metadata_topic import TOPIC
+from fencepost.cluster_impl.replication.control_plane import ControlPlane
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
+from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.server import Handler, Request
+
+SHIPPED_NAME = "__cluster_metadata"
+
+
+def describe_quorum(control: ControlPlane) -> Handler:
+    """Return the handler of a broker. A controller that is not active is passed over."""
+
+    async def ask(body: m.DescribeQuorumRequest, request: Request) -> Message:
+        asked = m.DescribeQuorumRequest(topics=[_renamed(topic) for topic in body.topics])
+        shipped = any(topic.topic_name == SHIPPED_NAME for topic in body.topics)
+        try:
+            reply = await control.forward(asked, request.version)
+            if shipped and isinstance(reply, m.DescribeQuorumResponse):
+                for topic in reply.topics:
+                    topic.topic_name = SHIPPED_NAME
+            return reply
+        except (ConnectionError, TimeoutError):
+            return m.DescribeQuorumResponse(error_code=Error.REQUEST_TIMED_OUT)
+
+    def refuse(_: m.DescribeQuorumRequest, request: Request) -> Message:
+        return m.DescribeQuorumResponse(error_code=Error.BROKER_NOT_AVAILABLE)
+
+    return when_serving(control, m.DescribeQuorumRequest, ask, refuse)
+
+
+def _renamed(topic: m.DescribeQuorumRequest.TopicData) -> m.DescribeQuorumRequest.TopicData:
+    name = TOPIC if topic.topic_name == SHIPPED_NAME else topic.topic_name
+    return m.DescribeQuorumRequest.TopicData(topic_name=name, partitions=topic.partitions)
