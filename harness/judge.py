@@ -25,6 +25,7 @@ from fencepost.harness.checkers import data_checkers, expectations
 from fencepost.harness.checkers.added import added_checkers
 from fencepost.harness.checkers.control import ControlHistory, TopicPartition, read_control
 from fencepost.harness.checkers.coverage import PRODUCED, check_coverage
+from fencepost.harness.checkers.deleted_records import deleted_before
 from fencepost.harness.checkers.doubts import find_doubts, withdrawn
 from fencepost.harness.checkers.exits import check_exits
 from fencepost.harness.checkers.fatal_requests import fatal_requests
@@ -81,6 +82,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     """
     failures = list(_infrastructure_findings(journal))
     history = split_lives(read_history(journal), read_deletions(journal))
+    history = replace(history, deleted_before=deleted_before(plan, journal, history))
     judged = [
         *_data_plane(plan, journal, history, nodes),
         *_leadership(plan, journal),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from fencepost.cluster_impl.api.acls import Acls, refused_acls
 from fencepost.cluster_impl.api.config_changes import ConfigChanges, refused_changes
 from fencepost.cluster_impl.api.configs import Configs, refused_configs
+from fencepost.cluster_impl.api.delete_records import DeleteRecords, refused_delete_records
 from fencepost.cluster_impl.api.features import Features, refused_features
 from fencepost.cluster_impl.api.fetch import Fetch
 from fencepost.cluster_impl.api.groups import membership, offsets
@@ -76,6 +77,7 @@ class BrokerApis:
         self._offsets = Offsets(self._replicas)
         self._add(m.ProduceRequest, Produce(self._replicas).handle, refused_produce)
         self._add(m.InitProducerIdRequest, InitProducerIdApi(self._control).handle, refused_producer_id)
+        self._add(m.DeleteRecordsRequest, DeleteRecords(self._replicas).handle, refused_delete_records)
         self._add(m.ListOffsetsRequest, self._offsets.list_offsets, refused_list_offsets)
         # Followers send these two as well; only for a client's request the broker has to serve.
         self._handlers[m.FetchRequest.API_KEY] = Fetch(self._replicas).handle

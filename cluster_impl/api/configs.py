@@ -48,10 +48,18 @@ BROKER_KEY: Mapping[str, str] = {
     "min.insync.replicas": "min.insync.replicas",
     "max.message.bytes": "message.max.bytes",
     "segment.bytes": "log.segment.bytes",
+    "segment.ms": "log.roll.ms",
+    "retention.ms": "log.retention.ms",
+    "retention.bytes": "log.retention.bytes",
 }
 """The settings of topics with a broker's setting below them, and its name. A broker's can be changed at run time."""
 
-_FIXED: Mapping[str, str] = {"message.timestamp.type": "CreateTime", "cleanup.policy": "delete"}
+_FIXED: Mapping[str, str] = {
+    "message.timestamp.type": "CreateTime",
+    "cleanup.policy": "delete",
+    "delete.retention.ms": "86400000",
+    "min.cleanable.dirty.ratio": "0.5",
+}
 """The values of other settings, where the topic has none of its own."""
 
 _TYPES: Mapping[str, Type] = {

@@ -40,6 +40,8 @@ class RequestedPartition:
     error: Error
     high_watermark: int = -1
     """Sent also to a follower that is refused because its log ends beyond this one's."""
+    log_start_offset: int = -1
+    """Sent also to a follower that is refused because its log ends before this one begins."""
 
 
 class Fetch:
@@ -95,12 +97,14 @@ class Fetch:
             broker_epoch=follower.replica_epoch,
             leader_epoch=requested.partition.current_leader_epoch,
             offset=requested.partition.fetch_offset,
+            log_start_offset=requested.partition.log_start_offset,
         )
         try:
             self._replicas.credit(requested.replica, fetch, requested.partition.last_fetched_epoch)
         except PartitionError as refused:
             if refused.error is Error.OFFSET_OUT_OF_RANGE:
                 requested.high_watermark = requested.replica.core.high_watermark
+                requested.log_start_offset = requested.replica.log.log_start_offset
             requested.replica, requested.error = None, refused.error
 
 
@@ -142,6 +146,7 @@ class PendingFetch:
             partition_index=wanted.partition,
             error_code=requested.error,
             high_watermark=requested.high_watermark,
+            log_start_offset=requested.log_start_offset,
             records=b"",
         )
         if requested.replica is None:

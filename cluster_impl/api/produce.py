@@ -55,6 +55,7 @@ class Produce:
             answer.error_code, answer.error_message = refused.error, refused.message
             return answer
         answer.base_offset, answer.log_start_offset = appended.base_offset, replica.log.log_start_offset
+        answer.log_append_time_ms = appended.append_time
         if acks == ACKS_ALL:
             delayed.expect(replica, appended.next_offset, answer)
         return answer

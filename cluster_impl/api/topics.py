@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 
 from fencepost.cluster_impl.replication.control_plane import ControlPlane
 from fencepost.cluster_impl.wire import messages as m
@@ -35,14 +36,20 @@ class Administration:
         except (ConnectionError, TimeoutError) as error:
             return refused_delete_topics(body, request, Error.REQUEST_TIMED_OUT, str(error))
 
-    def want_topic(self, name: str, partitions: int, replication_factor: int) -> None:
+    def want_topic(
+        self, name: str, partitions: int, replication_factor: int, config: Mapping[str, str] | None = None
+    ) -> None:
         """Have a topic created, without waiting for it. A repeated call while that is under way changes nothing."""
         if name not in self._wanted:
-            self._wanted[name] = asyncio.create_task(self._create(name, partitions, replication_factor))
+            self._wanted[name] = asyncio.create_task(self._create(name, partitions, replication_factor, config or {}))
 
-    async def _create(self, name: str, partitions: int, replication_factor: int) -> None:
+    async def _create(self, name: str, partitions: int, replication_factor: int, config: Mapping[str, str]) -> None:
+        setting = m.CreateTopicsRequest.CreatableTopicConfig
         topic = m.CreateTopicsRequest.CreatableTopic(
-            name=name, num_partitions=partitions, replication_factor=replication_factor
+            name=name,
+            num_partitions=partitions,
+            replication_factor=replication_factor,
+            configs=[setting(name=key, value=value) for key, value in config.items()],
         )
         try:
             response = await self._control.forward(m.CreateTopicsRequest(topics=[topic]), _CREATE_TOPICS_VERSION)

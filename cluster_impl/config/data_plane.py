@@ -58,6 +58,33 @@ class DataPlaneConfig(Table):
         default="1048588",
     )
     segment_bytes: int = key("log.segment.bytes", values.size(14), "Size of a log segment file.", default="1073741824")
+    segment_ms: int = key(
+        "log.roll.ms",
+        values.LONG_MILLISECONDS,
+        "A segment ends before a record that is this much newer than its first.",
+        default="604800000",
+    )
+    retention_ms: int = key(
+        "log.retention.ms",
+        values.RETENTION_MILLISECONDS,
+        "Age at which records are deleted, where the topic sets no other; -1 for never.",
+        default="604800000",
+    )
+    retention_bytes: int = key(
+        "log.retention.bytes",
+        values.RETENTION_BYTES,
+        "Size of a partition beyond which its oldest segments are deleted; -1 for any.",
+        default="-1",
+    )
+    retention_check_interval: float = key(
+        "log.retention.check.interval.ms",
+        values.milliseconds(),
+        "Time between looks for segments to delete.",
+        default="300000",
+    )
+    compaction_interval: float = key(
+        "log.cleaner.backoff.ms", values.milliseconds(), "Time between looks for logs to compact.", default="15000"
+    )
     checkpoint_interval: float = key(
         "replica.high.watermark.checkpoint.interval.ms",
         values.milliseconds(),
@@ -76,6 +103,13 @@ class DataPlaneConfig(Table):
     )
     offsets_topic_replication_factor: int = key(
         "offsets.topic.replication.factor", values.REPLICATION_FACTOR, "Replicas of __consumer_offsets.", default="3"
+    )
+    offsets_topic_segment_bytes: int = key(
+        "offsets.topic.segment.bytes",
+        values.size(14),
+        "Size of a segment file of __consumer_offsets. All but the last are compacted, and the last is read by a new "
+        "coordinator, so it is smaller than Kafka's.",
+        default="16777216",
     )
     group_initial_rebalance_delay: float = key(
         "group.initial.rebalance.delay.ms",

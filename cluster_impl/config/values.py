@@ -13,6 +13,7 @@ from fencepost.cluster_impl.config.table import ValueType
 Choice = TypeVar("Choice", bound=Enum)
 
 MAX_INT = 2**31 - 1
+MAX_LONG = 2**63 - 1
 MAX_REPLICATION_FACTOR = 2**15 - 1
 
 
@@ -251,6 +252,10 @@ NODE_ID = whole_number()
 PORTION = whole_number(0, 100, form="percent")
 COUNT = whole_number(1)
 REPLICATION_FACTOR = whole_number(1, MAX_REPLICATION_FACTOR)
+LONG_MILLISECONDS = whole_number(1, MAX_LONG, form="milliseconds")
+"""Milliseconds in the file and in the table, as they are compared with timestamps of records."""
+RETENTION_MILLISECONDS = whole_number(-1, MAX_LONG, form="milliseconds")
+RETENTION_BYTES = whole_number(-1, MAX_LONG, form="bytes")
 SECONDS = ValueType("seconds", _parse_seconds)
 BOOLEAN = ValueType("true or false", _parse_boolean)
 NAME = ValueType("name", _parse_name)

@@ -272,6 +272,10 @@ class Fetcher:
     def _fetched(self, following: Following, data: m.FetchResponse.PartitionData) -> None:
         diverging, replica = data.diverging_epoch, following.replica
         try:
+            if data.error_code == Error.OFFSET_OUT_OF_RANGE and data.log_start_offset > replica.log.log_end_offset:
+                replica.begin_anew(data.log_start_offset)
+                following.not_before = 0.0
+                return
             if data.error_code:
                 if data.error_code == Error.OFFSET_OUT_OF_RANGE and not replica.asks_leader:
                     self._cut_beyond(replica, data.high_watermark)
@@ -282,7 +286,7 @@ class Fetcher:
                 if following.is_current:
                     self._refused(following, Error.OFFSET_OUT_OF_RANGE, "its log differs, but not in what can be cut")
             else:
-                replica.append_as_follower(data.records or b"", data.high_watermark)
+                replica.append_as_follower(data.records or b"", data.high_watermark, data.log_start_offset)
                 following.not_before, following.error = 0.0, Error.NONE
         except PartitionError as refused:
             self._refused(following, refused.error, f"its records cannot be appended: {refused}")

@@ -18,6 +18,8 @@ class FollowerFetch:
     broker_epoch: int
     leader_epoch: int
     offset: int
+    log_start_offset: int = 0
+    """The first offset of the follower's log."""
 
 
 def credits(fetch: FollowerFetch, registered_epoch: int | None) -> Error:
@@ -48,6 +50,7 @@ class FollowerProgress:
     since: float
     last_caught_up: float
     log_end_offset: int = UNKNOWN_OFFSET
+    log_start_offset: int = 0
     broker_epoch: int = NO_EPOCH
     last_fetch_time: float = float("-inf")
     leader_end_at_last_fetch: int = 0
@@ -72,12 +75,18 @@ class FollowerProgress:
 
 
 def may_join(
-    progress: FollowerProgress, registered_epoch: int | None, high_watermark: int, leader_term_start: int
+    progress: FollowerProgress,
+    registered_epoch: int | None,
+    high_watermark: int,
+    leader_term_start: int,
+    log_start_offset: int = 0,
 ) -> bool:
     """Return True if a follower may be proposed as an ISR member.
 
     It has all committed records, and all that the log had when the leader's term began: the high watermark alone may
-    lag behind what an earlier leader committed (KAFKA-7128). And it is still the registered process.
+    lag behind what an earlier leader committed (KAFKA-7128). And it is still the registered process. Its log begins
+    where the leader's does, or later: as a leader it would show deleted records again.
     """
     has_all = progress.log_end_offset >= max(high_watermark, leader_term_start)
+    has_all = has_all and progress.log_start_offset >= log_start_offset
     return has_all and progress.broker_epoch != NO_EPOCH and progress.broker_epoch == registered_epoch

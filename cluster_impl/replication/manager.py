@@ -32,6 +32,7 @@ from fencepost.cluster_impl.replication.store import ReplicaStore
 from fencepost.cluster_impl.replication.validation import PartitionError
 from fencepost.cluster_impl.storage.directory import LogDir, LogDirError
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
+from fencepost.cluster_impl.wire.codec import Malformed
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
 from fencepost.cluster_impl.wire.login import Access
@@ -70,7 +71,8 @@ class ReplicaManager:
         self._closing = False
 
     async def start(self) -> None:
-        self._tasks = [asyncio.create_task(self._watch_isrs()), asyncio.create_task(self._write_checkpoints())]
+        work = (self._watch_isrs(), self._write_checkpoints(), self._delete_expired(), self._compact())
+        self._tasks = [asyncio.create_task(each) for each in work]
 
     async def close(self) -> None:
         """Stop following and leading, and leave the logs so that a restart finds them whole."""
@@ -258,3 +260,26 @@ class ReplicaManager:
             await asyncio.sleep(self.config.checkpoint_interval)
             self._store.checkpoint()
             self._close_idle_fetchers()
+
+    async def _delete_expired(self) -> None:
+        while True:
+            await asyncio.sleep(self.config.retention_check_interval)
+            for replica in [*self._replicas.values()]:
+                if self._replicas.get(replica.core.name) is replica:
+                    try:
+                        deleted = replica.apply_retention(time.time_ns() // 1_000_000)
+                    except PartitionError as refused:
+                        log.warning("%s: retention: %s", replica, refused)
+                        continue
+                    if deleted:
+                        await asyncio.sleep(0)
+
+    async def _compact(self) -> None:
+        """Compact one log at a time; each replica compacts its own."""
+        while True:
+            await asyncio.sleep(self.config.compaction_interval)
+            for replica in [each for each in self._replicas.values() if each.settings.compacts]:
+                try:
+                    await replica.compact(time.time_ns() // 1_000_000)
+                except (PartitionError, Malformed, OSError) as error:
+                    log.error("%s is not compacted: %s", replica, error)

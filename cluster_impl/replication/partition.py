@@ -72,6 +72,7 @@ class Partition:
         """The epoch of the leader term since which this replica has led without a break: its log was not cut."""
         self.replicas: tuple[int, ...] = ()
         self.isr = InSyncReplicas()
+        self.log_start_offset = 0
         self.log_end_offset = 0
         self.high_watermark = high_watermark
         self.config: Mapping[str, str] = {}
@@ -207,6 +208,7 @@ class Partition:
         """Count a checked fetch as progress; True if the high watermark moved."""
         progress = self._followers[fetch.replica_id]
         progress.fetched(fetch.offset, fetch.broker_epoch, self.log_end_offset, now)
+        progress.log_start_offset = fetch.log_start_offset
         return self._advance_high_watermark()
 
     def appended(self, log_end_offset: int, now: float) -> bool:
@@ -223,6 +225,21 @@ class Partition:
         """Note that the log was cut: nothing above its end is committed in this replica (KAFKA-9491)."""
         self.log_end_offset = log_end_offset
         self.high_watermark = min(self.high_watermark, log_end_offset)
+
+    def start_advanced(self, log_start_offset: int) -> None:
+        """Note that the log begins at a later offset. What lies before was committed."""
+        self.log_start_offset = log_start_offset
+        self.high_watermark = max(self.high_watermark, log_start_offset)
+
+    def began_anew(self, offset: int) -> None:
+        """Note that a follower's log is empty and begins at `offset`, where its leader's begins."""
+        self.log_end_offset = self.log_start_offset = self.high_watermark = offset
+
+    @property
+    def low_watermark(self) -> int:
+        """The largest offset before which no replica that may be in the ISR has a record any more."""
+        members = [self._followers[replica] for replica in self.isr.maximal if replica in self._followers]
+        return min([self.log_start_offset, *(member.log_start_offset for member in members)])
 
     def note_high_watermark(self, of_leader: int) -> bool:
         """Adopt the leader's high watermark; return True if the follower's own moved. It never goes back."""
@@ -283,7 +300,13 @@ class Partition:
                 continue
             if replica in self.isr.committed or (
                 replica not in self.leaving
-                and may_join(progress, registered_epoch(replica), self.high_watermark, self.leader_term_start)
+                and may_join(
+                    progress,
+                    registered_epoch(replica),
+                    self.high_watermark,
+                    self.leader_term_start,
+                    self.log_start_offset,
+                )
             ):
                 target.add(replica)
         return self.isr.propose(self.name, self.topic_id, frozenset(target), now)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import update_wrapper
@@ -11,15 +14,18 @@ from typing import Concatenate, ParamSpec, TypeVar
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
 from fencepost.cluster_impl.replication.control_plane import IsrOutcome, IsrProposal, PartitionAssignment
 from fencepost.cluster_impl.replication.follower import FollowerFetch
+from fencepost.cluster_impl.replication.log_settings import LogSettings
 from fencepost.cluster_impl.replication.partition import ANY_EPOCH, Partition, RoleTransition
+from fencepost.cluster_impl.replication.progress import ReplicaRole
 from fencepost.cluster_impl.replication.purgatory import Acknowledgements, Wakeable
 from fencepost.cluster_impl.replication.rules import TruncatesTo
 from fencepost.cluster_impl.replication.validation import PartitionError, check_produced
+from fencepost.cluster_impl.storage.compaction import Abandoned, CompactionLimits, compact
 from fencepost.cluster_impl.storage.epochs import UNDEFINED_EPOCH, truncation_point
 from fencepost.cluster_impl.storage.log import InvalidBatch, Log, OffsetMismatch, TimestampedOffset
 from fencepost.cluster_impl.storage.producers import ProducerStates, SequenceError
-from fencepost.cluster_impl.wire.batches import Batch, split
-from fencepost.cluster_impl.wire.codec import Buffer
+from fencepost.cluster_impl.wire.batches import Batch, beginning_at, parse, split, stamp_append_time
+from fencepost.cluster_impl.wire.codec import Buffer, Malformed
 from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
@@ -34,6 +40,8 @@ class ProducedRecords:
 
     base_offset: int
     next_offset: int
+    append_time: int = -1
+    """Milliseconds since 1970, where the topic gives records the time of the append; else -1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,8 @@ class Replica:
 
     Fetches of followers, which wait for any records, watch `growth`; fetches of clients, which wait for committed ones,
     watch `commits`. `failed` is called with I/O errors; it has to call `fail` on all replicas that share the log dir.
-    `caught_up` is called when a replica that began empty is known to have all committed records; it may raise OSError.
+    `caught_up` is called when a replica that began empty is known to have all committed records; `note_start` with a
+    new start of the log, None if its files say it. Both may raise OSError.
     """
 
     def __init__(
@@ -82,18 +91,27 @@ class Replica:
         config: DataPlaneConfig,
         failed: Callable[[OSError], None],
         caught_up: Callable[[], None],
+        note_start: Callable[[int | None], None] = lambda _: None,
     ) -> None:
         self.core = core
         self.log = log_of_partition
         self.acknowledgements = Acknowledgements()
         self.growth: set[Wakeable] = set()
         self.commits: set[Wakeable] = set()
+        self.settings = LogSettings.of(core.config, config)
         self._config = config
         self._failed = failed
         self._caught_up = caught_up
+        self._note_start = note_start
+        self._closed = threading.Event()
+        self.deletions: set[Wakeable] = set()
+        """Deletions of records that wait until all in-sync replicas have made them."""
+        core.log_start_offset = log_of_partition.log_start_offset
         self._began_empty = core.began_empty
         self._producers = None if log_of_partition.log_end_offset else ProducerStates()
         """The producers of the log's records; None until the log is read for them."""
+        if log_of_partition.stopped_producers is not None:
+            self._producers = ProducerStates.load(log_of_partition.stopped_producers)
 
     def __str__(self) -> str:
         return str(self.core.name)
@@ -101,9 +119,11 @@ class Replica:
     @_storage
     def assign(self, to: PartitionAssignment, now: float) -> RoleTransition:
         """Adopt committed state; a new leader reads the producers' states from its log. Raises PartitionError."""
-        self.log.segment_bytes = int(to.config.get("segment.bytes", self._config.segment_bytes))
-        min_isr = int(to.config.get("min.insync.replicas", self._config.min_isr))
-        transition = self.core.assign(to, log_end_offset=self.log.log_end_offset, min_isr=min_isr, now=now)
+        settings = LogSettings.of(to.config, self._config)
+        transition = self.core.assign(to, log_end_offset=self.log.log_end_offset, min_isr=settings.min_isr, now=now)
+        if self.core.config is to.config:
+            self.settings = settings
+            self.log.segment_bytes, self.log.segment_ms = settings.segment_bytes, settings.segment_ms
         if transition is RoleTransition.FOLLOWS:
             # A leader term in which no record was written left an epoch that no other log has.
             self.log.epochs.truncate_from_end(self.log.log_end_offset)
@@ -127,11 +147,16 @@ class Replica:
         """Append a client's records; a repeated batch is found, not appended again. Raises PartitionError."""
         if refusal := self.core.check_client(ANY_EPOCH) or self.core.may_append(acks):
             raise PartitionError(refusal)
-        limit = int(self.core.config.get("max.message.bytes", self._config.message_max_bytes))
-        batch = check_produced(records, limit)
+        batch = check_produced(records, self.settings.max_message_bytes)
         try:
+            if self.settings.compacts:
+                _check_keys(batch)
+            append_time = -1
             if original := self._known_producers().check(batch):
-                return ProducedRecords(original.base_offset, original.last_offset + 1)
+                append_time = original.timestamp if self.settings.log_append_time else -1
+                return ProducedRecords(original.base_offset, original.last_offset + 1, append_time)
+            if self.settings.log_append_time:
+                batch, append_time = self._stamped(batch)
             appended = self.log.append_as_leader(batch.view, self.core.leader_epoch)
         except (SequenceError, InvalidBatch) as error:
             raise PartitionError(error.error, str(error)) from error
@@ -140,7 +165,14 @@ class Replica:
         if self.core.appended(self.log.log_end_offset, now):
             self._committed()
         self._grown()
-        return ProducedRecords(appended.base_offset, appended.last_offset + 1)
+        return ProducedRecords(appended.base_offset, appended.last_offset + 1, append_time)
+
+    def _stamped(self, batch: Batch) -> tuple[Batch, int]:
+        """Return a client's batch with the time of this moment, and the time."""
+        if not batch.verify_crc():  # A new checksum would make damaged records whole.
+            raise InvalidBatch(Error.CORRUPT_MESSAGE, f"the checksum of {batch} is wrong")
+        now_ms = time.time_ns() // 1_000_000
+        return Batch(stamp_append_time(batch.view, now_ms)), now_ms
 
     def credit(self, fetch: FollowerFetch, registered_epoch: int | None, last_epoch: int, now: float) -> None:
         """Count a follower's fetch as progress, unless its log has diverged. Raises PartitionError."""
@@ -150,6 +182,8 @@ class Replica:
             self._check_range(fetch.offset)
             if self.core.credit(fetch, now):
                 self._committed()
+            for deletion in self.deletions:
+                deletion.wake()
 
     @_storage
     def read(self, offset: int, leader_epoch: int, last_epoch: int, max_bytes: int, *, committed: bool) -> Read:
@@ -188,8 +222,11 @@ class Replica:
         return LogEpochEnd(*self.log.epochs.end_offset_for(epoch))
 
     @_storage
-    def append_as_follower(self, records: Buffer, leader_high_watermark: int) -> None:
-        """Append the leader's records, which begin at the log's end. Raises PartitionError for damaged records."""
+    def append_as_follower(self, records: Buffer, leader_high_watermark: int, leader_log_start: int = 0) -> None:
+        """Append the leader's records, which begin at the log's end, and begin where its log begins.
+
+        Raises PartitionError for damaged records.
+        """
         if records:
             try:
                 self._append_of_leader(records)
@@ -201,17 +238,77 @@ class Replica:
                     self._producers.update(batch)
         self.core.note_high_watermark(leader_high_watermark)
         self._note_caught_up()
+        if leader_log_start > self.core.log_start_offset:
+            self._advance_start(min(leader_log_start, self.core.high_watermark))
+
+    @_storage
+    def begin_anew(self, leader_log_start: int) -> None:
+        """Drop a follower's log, which ends before its leader's begins, and go on from there. Raises PartitionError."""
+        log.info("%s begins anew at %d, where its leader's log begins", self, leader_log_start)
+        self.log.begin_anew(leader_log_start)
+        self._note_start(None)
+        self._producers = ProducerStates()
+        self.core.began_anew(leader_log_start)
+        self._committed()
+
+    @_storage
+    def delete_records(self, before: int) -> int:
+        """Let a leader's log begin at `before`, or at the high watermark for -1; return the offset.
+
+        Raises PartitionError.
+        """
+        if error := self.core.check_client(ANY_EPOCH):
+            raise PartitionError(error)
+        offset = self.core.high_watermark if before == -1 else before
+        if not 0 <= offset <= self.core.high_watermark:
+            raise PartitionError(Error.OFFSET_OUT_OF_RANGE)
+        self._advance_start(offset)
+        return offset
+
+    @_storage
+    def apply_retention(self, now_ms: int) -> bool:
+        """Delete what the topic's settings do not keep, if this replica leads; return True if there was something.
+
+        Followers delete what their leader has deleted. Raises PartitionError.
+        """
+        if self.core.role is not ReplicaRole.LEADER or not self.settings.deletes:
+            return False
+        start = self.log.expired_before(
+            self.core.high_watermark, now_ms, self.settings.retention_ms, self.settings.retention_bytes
+        )
+        return self._advance_start(start)
+
+    def _advance_start(self, offset: int) -> bool:
+        if offset <= self.log.log_start_offset:
+            return False
+        by_files = self.log.begins_segment(offset)
+        if not by_files:
+            # Recorded first: once a client has its answer, a crash does not bring anything back.
+            self._note_start(offset)
+        self.log.advance_start(offset)
+        if by_files:
+            self._note_start(None)
+        self.core.start_advanced(offset)
+        log.info("%s begins at %d", self, offset)
+        for deletion in self.deletions:
+            deletion.wake()
+        return True
 
     def _append_of_leader(self, records: Buffer) -> None:
-        """Append batches of the leader; cut the log first if one of them lies across its end.
+        """Append batches of the leader, the first of which may lie across the end of this log.
 
-        That happens only where followers do not compare logs by leader epochs: the logs differ below the end, and this
-        one is cut to the begin of the batch.
+        It may have no records: compaction at the leader has joined removed batches; its rest is appended. Otherwise the
+        logs differ below the end, which happens only where followers do not compare them by leader epochs: this one is
+        cut to the begin of the batch.
         """
         try:
             self.log.append_as_follower(records)
         except OffsetMismatch as overlap:
             end = self.log.log_end_offset
+            (first, *_) = split(records)
+            if not first.count and first.base_offset < end < first.next_offset:
+                self.log.append_as_follower(beginning_at(first, end) + bytes(records[first.size :]))
+                return
             if self.asks_leader or overlap.expected != end or not self.log.log_start_offset <= overlap.found < end:
                 raise
             self._cut(overlap.found)
@@ -221,6 +318,36 @@ class Replica:
         if self._began_empty and not self.core.began_empty:
             self._began_empty = False
             self._caught_up()
+
+    async def compact(self, now_ms: int) -> bool:
+        """Compact the closed segments, in a thread, if enough of them is new; return True if the log has changed.
+
+        Raises PartitionError.
+        """
+        closed = self.log.closed_segments(self.core.high_watermark)
+        if not self.settings.compacts or not closed or self.log.dirty_ratio(closed) < self.settings.min_dirty_ratio:
+            return False
+        size = self.log.size
+        limits = CompactionLimits(
+            now_ms=now_ms,
+            delete_retention_ms=self.settings.delete_retention_ms,
+            segment_bytes=self.settings.segment_bytes,
+            stopped=self._closed.is_set,
+        )
+        try:
+            compacted = await asyncio.to_thread(compact, [segment.path for segment in closed], limits)
+            if self._closed.is_set() or not self.log.adopt_compacted(closed, compacted):
+                return False
+        except Abandoned:
+            return False
+        except FileNotFoundError:
+            if self._closed.is_set() or self.log.closed_segments(self.core.high_watermark)[: len(closed)] != closed:
+                return False  # Its log was cut, or its topic deleted, meanwhile.
+            raise
+        except OSError as error:
+            raise self.storage_failed(error) from error
+        log.info("%s: compacted from %d to %d bytes", self, size, self.log.size)
+        return True
 
     @_storage
     def offset_at(self, timestamp: int | None) -> TimestampedOffset | None:
@@ -279,6 +406,8 @@ class Replica:
         self.core.stop()
         self._committed()
         self._grown()
+        for deletion in self.deletions:
+            deletion.wake()
 
     def storage_failed(self, error: OSError) -> PartitionError:
         """Give the log dir up; return the error to answer with."""
@@ -290,8 +419,13 @@ class Replica:
         self.core.fail()
         self.close()
 
+    def save(self) -> None:
+        """Leave the log so that the next start need not read it. Nothing may be appended afterwards. Raises OSError."""
+        self.log.stop(None if self._producers is None else self._producers.dump())
+
     def close(self) -> None:
         """Stop the replica and close its log."""
+        self._closed.set()
         self.stop()
         self.log.close()
 
@@ -309,3 +443,13 @@ class Replica:
         self.acknowledgements.decide(self.core.acknowledges)
         for fetch in self.commits:
             fetch.wake()
+
+
+def _check_keys(batch: Batch) -> None:
+    """Refuse records without a key, of which compaction could remove none. Compressed ones are not looked into."""
+    try:
+        keyless = not batch.is_compressed and any(record.key is None for record in parse(batch))
+    except Malformed as error:
+        raise PartitionError(Error.CORRUPT_MESSAGE, str(error)) from error
+    if keyless:
+        raise PartitionError(Error.INVALID_RECORD, "each record of a compacted topic needs a key")

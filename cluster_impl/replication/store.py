@@ -128,20 +128,23 @@ class ReplicaStore:
 
     def _opened(self, to: PartitionAssignment, home: LogDir, began_empty: bool) -> Replica:
         path = home.partition_path(to.topic, to.partition)
-        opened = Log.open(path, segment_bytes=self._config.segment_bytes)
+        start = home.checkpointed_starts.get((to.topic, to.partition), 0)
+        opened = Log.open(path, segment_bytes=self._config.segment_bytes, start_offset=start)
         if opened.recovered_bytes_cut:
             log.warning("%s: cut %d torn bytes off the log", to.topic_partition, opened.recovered_bytes_cut)
+        checkpointed = min(home.checkpointed.get((to.topic, to.partition), 0), opened.log_end_offset)
         core = Partition(
             self._broker_id,
             to.topic_partition,
             to.topic_id,
-            high_watermark=min(home.checkpointed.get((to.topic, to.partition), 0), opened.log_end_offset),
+            high_watermark=max(checkpointed, opened.log_start_offset),
             lag_limit=self._config.lag_limit,
             rules=self._rules,
             began_empty=began_empty,
         )
         forget = partial(home.forget_empty, to.topic, to.partition)
-        return Replica(core, opened, self._config, partial(self._failed, home), forget)
+        note_start = partial(home.note_start, to.topic, to.partition)
+        return Replica(core, opened, self._config, partial(self._failed, home), forget, note_start)
 
     def remove(self, name: TopicPartition, topic_id: UUID | None) -> Replica | None:
         """Close the replica and delete its folder, also if it was not opened yet; return it if it was.
@@ -201,7 +204,7 @@ class ReplicaStore:
         self.checkpoint()
         for name, replica in [*self.replicas.items()]:
             try:
-                replica.log.flush()
+                replica.save()
             except OSError as error:
                 self._failed(self._homes[name], error)
         for replica in self.replicas.values():

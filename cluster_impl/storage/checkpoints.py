@@ -9,6 +9,7 @@ from pathlib import Path
 _VERSION = 0
 
 REPLICATION_OFFSETS = "replication-offset-checkpoint"
+LOG_STARTS = "log-start-offset-checkpoint"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 
 

@@ -17,6 +17,7 @@ from typing import Self
 from uuid import UUID, uuid4
 
 from fencepost.cluster_impl.storage.checkpoints import (
+    LOG_STARTS,
     REPLICATION_OFFSETS,
     OffsetCheckpoint,
     replace_file,
@@ -53,6 +54,9 @@ class LogDir:
         self.high_watermarks = OffsetCheckpoint(path / REPLICATION_OFFSETS)
         self.checkpointed = self.high_watermarks.read()
         """The high watermarks of the last checkpoint, also of replicas that are not opened yet."""
+        self.log_starts = OffsetCheckpoint(path / LOG_STARTS)
+        self.checkpointed_starts = self.log_starts.read()
+        """The starts of logs that begin within a segment, also of replicas that are not opened yet."""
         self._written: Mapping[tuple[str, int], int] | None = None
         self.held = set(self.partitions())
         """The partitions with a folder in this log dir."""
@@ -130,6 +134,8 @@ class LogDir:
             doomed = folder.rename(self.path / f"{folder.name[: _NAME_MAX - len(suffix)]}{suffix}")
             self.held.discard((topic, partition))
             self.checkpointed.pop((topic, partition), None)
+            if self.checkpointed_starts.pop((topic, partition), None) is not None:
+                self.log_starts.write(self.checkpointed_starts)
             shutil.rmtree(doomed)
 
     def misplaced(self) -> set[tuple[str, int]]:
@@ -150,6 +156,17 @@ class LogDir:
         else:
             self.high_watermarks.write(known)
         self.checkpointed, self._written = dict(known), known
+
+    def note_start(self, topic: str, partition: int, offset: int | None) -> None:
+        """Record at once where a log begins; None if its segment files say it."""
+        known = dict(self.checkpointed_starts)
+        if offset is None:
+            known.pop((topic, partition), None)
+        else:
+            known[topic, partition] = offset
+        if known != self.checkpointed_starts:
+            self.log_starts.write(known)
+            self.checkpointed_starts = known
 
     def close(self) -> None:
         """Release the lock."""

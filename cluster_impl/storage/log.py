@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import contextlib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+from fencepost.cluster_impl.storage import clean_stop
 from fencepost.cluster_impl.storage.checkpoints import LEADER_EPOCHS, sync_directory, write_lines
+from fencepost.cluster_impl.storage.compaction import CompactedSegment
 from fencepost.cluster_impl.storage.epochs import LeaderEpochCache
 from fencepost.cluster_impl.storage.recent import Memory, Tail
-from fencepost.cluster_impl.storage.segment import Segment, segment_path
+from fencepost.cluster_impl.storage.segment import Segment, segment_files, segment_path
+from fencepost.cluster_impl.storage.sparse_index import remove_indexes
 from fencepost.cluster_impl.wire import batches as format_
 from fencepost.cluster_impl.wire.batches import Batch
 from fencepost.cluster_impl.wire.codec import Buffer, Malformed
 from fencepost.cluster_impl.wire.errors import Error
 
 DEFAULT_SEGMENT_BYTES = 1024 * 1024 * 1024
+NO_SEGMENT_MS = 2**63 - 1
 
 _READ_AHEAD_BYTES = 1024 * 1024
 
@@ -71,6 +76,16 @@ class Log:
         self.recovered_bytes_cut = 0
         """Torn or damaged bytes that were cut at open."""
         self.segment_bytes = segment_bytes
+        self.segment_ms = NO_SEGMENT_MS
+        """A segment ends before a batch that is this many milliseconds newer than its first."""
+        self.stopped_cleanly = False
+        """True if the log was opened as a clean stop had left it, without being read."""
+        self.stopped_producers: Any = None
+        """The value that `stop` was given, if the log was stopped cleanly."""
+        self._removal_not_durable = False
+        """True if a failing machine may bring the file of the last clean stop back."""
+        self._start_offset = 0
+        self._compacted_before = 0
         self._segments: list[Segment] = []
         self._flushed_segments = 0
         """Segments that need no flush any more: all before this index."""
@@ -80,17 +95,27 @@ class Log:
 
     @classmethod
     def open(
-        cls, directory: Path, *, segment_bytes: int = DEFAULT_SEGMENT_BYTES, memory: Memory = _shared_memory
+        cls,
+        directory: Path,
+        *,
+        segment_bytes: int = DEFAULT_SEGMENT_BYTES,
+        memory: Memory = _shared_memory,
+        start_offset: int = 0,
     ) -> Self:
-        """Open or create the log, in a folder that exists.
+        """Open or create the log, in a folder that exists. Records before `start_offset` are not there any more.
 
         Every batch is verified; the log ends before the first that is torn or damaged. The epochs are taken from the
-        batches, which are read anyway; the checkpoint file is for other programs. Raises OSError.
+        batches, which are read anyway; the checkpoint file is for other programs. After a clean stop nothing is read.
+        Raises OSError.
         """
         if not directory.is_dir():
             directory.mkdir()
         log = cls(directory, segment_bytes, memory)
         log._recover()
+        if start_offset > log.log_end_offset:
+            log.begin_anew(start_offset)
+        elif start_offset > log.log_start_offset:
+            log.advance_start(start_offset)
         if log.log_end_offset or (directory / LEADER_EPOCHS).exists():
             log._write_epochs()
         log.epochs.changed = log._write_epochs
@@ -98,7 +123,12 @@ class Log:
 
     @property
     def log_start_offset(self) -> int:
-        return self._segments[0].base_offset
+        """The first offset that can be read. Its batch, and its segment, may begin before."""
+        return max(self._start_offset, self._segments[0].base_offset)
+
+    def begins_segment(self, offset: int) -> bool:
+        """Return True if a log that begins at `offset` begins with a segment, so that its files say where it begins."""
+        return offset == self.log_end_offset or any(segment.base_offset == offset for segment in self._segments)
 
     @property
     def log_end_offset(self) -> int:
@@ -174,6 +204,7 @@ class Log:
         """Drop every batch that holds `offset` or a later one; return the new end, which may lie before `offset`."""
         if offset >= self.log_end_offset:
             return self.log_end_offset
+        self._distrust_stop()
         kept = max(self._segment_of(offset) + 1, 1)
         for segment in self._segments[kept:]:
             segment.delete()
@@ -191,6 +222,32 @@ class Log:
             self._segments.append(Segment(segment_path(self.directory, self.log_end_offset), lambda batch: None))
             self._names_durable = False
 
+    def advance_start(self, offset: int) -> None:
+        """Begin at `offset`, not after the end, from now on, and delete the segments that end before. Raises OSError.
+
+        The caller has recorded the offset: after a crash the log begins at the first segment.
+        """
+        self._start_offset = max(self._start_offset, offset)
+        if offset == self.log_end_offset:
+            self.roll()
+        self.cut_before(offset)
+
+    def expired_before(self, limit: int, now_ms: int, retention_ms: int, retention_bytes: int) -> int:
+        """Return the offset before which retention deletes: the begin of a segment, or the end of the log.
+
+        A segment goes if its newest record is older than `retention_ms`, or if the segments behind it have
+        `retention_bytes` without it, both unless negative; never one that ends behind `limit`, nor one behind a
+        segment that stays.
+        """
+        start, size = self.log_start_offset, self.size
+        for segment in self._segments:
+            is_old = 0 <= retention_ms < now_ms - segment.max_timestamp
+            is_too_much = 0 <= retention_bytes <= size - segment.size
+            if not segment.size or segment.next_offset > limit or not (is_old or is_too_much):
+                break
+            start, size = segment.next_offset, size - segment.size
+        return max(start, self.log_start_offset)
+
     def cut_before(self, offset: int) -> None:
         """Delete the segments that end at or before `offset`. No flush may run meanwhile. Raises OSError."""
         while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
@@ -203,8 +260,10 @@ class Log:
 
         The last segment goes first, so what a crash leaves has no hole.
         """
+        self._distrust_stop()
         while self._segments:
             self._segments.pop().delete()
+        self._start_offset = self._compacted_before = 0
         self._segments.append(Segment(segment_path(self.directory, offset), lambda batch: None))
         self._flushed_segments = 0
         self._tail.clear()
@@ -217,14 +276,16 @@ class Log:
         Of a compressed batch, which is not looked into, it is the first record.
         """
         for segment in self._segments:
-            header = segment.first_batch_at_or_after(timestamp)
-            if header is not None:
-                return self._first_in_batch(header, timestamp)
+            for header in segment.batches_at_or_after(timestamp):
+                if header.next_offset > self.log_start_offset:
+                    found = self._first_in_batch(header, timestamp)
+                    if found is not None:
+                        return found
         return None
 
     def newest_timestamp(self) -> TimestampedOffset | None:
         """Return the first record with the largest timestamp in the log."""
-        newest = max(segment.max_timestamp for segment in self._segments)
+        newest = max(segment.newest_from(self.log_start_offset) for segment in self._segments)
         return self.offset_for_timestamp(newest) if newest >= 0 else None
 
     def flush(self) -> None:
@@ -247,6 +308,16 @@ class Log:
         """
         self._segments[-1].path.stat()
 
+    def stop(self, producers: Any = None) -> None:
+        """Make the log durable, and save its state so that the next start need not read it. Raises OSError.
+
+        `producers` is given back as `stopped_producers`. Nothing may be appended afterwards.
+        """
+        self.flush()
+        if self.size >= clean_stop.LEAST_BYTES:
+            segments = tuple(segment.stopped() for segment in self._segments)
+            clean_stop.StoppedLog(segments, tuple(self.epochs.entries), producers).write(self.directory)
+
     def close(self) -> None:
         """Close the files without raising: they may be on a failed disk."""
         self._tail.clear()
@@ -255,17 +326,79 @@ class Log:
                 segment.close()
         self._segments.clear()
 
+    def closed_segments(self, limit: int) -> tuple[Segment, ...]:
+        """Return the segments, from the first, that are written no more and end at or before `limit`."""
+        closed = self._segments[:-1]
+        return tuple(takewhile(lambda segment: segment.next_offset <= limit, closed))
+
+    def dirty_ratio(self, closed: Sequence[Segment]) -> float:
+        """Return the share of the bytes in these segments that was written since the last compaction."""
+        total = sum(segment.size for segment in closed)
+        dirty = sum(segment.size for segment in closed if segment.base_offset >= self._compacted_before)
+        return dirty / total if total else 0.0
+
+    def adopt_compacted(self, old: Sequence[Segment], compacted: Sequence[CompactedSegment]) -> bool:
+        """Put compacted segments in the place of the first ones of the log. Raises OSError.
+
+        False if the log has changed there meanwhile; then the new files are removed. One file after the other is
+        replaced, the oldest first. Each covers the same offsets as what it replaces, so any part of them is a log.
+        """
+        if [*old] != self._segments[: len(old)] or len(old) == len(self._segments):
+            for each in compacted:
+                each.path.unlink(missing_ok=True)
+            return False
+        self._distrust_stop()
+        made: list[Segment] = []
+        for each in compacted:
+            first, *others = old[: each.covers]
+            old = old[each.covers :]
+            first.close()
+            remove_indexes(first.path)
+            each.path.replace(first.path)
+            made.append(Segment(first.path, lambda batch: None, each.state, each.index))
+            for segment in others:
+                segment.delete()
+            self._segments[: len(made) + len(others)] = made
+        self._compacted_before = made[-1].next_offset
+        self._tail.drop_before(self._compacted_before)
+        self._flushed_segments, self._names_durable = 0, False
+        return True
+
     def _recover(self) -> None:
-        paths = sorted(path for path in self.directory.glob("*.log") if path.stem.isdecimal())
+        paths, leftovers = segment_files(self.directory)
+        for path in leftovers:
+            path.unlink()
         if not paths:
             paths = [segment_path(self.directory, 0)]
+        stopped = clean_stop.take(self.directory)
+        if stopped is not None:
+            self._removal_not_durable = True
+            if stopped.describes(paths):
+                self._adopt(stopped, paths)
+                return
         for index, path in enumerate(paths):
             if self._segments and int(path.stem) != self.log_end_offset:
+                if any(int(later.stem) == self.log_end_offset for later in paths[index:]):
+                    path.unlink()  # A crash came between the compacted segment before and the removal of this one.
+                    continue
                 self._drop(paths[index:])
                 break
             segment = Segment(path, lambda batch: self.epochs.assign(batch.leader_epoch, batch.base_offset))
             self._segments.append(segment)
             self.recovered_bytes_cut += segment.bytes_cut
+
+    def _adopt(self, stopped: clean_stop.StoppedLog, paths: list[Path]) -> None:
+        for path, segment in zip(paths, stopped.segments, strict=True):
+            self._segments.append(Segment(path, lambda batch: None, segment))
+        self.epochs.entries = list(stopped.epochs)
+        self.stopped_cleanly, self.stopped_producers = True, stopped.producers
+        self._flushed_segments, self._names_durable = len(paths) - 1, True
+
+    def _distrust_stop(self) -> None:
+        """Make durable that the file of the last clean stop is gone, before bytes that it describes are replaced."""
+        if self._removal_not_durable:
+            sync_directory(self.directory)
+            self._removal_not_durable = False
 
     def _drop(self, paths: list[Path]) -> None:
         """Segments that no longer follow on what is left before them."""
@@ -276,7 +409,10 @@ class Log:
     def _append(self, found: list[Batch], data: memoryview) -> None:
         """Create the next segment before the append: an append that raises leaves no record behind."""
         active = self._segments[-1]
-        if active.size and active.size + len(data) > self.segment_bytes:
+        if active.size and (
+            active.size + len(data) > self.segment_bytes
+            or found[-1].max_timestamp - active.first_timestamp > self.segment_ms
+        ):
             self.roll()
             active = self._segments[-1]
         known = self.epochs.entries
@@ -294,13 +430,15 @@ class Log:
     def _segment_of(self, offset: int) -> int:
         return bisect_right(self._segments, offset, key=lambda segment: segment.base_offset) - 1
 
-    def _first_in_batch(self, header: Batch, timestamp: int) -> TimestampedOffset:
-        (batch, *_) = format_.split(self.read(header.base_offset, 0, self.log_end_offset))
-        if not batch.is_compressed:
-            for record in format_.parse(batch):
-                if record.timestamp >= timestamp:
-                    return TimestampedOffset(record.offset, record.timestamp)
-        return TimestampedOffset(batch.base_offset, batch.base_timestamp)
+    def _first_in_batch(self, header: Batch, timestamp: int) -> TimestampedOffset | None:
+        start = self.log_start_offset
+        (batch, *_) = format_.split(self.read(max(header.base_offset, start), 0, self.log_end_offset))
+        if batch.is_compressed:
+            return TimestampedOffset(max(batch.base_offset, start), batch.base_timestamp)
+        for record in format_.parse(batch):
+            if record.timestamp >= timestamp and record.offset >= start:
+                return TimestampedOffset(record.offset, record.timestamp)
+        return None
 
     def _write_epochs(self) -> None:
         lines = [f"{epoch} {start}" for epoch, start in self.epochs.entries]

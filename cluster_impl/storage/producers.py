@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Self
+from dataclasses import astuple, dataclass, field
+from typing import Any, Self
 
 from fencepost.cluster_impl.wire.batches import Batch
 from fencepost.cluster_impl.wire.errors import Error
@@ -53,6 +53,22 @@ class ProducerStates:
         states = cls()
         for batch in batches:
             states.update(batch)
+        return states
+
+    def dump(self) -> list[Any]:
+        """Return the states as JSON values, for `load`."""
+        return [
+            [producer_id, producer.epoch, [list(astuple(batch)) for batch in producer.batches]]
+            for producer_id, producer in self._producers.items()
+        ]
+
+    @classmethod
+    def load(cls, dumped: list[Any]) -> Self:
+        """Return the states that `dump` described."""
+        states = cls()
+        for producer_id, epoch, appended in dumped:
+            producer = states._producers[producer_id] = _Producer(epoch)
+            producer.batches.extend(AppendedBatch(*each) for each in appended)
         return states
 
     def check(self, batch: Batch) -> AppendedBatch | None:

@@ -85,6 +85,11 @@ class Tail:
         while self._entries and self._entries[-1].next_offset > offset:
             self._forget(self._entries.pop())
 
+    def drop_before(self, offset: int) -> None:
+        """Drop the batches that end at or before `offset`."""
+        while self._entries and self._entries[0].next_offset <= offset:
+            self.drop_oldest()
+
     def drop_oldest(self) -> None:
         self._forget(self._entries.popleft())
 

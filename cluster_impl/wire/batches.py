@@ -25,6 +25,8 @@ _CRC_FROM = 21
 """The checksum covers attributes and all that follows, so base offset and leader epoch may be patched."""
 _LEADER_EPOCH_AT = 12
 _MAGIC_AT = 16
+_ATTRIBUTES_AT = 21
+_MAX_TIMESTAMP_AT = 35
 _COMPRESSION = 0x07
 _LOG_APPEND_TIME = 0x08
 _TRANSACTIONAL = 0x10
@@ -195,8 +197,60 @@ def build(
         base_sequence,
         len(records),
     )
-    struct.pack_into(">I", batch, _MAGIC_AT + 1, crc32c.crc32c(memoryview(batch)[_CRC_FROM:]))
+    _seal(batch)
     return bytes(batch)
+
+
+def stamp_append_time(buffer: Buffer, now_ms: int) -> memoryview:
+    """Give all records of one batch the time of the append (in place if the buffer is writable); return the batch."""
+    view = memoryview(buffer)
+    if view.readonly:
+        view = memoryview(bytearray(view))
+    view[_ATTRIBUTES_AT + 1] |= _LOG_APPEND_TIME
+    _OFFSET.pack_into(view, _MAX_TIMESTAMP_AT, now_ms)
+    _seal(view)
+    return view
+
+
+def empty(base_offset: int, last_offset: int, leader_epoch: int) -> bytes:
+    """Return a batch without records that stands for the offsets of removed ones (compaction)."""
+    batch = bytearray(HEADER_BYTES)
+    length, delta = HEADER_BYTES - _LENGTH_PREFIX, last_offset - base_offset
+    HEADER.pack_into(batch, 0, base_offset, length, leader_epoch, MAGIC, 0, 0, delta, -1, -1, NO_PRODUCER_ID, -1, -1, 0)
+    _seal(batch)
+    return bytes(batch)
+
+
+def beginning_at(batch: Batch, offset: int) -> bytes:
+    """Return the rest of an `empty` batch, from an offset within it on."""
+    return empty(offset, batch.last_offset, batch.leader_epoch)
+
+
+def without_records(batch: Batch, kept: Sequence[Record]) -> bytes:
+    """Return an uncompressed batch reduced to some of its records; its offsets and its producer stay. Raises Malformed.
+
+    Record bytes are copied as they are, so their headers stay as well.
+    """
+    offsets = {record.offset for record in kept}
+    body = bytes(batch.view[HEADER_BYTES:])
+    pieces, position = [], 0
+    for record in parse(batch):
+        length, begin = _read_varint(body, position)
+        if record.offset in offsets:
+            pieces.append(body[position : begin + length])
+        position = begin + length
+    reduced = bytearray(batch.view[:HEADER_BYTES]) + b"".join(pieces)
+    _PREFIX.pack_into(reduced, 0, batch.base_offset, len(reduced) - _LENGTH_PREFIX)
+    newest = max((record.timestamp for record in kept), default=-1)
+    _OFFSET.pack_into(reduced, _MAX_TIMESTAMP_AT, newest)
+    _EPOCH.pack_into(reduced, HEADER_BYTES - 4, len(kept))
+    _seal(reduced)
+    return bytes(reduced)
+
+
+def _seal(batch: bytearray | memoryview) -> None:
+    """Write the checksum."""
+    struct.pack_into(">I", batch, _MAGIC_AT + 1, crc32c.crc32c(memoryview(batch)[_CRC_FROM:]))
 
 
 def parse(batch: Batch) -> list[Record]:

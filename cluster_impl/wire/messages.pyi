@@ -994,6 +994,105 @@ class DeleteBrokerRecord(Message):
         unknown_tags: Tags = ...,
     ) -> None: ...
 
+class DeleteGroupsRequest(RequestMessage[DeleteGroupsResponse]):
+    groups_names: list[str]
+    def __init__(
+        self,
+        *,
+        groups_names: list[str] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DeleteGroupsResponse(Message):
+    class DeletableGroupResult(_Struct):
+        group_id: str
+        error_code: int
+        def __init__(
+            self,
+            *,
+            group_id: str = ...,
+            error_code: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    results: list[DeleteGroupsResponse.DeletableGroupResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        results: list[DeleteGroupsResponse.DeletableGroupResult] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DeleteRecordsRequest(RequestMessage[DeleteRecordsResponse]):
+    class DeleteRecordsPartition(_Struct):
+        partition_index: int
+        offset: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            offset: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class DeleteRecordsTopic(_Struct):
+        name: str
+        partitions: list[DeleteRecordsRequest.DeleteRecordsPartition]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[DeleteRecordsRequest.DeleteRecordsPartition] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    topics: list[DeleteRecordsRequest.DeleteRecordsTopic]
+    timeout_ms: int
+    def __init__(
+        self,
+        *,
+        topics: list[DeleteRecordsRequest.DeleteRecordsTopic] = ...,
+        timeout_ms: int = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DeleteRecordsResponse(Message):
+    class DeleteRecordsPartitionResult(_Struct):
+        partition_index: int
+        low_watermark: int
+        error_code: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            low_watermark: int = ...,
+            error_code: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class DeleteRecordsTopicResult(_Struct):
+        name: str
+        partitions: list[DeleteRecordsResponse.DeleteRecordsPartitionResult]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[DeleteRecordsResponse.DeleteRecordsPartitionResult] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    topics: list[DeleteRecordsResponse.DeleteRecordsTopicResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        topics: list[DeleteRecordsResponse.DeleteRecordsTopicResult] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
 class DeleteTopicRecord(Message):
     name: UUID
     def __init__(
@@ -1321,6 +1420,82 @@ class DescribeGroupsResponse(Message):
         *,
         throttle_time_ms: int = ...,
         groups: list[DescribeGroupsResponse.DescribedGroup] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeLogDirsRequest(RequestMessage[DescribeLogDirsResponse]):
+    class DescribableLogDirTopic(_Struct):
+        topic: str
+        partitions: list[int]
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            partitions: list[int] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    topics: list[DescribeLogDirsRequest.DescribableLogDirTopic] | None
+    def __init__(
+        self,
+        *,
+        topics: list[DescribeLogDirsRequest.DescribableLogDirTopic] | None = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class DescribeLogDirsResponse(Message):
+    class DescribeLogDirsPartition(_Struct):
+        partition_index: int
+        partition_size: int
+        offset_lag: int
+        is_future_key: bool
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            partition_size: int = ...,
+            offset_lag: int = ...,
+            is_future_key: bool = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class DescribeLogDirsTopic(_Struct):
+        name: str
+        partitions: list[DescribeLogDirsResponse.DescribeLogDirsPartition]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[DescribeLogDirsResponse.DescribeLogDirsPartition] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class DescribeLogDirsResult(_Struct):
+        error_code: int
+        log_dir: str
+        topics: list[DescribeLogDirsResponse.DescribeLogDirsTopic]
+        total_bytes: int
+        usable_bytes: int
+        def __init__(
+            self,
+            *,
+            error_code: int = ...,
+            log_dir: str = ...,
+            topics: list[DescribeLogDirsResponse.DescribeLogDirsTopic] = ...,
+            total_bytes: int = ...,
+            usable_bytes: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    throttle_time_ms: int
+    error_code: int
+    results: list[DescribeLogDirsResponse.DescribeLogDirsResult]
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = ...,
+        error_code: int = ...,
+        results: list[DescribeLogDirsResponse.DescribeLogDirsResult] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 
@@ -2788,6 +2963,72 @@ class OffsetCommitResponse(Message):
         *,
         throttle_time_ms: int = ...,
         topics: list[OffsetCommitResponse.OffsetCommitResponseTopic] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class OffsetDeleteRequest(RequestMessage[OffsetDeleteResponse]):
+    class OffsetDeleteRequestPartition(_Struct):
+        partition_index: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetDeleteRequestTopic(_Struct):
+        name: str
+        partitions: list[OffsetDeleteRequest.OffsetDeleteRequestPartition]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[OffsetDeleteRequest.OffsetDeleteRequestPartition] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    group_id: str
+    topics: list[OffsetDeleteRequest.OffsetDeleteRequestTopic]
+    def __init__(
+        self,
+        *,
+        group_id: str = ...,
+        topics: list[OffsetDeleteRequest.OffsetDeleteRequestTopic] = ...,
+        unknown_tags: Tags = ...,
+    ) -> None: ...
+
+class OffsetDeleteResponse(Message):
+    class OffsetDeleteResponsePartition(_Struct):
+        partition_index: int
+        error_code: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            error_code: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class OffsetDeleteResponseTopic(_Struct):
+        name: str
+        partitions: list[OffsetDeleteResponse.OffsetDeleteResponsePartition]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[OffsetDeleteResponse.OffsetDeleteResponsePartition] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    error_code: int
+    throttle_time_ms: int
+    topics: list[OffsetDeleteResponse.OffsetDeleteResponseTopic]
+    def __init__(
+        self,
+        *,
+        error_code: int = ...,
+        throttle_time_ms: int = ...,
+        topics: list[OffsetDeleteResponse.OffsetDeleteResponseTopic] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 

@@ -103,6 +103,7 @@ KAFKA = _registry(
     _CREATE_TOPICS,
     _DELETE_TOPICS,
     *_PARTITIONS,
+    _api(m.DeleteRecordsRequest, m.DeleteRecordsResponse),
     _api(m.InitProducerIdRequest, m.InitProducerIdResponse),
     _api(m.OffsetForLeaderEpochRequest, m.OffsetForLeaderEpochResponse),
     *_ACLS,

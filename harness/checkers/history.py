@@ -125,6 +125,8 @@ class History:
     groups: Groups = NO_GROUPS
     unstable: Mapping[TopicPartition, tuple[int, int]] = field(default_factory=dict)
     """The partitions whose last stable offset was below the high watermark at the end of the final read: both."""
+    deleted_before: Mapping[TopicPartition, int] = field(default_factory=dict)
+    """The offset below which the plan had the records of a partition deleted."""
     read_until: float = 0.0
     """The time at which the final read ended."""
 
@@ -173,6 +175,10 @@ class History:
     @cached_property
     def _values_at_end(self) -> Mapping[TopicPartition, frozenset[str]]:
         return {at: frozenset(final.values.values()) for at, final in self.final.items()}
+
+    def was_deleted(self, promise: Promise) -> bool:
+        """Return whether the plan had a promised record deleted."""
+        return 0 <= promise.offset < self.deleted_before.get(promise.at, 0)
 
     def kept(self, at: TopicPartition, value: str) -> bool | None:
         """Return whether the final read found the value. Return None if it did not come to the partition's end."""

@@ -40,4 +40,8 @@ def skipped_promises(history: History) -> list[Promise]:
 
 def _judged(history: History) -> list[Promise]:
     bound = bounds(history)
-    return [promise for promise in history.promises if promise.offset <= bound.get(promise.at, -1)]
+    return [
+        promise
+        for promise in history.promises
+        if promise.offset <= bound.get(promise.at, -1) and not history.was_deleted(promise)
+    ]

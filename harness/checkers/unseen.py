@@ -1,8 +1,9 @@
 """Unseen: acknowledged at acks=all, and absent when the whole partition was read to its end.
 
 A consumer may have had the record before: it is gone all the same. A record that was read, and is below the log start
-at the end, was deleted. `lost_write` finds records below the highest offset read, and needs no final read for it.
-`unread` names the partitions that were not read to their end, so that their tails are unknown.
+at the end, was deleted, and so was one that the plan had deleted. `lost_write` finds records below the highest offset
+read, and needs no final read for it. `unread` names the partitions that were not read to their end, so that their tails
+are unknown.
 """
 
 from fencepost.harness.checkers.check import Check, extent
@@ -42,6 +43,8 @@ def _judged(history: History) -> list[Promise]:
 
 
 def _deleted(history: History, promise: Promise) -> bool:
+    if history.was_deleted(promise):
+        return True
     return 0 <= promise.offset < history.final[promise.at].start and promise.value in history.values_read
 
 

@@ -192,7 +192,8 @@ class World(Generic[B]):
                 replicas.append(list(itertools.islice(brokers, factor)))
                 next(brokers)
             if TopicPartition(wanted.name, 0) not in self.partitions:
-                self.create(wanted.name, replicas)
+                config = {setting.name: setting.value or "" for setting in wanted.configs}
+                self.create(wanted.name, replicas, **config)
             response.topics.append(
                 m.CreateTopicsResponse.CreatableTopicResult(
                     name=wanted.name, topic_id=self._topic_id(wanted.name), num_partitions=len(replicas)

@@ -363,6 +363,18 @@ DEFECTS: tuple[Defect, ...] = (
         "checkpoint_lost_in_clean_stop", "KAFKA-858", ALL, ("DIR-05", "HW-06"),
         ("below-min-isr", "stopped-follower", "rolling-restart"), _R
     ),
+    Defect(
+        "crash_taken_for_clean_stop", "KAFKA-15375", ALL, ("DSTO-04", "ACK-01"), (),
+        f"{_S}/test_clean_stop.py::test_a_crash_after_a_start_is_never_taken_for_a_clean_stop",
+    ),
+    Defect(
+        "deletion_known_to_leader_alone", "", ALL, ("DSTO-09",), (),
+        f"{_R}/test_log_start.py::test_a_deletion_waits_for_an_in_sync_replica_that_does_not_fetch",
+    ),
+    Defect(
+        "first_of_a_key_kept", "", ALL, ("DSTO-11", "DSTO-14", "GRP-01"), (),
+        f"{_S}/test_compaction.py::test_the_last_record_of_each_key_stays_at_its_offset",
+    ),
     Defect("metadata_not_flushed", "KAFKA-10533", (QUORUM,), ("K631-15",), ("controllers-lose-power",), f"{_Q}/raft"),
     Defect(
         "pre_vote_left_out", "KIP-996", (QUORUM,), ("CTRL-01",), ("isolated-controller", "minority-side"), f"{_Q}/raft"
@@ -406,13 +418,7 @@ class NotPlanted:
     why: str
 
 
-NOT_PLANTED: tuple[NotPlanted, ...] = (
-    NotPlanted(
-        "KAFKA-15375",
-        "failed start marked clean",
-        "no design has a file of clean shutdowns: each start verifies every batch",
-    ),
-)
+NOT_PLANTED: tuple[NotPlanted, ...] = ()
 
 
 def named(name: str) -> Defect:

@@ -9,8 +9,8 @@ from fencepost.cluster_impl.api.groups.coordinator import Shard
 
 
 def apply() -> None:
-    Shard.replay = _replay  # type: ignore[method-assign]
+    Shard.load = _load  # type: ignore[method-assign]
 
 
-def _replay(self: Shard) -> None:
+def _load(self: Shard) -> None:
     """Read nothing."""

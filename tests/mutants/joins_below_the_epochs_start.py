@@ -10,9 +10,13 @@ def apply() -> None:
     honest = partition.may_join  # type: ignore[attr-defined]
 
     def early(
-        progress: FollowerProgress, registered_epoch: int | None, high_watermark: int, leader_term_start: int
+        progress: FollowerProgress,
+        registered_epoch: int | None,
+        high_watermark: int,
+        leader_term_start: int,
+        log_start_offset: int = 0,
     ) -> bool:
-        allowed: bool = honest(progress, registered_epoch, high_watermark, 0)
+        allowed: bool = honest(progress, registered_epoch, high_watermark, 0, log_start_offset)
         return allowed
 
     partition.may_join = early  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fencepost.cluster_impl.api.groups.group import Group, Joined, Replies, Synced, Token
@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 OFFSETS_TOPIC = "__consumer_offsets"
 
 _COMMIT_TIMEOUT = 5.0
+_SLICE = 0.005
+"""Seconds for which offsets are read before the node's other work has its turn."""
 _ACKS_ALL = -1
 
 
@@ -96,10 +98,35 @@ class Shard:
     replica: Replica
     groups: dict[str, HostedGroup] = field(default_factory=dict)
     offsets: dict[str, dict[TopicPartition, CommittedOffset]] = field(default_factory=dict)
+    loading: asyncio.Task[None] | None = None
+    """The task that reads the rest of the log; None once all offsets are known."""
 
-    def replay(self) -> None:
-        """Read the offsets in the log. A record that cannot be read is skipped and logged."""
+    def load(self) -> None:
+        """Read the offsets in the log: at once if that is quick, else in slices, so that the node does its other work.
+
+        A record that cannot be read is skipped and logged.
+        """
+        steps = self._steps()
+        if next(steps, None) is not None:
+            self.loading = asyncio.create_task(self._load(steps))
+
+    async def _load(self, steps: Iterator[bool]) -> None:
+        try:
+            for _ in steps:
+                await asyncio.sleep(0)
+        except PartitionError as error:
+            log.error("%s: its offsets cannot be read: %s", self.replica, error)
+            return  # Its log dir has failed, and another broker will coordinate these groups.
+        self.loading = None
+        log.info("%s: the offsets of %d groups are loaded", self.replica, len(self.offsets))
+
+    def _steps(self) -> Iterator[bool]:
+        """Read the log; yield after each slice of time, but the last."""
+        until = time.monotonic() + _SLICE
         for batch in self.replica.batches():
+            if time.monotonic() > until:
+                yield True
+                until = time.monotonic() + _SLICE
             if batch.is_control:
                 continue
             try:
@@ -107,6 +134,13 @@ class Shard:
                     self._replay(record)
             except Malformed as error:
                 log.error("%s: %s", self.replica, error)
+
+    def close(self) -> None:
+        """Make the members look for the coordinator again."""
+        if self.loading is not None:
+            self.loading.cancel()
+        for hosted in self.groups.values():
+            hosted.close()
 
     def _replay(self, record: batches.Record) -> None:
         key = decode_key(record.key) if record.key is not None else None
@@ -132,11 +166,11 @@ class Coordinator:
             return
         partition = replica.core.name.partition
         former = self._shards.pop(partition, None)
-        for hosted in former.groups.values() if former else ():
-            hosted.close()
+        if former is not None:
+            former.close()
         if replica.core.role is ReplicaRole.LEADER:
             shard = self._shards[partition] = Shard(replica)
-            shard.replay()
+            shard.load()
             self._look()
 
     def _look(self) -> None:
@@ -151,18 +185,23 @@ class Coordinator:
         if self._looking is not None:
             self._looking.cancel()
         for shard in self._shards.values():
-            for hosted in shard.groups.values():
-                hosted.close()
+            shard.close()
         self._shards.clear()
 
     def shard(self, group_id: str) -> Shard:
-        """Return the shard of a group. Raises PartitionError: NOT_COORDINATOR if another broker coordinates it."""
+        """Return the shard of a group.
+
+        Raises PartitionError: NOT_COORDINATOR if another broker coordinates it, COORDINATOR_LOAD_IN_PROGRESS while its
+        offsets are being read.
+        """
         topic = self._replicas.control.cluster().topics.get(OFFSETS_TOPIC)
         if topic is None and self._shards:
             self._look()
         shard = self._shards.get(partition_of(group_id, len(topic.partitions))) if topic else None
         if shard is None or not shard.replica.core.serves_clients:
             raise PartitionError(Error.NOT_COORDINATOR)
+        if shard.loading is not None:
+            raise PartitionError(Error.COORDINATOR_LOAD_IN_PROGRESS)
         return shard
 
     def group(self, group_id: str) -> HostedGroup:
@@ -220,7 +259,8 @@ async def _committed(replica: Replica, appended: ProducedRecords, timeout: float
 
 def _commit_error(error: Error) -> Error:
     """Return the error for a group's client whose offsets could not be written."""
-    if error in (Error.NONE, Error.NOT_COORDINATOR, Error.MESSAGE_TOO_LARGE):
+    kept = (Error.NONE, Error.NOT_COORDINATOR, Error.COORDINATOR_LOAD_IN_PROGRESS, Error.MESSAGE_TOO_LARGE)
+    if error in kept:
         return error
     return Error.NOT_COORDINATOR if error is Error.NOT_LEADER_OR_FOLLOWER else Error.COORDINATOR_NOT_AVAILABLE
 

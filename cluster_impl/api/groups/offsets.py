@@ -58,6 +58,7 @@ class CoordinatorFinder:
                 OFFSETS_TOPIC,
                 self._config.offsets_topic_partitions,
                 self._config.offsets_topic_replication_factor,
+                {"cleanup.policy": "compact", "segment.bytes": str(self._config.offsets_topic_segment_bytes)},
             )
             return _not_found(key)
         leader = topic.partitions[partition_of(key, len(topic.partitions))].leader

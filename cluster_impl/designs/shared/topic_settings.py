@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 _MAX_INT = 2**31 - 1
+_MAX_LONG = 2**63 - 1
 
 NUMBERS: Mapping[str, tuple[int, int]] = {
     "min.insync.replicas": (1, _MAX_INT),
     "max.message.bytes": (0, _MAX_INT),
     "segment.bytes": (14, _MAX_INT),
+    "segment.ms": (1, _MAX_LONG),
+    "retention.ms": (-1, _MAX_LONG),
+    "retention.bytes": (-1, _MAX_LONG),
+    "delete.retention.ms": (0, _MAX_LONG),
 }
 """Settings that are whole numbers, each with its least and greatest value."""
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "cleanup.policy": ("delete", "compact", "compact,delete", "delete,compact"),
+    "message.timestamp.type": ("CreateTime", "LogAppendTime"),
+}
+"""Settings that have one of a few values, the default first."""
+
+SHARES = ("min.cleanable.dirty.ratio",)
+"""Settings that are a number from 0 to 1."""
 
 UNCLEAN = "unclean.leader.election.enable"
 
@@ -19,16 +33,17 @@ TOPIC_SETTING: Mapping[str, str] = {
     "min.insync.replicas": "min.insync.replicas",
     "message.max.bytes": "max.message.bytes",
     "log.segment.bytes": "segment.bytes",
+    "log.roll.ms": "segment.ms",
+    "log.retention.ms": "retention.ms",
+    "log.retention.bytes": "retention.bytes",
 }
 """The settings of brokers that can be changed at run time, each with the name that a topic's own value has."""
 
 _BROKER_NUMBERS: Mapping[str, tuple[int, int]] = {
-    "min.insync.replicas": NUMBERS["min.insync.replicas"],
-    "message.max.bytes": NUMBERS["max.message.bytes"],
-    "log.segment.bytes": NUMBERS["segment.bytes"],
+    name: NUMBERS[of_topic] for name, of_topic in TOPIC_SETTING.items() if of_topic in NUMBERS
 }
 
-FIXED: Mapping[str, str] = {"cleanup.policy": "delete", "message.timestamp.type": "CreateTime", UNCLEAN: "false"}
+FIXED: Mapping[str, str] = {UNCLEAN: "false"}
 """Settings that have one possible value, which is what every design does."""
 
 
@@ -38,8 +53,13 @@ def problem_with(name: str, value: str | None, switches: Collection[str] = ()) -
         return None if value in ("true", "false") else f"{name}={value} must be true or false."
     if name in FIXED:
         return None if value == FIXED[name] else f"{name}={value} is not supported; it can only be {FIXED[name]}."
+    if name in CHOICES:
+        return None if value in CHOICES[name] else f"{name}={value} must be one of {' or '.join(CHOICES[name])}."
+    if name in SHARES:
+        return None if _is_share(value) else f"{name}={value} must be a number from 0 to 1."
     if name not in NUMBERS:
-        return f"The setting {name} is not supported; a topic can have {', '.join([*NUMBERS, *FIXED])}."
+        known = ", ".join([*NUMBERS, *CHOICES, *SHARES, *FIXED])
+        return f"The setting {name} is not supported; a topic can have {known}."
     return _problem_with_number(name, value, *NUMBERS[name])
 
 
@@ -56,6 +76,13 @@ def below_topics(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _problem_with_number(name: str, value: str | None, least: int, greatest: int) -> str | None:
-    if value is None or not value.isdecimal() or not least <= int(value) <= greatest:
+    if value is None or not value.removeprefix("-").isdecimal() or not least <= int(value) <= greatest:
         return f"{name}={value} must be a whole number between {least} and {greatest}."
     return None
+
+
+def _is_share(value: str | None) -> bool:
+    try:
+        return 0 <= float(value or "") <= 1
+    except ValueError:
+        return False

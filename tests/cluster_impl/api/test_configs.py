@@ -104,6 +104,9 @@ def test_a_broker_describes_all_keys_of_its_file_and_which_of_them_change_at_run
         MIN_ISR,
         "message.max.bytes",
         "log.segment.bytes",
+        "log.roll.ms",
+        "log.retention.ms",
+        "log.retention.bytes",
     }
 
 

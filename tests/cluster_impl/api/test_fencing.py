@@ -74,6 +74,16 @@ def requests(cluster: StaticCluster) -> list[tuple[RequestMessage[Any], int]]:
             ),
             8,
         ),
+        (
+            m.DeleteRecordsRequest(
+                topics=[
+                    m.DeleteRecordsRequest.DeleteRecordsTopic(
+                        name="t", partitions=[m.DeleteRecordsRequest.DeleteRecordsPartition(offset=-1)]
+                    )
+                ]
+            ),
+            2,
+        ),
         (m.OffsetFetchRequest(group_id="g"), 7),
         (m.OffsetFetchRequest(groups=[m.OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g")]), 8),
     ]

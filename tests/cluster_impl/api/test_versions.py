@@ -43,7 +43,10 @@ def requests(topic_id: UUID) -> list[tuple[RequestMessage[Any], int, int]]:
     own = m.OffsetFetchRequest.OffsetFetchRequestGroup(group_id="own", topics=None)
     epoch_topic = m.OffsetForLeaderEpochRequest.OffsetForLeaderTopic(topic="t", partitions=[epoch])
     commit_topic = m.OffsetCommitRequest.OffsetCommitRequestTopic(name="t", partitions=[committed])
+    deleted = m.DeleteRecordsRequest.DeleteRecordsPartition(offset=-1)
+    deletion = m.DeleteRecordsRequest.DeleteRecordsTopic(name="t", partitions=[deleted])
     return [
+        (m.DeleteRecordsRequest(topics=[deletion], timeout_ms=100), 0, -1),
         (produce_request(batch("b")), 3, -1),
         (m.FetchRequest(topics=[m.FetchRequest.FetchTopic(topic="t", partitions=[fetched])]), 4, 12),
         (m.FetchRequest(topics=[m.FetchRequest.FetchTopic(topic_id=topic_id, partitions=[fetched])]), 13, -1),

@@ -27,6 +27,7 @@ class MemoryLog:
     """The part of `storage.Log` that a replica uses, for batches of one record each."""
 
     log_start_offset = 0
+    stopped_producers = None
 
     def __init__(self, kept: list[bytes] | None = None) -> None:
         self.entries = kept if kept is not None else []

@@ -45,6 +45,7 @@ def test_the_advertised_ranges_are_coherent_for_real_clients() -> None:
         "ElectLeaders": (0, 2),
         "AlterPartitionReassignments": (0, 1),
         "ListPartitionReassignments": (0, 0),
+        "DeleteRecords": (0, 2),
         "DescribeCluster": (0, 2),
         "DescribeConfigs": (1, 4),
         "DescribeAcls": (1, 3),

@@ -15,9 +15,6 @@ from fencepost.cluster_impl.designs.zk_controller import znodes
 
 log = logging.getLogger(__name__)
 
-SEGMENT_BYTES = "segment.bytes"
-_SMALLEST_SEGMENT, _LARGEST_SEGMENT = 14, 2**31 - 1
-
 
 class TopicConfigs:
     """Settings by topic id, as a topic that is created again under its name has its own.
@@ -85,16 +82,8 @@ def usable(topic: str, config: Mapping[str, str]) -> dict[str, str]:
     """
     good = {}
     for name, value in config.items():
-        if problem := _problem_with(name, value):
+        if problem := problem_with(name, value, switches=(UNCLEAN,)):
             log.error("a setting of topic %s is ignored: %s", topic, problem)
         else:
             good[name] = value
     return good
-
-
-def _problem_with(name: str, value: str) -> str | None:
-    if name != SEGMENT_BYTES:
-        return problem_with(name, value, switches=(UNCLEAN,))
-    if value.isdecimal() and _SMALLEST_SEGMENT <= int(value) <= _LARGEST_SEGMENT:
-        return None
-    return f"{name}={value} must be a whole number between {_SMALLEST_SEGMENT} and {_LARGEST_SEGMENT}."

@@ -64,7 +64,7 @@ def test_settings_that_the_server_has_not_seen_yet_are_not_taken_for_none(breaks
         ("max.message.bytes", "-1"),
         ("segment.bytes", "1e6"),
         ("segment.bytes", "13"),
-        ("cleanup.policy", "compact"),
+        ("cleanup.policy", "shrink"),
         ("unclean.leader.election.enable", "perhaps"),
         ("compression.type", "zstd"),
     ],
