@@ -153,3 +153,4 @@ create_partitions = each(
 elect_leaders = _of_cluster(AclOperation.ALTER, lambda body: refused_partitions(body, _CLUSTER))
 alter_reassignments = _of_cluster(AclOperation.ALTER, lambda body: refused_partitions(body, _CLUSTER))
 list_reassignments = _of_cluster(AclOperation.DESCRIBE, lambda body: refused_partitions(body, _CLUSTER))
+describe_quorum = _of_cluster(AclOperation.DESCRIBE, lambda _: m.DescribeQuorumResponse(error_code=_CLUSTER))

@@ -21,6 +21,7 @@ def rules(topic_name: TopicName) -> Mapping[int, Rule]:
         m.FetchRequest.API_KEY: records.fetch(topic_name),
         m.ListOffsetsRequest.API_KEY: records.list_offsets,
         m.OffsetForLeaderEpochRequest.API_KEY: records.offset_for_leader_epoch,
+        m.DeleteRecordsRequest.API_KEY: records.delete_records,
         m.InitProducerIdRequest.API_KEY: records.init_producer_id,
         m.FindCoordinatorRequest.API_KEY: groups.find_coordinator,
         m.JoinGroupRequest.API_KEY: groups.join,
@@ -46,6 +47,7 @@ def rules(topic_name: TopicName) -> Mapping[int, Rule]:
         m.ElectLeadersRequest.API_KEY: administration.elect_leaders,
         m.AlterPartitionReassignmentsRequest.API_KEY: administration.alter_reassignments,
         m.ListPartitionReassignmentsRequest.API_KEY: administration.list_reassignments,
+        m.DescribeQuorumRequest.API_KEY: administration.describe_quorum,
     }
 
 

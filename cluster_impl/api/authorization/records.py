@@ -1,4 +1,4 @@
-"""Rules for records and offsets: Produce, Fetch, ListOffsets, OffsetForLeaderEpoch, InitProducerId."""
+"""Rules for records and offsets: Produce, Fetch, ListOffsets, DeleteRecords, OffsetForLeaderEpoch, InitProducerId."""
 
 from __future__ import annotations
 
@@ -85,6 +85,20 @@ def _unlisted(topic: m.ListOffsetsRequest.ListOffsetsTopic) -> m.ListOffsetsResp
 
 
 list_offsets = each("topics", lambda topic, asker: asker.topic(AclOperation.DESCRIBE, topic.name), "topics", _unlisted)
+
+
+def _kept(topic: m.DeleteRecordsRequest.DeleteRecordsTopic) -> m.DeleteRecordsResponse.DeleteRecordsTopicResult:
+    partition = m.DeleteRecordsResponse.DeleteRecordsPartitionResult
+    return m.DeleteRecordsResponse.DeleteRecordsTopicResult(
+        name=topic.name,
+        partitions=[
+            partition(partition_index=each.partition_index, low_watermark=-1, error_code=_REFUSED)
+            for each in topic.partitions
+        ],
+    )
+
+
+delete_records = each("topics", lambda topic, asker: asker.topic(AclOperation.DELETE, topic.name), "topics", _kept)
 
 
 def offset_for_leader_epoch(request: Request, asker: Asker, handler: Handler) -> Answer:
