@@ -52,7 +52,7 @@ def requests(cluster: StaticCluster) -> list[tuple[RequestMessage[Any], int]]:
         (m.InitProducerIdRequest(), 4),
         (m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="u", num_partitions=1)]), 7),
         (m.DeleteTopicsRequest(topics=[m.DeleteTopicsRequest.DeleteTopicState(name="t")]), 6),
-        *((request, request.MAX_VERSION) for request in partition_requests()),
+        *((request, request.MAX_VERSION) for request in (*partition_requests(), *acl_requests())),
         (
             m.DescribeConfigsRequest(
                 resources=[m.DescribeConfigsRequest.DescribeConfigsResource(resource_type=2, resource_name="t")]
@@ -101,6 +101,26 @@ def partition_requests() -> list[RequestMessage[Any]]:
             topics=[m.AlterPartitionReassignmentsRequest.ReassignableTopic(name="t", partitions=[moved])]
         ),
         m.ListPartitionReassignmentsRequest(),
+    ]
+
+
+def acl_requests() -> list[RequestMessage[Any]]:
+    entry = m.CreateAclsRequest.AclCreation(
+        resource_type=2,
+        resource_name="t",
+        resource_pattern_type=3,
+        principal="User:u",
+        host="*",
+        operation=3,
+        permission_type=3,
+    )
+    matching = m.DeleteAclsRequest.DeleteAclsFilter(
+        resource_type_filter=2, pattern_type_filter=3, operation=1, permission_type=1
+    )
+    return [
+        m.DescribeAclsRequest(resource_type_filter=2, pattern_type_filter=3, operation=1, permission_type=1),
+        m.CreateAclsRequest(creations=[entry]),
+        m.DeleteAclsRequest(filters=[matching]),
     ]
 
 

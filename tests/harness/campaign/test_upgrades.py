@@ -18,7 +18,7 @@ from fencepost.harness.plan.steps import Heal, HealAll, Roll
 from fencepost.harness.targets.registry import load_file
 
 KRAFT, ZOOKEEPER = "apache-kafka:3.9.1..4.3.1", "apache-kafka-zk:2.8.2..3.9.1"
-SEEDS = range(30)
+SEEDS = range(60)
 
 
 def plan_of(target: str, seed: int) -> Plan:
@@ -56,7 +56,7 @@ def test_no_node_goes_back_once_the_upgrade_is_finalized(plans: list[Plan]) -> N
 
 def test_nodes_are_rolled_beside_faults_of_other_nodes() -> None:
     beside = 0
-    for plan in (plan_of(target, seed) for target in (KRAFT, ZOOKEEPER) for seed in range(80)):
+    for plan in (plan_of(target, seed) for target in (KRAFT, ZOOKEEPER) for seed in range(200)):
         held: dict[str, InjectStep] = {}
         for step in plan.steps:
             match step:
