@@ -56,6 +56,19 @@ class HeartbeatListener(_Heartbeat, FlexibleNested):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SupportedFeature(_Heartbeat, FlexibleNested):
+    """The levels of a feature that the sender supports, both included."""
+
+    name: str = field(metadata=STRING)
+    min_version: i16 = field(metadata=INT16)
+    max_version: i16 = field(metadata=INT16)
+
+
+EVERY_LEVEL = SupportedFeature(name="metadata.format", min_version=i16(1), max_version=i16(32767))
+"""What probes report: they read no metadata, so that no level of the cluster is beyond them."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class BrokerHeartbeatRequest(_Heartbeat, FlexibleRequest):
     target_state: i8 = field(metadata=INT8)
     broker_id: i32 = field(metadata=INT32)
@@ -63,6 +76,7 @@ class BrokerHeartbeatRequest(_Heartbeat, FlexibleRequest):
     lease_start_time_ms: i64 = field(metadata=INT64)
     cur_metadata_offset: i64 = field(metadata=INT64)
     listeners: tuple[HeartbeatListener, ...]
+    features: tuple[SupportedFeature, ...] = field(metadata={"tag": 1}, default=())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,6 +26,7 @@ def test_a_heartbeat_has_the_bytes_of_the_draft() -> None:
         lease_start_time_ms=1000,
         cur_metadata_offset=42,
         listeners=[m.BrokerHeartbeatRequest.Listener(name="CLIENT", host="node-4", port=9092, security_protocol=0)],
+        features=[m.BrokerHeartbeatRequest.SupportedFeature(name="metadata.format", min_version=1, max_version=32767)],
     )
     drafted = drafts.BrokerHeartbeatRequest(
         target_state=i8(drafts.DraftBrokerState.ACTIVE),
@@ -34,6 +35,7 @@ def test_a_heartbeat_has_the_bytes_of_the_draft() -> None:
         lease_start_time_ms=i64(1000),
         cur_metadata_offset=i64(42),
         listeners=(drafts.HeartbeatListener(name="CLIENT", host="node-4", port=i16(9092)),),
+        features=(drafts.EVERY_LEVEL,),
     )
     out = io.BytesIO()
     entity_writer(drafts.BrokerHeartbeatRequest)(out, drafted)

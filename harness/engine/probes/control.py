@@ -72,6 +72,7 @@ def _draft_heartbeat(
                 drafts.HeartbeatListener(name="INTERNAL", host=broker, port=i16(PEER_PORT)),
                 drafts.HeartbeatListener(name="CLIENT", host=broker, port=i16(CLIENT_PORT)),
             ),
+            features=(drafts.EVERY_LEVEL,),
         ),
         drafts.BrokerHeartbeatResponse,
     )

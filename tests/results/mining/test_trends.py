@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,8 +85,9 @@ def test_there_is_a_page_for_each_test(mined: Mined) -> None:
 
 @pytest.mark.integration
 def test_a_folder_of_runs_is_mined_without_a_store(tmp_path: Path, copy_run: CopyRun) -> None:
+    yesterday = time.time() - 86_400
     for number in range(3):
-        copy_run(tmp_path / "runs" / f"run-{number}", started=1_795_000_000.0 + number)
+        copy_run(tmp_path / "runs" / f"run-{number}", started=yesterday + number)
     (tmp_path / "runs" / "half" / "nodes").mkdir(parents=True)
     with JournalWriter(tmp_path / "runs" / "half" / "journal.jsonl"):
         pass
