@@ -65,7 +65,7 @@ class SupportedFeature(_Heartbeat, FlexibleNested):
 
 
 EVERY_LEVEL = SupportedFeature(name="metadata.format", min_version=i16(1), max_version=i16(32767))
-"""What probes report: they read no metadata, so that no level of the cluster is beyond them."""
+"""The report of probes: they read no metadata, so that no level of the cluster is beyond them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ import pytest
 
 from fencepost.cluster_impl.config.nodes import QuorumControllerNodeConfig
 from fencepost.cluster_impl.designs.quorum.controller.node import ControllerNode
+from fencepost.cluster_impl.designs.quorum.features import METADATA_FORMAT, SUPPORTED
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.client import Connection
@@ -66,7 +67,13 @@ class Controllers:
                 done += await self._register_at(number, times - done)
 
     async def _register_at(self, number: int, times: int) -> int:
-        request = m.BrokerHeartbeatRequest(target_state=FenceState.INITIAL, broker_id=4, broker_epoch=-1)
+        has = SUPPORTED[METADATA_FORMAT]
+        level = m.BrokerHeartbeatRequest.SupportedFeature(
+            name=METADATA_FORMAT, min_version=has.lowest, max_version=has.highest
+        )
+        request = m.BrokerHeartbeatRequest(
+            target_state=FenceState.INITIAL, broker_id=4, broker_epoch=-1, features=[level]
+        )
         try:
             connection = await Connection.open(
                 "127.0.0.1", self.ports[number], QUORUM_CONTROLLER, "test", hosts=Hosts(), timeout=5
