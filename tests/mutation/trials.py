@@ -135,7 +135,7 @@ class Bench:
             how=how,
             outcome=outcome,
             rules=tuple(rules),
-            message=" ".join(said.split())[:300],
+            message=" ".join(said.replace(f"{self.runs.absolute()}/", "").split())[:300],
             seconds=round(time.monotonic() - begun, 1),
             commit=self.commit,
             plans=plans,
