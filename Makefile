@@ -28,7 +28,7 @@ ZOOKEEPER_JARS := $(if $(filter zk-controller leader-driven,$(TARGET)),$(if $(ZO
 .PHONY: help conformance test check lint types unit integration suite $(SUITES) docker-suite gallery bench bench-mining dist mutation doctor lock clean
 # A target of these two uses both cores for steps that take one each: the build of Toxiproxy beside the installation, and
 # mypy beside the unit tests.
-.PHONY: .set-up .checks
+.PHONY: .set-up .checks .mining-tests .cluster-tests .suites .part-zk-controller .part-leader-driven
 PROXY := .tools/bin/toxiproxy-server
 
 help: ## print this
@@ -40,7 +40,7 @@ conformance: .venv/.harness $(PROXY) $(KAFKA_JARS) $(ZOOKEEPER_JARS) ## start re
 
 check: lint types unit ## lint, types and unit tests; fails if less than 95 % of the judge's branches are covered
 
-test: .set-up .checks integration suite docker-suite ## everything: lint, types, unit and integration tests, the suites
+test: .set-up .checks integration .suites docker-suite ## lint, types, unit and integration tests, the suites (of the designs with ZooKeeper a part)
 
 .set-up:
 	@$(MAKE) --no-print-directory -j2 .venv/.all $(PROXY)
@@ -61,14 +61,28 @@ unit: .venv/.all $(PROXY) ## the fast tests; prints the branch coverage of the j
 	@$(BIN)/pytest -q -n 2 -m "not integration" $(JUDGE_TESTS) --cov
 
 integration: .venv/.all $(PROXY) ## the tests that start real processes
-	@# Five at a time on two cores: most of them wait for a cluster most of the time. Each worker reads the files that it
-	@# is given, so it gets those with such tests only.
-	@$(BIN)/pytest -q -n 5 --dist loadfile -m integration $$(grep -rl 'mark\.integration' tests --include='test_*.py')
+	@$(MAKE) --no-print-directory --keep-going -j2 .mining-tests .cluster-tests
 
-suite: $(SUITES) ## the suites on the three designs of the reference cluster
+# One process, so that one Spark session serves all of them: the first query of a session takes most of the time.
+.mining-tests:
+	@$(BIN)/pytest -q -m integration --durations 10 --durations-min 10 tests/results
+
+# Four at a time beside those: most of them wait for a cluster most of the time. Each worker reads the files that it is
+# given, so it gets those with such tests only.
+.cluster-tests:
+	@$(BIN)/pytest -q -n 4 --dist loadfile -m integration --durations 10 --durations-min 10 \
+		$$(grep -rl 'mark\.integration' tests --include='test_*.py' | grep -v '^tests/results/')
+
+suite: $(SUITES) ## the suites on the three designs of the reference cluster, whole
 
 $(SUITES): suite-%: .venv/.all $(PROXY)
 	@$(FENCEPOST) conformance --target $* --seed $(SEED) --runs $(RUNS)
+
+# What two designs share is tried on one of them only: it runs on quorum too.
+.suites: suite-quorum .part-zk-controller .part-leader-driven
+
+.part-zk-controller .part-leader-driven: .part-%: .venv/.all $(PROXY)
+	@$(FENCEPOST) conformance --target $* --seed $(SEED) --runs $(RUNS) -k "$$(.ci/selection $*)"
 
 docker-suite: .venv/.all $(PROXY) ## a selection of scenarios on every design and on Apache Kafka, in containers
 	@.ci/docker-suite $(SEED) $(RUNS)
