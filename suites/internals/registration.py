@@ -6,7 +6,7 @@ from fencepost.suites import vocabulary as v
 
 REFUSED = 2
 """The reference's exit code for a node that cannot run as it was configured."""
-SESSION_MS = 6000
+SESSION_MS = 9000
 """Long enough to kill, start and cut off a broker within a session, also on a busy machine."""
 GRACE_MS = 1000
 """How much longer than a session a broker waits for its id."""
