@@ -34,5 +34,7 @@ UNSEEN_BECAUSE: Mapping[str, str] = {
 ALARM_ROOTS: Mapping[str, str] = {
     "seed 500000003": "A mistake of the harness, mended: a clone of a live directory had checkpoints that were copied "
     "after the logs, and the original had written on in between.",
+    "seed 700000003": "A mistake of the harness, mended: it began the partitions of a member of a group in several "
+    "assignments, and the client library went back to an earlier offset.",
 }
 """The root of each alarm, by the seed of its plan."""
