@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 UNSEEN_BECAUSE: Mapping[str, str] = {
-    "wiped_voter_votes": "`lost-vote` awaits in vain that the controller refuses to start, and each trial ran on "
-    "a machine whose nodes waited for a processor, which excuses a missed deadline: to be tried again",
     "isr_overwritten": "While its session lives a leader alone writes the path, and ZooKeeper refuses the writes of a "
     "session that is over, so that no fault from outside puts another version between its read and its write",
     "epoch_file_needed_at_start": "A power loss leaves the file old, missing or empty, and it is read as empty only by "
