@@ -10,8 +10,9 @@ from fencepost.cluster_impl.api.configs import Configs, refused_configs
 from fencepost.cluster_impl.api.delete_records import DeleteRecords, refused_delete_records
 from fencepost.cluster_impl.api.features import Features, refused_features
 from fencepost.cluster_impl.api.fetch import Fetch
-from fencepost.cluster_impl.api.groups import membership, offsets
+from fencepost.cluster_impl.api.groups import deletion, membership, offsets
 from fencepost.cluster_impl.api.groups.coordinator import Coordinator
+from fencepost.cluster_impl.api.log_dirs import LogDirsDescription, refused_log_dirs
 from fencepost.cluster_impl.api.metadata import ClusterDescription
 from fencepost.cluster_impl.api.offsets import Offsets, refused_epochs, refused_list_offsets
 from fencepost.cluster_impl.api.partitions import PartitionAdministration, refused_while_fenced
@@ -95,6 +96,7 @@ class BrokerApis:
         self._add(m.DescribeClusterRequest, description.describe_cluster, close_connection)
         self._add(m.DescribeConfigsRequest, Configs(self._control, self._settings).handle, refused_configs)
         changes = ConfigChanges(self._control)
+        self._add(m.DescribeLogDirsRequest, LogDirsDescription(self._replicas).handle, refused_log_dirs)
         self._add(m.AlterConfigsRequest, changes.handle, refused_changes)
         self._add(m.IncrementalAlterConfigsRequest, changes.handle, refused_changes)
         self._add(m.UpdateFeaturesRequest, Features(self._control).update, refused_features)
@@ -121,3 +123,6 @@ class BrokerApis:
         self._add(m.DescribeGroupsRequest, members.describe_groups, membership.refused_describe_groups)
         self._add(m.OffsetCommitRequest, of_groups.commit, offsets.refused_commit)
         self._add(m.OffsetFetchRequest, of_groups.fetch, offsets.refused_offset_fetch)
+        removal = deletion.GroupDeletion(self._coordinator)
+        self._add(m.DeleteGroupsRequest, removal.delete_groups, deletion.refused_groups)
+        self._add(m.OffsetDeleteRequest, removal.delete_offsets, deletion.refused_offsets)

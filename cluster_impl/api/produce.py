@@ -153,7 +153,7 @@ class InitProducerIdApi:
 
     def handle(self, body: m.InitProducerIdRequest, request: Request) -> m.InitProducerIdResponse:
         if body.transactional_id is not None:
-            return refused_producer_id(body, request, Error.INVALID_REQUEST)
+            return refused_producer_id(body, request, Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         try:
             return m.InitProducerIdResponse(producer_id=self._control.new_producer_id(), producer_epoch=0)
         except ProducerIdsUnavailable:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from uuid import UUID
 
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
@@ -103,6 +104,10 @@ class ReplicaManager:
             return self._topics[topic_id]
         topics = self.control.cluster().topics.values()
         return next((topic.name for topic in topics if topic.topic_id == topic_id), None)
+
+    def log_dirs(self) -> tuple[Mapping[Path, Sequence[Replica]], Mapping[Path, str]]:
+        """Return the usable replicas by log dir, and the reasons why other log dirs are offline."""
+        return self._store.homes(), self._store.dirs.offline
 
     def progress(self, name: TopicPartition) -> Progress | None:
         replica = self._replicas.get(name)

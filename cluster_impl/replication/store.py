@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from uuid import UUID
 
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
@@ -50,6 +51,17 @@ class ReplicaStore:
     @property
     def all_failed(self) -> bool:
         return not self._dirs.live
+
+    @property
+    def dirs(self) -> LogDirs:
+        return self._dirs
+
+    def homes(self) -> dict[Path, list[Replica]]:
+        """Return the usable replicas by the log dir that they are in, also where there are none."""
+        found: dict[Path, list[Replica]] = {directory.path: [] for directory in self._dirs}
+        for name, home in self._homes.items():
+            found[home.path].append(self.replicas[name])
+        return found
 
     def find(self, name: TopicPartition) -> Replica:
         """Return the replica. Raises PartitionError: KAFKA_STORAGE_ERROR if offline, or UNKNOWN_TOPIC_OR_PARTITION."""

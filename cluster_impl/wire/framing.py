@@ -21,7 +21,9 @@ _REQUEST_HEADER = struct.Struct(">hhih")
 _REQUEST_HEADER_WITHOUT_CLIENT_ID = struct.Struct(">hhi")
 _CORRELATION = struct.Struct(">i")
 _INBOX_BYTES = 64 * 1024
-_FIRST_ALLOCATION = 2 * 1024 * 1024
+_FIRST_ALLOCATION = 128 * 1024
+"""Bytes for the begin of a frame that does not fit into the inbox, until a connection has sent such a frame whole."""
+_NEXT_ALLOCATION = 2 * 1024 * 1024
 _WORTH_NOT_COPYING = 16 * 1024
 
 
@@ -39,6 +41,7 @@ class FramedProtocol(asyncio.BufferedProtocol):
         self._large: bytearray | None = None
         self._large_size = 0
         self._refused = False
+        self._first_allocation = _FIRST_ALLOCATION
 
     def frame_received(self, frame: bytearray) -> None:
         """Receive one whole frame without its length. The callee owns it."""
@@ -66,6 +69,7 @@ class FramedProtocol(asyncio.BufferedProtocol):
         if self._filled == self._large_size:
             self._large = None
             self._begin = self._filled = 0
+            self._first_allocation = _NEXT_ALLOCATION
             self.frame_received(frame)
         elif self._filled == len(frame):
             self._large = _grown(frame, min(2 * len(frame), self._large_size))
@@ -82,7 +86,7 @@ class FramedProtocol(asyncio.BufferedProtocol):
                 self._begin = begin + size
                 self.frame_received(self._inbox[begin : begin + size])
             elif 4 + size > _INBOX_BYTES:
-                frame = bytearray(min(size, _FIRST_ALLOCATION))
+                frame = bytearray(min(size, self._first_allocation))
                 frame[:available] = self._inbox_view[begin : self._filled]
                 self._large, self._large_size, self._filled = frame, size, available
                 return

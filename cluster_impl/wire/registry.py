@@ -108,6 +108,9 @@ KAFKA = _registry(
     _api(m.OffsetForLeaderEpochRequest, m.OffsetForLeaderEpochResponse),
     *_ACLS,
     _api(m.DescribeConfigsRequest, m.DescribeConfigsResponse),
+    _api(m.DescribeLogDirsRequest, m.DescribeLogDirsResponse),
+    _api(m.DeleteGroupsRequest, m.DeleteGroupsResponse),
+    _api(m.OffsetDeleteRequest, m.OffsetDeleteResponse),
     _api(m.DescribeClusterRequest, m.DescribeClusterResponse),
 )
 """Brokers' listeners, CLIENT and INTERNAL."""

@@ -48,6 +48,9 @@ _CLOSE_GRACE_SECONDS = 1.0
 _HANDSHAKE_SECONDS = 10.0
 """The time for which a client may take to agree on TLS."""
 
+_COMPLAINTS, _COMPLAINTS_PERIOD = 20, 10.0
+"""The log lines about closed connections in so many seconds."""
+
 _LOGIN = frozenset({SASL_HANDSHAKE, SASL_AUTHENTICATE})
 _ANYBODYS = _LOGIN | {API_VERSIONS}
 """The requests that a client may send before it has logged in."""
@@ -85,6 +88,26 @@ Handler = Callable[[Request], "Message | Awaitable[Message | None] | None"]
 """The response, now or later; None sends nothing (Produce with acks=0)."""
 
 
+class Complaints:
+    """Lets through a few log lines of each period, so that bad clients cannot fill the disk. Times are seconds."""
+
+    def __init__(self) -> None:
+        self._since = float("-inf")
+        self._logged = 0
+        self._left_out = 0
+
+    def count(self, now: float) -> int | None:
+        """Return None if the line is left out, else how many were left out since the last one that was logged."""
+        if now - self._since >= _COMPLAINTS_PERIOD:
+            self._since, self._logged = now, 0
+        if self._logged >= _COMPLAINTS:
+            self._left_out += 1
+            return None
+        self._logged += 1
+        left_out, self._left_out = self._left_out, 0
+        return left_out
+
+
 class Server:
     """Serves the APIs of a registry that have a handler, and ApiVersions by itself."""
 
@@ -108,6 +131,7 @@ class Server:
         self.features = features
         self.max_frame_bytes = max_frame_bytes
         self.max_unacknowledged_bytes = max_unacknowledged_bytes
+        self.complaints = Complaints()
         self.connections: set[ServerConnection] = set()
         self.accepted = 0
         """The number of connections since the start."""
@@ -414,8 +438,9 @@ class ServerConnection(FramedProtocol):
         self._finish()
 
     def _give_up(self, reason: str) -> None:
-        if not self._closing:
-            log.warning("closed the connection from %s on %s: %s", self.peer, self.listener, reason)
+        if not self._closing and (left_out := self._server.complaints.count(time.monotonic())) is not None:
+            more = f" ({left_out} like this were not logged)" if left_out else ""
+            log.warning("closed the connection from %s on %s: %s%s", self.peer, self.listener, reason, more)
         self._finish()
 
     def _finish(self) -> None:

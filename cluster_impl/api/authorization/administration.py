@@ -154,3 +154,4 @@ elect_leaders = _of_cluster(AclOperation.ALTER, lambda body: refused_partitions(
 alter_reassignments = _of_cluster(AclOperation.ALTER, lambda body: refused_partitions(body, _CLUSTER))
 list_reassignments = _of_cluster(AclOperation.DESCRIBE, lambda body: refused_partitions(body, _CLUSTER))
 describe_quorum = _of_cluster(AclOperation.DESCRIBE, lambda _: m.DescribeQuorumResponse(error_code=_CLUSTER))
+describe_log_dirs = _of_cluster(AclOperation.DESCRIBE, lambda _: m.DescribeLogDirsResponse(error_code=_CLUSTER))

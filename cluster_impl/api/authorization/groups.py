@@ -101,6 +101,33 @@ def offset_commit(request: Request, asker: Asker, handler: Handler) -> Answer:
     return _commit_topics(request, asker, handler)
 
 
+delete_groups = each(
+    "groups_names",
+    lambda name, asker: asker.group(AclOperation.DELETE, name),
+    "results",
+    lambda name: m.DeleteGroupsResponse.DeletableGroupResult(group_id=name, error_code=_GROUP),
+)
+
+
+def _kept(topic: m.OffsetDeleteRequest.OffsetDeleteRequestTopic) -> m.OffsetDeleteResponse.OffsetDeleteResponseTopic:
+    partition = m.OffsetDeleteResponse.OffsetDeleteResponsePartition
+    return m.OffsetDeleteResponse.OffsetDeleteResponseTopic(
+        name=topic.name,
+        partitions=[partition(partition_index=one.partition_index, error_code=_TOPIC) for one in topic.partitions],
+    )
+
+
+_delete_topics = each("topics", lambda topic, asker: asker.topic(AclOperation.READ, topic.name), "topics", _kept)
+
+
+def offset_delete(request: Request, asker: Asker, handler: Handler) -> Answer:
+    """DELETE on the group, and READ on each topic."""
+    body = cast("m.OffsetDeleteRequest", request.body)
+    if not asker.group(AclOperation.DELETE, body.group_id):
+        return m.OffsetDeleteResponse(error_code=_GROUP)
+    return _delete_topics(request, asker, handler)
+
+
 def offset_fetch(request: Request, asker: Asker, handler: Handler) -> Answer:
     """DESCRIBE on each group, and on each topic whose offsets are shown."""
     body = cast("m.OffsetFetchRequest", request.body)

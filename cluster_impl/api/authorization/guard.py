@@ -48,6 +48,9 @@ def rules(topic_name: TopicName) -> Mapping[int, Rule]:
         m.AlterPartitionReassignmentsRequest.API_KEY: administration.alter_reassignments,
         m.ListPartitionReassignmentsRequest.API_KEY: administration.list_reassignments,
         m.DescribeQuorumRequest.API_KEY: administration.describe_quorum,
+        m.DescribeLogDirsRequest.API_KEY: administration.describe_log_dirs,
+        m.DeleteGroupsRequest.API_KEY: groups.delete_groups,
+        m.OffsetDeleteRequest.API_KEY: groups.offset_delete,
     }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fencepost.cluster_impl.api.groups.group import Group, Joined, Replies, Synced, Token
@@ -147,10 +147,18 @@ class Shard:
         if key is None:
             return
         group_id, partition = key
-        if record.value is None:
-            self.offsets.get(group_id, {}).pop(partition, None)
-        else:
-            self.offsets.setdefault(group_id, {})[partition] = decode_value(record.value)
+        self.adopt(group_id, {partition: None if record.value is None else decode_value(record.value)})
+
+    def adopt(self, group_id: str, offsets: Mapping[TopicPartition, CommittedOffset | None]) -> None:
+        """Take over offsets that are in the log; None means deleted. A group without any is forgotten."""
+        known = self.offsets.setdefault(group_id, {})
+        for partition, committed in offsets.items():
+            if committed is None:
+                known.pop(partition, None)
+            else:
+                known[partition] = committed
+        if not known:
+            del self.offsets[group_id]
 
 
 class Coordinator:
@@ -222,18 +230,31 @@ class Coordinator:
 
     async def commit(self, group_id: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> Error:
         """Write offsets with acks=all; they can be fetched once the write has succeeded."""
+        return await self._write(group_id, offsets)
+
+    async def remove(self, group_id: str, partitions: Collection[TopicPartition]) -> Error:
+        """Write that these offsets of a group are deleted; they are gone once the write has succeeded."""
+        return await self._write(group_id, dict.fromkeys(partitions)) if partitions else Error.NONE
+
+    async def _write(self, group_id: str, offsets: Mapping[TopicPartition, CommittedOffset | None]) -> Error:
+        """Write one batch. Writes end in the order of the log, so that memory and log agree on the last one."""
+        now = time.time_ns() // 1_000_000
+        records: list[tuple[bytes | None, bytes | None, int]] = [
+            (
+                encode_key(group_id, partition),
+                None if committed is None else encode_value(committed),
+                now if committed is None else committed.committed_at,
+            )
+            for partition, committed in offsets.items()
+        ]
         try:
             shard = self.shard(group_id)
-            records = [
-                (encode_key(group_id, partition), encode_value(committed), committed.committed_at)
-                for partition, committed in offsets.items()
-            ]
             appended = shard.replica.append_as_leader(batches.build(records), _ACKS_ALL, time.monotonic())
         except PartitionError as refused:
             return _commit_error(refused.error)
         error = await _committed(shard.replica, appended, _COMMIT_TIMEOUT)
         if not error:
-            shard.offsets.setdefault(group_id, {}).update(offsets)
+            shard.adopt(group_id, offsets)
             error = fencing_error(self._replicas.control)
         return _commit_error(error)
 

@@ -143,3 +143,55 @@ def test_a_group_is_listed_while_it_has_members_or_offsets(cluster: StaticCluste
 def test_what_has_no_coordinators_here_gets_a_final_error(cluster: StaticCluster, kind: int, error: Error) -> None:
     found = cluster.ask(1, m.FindCoordinatorRequest(key="t", key_type=kind), 3)
     assert (found.error_code, found.node_id) == (error, -1)
+
+
+def delete_groups(cluster: StaticCluster, broker_id: int, *names: str) -> list[int]:
+    answer = cluster.ask(broker_id, m.DeleteGroupsRequest(groups_names=list(names)), 2)
+    return [result.error_code for result in answer.results]
+
+
+def delete_offset(cluster: StaticCluster, broker_id: int, topic: str = "t") -> tuple[int, list[int]]:
+    partition = m.OffsetDeleteRequest.OffsetDeleteRequestPartition(partition_index=0)
+    wanted = m.OffsetDeleteRequest.OffsetDeleteRequestTopic(name=topic, partitions=[partition])
+    answer = cluster.ask(broker_id, m.OffsetDeleteRequest(group_id=GROUP, topics=[wanted]), 0)
+    return answer.error_code, [each.error_code for at in answer.topics for each in at.partitions]
+
+
+@pytest.mark.requirement("DSTO-16")
+def test_a_deleted_group_is_gone_also_for_the_next_coordinator(cluster: StaticCluster) -> None:
+    here = coordinator(cluster)
+    assert commit(cluster, here, 5) == Error.NONE
+    assert delete_groups(cluster, here, GROUP) == [Error.NONE]
+    assert groups(cluster, here) == []
+    assert committed(cluster, here) == (Error.NONE, -1)
+    assert delete_groups(cluster, here, GROUP) == [Error.GROUP_ID_NOT_FOUND]
+    cluster.stop(here)
+    there = coordinator(cluster)
+    assert committed(cluster, there) == (Error.NONE, -1)
+    assert groups(cluster, there) == []
+
+
+@pytest.mark.requirement("DSTO-16")
+def test_a_group_with_members_is_not_deleted_and_keeps_its_offsets(cluster: StaticCluster) -> None:
+    here = coordinator(cluster)
+    assert commit(cluster, here, 5) == Error.NONE
+    joined = join(cluster, here)
+    assert delete_groups(cluster, here, GROUP) == [Error.NON_EMPTY_GROUP]
+    elsewhere = next(broker for broker in (1, 2, 3) if broker != here)
+    assert delete_groups(cluster, elsewhere, GROUP) == [Error.NOT_COORDINATOR]
+    assert committed(cluster, here) == (Error.NONE, 5)
+    assert delete_offset(cluster, here) == (Error.NONE, [Error.GROUP_SUBSCRIBED_TO_TOPIC])
+    leave = m.LeaveGroupRequest(group_id=GROUP, member_id=joined.member_id)
+    assert cluster.ask(here, leave, 2).error_code == Error.NONE
+    assert delete_groups(cluster, here, GROUP) == [Error.NONE]
+
+
+@pytest.mark.requirement("DSTO-16")
+def test_a_deleted_offset_is_gone_and_others_stay(cluster: StaticCluster) -> None:
+    here = coordinator(cluster)
+    assert delete_offset(cluster, here) == (Error.GROUP_ID_NOT_FOUND, [])
+    assert commit(cluster, here, 5) == Error.NONE
+    assert delete_offset(cluster, here, "other") == (Error.NONE, [Error.NONE])
+    assert committed(cluster, here) == (Error.NONE, 5)
+    assert delete_offset(cluster, here) == (Error.NONE, [Error.NONE])
+    assert committed(cluster, here) == (Error.NONE, -1)

@@ -85,6 +85,9 @@ def requests(cluster: StaticCluster) -> list[tuple[RequestMessage[Any], int]]:
             2,
         ),
         (m.OffsetFetchRequest(group_id="g"), 7),
+        (m.DescribeLogDirsRequest(topics=None), 4),
+        (m.DeleteGroupsRequest(groups_names=["g"]), 2),
+        (m.OffsetDeleteRequest(group_id="g"), 0),
         (m.OffsetFetchRequest(groups=[m.OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g")]), 8),
     ]
 

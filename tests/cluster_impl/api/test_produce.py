@@ -107,7 +107,7 @@ def test_every_producer_gets_an_id_of_its_own(cluster: StaticCluster) -> None:
     ids = [cluster.ask(broker, request, 4).producer_id for broker in (1, 2, 1)]
     assert len(set(ids)) == 3
     refused = cluster.ask(1, m.InitProducerIdRequest(transactional_id="x"), 4)
-    assert refused.error_code == Error.INVALID_REQUEST
+    assert refused.error_code == Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
 async def test_a_partition_that_is_refused_meanwhile_does_not_answer_for_one_that_waits() -> None:

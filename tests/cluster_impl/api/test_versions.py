@@ -47,6 +47,9 @@ def requests(topic_id: UUID) -> list[tuple[RequestMessage[Any], int, int]]:
     deletion = m.DeleteRecordsRequest.DeleteRecordsTopic(name="t", partitions=[deleted])
     return [
         (m.DeleteRecordsRequest(topics=[deletion], timeout_ms=100), 0, -1),
+        (m.DescribeLogDirsRequest(topics=None), 1, -1),
+        (m.DeleteGroupsRequest(groups_names=["unknown"]), 0, -1),
+        (m.OffsetDeleteRequest(group_id="unknown"), 0, -1),
         (produce_request(batch("b")), 3, -1),
         (m.FetchRequest(topics=[m.FetchRequest.FetchTopic(topic="t", partitions=[fetched])]), 4, 12),
         (m.FetchRequest(topics=[m.FetchRequest.FetchTopic(topic_id=topic_id, partitions=[fetched])]), 13, -1),

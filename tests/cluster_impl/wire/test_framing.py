@@ -86,6 +86,16 @@ def test_a_frame_takes_memory_only_as_its_bytes_arrive() -> None:
     assert peak < 4_000_000
 
 
+def test_a_claimed_length_alone_takes_little_memory_until_the_connection_has_sent_a_large_frame() -> None:
+    collector = Collector()
+    collector.feed(struct.pack(">i", 100_000_000), Random(1), 10)
+    assert len(collector.get_buffer(-1)) <= 128 * 1024
+    proven = Collector()
+    proven.feed(framed(bytes(200_000)) + struct.pack(">i", 100_000_000), Random(1), 10_000)
+    assert [len(frame) for frame in proven.frames] == [200_000]
+    assert len(proven.get_buffer(-1)) > 1_000_000, "what follows is not copied again and again while it grows"
+
+
 def test_the_client_id_is_never_compact() -> None:
     (frame,) = encode_request(KAFKA[18], 3, 7, "me", m.ApiVersionsRequest())
     assert frame[4:] == struct.pack(">hhih", 18, 3, 7, 2) + b"me" + b"\0" + m.ApiVersionsRequest().encode(3)

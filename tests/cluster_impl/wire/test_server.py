@@ -488,3 +488,23 @@ async def test_closing_the_server_ends_connections_and_answers_that_are_to_come(
         assert not server.connections
         with pytest.raises(ConnectionError, match="Connection refused"):
             await connect(port)
+
+
+async def test_of_many_bad_frames_few_are_logged_and_the_others_are_counted(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving({HEARTBEAT: echo_generation}) as (server, port):
+        with caplog.at_level(logging.WARNING):
+            for _ in range(60):
+                reader, writer = await asyncio.open_connection(LOCALHOST, port)
+                writer.write(struct.pack(">i", -1))
+                assert await reader.read() == b""
+                writer.close()
+        assert 10 <= len(caplog.records) <= 30
+        server.complaints._since = float("-inf")
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            reader, writer = await asyncio.open_connection(LOCALHOST, port)
+            writer.write(struct.pack(">i", -1))
+            assert await reader.read() == b""
+            writer.close()
+        (record,) = caplog.records
+        assert re.search(r"\((3|4|5)\d like this were not logged\)", record.getMessage())

@@ -31,6 +31,7 @@ from fencepost.cluster_impl.designs.shared.guards import Guard, first_refusal
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
 
+_LATEST_LEASE_START = 2**62
 LONGEST_TEXT = 32767
 """Bytes of a string in a message without compact lengths."""
 
@@ -57,6 +58,11 @@ def _has_listeners_that_no_client_can_read(state: ControllerState, request: m.Br
     texts = [text for each in request.listeners for text in (each.name, each.host)]
     texts.append(request.rack or "")
     return any(len(text.encode()) > LONGEST_TEXT for text in texts)
+
+
+def _has_a_lease_start_that_does_not_fit(state: ControllerState, request: m.BrokerHeartbeatRequest) -> bool:
+    """The end of the lease, which is counted from it, has to fit into the response."""
+    return not 0 <= request.lease_start_time_ms <= _LATEST_LEASE_START
 
 
 def _is_stale_while_the_id_is_leased(state: ControllerState, request: m.BrokerHeartbeatRequest) -> bool:
@@ -92,6 +98,7 @@ BROKER_HEARTBEAT_GUARDS = (
     BrokerHeartbeatGuard(Error.INVALID_REQUEST, _has_an_epoch_that_does_not_fit),
     BrokerHeartbeatGuard(Error.INVALID_REQUEST, _has_listeners_that_no_client_can_read),
     BrokerHeartbeatGuard(Error.UNSUPPORTED_VERSION, _lacks_an_enabled_level),
+    BrokerHeartbeatGuard(Error.INVALID_REQUEST, _has_a_lease_start_that_does_not_fit),
     BrokerHeartbeatGuard(Error.STALE_BROKER_EPOCH, _is_stale_while_the_id_is_leased),
     BrokerHeartbeatGuard(Error.STALE_BROKER_EPOCH, _is_not_awaited_by_a_partition),
 )

@@ -54,7 +54,13 @@ class Model:
         return outcome.reply
 
     def heartbeat(
-        self, broker: int, target: FenceState | int, epoch: int = -1, reached: int = FAR, host: str = "node"
+        self,
+        broker: int,
+        target: FenceState | int,
+        epoch: int = -1,
+        reached: int = FAR,
+        host: str = "node",
+        lease_start_ms: int = LEASE_START_MS,
     ) -> m.BrokerHeartbeatResponse:
         """Send one heartbeat now; leases that are over are ended first."""
         self.end_leases()
@@ -62,7 +68,7 @@ class Model:
             target_state=target,
             broker_id=broker,
             broker_epoch=epoch,
-            lease_start_time_ms=LEASE_START_MS,
+            lease_start_time_ms=lease_start_ms,
             cur_metadata_offset=reached,
             features=[
                 m.BrokerHeartbeatRequest.SupportedFeature(name=name, min_version=has.lowest, max_version=has.highest)

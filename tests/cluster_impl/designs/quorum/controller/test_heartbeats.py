@@ -373,6 +373,20 @@ def test_a_heartbeat_that_makes_no_sense_is_refused_and_changes_nothing(
     assert model.state.leases.next_end() == ends_at
 
 
+@pytest.mark.parametrize("start", [-1, 2**63 - 1])
+@pytest.mark.parametrize("target", [INITIAL, ACTIVE])
+def test_a_lease_start_whose_end_does_not_fit_is_refused_and_changes_nothing(
+    model: Model, start: int, target: FenceState
+) -> None:
+    model.join(4)
+    written, ends_at = len(model.log), model.state.leases.next_end()
+    model.now += 1
+    reply = model.heartbeat(4, target, -1 if target is INITIAL else model.epoch(4), lease_start_ms=start)
+    assert reply.error_code == Error.INVALID_REQUEST
+    assert reply.encode(0)
+    assert (len(model.log), model.state.leases.next_end()) == (written, ends_at)
+
+
 @pytest.mark.parametrize("target", [9, FenceState.UNKNOWN])
 def test_a_heartbeat_that_makes_no_sense_and_is_stale_gets_the_earlier_error(model: Model, target: int) -> None:
     model.join(4)
