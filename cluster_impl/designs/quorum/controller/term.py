@@ -63,6 +63,7 @@ class ActiveControllerTerm:
     async def run(self, operation: Callable[[ControllerState], ControllerResult[Reply]], now: float) -> Reply:
         """Decide at once, and return the reply when it may be sent. Raises TermEnded."""
         self.end_leases(now)
+        self._follow_log()
         outcome = operation(self.state)
         self._append(outcome.records)
         self._append(complete_reassignments(self.state, now))
@@ -71,13 +72,19 @@ class ActiveControllerTerm:
 
     def end_leases(self, now: float) -> None:
         """End the leases that are over at `now`. Raises TermEnded."""
+        self._follow_log()
         for broker_id in self.state.leases.over(now):
             log.info("the lease of broker %d ended", broker_id)
             self._append(end_lease(self.state, broker_id, now))
 
     def append_own(self, records: Sequence[MetadataRecord]) -> None:
         """Append records that no request waits for. Raises TermEnded."""
+        self._follow_log()
         self._append(records)
+
+    def _follow_log(self) -> None:
+        """Count the records that Raft has appended by itself (voters): epochs of brokers are offsets in the log."""
+        self.state.end_offset = max(self.state.end_offset, self._quorum.end_offset)
 
     async def until_reply_may_be_sent(self, outcome: ControllerResult[Reply]) -> None:
         """Wait until the state behind the reply is committed and this controller is known to be active still.

@@ -130,6 +130,36 @@ def heartbeat(reply: Message) -> m.BrokerHeartbeatResponse:
     return reply
 
 
+@pytest.mark.requirement("K631-06")
+async def test_a_controller_goes_on_after_a_record_that_is_no_metadata() -> None:
+    """A change of voters is a record that Raft appends by itself, among those of the active controller."""
+    cluster = Cluster()
+    cluster.elect()
+    epoch = await cluster.join()
+    cluster.quorum.log.append(b"voters")
+    cluster.quorum.stable += 1
+    creating = cluster.ask(
+        m.CreateTopicsRequest(
+            topics=[m.CreateTopicsRequest.CreatableTopic(name="t", num_partitions=1, replication_factor=1)],
+            timeout_ms=1000,
+        ),
+        7,
+    )
+    await settled()
+    await cluster.quorum.commit(cluster.controller)
+    created = await creating
+    assert isinstance(created, m.CreateTopicsResponse)
+    assert created.topics[0].error_code == Error.NONE
+    cluster.quorum.log.append(b"voters")
+    cluster.quorum.stable += 1
+    registering = cluster.beat(FenceState.INITIAL)
+    await settled()
+    await cluster.quorum.commit(cluster.controller)
+    granted = heartbeat(await registering).broker_epoch
+    assert granted > epoch
+    assert cast("m.BrokerRecord", decode_record(cluster.quorum.log[granted])).broker_epoch == granted
+
+
 @pytest.mark.requirement("K631-16")
 async def test_a_granted_epoch_is_not_shown_before_its_record_is_committed() -> None:
     cluster = Cluster()
