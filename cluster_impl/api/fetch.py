@@ -1,7 +1,8 @@
 """Fetch, for clients and for followers.
 
 Followers are not clients: a fenced broker still serves them while it leads, and they read beyond the high watermark.
-There are no fetch sessions; session id 0 in responses says so.
+There are no fetch sessions (KIP-227): session id 0 in responses says so, and each request names all of its partitions.
+One that builds on a session gets FETCH_SESSION_ID_NOT_FOUND, upon which every client sends a full request.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from fencepost.cluster_impl.wire.server import Request
 _TOPIC_IDS_FROM = 13
 _REPLICA_STATE_FROM = 15
 _CONSUMER = -1
+_FULL = (0, -1)
+"""The session epochs of requests that name all of their partitions: the first of a session, and one without any."""
 _LARGEST_RESPONSE = 16 * 1024 * 1024
 """Bytes; a client that asks for more gets the rest by its next request, and cannot exhaust the broker's memory."""
 
@@ -58,6 +61,8 @@ class Fetch:
         is_client = follower.replica_id < 0
         if is_client and not self._control.serving():
             return refused_fetch(body)
+        if body.session_epoch not in _FULL:
+            return m.FetchResponse(error_code=Error.FETCH_SESSION_ID_NOT_FOUND)
         requested = [
             self._find(topic, partition, request.version) for topic in body.topics for partition in topic.partitions
         ]
