@@ -105,7 +105,21 @@ class PartitionRemoved:
         return TopicPartition(self.topic, self.partition)
 
 
-Change = PartitionAssignment | ReplicaStopped | PartitionRemoved
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsChanged:
+    """The settings of a replica have changed and nothing else. `config` as in PartitionAssignment."""
+
+    topic: str
+    topic_id: UUID
+    partition: int
+    config: Mapping[str, str]
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
+
+
+Change = PartitionAssignment | ReplicaStopped | PartitionRemoved | SettingsChanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

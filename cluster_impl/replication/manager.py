@@ -20,6 +20,7 @@ from fencepost.cluster_impl.replication.control_plane import (
     PartitionAssignment,
     PartitionRemoved,
     ReplicaStopped,
+    SettingsChanged,
     TopicPartition,
 )
 from fencepost.cluster_impl.replication.fetcher import Fetcher
@@ -127,6 +128,8 @@ class ReplicaManager:
                         self._stop(change.topic_partition, change.topic_id)
                     case PartitionRemoved():
                         self._remove(change.topic_partition, change.topic_id)
+                    case SettingsChanged():
+                        self._configure(change)
             except PartitionError as refused:
                 log.warning("%s: not done: %s", change.topic_partition, refused)
                 errors[change.topic_partition] = refused.error
@@ -162,6 +165,12 @@ class ReplicaManager:
         if core.role is ReplicaRole.FOLLOWER:
             self._fetcher(core.leader).follow(replica, is_new_term=transition is RoleTransition.FOLLOWS)
         self._notify(replica, transition)
+
+    def _configure(self, change: SettingsChanged) -> None:
+        replica = self._replicas.get(change.topic_partition)
+        if replica is not None and replica.core.topic_id == change.topic_id:
+            replica.configure(change.config)
+            log.info("%s: has the settings %s", replica, dict(change.config))
 
     def _stop(self, name: TopicPartition, topic_id: UUID | None) -> None:
         replica = self._replicas.get(name)

@@ -128,6 +128,10 @@ class Partition:
         self.role = ReplicaRole.FOLLOWER
         return RoleTransition.FOLLOWS_ON if follows_on else RoleTransition.FOLLOWS
 
+    def configure(self, config: Mapping[str, str], min_isr: int) -> None:
+        """Adopt other settings at the state that holds."""
+        self.config, self._min_isr = config, min_isr
+
     def _adopt_details(self, to: PartitionAssignment, now: float) -> RoleTransition:
         """Adopt the fields that may change at the same leader epoch and version."""
         known = self.replicas, self.serves_clients, self.leaving

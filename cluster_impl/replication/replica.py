@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Concatenate, ParamSpec, TypeVar
@@ -122,8 +122,7 @@ class Replica:
         settings = LogSettings.of(to.config, self._config)
         transition = self.core.assign(to, log_end_offset=self.log.log_end_offset, min_isr=settings.min_isr, now=now)
         if self.core.config is to.config:
-            self.settings = settings
-            self.log.segment_bytes, self.log.segment_ms = settings.segment_bytes, settings.segment_ms
+            self._use(settings)
         if transition is RoleTransition.FOLLOWS:
             # A leader term in which no record was written left an epoch that no other log has.
             self.log.epochs.truncate_from_end(self.log.log_end_offset)
@@ -137,6 +136,16 @@ class Replica:
             self._committed()
             self._grown()
         return transition
+
+    def configure(self, config: Mapping[str, str]) -> None:
+        """Adopt other settings, as `PartitionAssignment.config` has them."""
+        settings = LogSettings.of(config, self._config)
+        self.core.configure(config, settings.min_isr)
+        self._use(settings)
+
+    def _use(self, settings: LogSettings) -> None:
+        self.settings = settings
+        self.log.segment_bytes, self.log.segment_ms = settings.segment_bytes, settings.segment_ms
 
     def isr_answered(self, proposal: IsrProposal, outcome: IsrOutcome, now: float) -> None:
         self.core.isr_answered(proposal, outcome, now)

@@ -129,8 +129,11 @@ QUORUM_CLIENTS = _registry(*KAFKA.values(), *_CONFIGS, _UPDATE_FEATURES, _DESCRI
 QUORUM_BROKER = _registry(*QUORUM_CLIENTS.values(), *_HEARTBEATS)
 """Their INTERNAL listener, which answers heartbeats with NOT_CONTROLLER."""
 
+ZK_CLIENTS = _registry(*KAFKA.values(), *_CONFIGS)
+"""The CLIENT listener of nodes of the `zk-controller` design."""
+
 ZK_BROKER = _registry(
-    *KAFKA.values(),
+    *ZK_CLIENTS.values(),
     _api(m.LeaderAndIsrRequest, m.LeaderAndIsrResponse),
     _api(m.StopReplicaRequest, m.StopReplicaResponse),
     _api(m.UpdateMetadataRequest, m.UpdateMetadataResponse),
@@ -139,7 +142,7 @@ ZK_BROKER = _registry(
     _api(m.IsrChangeRequest, m.IsrChangeResponse),
     _api(m.ReplicaStateEventRequest, m.ReplicaStateEventResponse),
 )
-"""The INTERNAL listener of nodes of the `zk-controller` design; their CLIENT listener speaks KAFKA."""
+"""The INTERNAL listener of nodes of the `zk-controller` design."""
 
 LEADER_DRIVEN_BROKER = KAFKA
 """Both listeners of brokers of the `leader-driven` design: every broker administers the cluster."""

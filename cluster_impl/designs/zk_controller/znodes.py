@@ -20,6 +20,8 @@ CONTROLLER_EPOCH = "/controller_epoch"
 BROKER_IDS = "/brokers/ids"
 TOPICS = "/brokers/topics"
 TOPIC_CONFIGS = "/config/topics"
+BROKER_CONFIGS = "/config/brokers"
+CONFIG_CHANGES = "/config/changes"
 DELETE_TOPICS = "/admin/delete_topics"
 REASSIGN_PARTITIONS = "/admin/reassign_partitions"
 PREFERRED_REPLICA_ELECTION = "/admin/preferred_replica_election"
@@ -28,6 +30,7 @@ LOG_DIR_EVENTS = "/log_dir_event_notification"
 
 ISR_CHANGE_PREFIX = f"{ISR_CHANGES}/isr_change_"
 LOG_DIR_EVENT_PREFIX = f"{LOG_DIR_EVENTS}/log_dir_event_"
+CONFIG_CHANGE_PREFIX = f"{CONFIG_CHANGES}/config_change_"
 """Prefixes of sequential znodes."""
 
 ROOTS: Final[Sequence[str]] = (
@@ -39,10 +42,15 @@ ROOTS: Final[Sequence[str]] = (
     "/cluster",
     "/config",
     TOPIC_CONFIGS,
+    BROKER_CONFIGS,
+    CONFIG_CHANGES,
     ISR_CHANGES,
     LOG_DIR_EVENTS,
 )
 """The persistent znodes without data that a cluster needs, each after its parent."""
+
+ALL_BROKERS = "<default>"
+"""The child of /config/brokers with the settings of all brokers."""
 
 LOG_DIR_FAILURE = 1
 """The only event of a log dir notification."""
@@ -70,6 +78,16 @@ def state(of: TopicPartition) -> str:
 
 def topic_config(name: str) -> str:
     return f"{TOPIC_CONFIGS}/{name}"
+
+
+def config_entity(of_topic: bool, name: str) -> str:
+    """Return the entity whose settings a notification names. Of brokers, the empty name means all."""
+    return f"topics/{name}" if of_topic else f"brokers/{name or ALL_BROKERS}"
+
+
+def config(of_topic: bool, name: str) -> str:
+    """Return the path of the settings of a topic, of one broker, or of all brokers (the empty name)."""
+    return f"/config/{config_entity(of_topic, name)}"
 
 
 def topic_to_delete(name: str) -> str:
@@ -286,13 +304,30 @@ def read_state(of: TopicPartition, data: bytes, version: int) -> LeaderAndIsr:
     )
 
 
-def write_topic_config(config: Mapping[str, str]) -> bytes:
-    return to_json({"version": 1, "config": dict(config)})
+def write_config(settings: Mapping[str, str]) -> bytes:
+    return to_json({"version": 1, "config": dict(settings)})
+
+
+def read_config(path: str, data: bytes) -> dict[str, str]:
+    """Return the settings of a topic or of brokers. Raises MalformedZnode."""
+    return {key: str(value) for key, value in Document.parse(path, data, 1).mapping("config").items()}
+
+
+def write_topic_config(settings: Mapping[str, str]) -> bytes:
+    return write_config(settings)
 
 
 def read_topic_config(name: str, data: bytes) -> dict[str, str]:
-    config = Document.parse(topic_config(name), data, 1).mapping("config")
-    return {key: str(value) for key, value in config.items()}
+    return read_config(topic_config(name), data)
+
+
+def write_config_change(entity: str) -> bytes:
+    return to_json({"version": 2, "entity_path": entity})
+
+
+def read_config_change(path: str, data: bytes) -> str:
+    """Return the entity whose settings have changed: `topics/t`, `brokers/4`. Raises MalformedZnode."""
+    return Document.parse(path, data, 2).text("entity_path")
 
 
 def write_partitions(which: Iterable[TopicPartition]) -> bytes:

@@ -10,6 +10,7 @@ from fencepost.cluster_impl.config.nodes import ZkControllerNodeConfig
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
 from fencepost.cluster_impl.designs.shared.heartbeats import HeartbeatTiming
+from fencepost.cluster_impl.designs.zk_controller.broker.broker_settings import BrokerSettings
 from fencepost.cluster_impl.designs.zk_controller.broker.control_plane import IsrChanges, ZkControlPlane
 from fencepost.cluster_impl.designs.zk_controller.broker.controlled_shutdown import ShutdownLimits, ShutdownRequester
 from fencepost.cluster_impl.designs.zk_controller.broker.controller_requests import ControllerRequests
@@ -26,7 +27,6 @@ from fencepost.cluster_impl.designs.zk_controller.broker.log_dir_failures import
 )
 from fencepost.cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
 from fencepost.cluster_impl.designs.zk_controller.broker.registration import ZnodeRegistration, broker_info
-from fencepost.cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.channels import Connect
 from fencepost.cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane
 from fencepost.cluster_impl.replication.manager import ReplicaManager
@@ -72,7 +72,13 @@ class Broker:
             ControllerLink(known_controller, addresses, connect) for _ in range(4)
         )
         self._links = (heartbeat_link, isr_link, request_link, last_link)
-        self._configs = TopicConfigs(zookeeper, self._cache.configured)
+        self._broker_settings = BrokerSettings(
+            zookeeper,
+            broker_id,
+            self._cache,
+            lambda topic_id: self._requests.settings_changed(topic_id),
+            settings.request_timeout,
+        )
         self._writer = IsrWriter(broker_id, zookeeper, lambda partition: self._requests.assignment(partition))
         self._producer_ids = ProducerIds(zookeeper, broker_id)
         self._requester = IsrRequester(broker_id, self._epoch, isr_link)
@@ -85,7 +91,7 @@ class Broker:
             broker_id,
             self._lifecycle if settings.ibp.has_heartbeats else None,
             self._cache,
-            self._configs,
+            self._broker_settings,
             self._epoch,
             lambda: self._requests.informed_at,
             isr_changes,
@@ -95,7 +101,14 @@ class Broker:
             settings.request_timeout,
         )
         self.replicas = make_replicas(self.control)
-        self._requests = ControllerRequests(broker_id, self._registration, self._configs, self._cache, self.replicas)
+        self._requests = ControllerRequests(
+            broker_id,
+            self._registration,
+            self._broker_settings.topics,
+            self._cache,
+            self.replicas,
+            self._broker_settings.brokers.below_topics,
+        )
         timing = HeartbeatTiming(
             settings.broker_heartbeat_interval, min(settings.controller_heartbeat_timeout / 2, settings.request_timeout)
         )
@@ -120,6 +133,8 @@ class Broker:
     async def start(self) -> None:
         """Register, and start heartbeats if the level has them. Raises StartupError if another process has the id."""
         self._producer_ids.prepare()
+        await self._broker_settings.notifications.start()
+        self._tasks.append(asyncio.create_task(self._broker_settings.notifications.run()))
         await self._registration.first(self._session_timeout + _REGISTRATION_GRACE)
         # A broker with heartbeats is fenced until it has its id again; one without them would serve without its id.
         waits = self._settings.ibp.has_heartbeats
@@ -150,7 +165,7 @@ class Broker:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._heartbeats.close()
-        self._configs.close()
+        self._broker_settings.close()
         self._writer.close()
         self._requester.close()
         self._producer_ids.close()

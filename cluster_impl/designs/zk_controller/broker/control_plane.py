@@ -11,11 +11,11 @@ from typing import Protocol
 
 from fencepost.cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
 from fencepost.cluster_impl.designs.shared.forwarding import forward
+from fencepost.cluster_impl.designs.zk_controller.broker.broker_settings import BrokerSettings
 from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
 from fencepost.cluster_impl.designs.zk_controller.broker.link import ControllerLink
 from fencepost.cluster_impl.designs.zk_controller.broker.log_dir_failures import LogDirFailures
 from fencepost.cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
-from fencepost.cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 from fencepost.cluster_impl.replication.control_plane import (
     NO_EPOCH,
     ClusterView,
@@ -23,6 +23,7 @@ from fencepost.cluster_impl.replication.control_plane import (
     IsrProposal,
     TopicPartition,
 )
+from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ class ZkControlPlane:
         broker_id: int,
         lifecycle: Lifecycle | None,
         cache: MetadataCache,
-        configs: TopicConfigs,
+        settings: BrokerSettings,
         broker_epoch: Callable[[], int],
         informed_at: Callable[[], int],
         isr_changes: IsrChanges,
@@ -59,7 +60,7 @@ class ZkControlPlane:
         self.broker_id = broker_id
         self._lifecycle = lifecycle
         self._cache = cache
-        self._configs = configs
+        self._settings = settings
         self._broker_epoch = broker_epoch
         self._informed_at = informed_at
         self._isr_changes = isr_changes
@@ -95,23 +96,23 @@ class ZkControlPlane:
         return self._producer_ids.next()
 
     async def forward(self, request: Message, version: int) -> Message:
+        """Send the request to the controller. Settings are written by the broker that is asked, as in Kafka."""
+        if isinstance(request, m.AlterConfigsRequest | m.IncrementalAlterConfigsRequest):
+            return await self._settings.writer.alter(request)
         return await forward(request, version, self._link.request, self._link.mistaken)
 
     def log_dir_failed(self, path: Path, lost: Sequence[TopicPartition]) -> None:
         self._failures.failed(f"the log dir {path} has failed", lost)
 
     async def load_settings(self, topics: Collection[str]) -> None:
-        """Read those that were not read yet: no request of the controller has them."""
+        """Read the settings of these topics and those of brokers: no request of the controller has them."""
         known = self._cache.view.topics
         wanted = [known[name] for name in topics if name in known]
         try:
             async with asyncio.timeout(self._request_timeout):
-                await asyncio.gather(*(self._configs.load(topic.name, topic.topic_id) for topic in wanted))
+                await self._settings.refresh(wanted)
         except TimeoutError:
-            log.warning("settings of topics are described by their defaults: ZooKeeper does not answer in time")
-        for topic in wanted:
-            if config := self._configs.get(topic.topic_id):
-                self._cache.configured(topic.topic_id, config)
+            log.warning("settings are described as they were last known: ZooKeeper does not answer in time")
 
     async def look(self, topics: Collection[str] | None) -> None:
         """Do nothing: the controller sends every change of metadata to this broker."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 from uuid import UUID
 
@@ -35,6 +35,7 @@ from fencepost.cluster_impl.replication.control_plane import (
     PartitionAssignment,
     PartitionRemoved,
     ReplicaStopped,
+    SettingsChanged,
     TopicPartition,
 )
 from fencepost.cluster_impl.wire import messages as m
@@ -74,7 +75,10 @@ class TopicSettings(Protocol):
 
 
 class ControllerRequests:
-    """Handles the requests of controllers. `handlers` are by API key, for the INTERNAL listener."""
+    """Handles the requests of controllers. `handlers` are by API key, for the INTERNAL listener.
+
+    `below_topics` returns the settings that this broker was given at run time, under the topic's names.
+    """
 
     def __init__(
         self,
@@ -83,6 +87,7 @@ class ControllerRequests:
         settings: TopicSettings,
         cache: MetadataCache,
         data_plane: DataPlane,
+        below_topics: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self.controller_epoch = 0
         """The newest epoch in a request that this process accepted."""
@@ -91,6 +96,7 @@ class ControllerRequests:
         self._broker_id = broker_id
         self._registration = registration
         self._settings = settings
+        self._below_topics = below_topics
         self._cache = cache
         self._assignments: dict[TopicPartition, KnownAssignment] = {}
         self._one_at_a_time = asyncio.Lock()
@@ -105,6 +111,25 @@ class ControllerRequests:
     def assignment(self, partition: TopicPartition) -> KnownAssignment | None:
         """Return the last assignment of a partition that this broker holds."""
         return self._assignments.get(partition)
+
+    def settings_changed(self, topic_id: UUID | None = None) -> None:
+        """Hand the replicas of a topic, or all of them, the settings that hold now."""
+        changes: list[Change] = [
+            SettingsChanged(
+                topic=partition.topic,
+                topic_id=known.topic_id,
+                partition=partition.partition,
+                config=self._config(known.topic_id),
+            )
+            for partition, known in self._assignments.items()
+            if topic_id in (None, known.topic_id)
+        ]
+        if changes:
+            self._data_plane.apply(changes)
+
+    def _config(self, topic_id: UUID) -> Mapping[str, str]:
+        """Return a topic's own settings, and below them those that this broker was given at run time."""
+        return {**self._below_topics(), **(self._settings.get(topic_id) or {})}
 
     @property
     def _epochs(self) -> KnownEpochs:
@@ -217,7 +242,7 @@ class ControllerRequests:
             leader_epoch=state.leader_epoch,
             leader_term_epoch=state.leader_epoch,
             version=state.partition_epoch,
-            config=self._settings.get(topic_id) or {},
+            config=self._config(topic_id),
             is_new=state.is_new,
         )
 

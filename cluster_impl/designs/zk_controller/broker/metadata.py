@@ -6,6 +6,7 @@ Each request names all live brokers, but only the partitions that changed. The s
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from uuid import UUID
 
 from fencepost.cluster_impl.designs.shared.topic_requests import NO_TOPIC_ID
@@ -28,7 +29,7 @@ class MetadataCache:
     """The metadata of this broker. Each update replaces `view`, so every view is consistent."""
 
     def __init__(self, cluster_id: str) -> None:
-        self.view = ClusterView(cluster_id, NO_LEADER, {}, {})
+        self.view = ClusterView(cluster_id, NO_LEADER, {}, {}, broker_configs={})
         self.broker_epochs: Mapping[int, int] = {}
         """Live brokers' incarnations by id. Only their fetches count (decision: credited by identity)."""
         self.known = False
@@ -45,6 +46,7 @@ class MetadataCache:
             request.controller_id,
             {broker.id: _broker(broker) for broker in request.live_brokers},
             topics,
+            self.view.broker_configs,
         )
         self.broker_epochs = {
             broker.id: broker.broker_epoch for broker in request.live_brokers if broker.broker_epoch != NO_EPOCH
@@ -58,7 +60,11 @@ class MetadataCache:
         for topic in self.view.topics.values():
             if topic.topic_id == topic_id:
                 topics[topic.name] = TopicView(topic.name, topic_id, topic.partitions, config)
-        self.view = ClusterView(self.view.cluster_id, self.view.controller_id, self.view.brokers, topics)
+        self.view = replace(self.view, topics=topics)
+
+    def brokers_configured(self, configs: Mapping[str, Mapping[str, str]]) -> None:
+        """Apply the settings of brokers from ZooKeeper."""
+        self.view = replace(self.view, broker_configs=configs)
 
 
 def _by_topic(request: m.UpdateMetadataRequest) -> dict[str, tuple[UUID, list[PartitionState]]]:

@@ -1,10 +1,12 @@
-"""The settings of topics. They are in ZooKeeper and in no request of the controller; each topic's are read once."""
+"""The settings of topics. They are in ZooKeeper and in no request of the controller; each topic's are read once,
+and again when a notification says that they have changed.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from uuid import UUID
 
 from fencepost.cluster_impl.coordination.errors import ConnectionLost, NoNodeError, SessionExpired
@@ -19,12 +21,19 @@ log = logging.getLogger(__name__)
 class TopicConfigs:
     """Settings by topic id, as a topic that is created again under its name has its own.
 
-    `loaded` is called with the settings that were read. Later changes take effect after a restart.
+    `loaded` is called with the settings that were read, `changed` after others were read for a topic that had some.
     """
 
-    def __init__(self, zookeeper: ZooKeeper, loaded: Callable[[UUID, Mapping[str, str]], None]) -> None:
+    def __init__(
+        self,
+        zookeeper: ZooKeeper,
+        loaded: Callable[[UUID, Mapping[str, str]], None],
+        changed: Callable[[UUID], None] = lambda _: None,
+    ) -> None:
         self._zookeeper = zookeeper
         self._loaded = loaded
+        self._changed = changed
+        self._names: dict[UUID, str] = {}
         self._known: dict[UUID, Mapping[str, str]] = {}
         self._reading: dict[UUID, asyncio.Task[None]] = {}
 
@@ -46,9 +55,22 @@ class TopicConfigs:
         if topic_id not in self._known:
             await asyncio.shield(self._reading[topic_id])
 
+    async def read_again(self, names: Collection[str] | None = None) -> None:
+        """Read the settings of these topics again, as far as they are known, or of all known topics."""
+        for topic_id, name in list(self._names.items()):
+            if names is None or name in names:
+                if (reading := self._reading.get(topic_id)) is not None:
+                    await asyncio.wait((reading,))  # it may have read what was there before
+                config = await self._config(name)
+                if topic_id in self._known and config != self._known[topic_id]:
+                    self._known[topic_id] = config
+                    self._loaded(topic_id, config)
+                    self._changed(topic_id)
+
     async def _read(self, name: str, topic_id: UUID) -> None:
         try:
             self._known[topic_id] = config = await self._config(name)
+            self._names[topic_id] = name
             if config:
                 self._loaded(topic_id, config)
         finally:

@@ -186,6 +186,7 @@ def test_a_lease_counts_from_the_receipt_of_the_last_renewal(model: Model) -> No
     assert 4 not in model.image.brokers
 
 
+@pytest.mark.requirement("D631-07", "K631-67")
 def test_the_last_member_of_an_isr_stays_in_it_and_leads_again_when_it_is_active_again(model: Model) -> None:
     model.join(4, 5)
     model.topic("t", 4)

@@ -10,12 +10,12 @@ from uuid import UUID
 import pytest
 
 from fencepost.cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
+from fencepost.cluster_impl.designs.zk_controller.broker.broker_settings import BrokerSettings
 from fencepost.cluster_impl.designs.zk_controller.broker.control_plane import ZkControlPlane
 from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
 from fencepost.cluster_impl.designs.zk_controller.broker.link import ControllerLink
 from fencepost.cluster_impl.designs.zk_controller.broker.log_dir_failures import LogDirFailures
 from fencepost.cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
-from fencepost.cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 from fencepost.cluster_impl.designs.zk_controller.broker_state import BrokerState
 from fencepost.cluster_impl.replication.control_plane import IsrAccepted, IsrOutcome, IsrProposal, TopicPartition
 from fencepost.cluster_impl.wire import messages as m
@@ -42,7 +42,7 @@ class Granting:
 class Given:
     """A broker at a level with heartbeats, or one below it."""
 
-    def __init__(self, *, heartbeats: bool, link: ControllerLink | None = None) -> None:
+    def __init__(self, *, heartbeats: bool, link: ControllerLink | None = None, settings: object = None) -> None:
         self.lifecycle = Lifecycle(timeout=60.0)
         self.cache = MetadataCache("c")
         self.epoch = EPOCH
@@ -52,7 +52,7 @@ class Given:
             ME,
             self.lifecycle if heartbeats else None,
             self.cache,
-            cast("TopicConfigs", None),
+            cast("BrokerSettings", settings),
             lambda: self.epoch,
             lambda: self.informed_at,
             Granting(),
@@ -156,3 +156,18 @@ async def test_without_a_controller_a_request_fails_in_its_own_time() -> None:
         control = Given(heartbeats=True, link=brokers.link()).control
         with pytest.raises((ConnectionError, TimeoutError)):
             await control.forward(m.CreateTopicsRequest(timeout_ms=200), 7)
+
+
+@pytest.mark.requirement("DINT-29")
+async def test_a_change_of_settings_is_written_by_the_broker_that_is_asked() -> None:
+    class Settings:
+        @property
+        def writer(self) -> Settings:
+            return self
+
+        async def alter(self, request: Message) -> Message:
+            return m.AlterConfigsResponse(throttle_time_ms=len(cast("m.AlterConfigsRequest", request).resources))
+
+    control = Given(heartbeats=True, settings=Settings()).control
+    request = m.AlterConfigsRequest(resources=[m.AlterConfigsRequest.AlterConfigsResource()])
+    assert await control.forward(request, 1) == m.AlterConfigsResponse(throttle_time_ms=1)

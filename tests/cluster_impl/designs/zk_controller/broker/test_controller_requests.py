@@ -22,6 +22,7 @@ from fencepost.cluster_impl.replication.control_plane import (
     PartitionAssignment,
     PartitionRemoved,
     ReplicaStopped,
+    SettingsChanged,
     TopicPartition,
 )
 from fencepost.cluster_impl.replication.progress import Progress
@@ -79,7 +80,10 @@ class Given:
         self.registration = Known()
         self.cache = MetadataCache("c")
         self.data_plane = Recorder()
-        self.requests = ControllerRequests(ME, self.registration, self.registration, self.cache, self.data_plane)
+        self.below: Mapping[str, str] = {}
+        self.requests = ControllerRequests(
+            ME, self.registration, self.registration, self.cache, self.data_plane, lambda: self.below
+        )
 
     def assign(
         self,
@@ -130,9 +134,11 @@ def given() -> Given:
     return Given()
 
 
-def state(leader: int = ME, leader_epoch: int = 5, version: int = 8, replicas: Sequence[int] = (4, 5)) -> AssignedState:
+def state(
+    leader: int = ME, leader_epoch: int = 5, version: int = 8, replicas: Sequence[int] = (4, 5), partition: int = 0
+) -> AssignedState:
     return AssignedState(
-        partition_index=0,
+        partition_index=partition,
         controller_epoch=2,
         leader=leader,
         leader_epoch=leader_epoch,
@@ -421,3 +427,16 @@ async def test_another_controllers_connections_supersede_nothing(given: Given) -
         older.controller_epoch = 1
         assert await controller.ask(older, by=1) == Error.NONE
         assert await controller.ask(update((0, ME)), by=0) == Error.NONE
+
+
+@pytest.mark.requirement("DINT-29")
+def test_changed_settings_reach_the_replicas_that_this_broker_holds_with_its_own_below_them() -> None:
+    given = Given()
+    given.assign(state())
+    given.assign(state(partition=1), topic_id=ANOTHER)
+    given.below = {"retention.ms": "7"}
+    given.requests.settings_changed(TOPIC)
+    changed = SettingsChanged(topic="t", topic_id=TOPIC, partition=0, config={"retention.ms": "7"})
+    assert given.data_plane.changes[2:] == [changed]
+    given.requests.settings_changed()
+    assert {each.topic_partition.partition for each in given.data_plane.changes[3:]} == {0, 1}
