@@ -12,6 +12,9 @@ from fencepost.harness.plan.topologies import BROKER_IDS, CONTROLLER_IDS, node_n
 from fencepost.suites.scenario import Scenario
 from fencepost.suites.target_facts import TargetFacts
 
+JOINER_ID = 7
+"""The id of a controller that joins a running quorum."""
+
 
 def node_id(name: str) -> int:
     return int(name.removeprefix("node-"))
@@ -52,6 +55,17 @@ def rotated_topic(replicas: Sequence[str], *, name: str, min_isr: int = 2) -> To
 def quorum_cluster(*, held_back: Collection[str] = (), more: Iterable[NodeSpec] = ()) -> Topology:
     """Return three controllers and three brokers; those held back wait for a start step."""
     return Topology(nodes=(*topologies.controllers(), *topologies.brokers(held_back=held_back), *more))
+
+
+def growing_cluster() -> Topology:
+    """Return three controllers, a fourth that starts later and without a vote, and three brokers."""
+    joiner = topologies.controllers([JOINER_ID], start="later")
+    return quorum_cluster(more=joiner)
+
+
+def combined_cluster() -> Topology:
+    """Return three processes that are a broker and a controller each."""
+    return Topology(nodes=topologies.combined())
 
 
 def zookeeper_cluster(

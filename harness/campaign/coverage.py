@@ -113,8 +113,10 @@ class _ClusterState:
             role = "ZooKeeper leader" if node.mode in ("leader", "standalone") else "ZooKeeper follower"
             yield role, self._process(node) or _answering(node)
         elif "controller" in node.spec.roles:
-            role = "active controller" if self._is_active(node.spec.id) else "standby controller"
+            role = "active controller" if self._is_active(node.spec.quorum_id) else "standby controller"
             yield role, self._process(node) or _answering(node)
+            if "broker" in node.spec.roles:
+                yield from self._broker(name, node)
         else:
             yield from self._broker(name, node)
 

@@ -69,9 +69,10 @@ class Stability:
     def names(self) -> dict[int, str]:
         """Return the name of each broker and controller by its id."""
         return {
-            node.id: node.name
+            id: node.name
             for node in self.plan.topology.nodes
             if node.duplicate_of is None and "zookeeper" not in node.roles
+            for id in (node.id, node.quorum_id)
         }
 
     @cached_property

@@ -18,7 +18,11 @@ def changes(before: Observation, after: Observation, ids: Mapping[str, int]) -> 
             yield from _of_broker(name, ids[name], before.brokers.get(name, BrokerView()), view)
     for name, claim in after.controllers.items():
         if claim != before.controllers.get(name):
-            yield from _of_controller(name, ids[name], before.controllers.get(name, ControllerView()), claim)
+            seen = before.controllers.get(name, ControllerView())
+            if claim.answer is not seen.answer and name not in after.brokers:
+                # Of a node of two roles the broker's answers count.
+                yield name, {"what": "answer", "id": ids[name], "state": claim.answer.value}
+            yield from _of_controller(name, claim)
     if after.news and before.controllers and not after.controllers:
         yield None, {"what": "controller", "active": -1, "epoch": max(c.epoch for c in before.controllers.values())}
     for name, server in after.servers.items():
@@ -45,9 +49,7 @@ def _of_broker(name: str, id: int, before: BrokerView, after: BrokerView) -> Ite
         yield from _gone(name, before.partitions, after.partitions)
 
 
-def _of_controller(name: str, id: int, before: ControllerView, after: ControllerView) -> Iterator[ObservedChange]:
-    if after.answer is not before.answer:
-        yield name, {"what": "answer", "id": id, "state": after.answer.value}
+def _of_controller(name: str, after: ControllerView) -> Iterator[ObservedChange]:
     if after.epoch >= 0:
         said = {"what": "controller", "active": after.leader, "epoch": after.epoch}
         yield (name, said) if after.says_it_itself else (None, {**said, "node": name})

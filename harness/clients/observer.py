@@ -86,6 +86,7 @@ class Observer:
         self._now = Observation()
         self._version = 0
         self._failed: Exception | None = None
+        # A node of two roles has the id of its broker: later entries win.
         self._ids = {node.name: node.id for node in nodes if not node.is_zookeeper}
         self._asked = dict.fromkeys(self._ids, 0.0)
         """When the last question began that each node answered or left unanswered; monotonic."""
@@ -302,7 +303,8 @@ class Observer:
         node = active_controller(self._now, controllers_by_id(self._nodes))
         if node is None:
             return None
-        return next(each for each in self._nodes if each.name == node), self._now.controllers[node].epoch
+        leader = next(each for each in self._nodes if each.name == node and each.is_controller)
+        return leader, self._now.controllers[node].epoch
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,8 @@ def lay_out(plan: Plan, addresses: Addresses) -> Layout:
             None if "zookeeper" in spec.roles else spec.level or plan.level,
             clock=spec.clock,
             disk=spec.disk,
+            controller_id=spec.controller_id,
+            joins=spec.start == "later" and spec.duplicate_of is None and "controller" in spec.roles,
         )
         for spec in plan.topology.nodes
     )

@@ -233,4 +233,8 @@ class References:
     def _names(self, role: Literal["controller", "broker", "zookeeper"]) -> dict[int, str]:
         """Return node names by id, without duplicates: a plan names these by their own names."""
         nodes = self.plan.topology.nodes
-        return {node.id: node.name for node in nodes if role in node.roles and node.duplicate_of is None}
+        return {
+            node.quorum_id if role == "controller" else node.id: node.name
+            for node in nodes
+            if role in node.roles and node.duplicate_of is None
+        }

@@ -213,23 +213,26 @@ def _start(cluster: Cluster) -> None:
 
 
 def _watched(cluster: Cluster) -> tuple[ObservedNode, ...]:
+    """Return the nodes to observe, one of two roles once for each."""
     return tuple(
         ObservedNode(
             node.name,
-            node.id,
-            cluster.probe_address(node.name, _probe_listener(node)),
-            node.is_controller,
+            node.quorum_id if listener is Listener.CONTROLLER else node.id,
+            cluster.probe_address(node.name, listener),
+            listener is Listener.CONTROLLER,
             node.is_zookeeper,
             node.duplicate_of is not None,
         )
         for node in cluster.layout.nodes
+        for listener in _probe_listeners(node)
     )
 
 
-def _probe_listener(node: Node) -> Listener:
+def _probe_listeners(node: Node) -> tuple[Listener, ...]:
     if node.is_zookeeper:
-        return Listener.ZOOKEEPER
-    return Listener.CONTROLLER if node.is_controller else Listener.CLIENT
+        return (Listener.ZOOKEEPER,)
+    broker = (Listener.CLIENT,) if node.is_broker else ()
+    return (Listener.CONTROLLER, *broker) if node.is_controller else broker
 
 
 def _judged(folder: RunFolder, plan: Plan) -> RunVerdict:

@@ -4,6 +4,7 @@
 address                port                    listener
 =====================  ======================  ===========================================================
 127.k.0.n              9090, brokers also 9092 node of index n itself
+127.k.0.n              9091                    the controller of a node that is a broker as well
 127.k.0.n              2181, 2888, 3888        the same, if it is a ZooKeeper server
 127.k.0.n              2887                    its accept-delay proxy, see `accept_delay`
 127.k.{100+a}.b        the same as b's         the link from node a to node b
@@ -21,6 +22,8 @@ from typing import NamedTuple
 
 PEER_PORT = 9090
 """CONTROLLER listener of a controller, INTERNAL listener of a broker."""
+COMBINED_PORT = 9091
+"""CONTROLLER listener of a node that is a broker as well."""
 CLIENT_PORT = 9092
 ZOOKEEPER_PORT = 2181
 """The port at which a ZooKeeper server accepts sessions."""

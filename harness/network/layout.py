@@ -17,6 +17,7 @@ from fencepost.harness.errors import UsageError
 from fencepost.harness.network.addresses import (
     ACCEPT_DELAY_PORT,
     CLIENT_PORT,
+    COMBINED_PORT,
     ELECTION_PORT,
     PEER_PORT,
     QUORUM_PORT,
@@ -83,6 +84,19 @@ class Node:
     """The wall clock that the node reads; its `own` can be set."""
     disk: Literal["plain", "breakable"] = "plain"
     """`breakable`: the log directories of the node are mounts."""
+    controller_id: int | None = None
+    """The id of the controller in a process that is a broker as well."""
+    joins: bool = False
+    """A controller that does not begin the cluster: it starts later, without a vote at first."""
+
+    @property
+    def quorum_id(self) -> int:
+        """The id of the node as a controller."""
+        return self.id if self.controller_id is None else self.controller_id
+
+    @property
+    def is_combined(self) -> bool:
+        return self.is_controller and self.is_broker
 
     @property
     def is_controller(self) -> bool:
@@ -104,7 +118,10 @@ class Node:
         return (Listener.CONTROLLER, *broker) if self.is_controller else broker
 
     def endpoint(self, listener: Listener) -> Endpoint:
-        return Endpoint(self.address, listener.port)
+        return Endpoint(self.address, self.port(listener))
+
+    def port(self, listener: Listener) -> int:
+        return COMBINED_PORT if self.is_combined and listener is Listener.CONTROLLER else listener.port
 
     @property
     def front(self) -> Endpoint:
@@ -160,7 +177,11 @@ class Layout:
             raise UsageError(f"{source} has no link to itself")
         address, name = self.addresses.link(origin.index, to.index), f"link-{source}-{destination}"
         if not (origin.is_zookeeper and to.is_zookeeper):
-            return (Proxy(name, Endpoint(address, to.front.port), to.front),)
+            front = Proxy(name, Endpoint(address, to.front.port), to.front)
+            if not to.is_combined:
+                return (front,)
+            controller = to.endpoint(Listener.CONTROLLER)
+            return front, Proxy(f"{name}-controller", Endpoint(address, controller.port), controller)
         return (
             Proxy(f"{name}-election", Endpoint(address, ELECTION_PORT), to.endpoint(Listener.ELECTION)),
             Proxy(f"{name}-quorum", Endpoint(address, QUORUM_PORT), Endpoint(to.address, ACCEPT_DELAY_PORT)),
@@ -179,6 +200,8 @@ class Layout:
                     yield self._site_link(site, node)
         for broker in self.brokers:
             yield self.probe_link(broker.name, Listener.INTERNAL)
+            if broker.is_combined:
+                yield self.probe_link(broker.name, Listener.CONTROLLER)
 
     def accept_delay_proxies(self) -> dict[Endpoint, Endpoint]:
         """Return the accept-delay proxies of an ensemble: listener to the quorum port behind it."""
@@ -191,9 +214,10 @@ class Layout:
         if listener not in node.listeners:
             raise UsageError(f"{destination} has no listener {listener}: it has {', '.join(node.listeners)}")
         usual = self._site_link(PROBE_SITE, node)
-        if listener.port == usual.upstream.port:
+        upstream = node.endpoint(listener)
+        if upstream.port == usual.upstream.port:
             return usual
-        return Proxy(f"{usual.name}-internal", Endpoint(usual.listen.host, listener.port), node.endpoint(listener))
+        return Proxy(f"{usual.name}-{listener.lower()}", Endpoint(usual.listen.host, upstream.port), upstream)
 
     def listeners(self) -> Iterator[Endpoint]:
         """Every address that must be free before this cluster starts."""

@@ -105,6 +105,7 @@ def _topology(plan: Plan) -> Iterator[Problem]:
                     f"`duplicate_of: {owners[node.id]}`",
                 )
             owners.setdefault(node.id, node.name)
+            yield from _combined((*at, place), node, owners)
         elif node.duplicate_of not in names:
             yield Problem((*at, place, "duplicate_of"), _unknown("node", node.duplicate_of, names))
         elif plan.node(node.duplicate_of).id != node.id:
@@ -122,6 +123,21 @@ def _first(plan: Plan) -> Iterator[Problem]:
     brokers = {node.name for node in plan.topology.nodes if "broker" in node.roles and node.start == "now"}
     if name is not None and name not in brokers:
         yield Problem(at, f"{_unknown('broker', name, brokers)} (of those that start with the cluster)")
+
+
+def _combined(at: tuple[str | int, ...], node: NodeSpec, owners: dict[int, str]) -> Iterator[Problem]:
+    """Check the id of the controller in a process that is a broker as well: it is a node id of its own."""
+    id = node.controller_id
+    if id is None:
+        return
+    if not {"broker", "controller"} <= set(node.roles):
+        message = (
+            f"{node.name} has one role, and one id: drop `controller_id`, or give it `roles: [broker, controller]`"
+        )
+        yield Problem((*at, "controller_id"), message)
+    elif id in owners:
+        yield Problem((*at, "controller_id"), f"{node.name} has a controller with the id {id} of {owners[id]}")
+    owners.setdefault(id, node.name)
 
 
 def _zookeeper(at: tuple[str | int, ...], node: NodeSpec) -> Iterator[Problem]:

@@ -45,6 +45,8 @@ class NodeSpec(PlanModel):
     id: Annotated[int, Field(ge=0)]
     index: Annotated[int, Field(ge=1, le=99)]
     roles: tuple[Literal["controller", "broker", "zookeeper"], ...]
+    controller_id: Annotated[int, Field(ge=0)] | None = None
+    """The id of the controller in a process that is a broker as well; `id` is then that of the broker."""
     start: Literal["now", "later"] = "now"
     duplicate_of: str | None = None
     directory: Literal["empty", "cloned", "same"] = "empty"
@@ -56,6 +58,11 @@ class NodeSpec(PlanModel):
     """The protocol level at which it starts (`levels:` of the target file). None: the level of the plan."""
     clock: Literal["machine", "own"] = "machine"
     """`own`: the faults `clock-…` can change its wall clock while it runs."""
+
+    @property
+    def quorum_id(self) -> int:
+        """The id of the node as a controller."""
+        return self.id if self.controller_id is None else self.controller_id
 
 
 class Topology(PlanModel):

@@ -27,10 +27,23 @@ def zookeeper_servers(count: int) -> tuple[NodeSpec, ...]:
 
 
 def controllers(
-    ids: Iterable[int] = CONTROLLER_IDS, *, clock: Literal["machine", "own"] = "machine"
+    ids: Iterable[int] = CONTROLLER_IDS,
+    *,
+    clock: Literal["machine", "own"] = "machine",
+    start: Literal["now", "later"] = "now",
 ) -> tuple[NodeSpec, ...]:
-    """Return controllers with these ids."""
-    return tuple(NodeSpec(name=node_name(id), id=id, index=id, roles=("controller",), clock=clock) for id in ids)
+    """Return controllers with these ids. One that starts later has no vote before it is given one."""
+    return tuple(
+        NodeSpec(name=node_name(id), id=id, index=id, roles=("controller",), clock=clock, start=start) for id in ids
+    )
+
+
+def combined(ids: Iterable[int] = BROKER_IDS, controller_ids: Iterable[int] = CONTROLLER_IDS) -> tuple[NodeSpec, ...]:
+    """Return processes that are a broker, with one of `ids`, and a controller, with one of `controller_ids`."""
+    return tuple(
+        NodeSpec(name=node_name(id), id=id, index=id, roles=("broker", "controller"), controller_id=controller_id)
+        for id, controller_id in zip(ids, controller_ids, strict=True)
+    )
 
 
 def brokers(

@@ -113,9 +113,9 @@ def _activity(node: NodeSpec, journal: Journal) -> Iterator[Change]:
             continue
         if data["epoch"] >= newest and data["active"] >= 0:
             newest = data["epoch"]
-            yield event.t, "active", newest if data["active"] == node.id else None
+            yield event.t, "active", newest if data["active"] == node.quorum_id else None
         if event.node == node.name:
-            yield event.t, "believes", data["epoch"] if data["active"] == node.id else None
+            yield event.t, "believes", data["epoch"] if data["active"] == node.quorum_id else None
 
 
 def _draw_controller(state: Mapping[str, Any]) -> Segment | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection
 
+from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Layout, Node
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
@@ -41,6 +42,10 @@ class ApacheKafka:
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
         refuse_sasl(self.file.name, installation)
+        if node.controller_id is not None:
+            raise UsageError(
+                f"{node.name} has a `controller_id`, but a node of {self.file.name} has one id for both roles: drop it"
+            )
         layout = installation.layout
         properties = {
             "process.roles": ",".join(sorted(node.roles)),

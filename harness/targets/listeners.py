@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost.harness.network.addresses import CLIENT_PORT, PEER_PORT
-from fencepost.harness.network.layout import MAIN_SITE, SITE_PREFIX, Layout, Node
+from fencepost.harness.network.layout import MAIN_SITE, SITE_PREFIX, Layout, Listener, Node
 
 SECURITY = "CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT"
 BROKER_SECURITY = "INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT"
@@ -11,9 +11,11 @@ BROKER_SECURITY = "INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT"
 
 def listeners(node: Node) -> str:
     """Return the listeners of a node, at its own address."""
+    controller = f"CONTROLLER://{node.address}:{node.port(Listener.CONTROLLER)}"
     if not node.is_broker:
-        return f"CONTROLLER://{node.address}:{PEER_PORT}"
-    return f"INTERNAL://{node.address}:{PEER_PORT},CLIENT://{node.address}:{CLIENT_PORT}"
+        return controller
+    broker = f"INTERNAL://{node.address}:{PEER_PORT},CLIENT://{node.address}:{CLIENT_PORT}"
+    return f"{controller},{broker}" if node.is_controller else broker
 
 
 def advertised_listeners(node: Node, layout: Layout) -> str:
@@ -22,12 +24,18 @@ def advertised_listeners(node: Node, layout: Layout) -> str:
     For peers it is the node's name, which each peer resolves to its own link; for clients the address of the link from
     the main site.
     """
+    controller = f"CONTROLLER://{node.name}:{node.port(Listener.CONTROLLER)}"
     if not node.is_broker:
-        return f"CONTROLLER://{node.name}:{PEER_PORT}"
-    return f"INTERNAL://{node.name}:{PEER_PORT},CLIENT://{layout.link(SITE_PREFIX + MAIN_SITE, node.name).listen}"
+        return controller
+    client = layout.link(SITE_PREFIX + MAIN_SITE, node.name).listen
+    broker = f"INTERNAL://{node.name}:{PEER_PORT},CLIENT://{client}"
+    return f"{controller},{broker}" if node.is_controller else broker
 
 
 def voters(layout: Layout) -> str:
-    """Return the voters, `1@node-1:9090,…`. A duplicate is not a voter: it uses the id of one."""
-    controllers = (node for node in layout.controllers if node.duplicate_of is None)
-    return ",".join(f"{node.id}@{node.name}:{PEER_PORT}" for node in controllers)
+    """Return the voters that begin the cluster, `1@node-1:9090,…`.
+
+    A duplicate is not a voter: it uses the id of one. A controller that starts later is made one by a request.
+    """
+    controllers = (node for node in layout.controllers if node.duplicate_of is None and not node.joins)
+    return ",".join(f"{node.quorum_id}@{node.name}:{node.port(Listener.CONTROLLER)}" for node in controllers)

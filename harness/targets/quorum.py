@@ -45,9 +45,11 @@ class Quorum:
             "hosts.file": str(installation.hosts(node)),
         }
         if node.is_controller:
-            properties |= {"controller.id": str(node.id), "controller.listeners": "CONTROLLER"}
+            properties |= {"controller.id": str(node.quorum_id), "controller.listeners": "CONTROLLER"}
         if node.is_broker:
             properties |= {"broker.id": str(node.id), "inter.broker.listener.name": "INTERNAL"}
+        if node.is_combined:
+            properties["metadata.log.dir"] = str(installation.home(node) / "metadata")
         properties["listeners"] = listeners.listeners(node)
         properties["advertised.listeners"] = listeners.advertised_listeners(node, layout)
         return properties | self.file.properties(node, installation.timing)

@@ -88,7 +88,7 @@ def _leads(node: Node, topic: str) -> bool:
     with RawConnection(*node.endpoint(Listener.CONTROLLER), TIMEOUT_S) as connection:
         answer = connection.call(request, DescribeQuorumResponse)
     found = [partition for topic in answer.topics for partition in topic.partitions]
-    return any(each.error_code is ErrorCode.none and each.leader_id == node.id for each in found)
+    return any(each.error_code is ErrorCode.none and each.leader_id == node.quorum_id for each in found)
 
 
 def _leads_if_there(node: Node, topic: str) -> bool:

@@ -1,6 +1,7 @@
 """All scenarios of this suite. Each theme is a module that exports `SCENARIOS`."""
 
 from fencepost.suites.kip_631 import (
+    combined,
     controlled_shutdown,
     controller_failover,
     cut_from_controllers,
@@ -19,6 +20,7 @@ from fencepost.suites.kip_631 import (
     snapshots,
     stale_requests,
     starts_fenced,
+    voters,
 )
 from fencepost.suites.scenario import Scenario
 
@@ -41,4 +43,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     *refused_topics.SCENARIOS,
     *lost_files.SCENARIOS,
     *feature_levels.SCENARIOS,
+    *combined.SCENARIOS,
+    *voters.SCENARIOS,
 )

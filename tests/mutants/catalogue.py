@@ -372,7 +372,7 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_R}/test_log_start.py::test_a_deletion_waits_for_an_in_sync_replica_that_does_not_fetch",
     ),
     Defect(
-        "first_of_a_key_kept", "", ALL, ("DSTO-11", "DSTO-14", "GRP-01"), (),
+        "first_of_a_key_kept", "", ALL, ("DSTO-11", "DSTO-14", "GRP-01"), ("group-coordinator-killed",),
         f"{_S}/test_compaction.py::test_the_last_record_of_each_key_stays_at_its_offset",
     ),
     Defect("metadata_not_flushed", "KAFKA-10533", (QUORUM,), ("K631-15",), ("controllers-lose-power",), f"{_Q}/raft"),
@@ -405,6 +405,16 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "committed_offsets_not_loaded", "KAFKA-19862", ALL, ("GRP-01",), ("group-coordinator-killed",),
         "tests/cluster_impl/api/test_coordinator.py::test_committed_offsets_outlive_their_coordinator",
+    ),
+    Defect(
+        "named_voters_not_learned", "", (QUORUM,), ("K631-05", "K631-06"), ("controller-replaced",),
+        f"{_Q}/broker/test_finder.py::"
+        "test_a_controller_that_the_quorum_named_is_believed_though_it_is_not_configured",
+    ),
+    Defect(
+        "dead_controller_kept", "", (QUORUM,), ("K631-13", "K631-05", "K631-03"),
+        ("combined-nodes", "active-controller-killed"),
+        f"{_Q}/broker/test_finder.py::test_it_believes_what_was_reported_last_until_that_fails",
     ),
 )  # fmt: skip
 

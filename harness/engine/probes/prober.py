@@ -250,7 +250,8 @@ class Prober:
         return None if error is ErrorCode.none else answered(error, user=user)
 
     def _listener(self, probe: Probe, node: str) -> Listener:
-        if self._context.cluster.node(node).is_controller:
+        asked = self._context.cluster.node(node)
+        if asked.is_controller and (not asked.is_broker or probe.node == "active-controller"):
             return Listener.CONTROLLER
         return Listener.CLIENT if isinstance(probe, FOR_CLIENTS) else Listener.INTERNAL
 

@@ -76,6 +76,14 @@ def test_roles_are_those_of_the_moment() -> None:
     assert met(*fault("f", "duplicate", nodes=["node-4b"])) == [("duplicate", "duplicate", "dead")]
 
 
+def test_a_process_of_two_roles_is_met_in_both() -> None:
+    both = NodeSpec(name="node-4", id=4, index=4, roles=("broker", "controller"), controller_id=1)
+    plan = PLAN.model_copy(update={"topology": Topology(nodes=(both, *(n for n in NODES if n.id in (2, 5, 6))))})
+    active = state("node-4", what="controller", active=1, epoch=4)
+    found = meetings(plan, journal(*WHOLE, active, *fault("f", "kill", nodes=["node-4"])))
+    assert sorted(each.role for each in found) == ["active controller", "leader"]
+
+
 def test_a_fault_that_was_not_proven_met_no_node() -> None:
     assert met(fault("f", "kill", nodes=["node-4"])[0]) == []
 

@@ -249,3 +249,12 @@ def test_a_second_process_disturbs_the_node_whose_id_it_claims_and_a_lasting_ste
     assert leaders_stay(of(second, its_plan)).verdict is Verdict.PASS
     rolling = begun().event("step", "rolled", "begin", {"do": "roll"}).at(9.0)
     assert moved(rolling).verdict is Verdict.PASS
+
+
+def test_a_process_of_two_roles_has_its_name_by_both_ids() -> None:
+    nodes = [
+        {"name": f"node-{id}", "id": id, "index": id, "roles": ["broker", "controller"], "controller_id": id - 3}
+        for id in (4, 5)
+    ]
+    its_plan = plan(topology={"nodes": nodes}, topics=[{"name": "t", "assignments": [[4, 5]]}])
+    assert of(JournalBuilder(), its_plan).names == {4: "node-4", 1: "node-4", 5: "node-5", 2: "node-5"}

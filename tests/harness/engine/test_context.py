@@ -10,7 +10,8 @@ import pytest
 from fencepost.harness.clients.views import Answer, ControllerView
 from fencepost.harness.engine.errors import StepError, UnresolvedRole
 from fencepost.harness.errors import InfrastructureError
-from tests.harness.engine.still_context import healthy, image, partition, still_context
+from fencepost.harness.plan.model import NodeSpec, Topology
+from tests.harness.engine.still_context import PLAN, healthy, image, partition, still_context
 
 
 @pytest.mark.parametrize(
@@ -85,3 +86,19 @@ def test_nothing_is_waited_for_once_what_carries_the_cluster_is_broken(tmp_path:
     for wait in (context.clock.check_deadline, lambda: context.clock.wait(lambda: True, float("inf"))):
         with pytest.raises(InfrastructureError, match="toxiproxy ended with signal SIGKILL"):
             wait()
+
+
+def test_a_process_of_two_roles_is_found_by_the_id_of_each(tmp_path: Path) -> None:
+    nodes = tuple(
+        NodeSpec(name=f"node-{id}", id=id, index=id, roles=("broker", "controller"), controller_id=id - 3)
+        for id in (4, 5)
+    )
+    claims = {
+        "node-4": ControllerView(Answer.SERVING, leader=2, epoch=5),
+        "node-5": ControllerView(Answer.SERVING, leader=2, epoch=5),
+    }
+    plan = PLAN.model_copy(update={"topology": Topology(nodes=nodes)})
+    references = still_context(tmp_path, healthy(controllers=claims), plan=plan).references
+    assert references.nodes("active-controller") == ("node-5",)
+    assert references.nodes("leader:t-0") == ("node-4",)
+    assert references.nodes("controllers") == references.nodes("brokers") == ("node-4", "node-5")

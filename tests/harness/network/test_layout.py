@@ -138,3 +138,42 @@ def test_an_index_without_an_address_is_refused(index: int) -> None:
 def test_a_site_without_an_address_is_refused() -> None:
     with pytest.raises(ValueError, match="has no address"):
         ADDRESSES.site(55, 1)
+
+
+COMBINED = Layout(
+    ADDRESSES,
+    tuple(
+        Node(f"node-{id}", id, id, frozenset({Role.BROKER, Role.CONTROLLER}), ADDRESSES.node(id), controller_id=id - 3)
+        for id in (4, 5)
+    ),
+    site_names([]),
+)
+
+
+def test_a_node_of_two_roles_has_a_link_to_each_of_them_from_every_peer() -> None:
+    proxies = COMBINED.proxies("node-4", "node-5")
+    assert [proxy.upstream for proxy in proxies] == [Endpoint("127.20.0.5", 9090), Endpoint("127.20.0.5", 9091)]
+    assert [proxy.listen for proxy in proxies] == [Endpoint("127.20.104.5", 9090), Endpoint("127.20.104.5", 9091)]
+    assert {proxy.name for proxy in proxies} <= {proxy.name for proxy in COMBINED.links()}
+
+
+def test_probes_reach_each_role_of_a_node_at_a_port_of_its_own() -> None:
+    ports = {
+        listener: COMBINED.probe_link("node-4", listener).upstream.port
+        for listener in (Listener.CONTROLLER, Listener.INTERNAL, Listener.CLIENT)
+    }
+    assert ports == {Listener.CONTROLLER: 9091, Listener.INTERNAL: 9090, Listener.CLIENT: 9092}
+    names = {proxy.name for proxy in COMBINED.links()}
+    assert {COMBINED.probe_link("node-4", listener).name for listener in ports} <= names
+    assert len({proxy.listen for proxy in COMBINED.links()}) == len(list(COMBINED.links()))
+
+
+def test_no_two_things_of_nodes_of_two_roles_listen_at_one_address() -> None:
+    listeners = sorted(COMBINED.listeners())
+    assert all(one != other for one, other in pairwise(listeners))
+
+
+def test_a_node_of_two_roles_has_an_id_for_each() -> None:
+    node = COMBINED.node("node-4")
+    assert (node.id, node.quorum_id, node.is_combined) == (4, 1, True)
+    assert (LAYOUT.node("node-1").quorum_id, LAYOUT.node("node-1").is_combined) == (1, False)

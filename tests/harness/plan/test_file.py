@@ -82,6 +82,21 @@ def test_a_wrong_file_is_refused_at_its_line(right: str, wrong: str, message: st
         ("name: node-5", "name: node-4", "a second node has the name `node-4` at plan.yaml:11"),
         ("index: 5", "index: 4", "a second node has the index `4` at plan.yaml:11"),
         ("id: 5", "id: 4", "node-5 has the id 4 of node-4"),
+        (
+            "index: 5, roles: [broker]",
+            "index: 5, roles: [broker], controller_id: 2",
+            "node-5 has one role, and one id: drop `controller_id`, or give it `roles: [broker, controller]`",
+        ),
+        (
+            "index: 5, roles: [broker]",
+            "index: 5, roles: [broker, controller], controller_id: 1",
+            "node-5 has a controller with the id 1 of node-1",
+        ),
+        (
+            "index: 5, roles: [broker]",
+            "index: 5, roles: [broker, controller], controller_id: 5",
+            "node-5 has a controller with the id 5 of node-5",
+        ),
         ("duplicate_of: node-4,", "duplicate_of: node-9,", "unknown node `node-9`; known: node-1"),
         ("duplicate_of: node-4,", "duplicate_of: node-5,", "node-4b duplicates node-5 but has another id"),
         ("[[5, 4]]", "[[5, 6]]", "t-0 is assigned to broker 6, which does not exist at plan.yaml:14"),
@@ -198,3 +213,11 @@ def test_a_plan_with_zookeeper_that_cannot_mean_anything_is_refused(right: str, 
 
 def test_servers_of_zookeeper_have_an_id_space_of_their_own() -> None:
     parse_plan(ZOOKEEPER_PLAN.replace("name: zk-1, id: 1,", "name: zk-1, id: 4,"), "plan.yaml")
+
+
+def test_a_process_of_two_roles_has_an_id_for_each_and_survives_its_round_trip() -> None:
+    both = PLAN.replace("index: 5, roles: [broker]", "index: 5, roles: [broker, controller], controller_id: 2")
+    plan = parse_plan(both, "plan.yaml")
+    assert (plan.node("node-5").id, plan.node("node-5").quorum_id) == (5, 2)
+    assert plan.node("node-1").quorum_id == 1
+    assert parse_plan(dump_plan(plan), "again.yaml") == plan

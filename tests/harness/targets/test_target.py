@@ -7,6 +7,7 @@ from typing import Literal
 import pytest
 
 from fencepost.cluster_impl.config.load import load_config
+from fencepost.cluster_impl.config.nodes import QuorumCombinedNodeConfig
 from fencepost.faults.capabilities import Capability
 from fencepost.faults.links.cut import CutParameters
 from fencepost.harness.errors import HarnessError, UsageError
@@ -117,6 +118,44 @@ def test_controllers_get_a_name_for_each_other(name: str, installation: Installa
     properties = load(name).properties(CONTROLLER, installation)
     assert properties["listeners"] == "CONTROLLER://127.20.0.1:9090"
     assert properties["advertised.listeners"] == "CONTROLLER://node-1:9090"
+
+
+BOTH = Node("node-5", 5, 5, frozenset({Role.BROKER, Role.CONTROLLER}), ADDRESSES.node(5), controller_id=2)
+
+
+def _beside(installation: Installation, *more: Node) -> Installation:
+    layout = Layout(ADDRESSES, (CONTROLLER, BROKER, *more), site_names([]))
+    return replace(installation, layout=layout)
+
+
+def test_a_process_of_two_roles_has_the_ids_listeners_and_directories_of_both(installation: Installation) -> None:
+    beside = _beside(installation, BOTH)
+    properties = load("quorum").properties(BOTH, beside)
+    assert (properties["broker.id"], properties["controller.id"]) == ("5", "2")
+    assert properties["controller.connect"] == "1@node-1:9090,2@node-5:9091"
+    assert properties["listeners"] == (
+        "CONTROLLER://127.20.0.5:9091,INTERNAL://127.20.0.5:9090,CLIENT://127.20.0.5:9092"
+    )
+    assert properties["advertised.listeners"] == (
+        "CONTROLLER://node-5:9091,INTERNAL://node-5:9090,CLIENT://127.20.200.5:9092"
+    )
+    path = installation.nodes / "node-5.properties"
+    write_properties(path, properties)
+    config = load_config(path)
+    assert isinstance(config, QuorumCombinedNodeConfig)
+    assert (config.broker.broker_id, config.controller.controller_id) == (5, 2)
+
+
+def test_a_controller_that_starts_later_is_no_voter_for_anybody(installation: Installation) -> None:
+    later = replace(_node("node-7", 7, 7, Role.CONTROLLER), joins=True)
+    beside = _beside(installation, later)
+    for node in (BROKER, CONTROLLER, later):
+        assert load("quorum").properties(node, beside)["controller.connect"] == "1@node-1:9090"
+
+
+def test_shipped_kafka_has_one_id_for_both_roles(installation: Installation) -> None:
+    with pytest.raises(UsageError, match=r"node-5 has a `controller_id`.*apache-kafka.*one id for both roles"):
+        load("apache-kafka").properties(BOTH, _beside(installation, BOTH))
 
 
 @pytest.mark.parametrize("name", targets.names())

@@ -1,0 +1,78 @@
+"""Processes that are a broker and a controller at once: every fault takes away one of each."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+LEASE_MS = 4000
+"""Long enough for the leases of the other two to outlive an election on a busy machine."""
+
+
+def under_faults(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The process of the active controller is killed; then that of the next one is paused or, by the seed, cut off."""
+    leader, *followers = v.replica_roles(scenario, seed)
+    pause = v.PauseParameters(nodes="$second-active")
+    cut = v.IsolateParameters(nodes="$second-active", from_="brokers", how="stall")
+    faults = {
+        "kill": v.KillParameters(nodes="$kill-active", back="running"),
+        "second": pause if seed % 2 else cut,
+    }
+    steps: list[v.Step] = [*v.setup(leader)]
+    for name, parameters in faults.items():
+        steps += [
+            v.Bind(as_=f"{name}-active", node="active-controller"),
+            v.inject(name, parameters),
+            v.ActiveController(
+                as_=f"{name}-elected",
+                is_not=f"${name}-active",
+                within_ms=v.LIVENESS_TIMEOUT_MS,
+                expect=v.must("LIVE-02", "K631-03", "K631-13"),
+            ),
+            v.LeaderIs(
+                as_=f"{name}-moved",
+                partition="t-0",
+                is_not=f"${name}-active",
+                within_ms=v.LIVENESS_TIMEOUT_MS,
+                expect=v.must("D631-07"),
+            ),
+            v.WorkloadAcks(as_=f"{name}-goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+            v.Heal(as_=f"{name}-healed", fault=name),
+            v.Converged(as_=f"{name}-whole", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-01")),
+            # Each process answers for both of its roles: the broker forwards, the controller of some process decides.
+            *(
+                v.TopicCreatedThrough(
+                    as_=f"{name}-through-{broker}",
+                    node=broker,
+                    within_ms=v.LIVENESS_TIMEOUT_MS,
+                    expect=v.must("LIVE-02", "K631-03"),
+                )
+                for broker in (leader, *followers)
+            ),
+        ]
+    steps += v.teardown()
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.combined_cluster(),
+        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            *(v.FaultProven(fault=name) for name in faults),
+            v.Acknowledged(by="p1", acks="all", after="second-healed.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="combined-nodes",
+        title="Processes that are broker and controller at once outlive kill -9, and a pause or a partition",
+        requirements=("K631-03", "K631-13", "D631-07", "LIVE-01", "LIVE-02", "LIVE-03"),
+        needs=frozenset({v.Capability.KILL, v.Capability.PAUSE, v.Capability.LINKS}),
+        seconds=15,
+        build=under_faults,
+        dialects=frozenset({v.Dialect.KIP_631}),
+    ),
+)
