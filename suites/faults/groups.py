@@ -9,6 +9,8 @@ OFFSETS = "__consumer_offsets-0"
 """The partition that holds the state of all groups: targets are configured with one."""
 SESSION_MS = 6000
 MORE = 60
+COMPACTED = {"offsets.topic.segment.bytes": "1000", "log.cleaner.backoff.ms": "200"}
+"""Settings by which the log of offsets is compacted within seconds."""
 
 
 def _member(name: str, *, static: bool = False, later: bool = False) -> v.ConsumerSpec:
@@ -17,15 +19,27 @@ def _member(name: str, *, static: bool = False, later: bool = False) -> v.Consum
 
 
 def coordinator_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    """The broker that coordinates a group is killed; the group goes on with another one, and no commit is lost."""
+    """The broker that coordinates a group is killed; the group goes on with another one, and no commit is lost.
+
+    On clusters whose settings and log lines we know, the log of offsets has been compacted before.
+    """
     members = (_member("g1"), _member("g2"), _member("fixed", static=True))
+    compacted = v.Logged(
+        as_="compacted",
+        node=f"coordinator:{GROUP}",
+        says=f"{OFFSETS}: compacted from",
+        within_ms=2 * v.LIVENESS_TIMEOUT_MS,
+        expect=v.must("DSTO-14"),
+    )
     steps: list[v.Step] = [
+        *((compacted,) if target.follows_its_documents else ()),
         v.inject("crash", v.KillParameters(nodes=f"coordinator:{GROUP}")),
         v.Hold(as_="gone", after="crash.proven", ms=3000),
         v.Heal(as_="restart", fault="crash"),
         _reads("goes-on", "GRP-03"),
     ]
-    return _plan(scenario, target, seed, members, steps, "crash")
+    settings = v.NodeSettings(broker=COMPACTED) if target.follows_its_documents else None
+    return _plan(scenario, target, seed, members, steps, "crash", settings)
 
 
 def coordinator_paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -82,6 +96,7 @@ def _plan(
     members: tuple[v.ConsumerSpec, ...],
     steps: list[v.Step],
     fault: str,
+    settings: v.NodeSettings | None = None,
 ) -> v.Plan:
     leader, *others = replicas = v.replica_roles(scenario, seed)
     usual = v.workload_with_losses(target)
@@ -102,6 +117,7 @@ def _plan(
         workload=v.WorkloadSpec(producers=(producer, second), consumers=(*usual.consumers, *members)),
         steps=[*v.setup(leader), begin, *steps, *v.teardown()],
         deviations=[*v.expected_losses(target, "may"), *lost],
+        settings=settings,
         coverage=[
             v.FaultProven(fault=fault),
             v.StepDone(step="whole"),
@@ -119,6 +135,7 @@ SCENARIOS = (
         25,
         "GRP-01",
         "GRP-03",
+        "DSTO-14",
         needs={v.Capability.KILL},
         workloads={"groups", "static-members"},
     ),
