@@ -8,6 +8,8 @@ GROUP = "g"
 OFFSETS = "__consumer_offsets-0"
 """The partition that holds the state of all groups: targets are configured with one."""
 SESSION_MS = 6000
+OLD_GROUP, OLD_OFFSET = "old", 2
+"""A group without members, and the last offset that was committed for it."""
 MORE = 60
 COMPACTED = {"offsets.topic.segment.bytes": "1000", "log.cleaner.backoff.ms": "200"}
 """Settings by which the log of offsets is compacted within seconds."""
@@ -24,22 +26,60 @@ def coordinator_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
     On clusters whose settings and log lines we know, the log of offsets has been compacted before.
     """
     members = (_member("g1"), _member("g2"), _member("fixed", static=True))
-    compacted = v.Logged(
-        as_="compacted",
-        node=f"coordinator:{GROUP}",
-        says=f"{OFFSETS}: compacted from",
-        within_ms=2 * v.LIVENESS_TIMEOUT_MS,
-        expect=v.must("DSTO-14"),
-    )
+    is_compacted = target.follows_its_documents
     steps: list[v.Step] = [
-        *((compacted,) if target.follows_its_documents else ()),
+        *(_compacted() if is_compacted else ()),
         v.inject("crash", v.KillParameters(nodes=f"coordinator:{GROUP}")),
         v.Hold(as_="gone", after="crash.proven", ms=3000),
         v.Heal(as_="restart", fault="crash"),
         _reads("goes-on", "GRP-03"),
+        *((_old_commit_is_kept(),) if is_compacted else ()),
     ]
-    settings = v.NodeSettings(broker=COMPACTED) if target.follows_its_documents else None
+    settings = v.NodeSettings(broker=COMPACTED) if is_compacted else None
     return _plan(scenario, target, seed, members, steps, "crash", settings)
+
+
+def _compacted() -> list[v.Step]:
+    """Commit twice for a group that is not heard of again, and wait until later commits lie in compacted segments."""
+    commits = [
+        v.ApiProbe(
+            as_=f"commit-{offset}",
+            node=f"coordinator:{GROUP}",
+            api="offset_commit",
+            version=7,
+            body={
+                "group_id": OLD_GROUP,
+                "generation_id_or_member_epoch": -1,
+                "member_id": "",
+                "topics": [{"name": "w", "partitions": [{"partition_index": 0, "committed_offset": offset}]}],
+            },
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        )
+        for offset in (1, OLD_OFFSET)
+    ]
+    later = v.WorkloadReads(as_="later", group=GROUP, more=MORE, within_ms=2 * v.LIVENESS_TIMEOUT_MS)
+    compacted = v.Logged(
+        as_="compacted",
+        node=f"coordinator:{GROUP}",
+        says=f"{OFFSETS}: compacted from",
+        after=v.After(event="later.ended"),
+        within_ms=2 * v.LIVENESS_TIMEOUT_MS,
+        expect=v.must("DSTO-14"),
+    )
+    return [*commits, later, compacted]
+
+
+def _old_commit_is_kept() -> v.ApiProbe:
+    return v.ApiProbe(
+        as_="old-commit",
+        node=f"coordinator:{GROUP}",
+        api="offset_fetch",
+        version=5,
+        body={"group_id": OLD_GROUP, "topics": [{"name": "w", "partition_indexes": [0]}]},
+        answer={"topics[0].partitions[0].committed_offset": OLD_OFFSET},
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.answers("DSTO-14", "served", "GRP-01"),
+    )
 
 
 def coordinator_paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
