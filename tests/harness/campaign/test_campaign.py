@@ -16,11 +16,9 @@ from fencepost.harness.campaign.coverage import Meeting
 from fencepost.harness.campaign.planner import LeftOut
 from fencepost.harness.campaign.summary import PlanOutcome, Summary
 from fencepost.harness.cli.campaign import FAILED_STARTS, run_campaign, show_plans, shown
-from fencepost.harness.plan import load_plan
 from fencepost.harness.report.ci_summary import markdown
-from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.progress import Phase, ProgressLine
-from fencepost.results.records.verdict import RunVerdict, Verdict
+from fencepost.results.records.verdict import Verdict
 
 ORDER = Order("quorum:1", "process", 7, 60, 1)
 
@@ -182,16 +180,3 @@ def test_a_rule_that_was_broken_before_an_interrupt_is_reported(
     (folder,) = (tmp_path / "runs").glob("campaign-*")
     written = json.loads((folder / "summary.json").read_text())
     assert (written["counts"][verdict], written["interrupted"]) == (counted, 1 - counted)
-
-
-@pytest.mark.integration
-def test_two_random_plans_are_run_judged_and_summed_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = run_campaign(Order("quorum", "process", 5, 10, 1, plans=2), tmp_path, Console(width=120), as_json=True)
-    written = json.loads(capsys.readouterr().out)
-    assert len(written["outcomes"]) == 2
-    assert code == written["exit_code"]
-    for each in written["outcomes"]:
-        folder = RunFolder.open(Path(each["run"]))
-        assert load_plan(folder.plan).seed == each["seed"]
-        assert RunVerdict.load(folder.verdict).verdict.value == each["verdict"] == "pass", each["headline"]
-    assert {row["fault"] for row in written["coverage"]}

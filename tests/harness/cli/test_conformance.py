@@ -12,8 +12,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from fencepost.results.records.folder import Manifest
 from tests.harness.cli.conftest import Fencepost
 from tests.harness.processes.kill_anywhere import left
+from tests.mutants.planting import VARIABLE
 from tests.waiting import eventually
 
 SKIPPED = "off-the-network"
@@ -78,6 +80,25 @@ def test_a_shard_without_a_scenario_is_refused(fencepost: Fencepost, tmp_path: P
     done = fencepost("conformance", "-k", SKIPPED, "--shard", "3/3", "--runs", str(tmp_path))
     assert done.code == 64
     assert "the shard 3/3 has no scenario: use fewer shards" in done.err
+
+
+@pytest.mark.integration
+def test_a_suite_with_a_planted_defect_is_red_and_names_it(
+    fencepost: Fencepost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The defect gives an answer that does not depend on time: a record of level 2 is taken before level 2 is on."""
+    monkeypatch.setenv(VARIABLE, "")  # so that the defect is not left in this process
+    done = fencepost(
+        *("conformance", "quorum", "-k", "metadata-format-raised", "--mutant", "level_not_compared"),
+        *("--workers", "1", "--runs", str(tmp_path / "runs"), "--json", str(tmp_path / "results.json")),
+    )
+    assert done.code == 1, done.out
+    assert "planted        level_not_compared in 1 run: no verdict about a real build" in done.out
+    (saved,) = json.loads((tmp_path / "results.json").read_text())["scenarios"]
+    assert (saved["verdict"], saved["planted_defect"]) == ("violation", "level_not_compared")
+    (manifest,) = (tmp_path / "runs").glob("*/manifest.json")
+    nodes = Manifest.load(manifest).planted_nodes
+    assert nodes["node-1"] == nodes["node-4"] == "level_not_compared"
 
 
 @pytest.mark.integration

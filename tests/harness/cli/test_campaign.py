@@ -1,0 +1,45 @@
+"""`fencepost campaign` with real clusters, healthy and with a planted defect."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fencepost.harness.plan import load_plan
+from fencepost.results.records.folder import Manifest, RunFolder
+from fencepost.results.records.verdict import RunVerdict, Verdict
+from tests.harness.cli.conftest import Done, Fencepost
+from tests.mutants.planting import VARIABLE
+
+
+@pytest.mark.integration
+def test_a_random_plan_passes_on_healthy_nodes_and_is_red_on_nodes_with_a_planted_defect(
+    fencepost: Fencepost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan cuts a leader from its followers. With the defect it acknowledges what they do not have."""
+    monkeypatch.setenv(VARIABLE, "")  # so that the defect is not left in this process
+    one = ("campaign", "quorum", "--plans", "1", "--seed", "5", "--workers", "1", "--runs", str(tmp_path), "--json")
+    written, folder = one_plan(fencepost(*one))
+    assert (written["verdict"], written["exit_code"]) == ("pass", 0), written["outcomes"][0]["headline"]
+    assert {row["fault"] for row in written["coverage"]}
+    assert not Manifest.load(folder.manifest).planted_nodes
+    written, folder = one_plan(fencepost(*one, "--mutant", "acknowledged_before_isr"))
+    assert (written["verdict"], written["exit_code"]) == ("violation", 1), written["outcomes"][0]["headline"]
+    assert written["outcomes"][0]["planted_defect"] == "acknowledged_before_isr"
+    assert Manifest.load(folder.manifest).planted_nodes["node-4"] == "acknowledged_before_isr"
+    assert "ACK-01" in {each.requirement for each in RunVerdict.load(folder.verdict).of(Verdict.VIOLATION)}
+
+
+def one_plan(done: Done) -> tuple[dict[str, Any], RunFolder]:
+    """Return what a campaign of one plan printed, and the folder of its run."""
+    written = json.loads(done.out)
+    (each,) = written["outcomes"]
+    folder = RunFolder.open(Path(each["run"]))
+    assert load_plan(folder.plan).seed == each["seed"]
+    verdict = RunVerdict.load(folder.verdict)
+    assert verdict.verdict.value == each["verdict"] == written["verdict"]
+    assert done.code == written["exit_code"]
+    return written, folder
