@@ -1,8 +1,7 @@
 """The aggregations of the jobs over all results in SQL, for DuckDB.
 
 What the jobs add to aggregated rows (posteriors, splits after the first, exact tests, patterns) is left out, so the
-comparison is in favour of DuckDB. `together` is an exception: it joins all failures of a CI job with each other, where
-the job compares sets of bits.
+comparison is in favour of DuckDB. `{occasions}` is at least the number of CI jobs.
 """
 
 QUERIES = {
@@ -113,9 +112,18 @@ QUERIES = {
         with failures as (
           select distinct target, test || ' on ' || backend as name, ci_url from runs
           where left_out is null and verdict = 'violation'),
-        sizes as (select target, name, count(*) n from failures group by all having n >= 3)
-        select a.target, a.name, b.name, count(*) both_n, any_value(sa.n), any_value(sb.n)
-        from failures a join failures b on a.target = b.target and a.ci_url = b.ci_url and a.name < b.name
-          join sizes sa on sa.name = a.name join sizes sb on sb.name = b.name
-        group by all having both_n >= 3 and both_n >= 0.5 * (any_value(sa.n) + any_value(sb.n) - both_n)""",
+        numbered as (select *, dense_rank() over (partition by target order by ci_url) - 1 as occasion from failures),
+        tests as (
+          select target, name, count(*) n, bitstring_agg(occasion, 0, {occasions}) as bits from numbered group by all
+          having n >= 3),
+        sets as (
+          select target, bits, any_value(n) n, min(name) name, row_number() over () as number from tests group by all),
+        pairs as (
+          select a.target, a.bits one, b.bits other, bit_count(a.bits & b.bits) both_n, a.n n1, b.n n2
+          from sets a join sets b on a.target = b.target and a.number <= b.number
+            and a.n >= 0.5 * b.n and b.n >= 0.5 * a.n
+          where bit_count(a.bits & b.bits) >= 3
+            and bit_count(a.bits & b.bits) >= 0.5 * (a.n + b.n - bit_count(a.bits & b.bits)))
+        select pairs.target, a.name, b.name, both_n, n1, n2
+        from pairs join tests a on pairs.one = a.bits join tests b on pairs.other = b.bits where a.name < b.name""",
 }
