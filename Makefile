@@ -63,9 +63,10 @@ unit: .venv/.all $(PROXY) ## the fast tests; prints the branch coverage of the j
 integration: .venv/.all $(PROXY) ## the tests that start real processes
 	@$(MAKE) --no-print-directory --keep-going -j2 .mining-tests .cluster-tests
 
-# Few processes, each with one Spark session: the first queries of a session take most of the time.
+# Few processes, each with one Spark session: the first queries of a session take most of the time. A test waits for all
+# jobs in a process of their own, which takes minutes beside the other tests.
 .mining-tests:
-	@$(BIN)/pytest -q -n 2 --dist loadfile -m integration --durations 10 --durations-min 10 tests/results
+	@$(BIN)/pytest -q -n 2 --dist loadfile -m integration -o faulthandler_timeout=900 --durations 10 --durations-min 10 tests/results
 
 # Four at a time beside those: most of them wait for a cluster most of the time. Each worker reads the files that it is
 # given, so it gets those with such tests only.
