@@ -14,15 +14,19 @@ from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, TopicSpec, Topology
 from fencepost.harness.plan.steps import Heal, ZnodeStep
 from fencepost.results.records.verdict import Verdict
+from tests.mutants.planting import VARIABLE
 
 CHANGED = '{"version": 1, "config": {"min.insync.replicas": "2"}}'
-"""A broker of this design reads the settings of a topic once in its life."""
 AGREED = Expect(level=Level.MUST, requirement="META-01")
 
 
 @pytest.mark.integration
 @pytest.mark.requirement("META-01")
-def test_brokers_agree_on_the_settings_of_topics_that_they_do_not_hold(tmp_path: Path) -> None:
+def test_brokers_agree_on_the_settings_of_topics_that_they_do_not_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Healthy brokers read again what they describe. With this defect only one that restarts has the new settings.
+    monkeypatch.setenv(VARIABLE, "topic_settings_read_once")
     plan = Plan(
         scenario="settings",
         title="Settings agree",
