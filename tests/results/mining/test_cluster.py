@@ -19,6 +19,7 @@ from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
 from fencepost.results.mining.synthesize import make_truth, synthesize
 from fencepost.results.store.store import Store
+from tests.results.mining.conftest import SLOW
 from tests.results.store.stores import NOW
 
 ROOT = Path(__file__).parents[3]
@@ -53,6 +54,7 @@ def daemon(log: Path, name: str, *arguments: str, ready: str) -> Iterator[str]:
 
 
 @pytest.mark.integration
+@SLOW
 def test_a_cluster_of_separate_processes_computes_what_local_mode_computes(spark: SparkSession, tmp_path: Path) -> None:
     store = Store.create(str(tmp_path / "store"))
     synthesize(store, make_truth(40, 4, 5, 1), 1)

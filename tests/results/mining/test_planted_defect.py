@@ -15,10 +15,11 @@ from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
 from fencepost.results.records.folder import RANDOM_PLANS
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import FAULTS, FINDINGS, RUNS
+from tests.results.mining.conftest import SLOW
 from tests.results.mining.test_trends import mine
 from tests.results.store.stores import finding, run
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, SLOW]
 
 BUILDS = ("b1", "b2", "b3", "b4")
 DEFECTIVE = ("b3", "b4")
