@@ -63,7 +63,6 @@ class ActiveControllerTerm:
     async def run(self, operation: Callable[[ControllerState], ControllerResult[Reply]], now: float) -> Reply:
         """Decide at once, and return the reply when it may be sent. Raises TermEnded."""
         self.end_leases(now)
-        self._follow_log()
         outcome = operation(self.state)
         self._append(outcome.records)
         self._append(complete_reassignments(self.state, now))
