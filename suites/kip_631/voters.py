@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from fencepost.harness.network.addresses import PEER_PORT
 from fencepost.suites import vocabulary as v
 
 BROKERS = tuple(map(v.node_name, v.BROKER_IDS))
 JOINER = v.node_name(v.JOINER_ID)
-PEER_PORT = 9090
-"""The port of a controller's listener."""
 LEASE_MS = 4000
 """Long enough for leases to outlive an election on a busy machine."""
 
