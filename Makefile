@@ -28,7 +28,7 @@ ZOOKEEPER_JARS := $(if $(filter zk-controller leader-driven,$(TARGET)),$(if $(ZO
 .PHONY: help conformance test check lint types unit integration suite $(SUITES) docker-suite gallery bench bench-mining fuzz dist mutation doctor lock clean
 # A target of these two uses both cores for steps that take one each: the build of Toxiproxy beside the installation, and
 # mypy beside the unit tests.
-.PHONY: .set-up .checks .mining-tests .cluster-tests .suites .part-zk-controller .part-leader-driven
+.PHONY: .set-up .checks
 PROXY := .tools/bin/toxiproxy-server
 
 help: ## print this
@@ -63,6 +63,7 @@ unit: .venv/.all $(PROXY) ## the fast tests; prints the branch coverage of the j
 integration: .venv/.all $(PROXY) ## the tests that start real processes
 	@$(MAKE) --no-print-directory --keep-going -j2 .mining-tests .cluster-tests
 
+.PHONY: .mining-tests .cluster-tests
 # Few processes, each with one Spark session: the first queries of a session take most of the time. A test waits for all
 # jobs in a process of their own, which takes minutes beside the other tests.
 .mining-tests:
@@ -80,6 +81,7 @@ $(SUITES): suite-%: .venv/.all $(PROXY)
 	@$(FENCEPOST) conformance --target $* --seed $(SEED) --runs $(RUNS)
 
 # What two designs share is tried on one of them only: it runs on quorum too.
+.PHONY: .suites .part-zk-controller .part-leader-driven
 .suites: suite-quorum .part-zk-controller .part-leader-driven
 
 .part-zk-controller .part-leader-driven: .part-%: .venv/.all $(PROXY)
