@@ -49,7 +49,7 @@ ROOTS: Final[Sequence[str]] = (
 )
 """The persistent znodes without data that a cluster needs, each after its parent."""
 
-ALL_BROKERS = "<default>"
+DEFAULT_ENTITY = "<default>"
 """The child of /config/brokers with the settings of all brokers."""
 
 LOG_DIR_FAILURE = 1
@@ -82,7 +82,7 @@ def topic_config(name: str) -> str:
 
 def config_entity(of_topic: bool, name: str) -> str:
     """Return the entity whose settings a notification names. Of brokers, the empty name means all."""
-    return f"topics/{name}" if of_topic else f"brokers/{name or ALL_BROKERS}"
+    return f"topics/{name}" if of_topic else f"brokers/{name or DEFAULT_ENTITY}"
 
 
 def config(of_topic: bool, name: str) -> str:
@@ -311,10 +311,6 @@ def write_config(settings: Mapping[str, str]) -> bytes:
 def read_config(path: str, data: bytes) -> dict[str, str]:
     """Return the settings of a topic or of brokers. Raises MalformedZnode."""
     return {key: str(value) for key, value in Document.parse(path, data, 1).mapping("config").items()}
-
-
-def write_topic_config(settings: Mapping[str, str]) -> bytes:
-    return write_config(settings)
 
 
 def read_topic_config(name: str, data: bytes) -> dict[str, str]:

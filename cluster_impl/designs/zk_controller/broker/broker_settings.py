@@ -8,6 +8,7 @@ from uuid import UUID
 
 from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionExpired
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.shared.config_requests import ALL_BROKERS
 from fencepost.cluster_impl.designs.zk_controller import znodes
 from fencepost.cluster_impl.designs.zk_controller.broker.broker_configs import BrokerConfigs
 from fencepost.cluster_impl.designs.zk_controller.broker.config_notifications import ConfigNotifications
@@ -53,7 +54,7 @@ class BrokerSettings:
         kind, _, name = entity.partition("/")
         if kind == "topics":
             await self.topics.read_again([name])
-        elif kind == "brokers" and self.brokers.concerns("" if name == znodes.ALL_BROKERS else name):
+        elif kind == "brokers" and self.brokers.concerns(ALL_BROKERS if name == znodes.DEFAULT_ENTITY else name):
             await self.brokers.read()
 
     async def read_all_again(self) -> None:

@@ -121,7 +121,7 @@ def test_notifications_settings_and_producer_ids_are_written_and_read_as_kafka_d
     assert same_json(znodes.write_log_dir_event(LogDirEvent(3)), event)
     config = b'{"version":1,"config":{"min.insync.replicas":"1"}}'
     assert znodes.read_topic_config("t", config) == {"min.insync.replicas": "1"}
-    assert same_json(znodes.write_topic_config({"min.insync.replicas": "1"}), config)
+    assert same_json(znodes.write_config({"min.insync.replicas": "1"}), config)
     block = b'{"version":1,"broker":1,"block_start":"0","block_end":"999"}'
     assert shared.read_producer_id_block(block) == shared.ProducerIdBlock(1, 0, 999)
     assert same_json(shared.write_producer_id_block(shared.ProducerIdBlock(1, 0, 999)), block)

@@ -32,12 +32,12 @@ async def test_a_topics_settings_are_read_once_and_reported(server: ZooKeeperSer
     async with client(server.connect) as session:
         await found_cluster(session, znodes.ROOTS)
         path = znodes.topic_config("t")
-        await session.create(path, znodes.write_topic_config({"min.insync.replicas": "2"}))
+        await session.create(path, znodes.write_config({"min.insync.replicas": "2"}))
         configs = TopicConfigs(session, lambda topic_id, config: known.append((topic_id, config)))
         assert configs.get(TOPIC) is None
         await asyncio.gather(configs.load("t", TOPIC), configs.load("t", TOPIC))
         assert configs.get(TOPIC) == {"min.insync.replicas": "2"}
-        await session.set(path, znodes.write_topic_config({}), -1)
+        await session.set(path, znodes.write_config({}), -1)
         await configs.load("t", TOPIC)
         assert known == [(TOPIC, {"min.insync.replicas": "2"})]
         await configs.load("t", ANOTHER)  # made anew under its name

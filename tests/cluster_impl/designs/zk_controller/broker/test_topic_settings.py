@@ -36,7 +36,7 @@ class LaggingServer:
             raise ConnectionLost("the connection broke", path, in_doubt=True)
         if not self._has_caught_up:
             raise NoNodeError(f"there is no {path}", path)
-        return Znode(znodes.write_topic_config(self._config), Stat(1, 1, 1, 0, 0))
+        return Znode(znodes.write_config(self._config), Stat(1, 1, 1, 0, 0))
 
     async def until_connected(self) -> None:
         return None

@@ -133,7 +133,7 @@ def test_an_unclean_election_is_held_only_where_it_is_configured(
     cluster.elect()
     cluster.add_topic("t", (1, 2))
     if config is not None:
-        data = znodes.write_topic_config({"unclean.leader.election.enable": config})
+        data = znodes.write_config({"unclean.leader.election.enable": config})
         cluster.tree.create(znodes.topic_config("t"), data)
     cluster.settle()
     cluster.write_isr("t-0", (1,))

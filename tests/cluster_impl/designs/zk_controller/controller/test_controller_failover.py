@@ -47,7 +47,7 @@ def topic_is_asked_for(cluster: MemoryCluster) -> None:
 
 
 def topic_is_deleted(cluster: MemoryCluster) -> None:
-    cluster.tree.create(znodes.topic_config("t"), znodes.write_topic_config({}))
+    cluster.tree.create(znodes.topic_config("t"), znodes.write_config({}))
     cluster.delete_topic("t")
 
 

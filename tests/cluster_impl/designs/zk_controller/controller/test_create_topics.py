@@ -65,7 +65,7 @@ def test_a_topic_goes_where_it_is_assigned(cluster: MemoryCluster) -> None:
 
 
 def test_settings_that_an_earlier_topic_left_are_not_inherited(cluster: MemoryCluster) -> None:
-    cluster.tree.create(znodes.topic_config("t"), znodes.write_topic_config({"min.insync.replicas": "3"}))
+    cluster.tree.create(znodes.topic_config("t"), znodes.write_config({"min.insync.replicas": "3"}))
     create(cluster, simple("t"))
     assert znodes.read_topic_config("t", cluster.tree.data(znodes.topic_config("t"))) == {}
 

@@ -18,7 +18,7 @@ def cluster() -> MemoryCluster:
     cluster = MemoryCluster(brokers=(1, 2, 3))
     cluster.elect()
     cluster.add_topic("t", (1, 2, 3), (2, 3, 1))
-    cluster.tree.create(znodes.topic_config("t"), znodes.write_topic_config({"min.insync.replicas": "2"}))
+    cluster.tree.create(znodes.topic_config("t"), znodes.write_config({"min.insync.replicas": "2"}))
     cluster.settle()
     cluster.sent.clear()
     return cluster
