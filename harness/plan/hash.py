@@ -8,7 +8,7 @@ from typing import Any
 
 from fencepost.harness.plan.model import Plan
 
-_VERBATIM = ("body", "answer")
+VERBATIM = ("body", "answer")
 """The request and the claims of a probe: an empty list in them is not the same as none."""
 _LEADING = ("do", "as", "request", "condition", "fault", "that")
 
@@ -31,7 +31,7 @@ def _tidy(value: Any) -> Any:
     if isinstance(value, dict):
         leading = [key for key in _LEADING if key in value]
         return {
-            key: value[key] if key in _VERBATIM else _tidy(value[key])
+            key: value[key] if key in VERBATIM else _tidy(value[key])
             for key in dict.fromkeys([*leading, *value])
             if value[key] not in ([], {})
         }

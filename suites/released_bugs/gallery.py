@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,8 @@ from typing import Any, Literal
 from fencepost.harness.cli.series import Series
 from fencepost.harness.engine.run import run
 from fencepost.harness.errors import HarnessError
-from fencepost.harness.plan import Plan, load_plan, plan_hash
+from fencepost.harness.plan import Plan, load_plan
+from fencepost.harness.plan.hash import VERBATIM, plain
 from fencepost.harness.reproduction.signature import Signature
 from fencepost.results.records.verdict import Verdict
 from fencepost.suites.released_bugs.bug import ReleasedBug
@@ -125,13 +127,28 @@ class Gallery:
 
 
 def digest(plan: Plan) -> str:
-    """Return the hash of what the plan does and claims, without further rules that name the same claims."""
+    """Return the hash of what the plan does and claims, without further rules that name the same claims.
+
+    A flag that is off counts as absent: one that the language of plans gains later is off in every plan until then.
+    """
     steps = []
     for step in plan.steps:
         expect = getattr(step, "expect", None)
         also = None if expect is None else expect.model_copy(update={"also": ()})
         steps.append(step if also is None else step.model_copy(update={"expect": also}))
-    return plan_hash(plan.model_copy(update={"requirements": (), "steps": tuple(steps)}))
+    data = _without_flags_off(plain(plan.model_copy(update={"requirements": (), "steps": tuple(steps)})))
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _without_flags_off(value: Any) -> Any:
+    """Drop the keys whose value is false, but in what a probe sends and claims, where absent is not false."""
+    if isinstance(value, dict):
+        return {
+            key: each if key in VERBATIM else _without_flags_off(each)
+            for key, each in value.items()
+            if each is not False
+        }
+    return [_without_flags_off(each) for each in value] if isinstance(value, list) else value
 
 
 def sides(bug: ReleasedBug) -> tuple[Side, ...]:

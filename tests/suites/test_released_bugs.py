@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from fencepost.harness.catalogue import catalogue
 from fencepost.harness.cli.plan import plan_of
 from fencepost.harness.cli.series import Series
 from fencepost.harness.errors import HarnessError
+from fencepost.harness.plan import Plan
 from fencepost.harness.plan.check import problems
 from fencepost.harness.plan.file import dump_plan, load_plan, parse_plan
 from fencepost.harness.plan.judged import judged_requirements
@@ -70,6 +72,20 @@ def test_no_bug_has_the_name_of_another_or_of_a_scenario() -> None:
     slugs = [bug.slug for bug in BUGS]
     assert len({*slugs}) == len(slugs)
     assert not {*slugs} & {scenario.slug for scenario in SCENARIOS}
+
+
+def test_a_flag_that_the_language_gained_is_no_change_of_a_plan_that_does_not_use_it() -> None:
+    plan = BUGS[0].plan(BUGS[0].affected)
+    steps: list[Any] = list(plan.steps)
+    at = next(at for at, step in enumerate(steps) if hasattr(getattr(step, "expect", None), "optional"))
+
+    def claiming(**changes: object) -> Plan:
+        changed = steps[at].model_copy(update={"expect": steps[at].expect.model_copy(update=changes)})
+        return plan.model_copy(update={"steps": (*steps[:at], changed, *steps[at + 1 :])})
+
+    assert digest(claiming(optional=None)) == digest(claiming(optional=False)) == digest(plan)
+    assert digest(claiming(optional=True)) != digest(plan)
+    assert digest(claiming(requirement="ACK-01")) != digest(plan)
 
 
 def test_bugs_are_chosen_by_number_and_by_kind() -> None:
