@@ -51,7 +51,7 @@ class Schedule:
 def schedule(journal: Journal, links: Mapping[tuple[str, str], tuple[str, ...]]) -> Schedule:
     """Return the schedule of a run. `links` has the names of the proxies that a link consists of."""
     begin = next((event.t for event in journal.of("step", "begin")), 0.0)
-    missing: list[str] = []
+    missing = _upgraded(journal)
     actions = [
         Action(event.t - begin, _OF_NODES[event.phase], (str(event.node or event.id),))
         for event in journal.of("node", *_OF_NODES)
@@ -97,6 +97,15 @@ def _left_out(name: str, events: Mapping[str, Event], links: Mapping[tuple[str, 
     if script is BundleScript.PROCESS_EVENTS:
         return None
     return f"{name} ({kind}): only fencepost can inject it; the script repeats only starts and ends of nodes."
+
+
+def _upgraded(journal: Journal) -> list[str]:
+    """Return a message if there are nodes that were started with more than one release."""
+    releases: dict[str, set[str]] = {}
+    for event in journal.of("node", "started"):
+        releases.setdefault(str(event.node or event.id), set()).add(str(event.data.get("release")))
+    nodes = ", ".join(sorted(node for node, started in releases.items() if len(started) > 1))
+    return [f"{nodes}: another release was started there; the script starts the old one again."] if nodes else []
 
 
 def _effects(events: Mapping[str, Event]) -> list[dict[str, Any]]:

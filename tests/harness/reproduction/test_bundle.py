@@ -83,6 +83,18 @@ def test_the_script_does_what_the_journal_says_at_its_times() -> None:
     assert [re.split(r"[ :]", message)[0] for message in found.missing] == ["on-off", "bad"]
 
 
+def test_the_script_says_which_nodes_it_does_not_upgrade() -> None:
+    builder = JournalBuilder().event("node", "node-4", "started", {"release": "3.9.1"}, node="node-4")
+    builder.event("node", "node-5", "started", {"release": "3.9.1"}, node="node-5")
+    builder.at(2).event("step", "work", "begin", {"do": "workload"})
+    builder.at(3).event("node", "node-5", "started", {"release": "3.9.1"}, node="node-5")
+    assert schedule(builder.journal(), {}).missing == ()
+    builder.at(4).event("node", "node-4", "started", {"release": "4.3.1"}, node="node-4")
+    assert schedule(builder.journal(), {}).missing == (
+        "node-4: another release was started there; the script starts the old one again.",
+    )
+
+
 def sample(path: Path, target: str = "quorum") -> RunFolder:
     folder = RunFolder.create_at(path / "2026-11-21-7f3c9a21")
     plan = parse_plan(PLAN.replace("TARGET", target).replace("NODE\n", f"{NODES[target]}\n"), "plan.yaml")

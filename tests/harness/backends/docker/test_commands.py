@@ -6,7 +6,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -14,7 +17,12 @@ from fencepost.harness.backends.docker import images
 from fencepost.harness.backends.docker.commands import contained
 from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.processes.command import Command
-from fencepost.harness.targets.target import FILES
+from fencepost.harness.targets.registry import load_file
+from fencepost.harness.targets.target import FILES, Target
+from fencepost.harness.targets.upgrade import UpgradedTarget
+from tests.harness.targets.test_target import BROKER
+
+NOT_USED = cast("Any", None)
 
 
 @pytest.fixture(autouse=True)
@@ -126,3 +134,17 @@ def test_what_there_is_no_image_for_is_refused_with_the_way_out() -> None:
 def test_a_jar_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InfrastructureError, match=r"missing\.jar is not there"):
         contained(Command(["java", "-cp", str(tmp_path / "missing.jar"), "kafka.Kafka"]))
+
+
+def test_a_node_that_is_upgraded_is_started_in_the_image_of_the_other_release(tmp_path: Path) -> None:
+    def driver(version: str) -> Target:
+        jars = _jars(tmp_path / version, f"kafka_2.13-{version}.jar")
+        command = Command(["java", "-cp", f"{jars}/*", "kafka.Kafka", "node.properties"])
+        return cast("Target", SimpleNamespace(version=version, ids=None, command=lambda *_: command))
+
+    old, new = driver("3.9.1"), driver("4.3.1")
+    target = UpgradedTarget(load_file("apache-kafka"), "3.9.1..4.3.1", old, new)
+    starts = [target.command(replace(BROKER, release=each), NOT_USED) for each in ("old", "new", "old")]
+    images_of_starts = [contained(each).image for each in starts]
+    assert [each.title for each in images_of_starts] == [f"Apache Kafka {each.version}" for each in starts]
+    assert images_of_starts[0].tag("base") == images_of_starts[2].tag("base") != images_of_starts[1].tag("base")
