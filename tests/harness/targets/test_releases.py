@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from fencepost.faults.capabilities import Capability
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.steps import Produce
+from fencepost.harness.targets import registry
 from fencepost.harness.targets.jars import is_at_home
 from fencepost.harness.targets.registry import VARIABLE, load, load_file
 from fencepost.harness.targets.releases import within
@@ -18,6 +21,7 @@ from fencepost.suites.scenarios import scenarios_for
 from fencepost.suites.target_facts import TargetFacts
 from tests.harness.targets.test_registry import ACME
 
+TARGETS = Path(registry.__file__).parent
 LISTED = """\
 differences:
   - {id: AC-01, requirement: K631-41, message: It waits., reason: A timer., releases: ">=2.0,<3"}
@@ -126,3 +130,20 @@ def test_a_release_that_is_unknown_is_taken_from_kafka_home(tmp_path: Path, monk
     (tmp_path / "libs" / "kafka_2.13-9.9.9.jar").touch()
     monkeypatch.setenv("KAFKA_HOME", str(tmp_path))
     assert load("apache-kafka:9.9.9").version == "9.9.9"
+
+
+def _shows(listed: dict[str, str], version: str) -> bool:
+    return "releases" in listed and within(version, listed["releases"])
+
+
+def test_only_a_target_of_one_release_lists_differences_without_a_range() -> None:
+    for path in TARGETS.glob("*.yaml"):
+        whole = YAML(typ="safe").load(path)
+        listed = [*whole.get("differences", ()), *whole.get("known_bugs", ())] if "releases" in whole else []
+        empty = [each["id"] for each in listed if not any(map(partial(_shows, each), whole["published"]))]
+        assert not empty, f"{path.name}: {empty} have no range with a published release"
+
+
+def test_a_difference_that_is_asked_at_one_level_is_one_of_the_releases_with_that_level() -> None:
+    assert TargetFacts.of("apache-kafka-zk:2.7.1").differs("AZ-03")
+    assert not TargetFacts.of("apache-kafka-zk:2.6.3").differs("AZ-03")
