@@ -8,6 +8,10 @@ LIVES_MS = (200, 800, 1600)
 """Lifetimes of the processes that crash: some end before they can be in the ISR, some after."""
 MORE = 100
 """Records that a replica lacks when it comes back."""
+LAG_MS = 20_000
+"""Long enough that a follower which hears nothing is in the ISR while a deletion waits for it."""
+DELETED, DELETION_MS = 1, 1500
+"""The first offset that a deletion leaves, and for how long the leader waits for its followers."""
 
 
 def crash_loop(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -69,43 +73,119 @@ def restored(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
 def stopped(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     """A follower shuts down on request and starts again while it cannot reach the leader: it has what it had before.
 
-    A follower that lost or truncated records (KAFKA-858) would else fetch them again before anything shows it.
+    A follower that lost or truncated records (KAFKA-858) would else fetch them again before anything shows it. Then it
+    copies more and is killed: the state that it saved at the clean stop is not its state any more (KAFKA-15375).
     """
     leader, follower, other = v.replica_roles(scenario, seed)
     steps = [
         *v.setup(leader, partition="u-0", work=False),
         v.Produce(as_="before", topic="u", records=MORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
-        v.Checkpoint(as_="notified", node=follower, partition="u-0", at_least=MORE, within_ms=v.LIVENESS_TIMEOUT_MS),
+        _notified("notified", follower, MORE),
         v.inject("stop", v.TerminateParameters(nodes=follower)),
         v.inject("alone", v.CutParameters(from_=follower, to=leader)),
         v.Heal(as_="start", fault="stop"),
-        v.LogEnd(
-            as_="kept",
-            node=follower,
-            partition="u-0",
-            at_least=MORE,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("DIR-05"),
-        ),
-        v.LogEnd(
-            as_="lost", node=follower, partition="u-0", at_most=MORE - 1, within_ms=3000, expect=v.never("DIR-05")
-        ),
+        _has("kept", follower, MORE, "DIR-05"),
+        _loses("lost", follower, MORE, "DIR-05"),
+        v.Heal(as_="together", fault="alone"),
+        *_killed(leader, follower),
         *v.teardown(work=False),
+        _deletion("deleted", leader, v.answers("DSTO-09", "served"), within_ms=v.LIVENESS_TIMEOUT_MS),
         v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     return v.build_plan(
         scenario,
         target,
         seed,
-        topics=[v.topic([leader, follower, other], name="u")],
+        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+        topics=[v.topic([leader, follower, other], name=name) for name in ("u", "d")],
         workload=v.WorkloadSpec(),
         steps=steps,
         coverage=[
             v.FaultProven(fault="stop"),
             v.FaultProven(fault="alone"),
+            v.FaultProven(fault="unheard"),
+            v.FaultProven(fault="crash"),
             v.StepDone(step="kept"),
             v.Acknowledged(by="before", acks="all", at_least=MORE),
+            v.Acknowledged(by="since", acks="all", at_least=MORE),
         ],
+    )
+
+
+def _killed(leader: str, follower: str) -> list[v.Step]:
+    """Copy more records, hear no more of the leader, and be killed.
+
+    The follower is in the ISR and lives, so that no deletion is over before it has taken part.
+    """
+    return [
+        v.IsrIs(as_="back", partition="u-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")),
+        _produced("deletable", leader),
+        v.Produce(as_="since", topic="u", records=MORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        _notified("notified-again", follower, 2 * MORE),
+        v.inject("unheard", v.StallParameters(from_=follower, to=leader)),
+        _deletion("deletes", leader, v.never_serves("DSTO-09")),
+        v.inject("crash", v.KillParameters(nodes=follower)),
+        v.Heal(as_="restart", fault="crash"),
+        _loses("lost-since", follower, 2 * MORE, "DSTO-04"),
+    ]
+
+
+def _notified(as_: str, broker: str, offset: int) -> v.Step:
+    return v.Checkpoint(as_=as_, node=broker, partition="u-0", at_least=offset, within_ms=v.LIVENESS_TIMEOUT_MS)
+
+
+def _has(as_: str, broker: str, offset: int, requirement: str) -> v.Step:
+    return v.LogEnd(
+        as_=as_,
+        node=broker,
+        partition="u-0",
+        at_least=offset,
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.must(requirement),
+    )
+
+
+def _loses(as_: str, broker: str, offset: int, requirement: str) -> v.Step:
+    """Expect that nothing is cut off, also not some time after the broker answers: it opens its logs later."""
+    return v.LogEnd(
+        as_=as_, node=broker, partition="u-0", at_most=offset - 1, within_ms=3000, expect=v.never(requirement)
+    )
+
+
+def _produced(as_: str, leader: str) -> v.Step:
+    """Write records that no consumer waits for, to a topic of their own."""
+    records = {"records": [{"value": f"{as_}-{number}"} for number in range(2 * DELETED)]}
+    return v.ApiProbe(
+        as_=as_,
+        node=leader,
+        api="produce",
+        version=9,
+        body={
+            "transactional_id": None,
+            "acks": -1,
+            "timeout": v.LIVENESS_TIMEOUT_MS,
+            "topic_data": [{"name": "d", "partition_data": [{"index": 0, "records": records}]}],
+        },
+        timeout_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.answers("LIVE-03", "served"),
+    )
+
+
+def _deletion(as_: str, leader: str, expect: v.ExpectOutcome, within_ms: int = 0) -> v.Step:
+    """Ask for a deletion; the answer says where the logs of all replicas begin now."""
+    return v.ApiProbe(
+        as_=as_,
+        node=leader,
+        api="delete_records",
+        version=1,
+        body={
+            "topics": [{"name": "d", "partitions": [{"partition_index": 0, "offset": DELETED}]}],
+            "timeout": DELETION_MS,
+        },
+        answer={"topics[0].partitions[0].low_watermark": DELETED},
+        timeout_ms=2 * DELETION_MS,
+        within_ms=within_ms,
+        expect=expect,
     )
 
 
@@ -152,10 +232,12 @@ SCENARIOS = (
     ),
     v.fault_scenario(
         "stopped-follower",
-        "A follower that shut down on request has all its committed records when it starts",
+        "A follower that was shut down, and then killed, has all its committed records when it starts",
         stopped,
-        15,
+        22,
         "DIR-05",
+        "DSTO-04",
+        "DSTO-09",
         needs={v.Capability.TERMINATE, v.Capability.LINKS},
     ),
     v.fault_scenario(
