@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fencepost.suites import vocabulary as v
 
 OLD = 5
 """Records that the deleted topic held."""
+SETTING, CHANGED = "max.message.bytes", "1000001"
+"""A setting of the other topic, and its new value."""
 
 
 def deleted_while_away(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    """The topic is gone for every broker when the absent broker returns, and for that broker as well."""
-    return _deleted(scenario, target, seed, [])
+    """The topic is gone for every broker when the absent broker returns, and for that broker as well.
+
+    A setting of another topic is changed meanwhile: clients get it from those that were there and from those that were
+    not.
+    """
+    brokers = v.replica_roles(scenario, seed)
+    described = [_described(f"described-{broker}", broker) for broker in brokers]
+    return _deleted(scenario, target, seed, described, "nowhere", [_altered(brokers[0])])
 
 
 def recreated(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -31,10 +41,43 @@ def recreated(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.FetchProbe(as_="only", node=away, topic="gone", offset=2, expect=v.answers("DINT-23", "served")),
         v.FetchProbe(as_="nothing-old", node=away, topic="gone", offset=3, expect=v.answers("DINT-23", "error:1")),
     ]
-    return _deleted(scenario, target, seed, again)
+    return _deleted(scenario, target, seed, again, "nothing-old")
 
 
-def _deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int, again: list[v.Step]) -> v.Plan:
+def _altered(broker: str) -> v.Step:
+    config = {"name": SETTING, "config_operation": 0, "value": CHANGED}
+    return v.ApiProbe(
+        as_="alter",
+        node=broker,
+        api="incremental_alter_configs",
+        version=1,
+        body={"resources": [{"resource_type": 2, "resource_name": "t", "configs": [config]}]},
+        timeout_ms=5000,
+    )
+
+
+def _described(as_: str, broker: str) -> v.Step:
+    return v.ApiProbe(
+        as_=as_,
+        node=broker,
+        api="describe_configs",
+        version=3,
+        body={"resources": [{"resource_type": 2, "resource_name": "t", "configuration_keys": [SETTING]}]},
+        answer={f"results[0].configs[name={SETTING}].value": CHANGED},
+        timeout_ms=5000,
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.answers("META-01", "served"),
+    )
+
+
+def _deleted(
+    scenario: v.Scenario,
+    target: v.TargetFacts,
+    seed: int,
+    again: list[v.Step],
+    last: str,
+    meanwhile: Sequence[v.Step] = (),
+) -> v.Plan:
     leader, away, controller = v.replica_roles(scenario, seed)
     path = "/brokers/topics/gone"
     steps = [
@@ -45,6 +88,7 @@ def _deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int, again: list
         v.inject("kill", v.KillParameters(nodes=away)),
         v.Registered(as_="left", node=away, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43")),
         v.DeleteTopicProbe(as_="delete", node="active-controller", topic="gone", timeout_ms=2000),
+        *meanwhile,
         v.Heal(as_="restart", fault="kill"),
         v.Znode(as_="deleted", path=path, exists=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-24")),
         v.Znode(
@@ -67,7 +111,7 @@ def _deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int, again: list
         coverage=[
             v.FaultProven(fault="kill"),
             v.StepDone(step="old"),
-            v.StepDone(step="nothing-old" if again else "nowhere"),
+            v.StepDone(step=last),
             v.Acknowledged(by="p1", acks="all", after="restart.ended"),
         ],
     )
@@ -146,9 +190,10 @@ def reassigned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
 SCENARIOS = (
     v.internals_scenario(
         "topic-deleted-while-away",
-        "A topic that is deleted while a broker is away does not come back with it",
+        "A topic that is deleted while a broker is away does not come back with it, and a changed setting is known",
         deleted_while_away,
         11,
+        "META-01",
         needs={v.Capability.KILL},
     ),
     v.internals_scenario(
