@@ -364,11 +364,11 @@ DEFECTS: tuple[Defect, ...] = (
         ("below-min-isr", "stopped-follower", "rolling-restart"), _R
     ),
     Defect(
-        "crash_taken_for_clean_stop", "KAFKA-15375", ALL, ("DSTO-04", "ACK-01"), (),
+        "crash_taken_for_clean_stop", "KAFKA-15375", ALL, ("DSTO-04", "ACK-01"), ("stopped-follower",),
         f"{_S}/test_clean_stop.py::test_a_crash_after_a_start_is_never_taken_for_a_clean_stop",
     ),
     Defect(
-        "deletion_known_to_leader_alone", "", ALL, ("DSTO-09",), (),
+        "deletion_known_to_leader_alone", "", ALL, ("DSTO-09",), ("stopped-follower",),
         f"{_R}/test_log_start.py::test_a_deletion_waits_for_an_in_sync_replica_that_does_not_fetch",
     ),
     Defect(
@@ -417,7 +417,7 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_Q}/broker/test_finder.py::test_it_believes_what_was_reported_last_until_that_fails",
     ),
     Defect(
-        "topic_settings_read_once", "", (ZK,), ("META-01",), (),
+        "topic_settings_read_once", "", (ZK,), ("META-01",), ("topic-deleted-while-away",),
         f"{_ZK}/broker/test_config_notifications.py::"
         "test_a_client_that_asks_gets_what_is_written_though_no_notification_came_yet",
     ),

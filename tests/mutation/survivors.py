@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 UNSEEN_BECAUSE: Mapping[str, str] = {
-    "first_of_a_key_kept": "A group that commits on has its last offsets in the segment that is not compacted, which a "
-    "coordinator reads last. A group that is silent while its commits are compacted would show it, and no scenario has "
-    "one yet",
-    "never_caught_up_while_busy": "The log of `starts-behind` is at rest after 15 to 25 s, and its broker has 30 s: "
-    "one that waits for the rest is in time. A limit below 15 s, or changes for more than 30 s, would show it",
     "isr_overwritten": "While its session lives a leader alone writes the path, and ZooKeeper refuses the writes of a "
     "session that is over, so that no fault from outside puts another version between its read and its write",
     "epoch_file_needed_at_start": "A power loss leaves the file old, missing or empty, and it is read as empty only by "
