@@ -46,16 +46,14 @@ def recreated_while_away(scenario: v.Scenario, target: v.TargetFacts, seed: int)
 
 
 def voter_comes_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    """The third voter starts last, so that it follows; it is cut off for many elections, and comes back."""
+    """The third voter starts anew, so that it follows; it is cut off for many elections, and comes back."""
     third = v.node_name(v.CONTROLLER_IDS[2])
-    late = [
-        node.model_copy(update={"start": "later"}) if node.name == third else node
-        for node in v.quorum_cluster().nodes
-        if node.name not in map(v.node_name, v.BROKER_IDS[1:])
-    ]
+    nodes = [node for node in v.quorum_cluster().nodes if node.name not in map(v.node_name, v.BROKER_IDS[1:])]
     steps: list[v.Step] = [
         *v.setup(BROKER, work=False),
-        v.Start(as_="third-voter", nodes=third),
+        v.inject("crash", v.KillParameters(nodes=third)),
+        v.ActiveController(as_="others-lead", is_not=third, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.Heal(as_="third-voter", fault="crash"),
         v.Hold(after="third-voter.ended", ms=4000),
         v.inject("cut", v.IsolateParameters(nodes=third, from_="controllers")),
         v.Hold(after="cut.proven", ms=15_000),
@@ -68,7 +66,7 @@ def voter_comes_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         scenario,
         target,
         seed,
-        topology=v.Topology(nodes=tuple(late)),
+        topology=v.Topology(nodes=tuple(nodes)),
         topics=[v.topic([BROKER], min_isr=1)],
         workload=v.WorkloadSpec(),
         steps=steps,
@@ -90,7 +88,7 @@ BUGS = (
         rule="CTRL-02",
         build=voter_comes_back,
         found_by="claim CTRL-02 of every run",
-        needs=frozenset({v.Capability.LINKS}),
+        needs=frozenset({v.Capability.LINKS, v.Capability.KILL}),
         seconds=60,
     ),
     ReleasedBug(

@@ -47,6 +47,12 @@ def test_a_bug_has_a_sound_plan_for_both_releases(bug: ReleasedBug, side: str) -
 
 
 @every_bug
+def test_no_controller_of_a_bug_starts_later_since_such_a_one_is_no_voter(bug: ReleasedBug) -> None:
+    controllers = [node for node in bug.plan(bug.affected).topology.nodes if "controller" in node.roles]
+    assert all(node.start != "later" for node in controllers)
+
+
+@every_bug
 def test_a_bug_that_only_its_plan_finds_says_what_would_find_it_otherwise(bug: ReleasedBug) -> None:
     assert bug.generic is not bool(bug.wanted)
     assert not (bug.random_plan and bug.found_by != OWN_PLAN)
