@@ -81,8 +81,8 @@ class Configs:
 
     async def handle(self, body: m.DescribeConfigsRequest, request: Request) -> m.DescribeConfigsResponse:
         topics = [one.resource_name for one in body.resources if one.resource_type == _TOPIC]
-        await self._control.look(topics)
         await self._control.load_settings(topics)
+        await self._control.look(topics)
         results = [self._describe(resource) for resource in body.resources]
         for entry in (entry for result in results for entry in result.configs):
             if not body.include_synonyms:
@@ -114,10 +114,6 @@ class Configs:
         result.configs = [entry for entry in entries if wanted is None or entry.name in wanted]
         return result
 
-    @property
-    def _alterable(self) -> bool:
-        return self._control.cluster().broker_configs is not None
-
     def _of_topic(self, own: Mapping[str, str]) -> Iterator[Entry]:
         for name in dict.fromkeys((*BROKER_KEY, *_FIXED, *own)):
             values = [Synonym(name=name, value=own[name], source=Source.TOPIC)] if name in own else []
@@ -127,22 +123,20 @@ class Configs:
             elif name in _FIXED:
                 values.append(Synonym(name=name, value=_FIXED[name], source=Source.DEFAULT))
             setting = None if key is None else self._settings.get(key)
-            yield _entry(name, values, setting, read_only=not self._alterable)
+            yield _entry(name, values, setting)
 
     def _of_broker(self) -> Iterator[Entry]:
         for name, setting in self._settings.items():
-            yield _entry(
-                name, list(self._values(name)), setting, read_only=not (self._alterable and name in BROKER_KEY.values())
-            )
+            yield _entry(name, list(self._values(name)), setting, read_only=name not in BROKER_KEY.values())
 
     def _of_all_brokers(self) -> Iterator[Entry]:
-        for name, value in (self._control.cluster().broker_configs or {}).get(_ALL_BROKERS, {}).items():
+        for name, value in self._control.cluster().broker_configs.get(_ALL_BROKERS, {}).items():
             synonym = Synonym(name=name, value=value, source=Source.ALL_BROKERS)
             yield _entry(name, [synonym], self._settings.get(name))
 
     def _values(self, key: str) -> Iterator[Synonym]:
         """Yield the values of a broker's setting, the one that holds first."""
-        changed = self._control.cluster().broker_configs or {}
+        changed = self._control.cluster().broker_configs
         for resource, source in ((str(self._control.broker_id), Source.BROKER), (_ALL_BROKERS, Source.ALL_BROKERS)):
             if key in changed.get(resource, {}):
                 yield Synonym(name=key, value=changed[resource][key], source=source)

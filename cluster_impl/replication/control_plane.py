@@ -210,10 +210,8 @@ class ClusterView:
     controller_id: int
     brokers: Mapping[int, BrokerView]
     topics: Mapping[str, TopicView]
-    broker_configs: Mapping[str, Mapping[str, str]] | None = None
+    broker_configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Settings of brokers that were changed at run time, by broker id as text; those of all brokers by the empty name.
-
-    None in designs whose settings do not change at run time.
     """
 
 

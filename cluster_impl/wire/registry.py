@@ -107,13 +107,14 @@ KAFKA = _registry(
     _api(m.InitProducerIdRequest, m.InitProducerIdResponse),
     _api(m.OffsetForLeaderEpochRequest, m.OffsetForLeaderEpochResponse),
     *_ACLS,
+    *_CONFIGS,
     _api(m.DescribeConfigsRequest, m.DescribeConfigsResponse),
     _api(m.DescribeLogDirsRequest, m.DescribeLogDirsResponse),
     _api(m.DeleteGroupsRequest, m.DeleteGroupsResponse),
     _api(m.OffsetDeleteRequest, m.OffsetDeleteResponse),
     _api(m.DescribeClusterRequest, m.DescribeClusterResponse),
 )
-"""Brokers' listeners, CLIENT and INTERNAL."""
+"""Brokers' listeners, CLIENT and INTERNAL: all that the CLIENT listener has where no other registry says so."""
 
 _HEARTBEATS = (
     _api(m.BrokerHeartbeatRequest, m.BrokerHeartbeatResponse),
@@ -123,17 +124,14 @@ _HEARTBEATS = (
 _UPDATE_FEATURES = _api(m.UpdateFeaturesRequest, m.UpdateFeaturesResponse)
 _DESCRIBE_QUORUM = _api(m.DescribeQuorumRequest, m.DescribeQuorumResponse)
 
-QUORUM_CLIENTS = _registry(*KAFKA.values(), *_CONFIGS, _UPDATE_FEATURES, _DESCRIBE_QUORUM)
+QUORUM_CLIENTS = _registry(*KAFKA.values(), _UPDATE_FEATURES, _DESCRIBE_QUORUM)
 """The CLIENT listener of brokers of the `quorum` design."""
 
 QUORUM_BROKER = _registry(*QUORUM_CLIENTS.values(), *_HEARTBEATS)
 """Their INTERNAL listener, which answers heartbeats with NOT_CONTROLLER."""
 
-ZK_CLIENTS = _registry(*KAFKA.values(), *_CONFIGS)
-"""The CLIENT listener of nodes of the `zk-controller` design."""
-
 ZK_BROKER = _registry(
-    *ZK_CLIENTS.values(),
+    *KAFKA.values(),
     _api(m.LeaderAndIsrRequest, m.LeaderAndIsrResponse),
     _api(m.StopReplicaRequest, m.StopReplicaResponse),
     _api(m.UpdateMetadataRequest, m.UpdateMetadataResponse),

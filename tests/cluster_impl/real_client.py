@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # re-exported
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # re-exported
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
 
 from tests.cluster_impl.processes import BROKERS, LIMIT, address
 from tests.waiting import eventually
@@ -96,3 +103,29 @@ def consume(at: str, topic: str, count: int) -> list[str]:
     eventually(all_read, f"{count} records of {topic}")
     consumer.close()
     return list(values.values())
+
+
+def alter(bootstrap: str, kind: ResourceType, name: str, setting: str, value: str) -> None:
+    entry = ConfigEntry(setting, value, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(kind, name, incremental_configs=[entry])
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    [done] = admin.incremental_alter_configs([resource]).values()
+    done.result(LIMIT)
+
+
+def described(bootstrap: str, kind: ResourceType, name: str, setting: str) -> tuple[str, int]:
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    [found] = admin.describe_configs([ConfigResource(kind, name)]).values()
+    entry = found.result(LIMIT)[setting]
+    return entry.value, entry.source
+
+
+def refuses_a_record_of_300_bytes(bootstrap: str, topic: str) -> bool:
+    try:
+        producer = Producer({"bootstrap.servers": bootstrap, "acks": "all"})
+        failed: list[object] = []
+        producer.produce(topic, "x" * 300, on_delivery=lambda error, _: failed.append(error) if error else None)
+        producer.flush(LIMIT)
+    except KafkaException as error:
+        failed.append(error)
+    return bool(failed)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID, uuid4
 
+from fencepost.cluster_impl.api.config_changes import refused_changes
 from fencepost.cluster_impl.replication.control_plane import (
     BrokerView,
     Change,
@@ -182,6 +183,8 @@ class World(Generic[B]):
             return m.DeleteTopicsResponse(responses=results)
         if isinstance(request, PARTITION_REQUESTS):
             return refused_partitions(request, Error.INVALID_REQUEST, "the assignment of this world is fixed")
+        if isinstance(request, m.AlterConfigsRequest | m.IncrementalAlterConfigsRequest):
+            return refused_changes(request, error=Error.INVALID_REQUEST, message="the settings here are fixed")
         assert isinstance(request, m.CreateTopicsRequest)
         response = m.CreateTopicsResponse()
         for wanted in request.topics:

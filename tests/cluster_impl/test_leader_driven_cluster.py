@@ -8,10 +8,20 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import ResourceType
 
 from tests.cluster_impl.leader_driven_processes import LeaderDrivenCluster, running
 from tests.cluster_impl.processes import BROKERS
-from tests.cluster_impl.real_client import Producing, bootstrap, consume, create, delete
+from tests.cluster_impl.real_client import (
+    Producing,
+    alter,
+    bootstrap,
+    consume,
+    create,
+    delete,
+    described,
+    refuses_a_record_of_300_bytes,
+)
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
@@ -30,6 +40,20 @@ def test_a_topic_is_created_written_and_read_through_every_broker(cluster: Leade
         producing.send()
         producing.flush()
         assert consume(bootstrap(node), f"t{node}", 100) == producing.sent
+
+
+@pytest.mark.requirement("DLD-52")
+def test_settings_of_topics_and_brokers_change_at_run_time(cluster: LeaderDrivenCluster) -> None:
+    for name in ("own", "of-brokers"):
+        create(name, bootstrap())
+        assert not refuses_a_record_of_300_bytes(bootstrap(), name)
+    alter(bootstrap(4), ResourceType.TOPIC, "own", "max.message.bytes", "200")
+    assert described(bootstrap(5), ResourceType.TOPIC, "own", "max.message.bytes") == ("200", 1)
+    eventually(lambda: refuses_a_record_of_300_bytes(bootstrap(), "own"), "the topic's limit is in effect")
+    assert not refuses_a_record_of_300_bytes(bootstrap(), "of-brokers")
+    alter(bootstrap(5), ResourceType.BROKER, "", "message.max.bytes", "200")
+    eventually(lambda: refuses_a_record_of_300_bytes(bootstrap(), "of-brokers"), "the brokers' limit is, too")
+    assert described(bootstrap(6), ResourceType.TOPIC, "of-brokers", "max.message.bytes") == ("200", 3)
 
 
 @pytest.mark.requirement("LD-26", "LD-27")

@@ -9,18 +9,15 @@ from pathlib import Path
 
 import psutil
 import pytest
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import Producer
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # re-exported
     AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
     NewTopic,
     ResourceType,
 )
 
 from tests.cluster_impl.processes import LIMIT, ProcessCluster, address, running
-from tests.cluster_impl.real_client import consume, delete
+from tests.cluster_impl.real_client import alter, consume, delete, described, refuses_a_record_of_300_bytes
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
@@ -87,32 +84,6 @@ def test_a_stopped_broker_hands_over_what_it_leads_and_exits_with_0(cluster: Pro
     assert leader(rest, "t") not in (stopped, -1)
     produce(rest, "t", ["after"])
     assert consume(rest, "t", 2) == ["before", "after"]
-
-
-def alter(bootstrap: str, kind: ResourceType, name: str, setting: str, value: str) -> None:
-    entry = ConfigEntry(setting, value, incremental_operation=AlterConfigOpType.SET)
-    resource = ConfigResource(kind, name, incremental_configs=[entry])
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    [done] = admin.incremental_alter_configs([resource]).values()
-    done.result(LIMIT)
-
-
-def described(bootstrap: str, kind: ResourceType, name: str, setting: str) -> tuple[str, int]:
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    [found] = admin.describe_configs([ConfigResource(kind, name)]).values()
-    entry = found.result(LIMIT)[setting]
-    return entry.value, entry.source
-
-
-def refuses_a_record_of_300_bytes(bootstrap: str, topic: str) -> bool:
-    try:
-        producer = Producer({"bootstrap.servers": bootstrap, "acks": "all"})
-        failed: list[object] = []
-        producer.produce(topic, "x" * 300, on_delivery=lambda error, _: failed.append(error) if error else None)
-        producer.flush(LIMIT)
-    except KafkaException as error:
-        failed.append(error)
-    return bool(failed)
 
 
 @pytest.mark.requirement("K631-64")

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fencepost.cluster_impl.wire.registry import (
+    KAFKA,
     LEADER_DRIVEN_BROKER,
     QUORUM_BROKER,
     QUORUM_CLIENTS,
     QUORUM_CONTROLLER,
     ZK_BROKER,
-    ZK_CLIENTS,
 )
 from tests.cluster_impl import leader_driven_processes, processes, zk_processes
 from tests.cluster_impl.processes import address
@@ -21,7 +21,7 @@ from tests.fuzz.storm import Listener
 PEERS, CLIENTS = 9090, 9092
 BROKERS = {
     "quorum": (QUORUM_BROKER, QUORUM_CLIENTS),
-    "zk-controller": (ZK_BROKER, ZK_CLIENTS),
+    "zk-controller": (ZK_BROKER, KAFKA),
     "leader-driven": (LEADER_DRIVEN_BROKER, LEADER_DRIVEN_BROKER),
 }
 """The APIs of brokers of each design, between nodes and with clients."""

@@ -75,7 +75,7 @@ class LeaderDrivenNode:
             self._config.data_plane.topics,
             self._config.leader_driven.queue_capacity,
         )
-        broker.control.administer = AdminRequests(administrator).forward
+        broker.control.administer = AdminRequests(administrator, broker.settings.writer).forward
         self._broker = broker
 
         await replicas.start()

@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID
 
+from fencepost.cluster_impl.designs.on_zookeeper.config_znodes import BROKER_CONFIGS, CONFIG_CHANGES
 from fencepost.cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
 from fencepost.cluster_impl.designs.on_zookeeper.znodes import to_json
 from fencepost.cluster_impl.replication.control_plane import Endpoint, TopicPartition
@@ -24,7 +25,19 @@ REASSIGNED = "/brokers/partitions_reassigned"
 STATE = "/brokers/state"
 ADMIN = "/brokers/admin"
 
-ROOTS: Final[Sequence[str]] = ("/brokers", CLAIMS, BROKER_IDS, TOPICS, REASSIGNED, STATE, ADMIN, "/cluster")
+ROOTS: Final[Sequence[str]] = (
+    "/brokers",
+    CLAIMS,
+    BROKER_IDS,
+    TOPICS,
+    REASSIGNED,
+    STATE,
+    ADMIN,
+    "/cluster",
+    "/config",
+    BROKER_CONFIGS,
+    CONFIG_CHANGES,
+)
 """Persistent znodes without data that the other paths need, each after its parent."""
 
 NO_EPOCH_YET = -1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import logging
+from collections.abc import Callable, Collection, Mapping
+
+log = logging.getLogger(__name__)
 
 _MAX_INT = 2**31 - 1
 _MAX_LONG = 2**63 - 1
@@ -73,6 +76,20 @@ def problem_with_broker_setting(name: str, value: str | None) -> str | None:
 def below_topics(settings: Mapping[str, str]) -> dict[str, str]:
     """Return a broker's run-time settings under the names that a topic's own settings have."""
     return {TOPIC_SETTING[name]: value for name, value in settings.items() if name in TOPIC_SETTING}
+
+
+def usable(of: str, config: Mapping[str, str], problem: Callable[[str, str], str | None]) -> dict[str, str]:
+    """Return the valid settings and log the others.
+
+    Operators and other software write znodes too, and one bad value must not keep a broker from using the rest.
+    """
+    good = {}
+    for name, value in config.items():
+        if message := problem(name, value):
+            log.error("a setting of %s is ignored: %s", of, message)
+        else:
+            good[name] = value
+    return good
 
 
 def _problem_with_number(name: str, value: str | None, least: int, greatest: int) -> str | None:

@@ -25,7 +25,7 @@ from fencepost.cluster_impl.storage.directory import Owner
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
 from fencepost.cluster_impl.wire.client import Connection
 from fencepost.cluster_impl.wire.hosts import Hosts
-from fencepost.cluster_impl.wire.registry import ZK_BROKER, ZK_CLIENTS
+from fencepost.cluster_impl.wire.registry import KAFKA, ZK_BROKER
 from fencepost.cluster_impl.wire.server import Server
 
 log = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ class ZkNode:
         largest = self._config.max_request_bytes
         between = require_cluster_action({**apis.handlers, **broker.handlers, **host.handlers}, self._authorizer)
         internal = Server(ZK_BROKER, between, max_frame_bytes=largest)
-        clients = Server(ZK_CLIENTS, require_cluster_action(apis.handlers, self._authorizer), max_frame_bytes=largest)
+        clients = Server(KAFKA, require_cluster_action(apis.handlers, self._authorizer), max_frame_bytes=largest)
         for server in (internal, clients):
             self._closing.push_async_callback(server.close)
         for at in self._config.listeners:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.on_zookeeper.document import Document, MalformedZnode
 from fencepost.cluster_impl.designs.on_zookeeper.znodes import read_uuid, to_json, write_uuid
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
@@ -19,9 +20,6 @@ CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
 BROKER_IDS = "/brokers/ids"
 TOPICS = "/brokers/topics"
-TOPIC_CONFIGS = "/config/topics"
-BROKER_CONFIGS = "/config/brokers"
-CONFIG_CHANGES = "/config/changes"
 DELETE_TOPICS = "/admin/delete_topics"
 REASSIGN_PARTITIONS = "/admin/reassign_partitions"
 PREFERRED_REPLICA_ELECTION = "/admin/preferred_replica_election"
@@ -30,7 +28,6 @@ LOG_DIR_EVENTS = "/log_dir_event_notification"
 
 ISR_CHANGE_PREFIX = f"{ISR_CHANGES}/isr_change_"
 LOG_DIR_EVENT_PREFIX = f"{LOG_DIR_EVENTS}/log_dir_event_"
-CONFIG_CHANGE_PREFIX = f"{CONFIG_CHANGES}/config_change_"
 """Prefixes of sequential znodes."""
 
 ROOTS: Final[Sequence[str]] = (
@@ -40,17 +37,11 @@ ROOTS: Final[Sequence[str]] = (
     BROKER_IDS,
     TOPICS,
     "/cluster",
-    "/config",
-    TOPIC_CONFIGS,
-    BROKER_CONFIGS,
-    CONFIG_CHANGES,
+    *config_znodes.ROOTS,
     ISR_CHANGES,
     LOG_DIR_EVENTS,
 )
 """The persistent znodes without data that a cluster needs, each after its parent."""
-
-DEFAULT_ENTITY = "<default>"
-"""The child of /config/brokers with the settings of all brokers."""
 
 LOG_DIR_FAILURE = 1
 """The only event of a log dir notification."""
@@ -74,20 +65,6 @@ def partition(name: str, index: int) -> str:
 
 def state(of: TopicPartition) -> str:
     return f"{TOPICS}/{of.topic}/partitions/{of.partition}/state"
-
-
-def topic_config(name: str) -> str:
-    return f"{TOPIC_CONFIGS}/{name}"
-
-
-def config_entity(of_topic: bool, name: str) -> str:
-    """Return the entity whose settings a notification names. Of brokers, the empty name means all."""
-    return f"topics/{name}" if of_topic else f"brokers/{name or DEFAULT_ENTITY}"
-
-
-def config(of_topic: bool, name: str) -> str:
-    """Return the path of the settings of a topic, of one broker, or of all brokers (the empty name)."""
-    return f"/config/{config_entity(of_topic, name)}"
 
 
 def topic_to_delete(name: str) -> str:
@@ -302,28 +279,6 @@ def read_state(of: TopicPartition, data: bytes, version: int) -> LeaderAndIsr:
         controller_epoch=document.number("controller_epoch"),
         version=version,
     )
-
-
-def write_config(settings: Mapping[str, str]) -> bytes:
-    return to_json({"version": 1, "config": dict(settings)})
-
-
-def read_config(path: str, data: bytes) -> dict[str, str]:
-    """Return the settings of a topic or of brokers. Raises MalformedZnode."""
-    return {key: str(value) for key, value in Document.parse(path, data, 1).mapping("config").items()}
-
-
-def read_topic_config(name: str, data: bytes) -> dict[str, str]:
-    return read_config(topic_config(name), data)
-
-
-def write_config_change(entity: str) -> bytes:
-    return to_json({"version": 2, "entity_path": entity})
-
-
-def read_config_change(path: str, data: bytes) -> str:
-    """Return the entity whose settings have changed: `topics/t`, `brokers/4`. Raises MalformedZnode."""
-    return Document.parse(path, data, 2).text("entity_path")
 
 
 def write_partitions(which: Iterable[TopicPartition]) -> bytes:

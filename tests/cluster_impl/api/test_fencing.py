@@ -52,7 +52,7 @@ def requests(cluster: StaticCluster) -> list[tuple[RequestMessage[Any], int]]:
         (m.InitProducerIdRequest(), 4),
         (m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="u", num_partitions=1)]), 7),
         (m.DeleteTopicsRequest(topics=[m.DeleteTopicsRequest.DeleteTopicState(name="t")]), 6),
-        *((request, request.MAX_VERSION) for request in (*partition_requests(), *acl_requests())),
+        *((request, request.MAX_VERSION) for request in (*partition_requests(), *acl_requests(), *setting_requests())),
         (
             m.DescribeConfigsRequest(
                 resources=[m.DescribeConfigsRequest.DescribeConfigsResource(resource_type=2, resource_name="t")]
@@ -125,6 +125,12 @@ def acl_requests() -> list[RequestMessage[Any]]:
         m.CreateAclsRequest(creations=[entry]),
         m.DeleteAclsRequest(filters=[matching]),
     ]
+
+
+def setting_requests() -> list[RequestMessage[Any]]:
+    replaced = m.AlterConfigsRequest.AlterConfigsResource(resource_type=2, resource_name="t")
+    changed = m.IncrementalAlterConfigsRequest.AlterConfigsResource(resource_type=2, resource_name="t")
+    return [m.AlterConfigsRequest(resources=[replaced]), m.IncrementalAlterConfigsRequest(resources=[changed])]
 
 
 def errors(message: object) -> set[int]:

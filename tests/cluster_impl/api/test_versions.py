@@ -64,7 +64,7 @@ def requests(topic_id: UUID) -> list[tuple[RequestMessage[Any], int, int]]:
         (m.DeleteTopicsRequest(topic_names=["u"]), 1, 5),
         (m.DeleteTopicsRequest(topics=[m.DeleteTopicsRequest.DeleteTopicState(name="u")]), 6, -1),
         (m.DescribeConfigsRequest(resources=[config]), 1, -1),
-        *((each, each.MIN_VERSION, -1) for each in (*partition_requests(), *acl_requests())),
+        *((each, each.MIN_VERSION, -1) for each in (*partition_requests(), *acl_requests(), *setting_requests())),
         (m.DescribeClusterRequest(), 0, -1),
         (m.FindCoordinatorRequest(key="g"), 0, 3),
         (m.FindCoordinatorRequest(coordinator_keys=["g", "h"]), 4, -1),
@@ -104,6 +104,16 @@ def acl_requests() -> list[RequestMessage[Any]]:
         m.CreateAclsRequest(creations=[m.CreateAclsRequest.AclCreation(resource_name="t")]),
         m.DescribeAclsRequest(),
         m.DeleteAclsRequest(filters=[m.DeleteAclsRequest.DeleteAclsFilter()]),
+    ]
+
+
+def setting_requests() -> list[RequestMessage[Any]]:
+    changed = m.IncrementalAlterConfigsRequest.AlterConfigsResource(resource_type=2, resource_name="t")
+    return [
+        m.AlterConfigsRequest(
+            resources=[m.AlterConfigsRequest.AlterConfigsResource(resource_type=2, resource_name="t")]
+        ),
+        m.IncrementalAlterConfigsRequest(resources=[changed]),
     ]
 
 

@@ -17,7 +17,6 @@ from fencepost.cluster_impl.wire.registry import (
     QUORUM_CLIENTS,
     QUORUM_CONTROLLER,
     ZK_BROKER,
-    ZK_CLIENTS,
 )
 from fencepost.cluster_impl.wire.schema import Definition
 from tests.cluster_impl.wire.random_messages import random_message
@@ -52,6 +51,8 @@ def test_the_advertised_ranges_are_coherent_for_real_clients() -> None:
         "OffsetDelete": (0, 0),
         "DescribeCluster": (0, 2),
         "DescribeConfigs": (1, 4),
+        "AlterConfigs": (0, 2),
+        "IncrementalAlterConfigs": (0, 1),
         "DescribeAcls": (1, 3),
         "CreateAcls": (1, 3),
         "DeleteAcls": (1, 3),
@@ -72,9 +73,7 @@ def test_drafts_live_on_controllers_only() -> None:
 def test_what_controllers_in_zookeeper_say_lives_between_nodes_only() -> None:
     between_nodes = {4, 5, 6, 7, 1343, 1344, 1589}
     assert not between_nodes & set(KAFKA)
-    assert not between_nodes & set(ZK_CLIENTS)
-    assert set(ZK_BROKER) == between_nodes | set(ZK_CLIENTS)
-    assert set(ZK_CLIENTS) == set(KAFKA) | {33, 44}
+    assert set(ZK_BROKER) == between_nodes | set(KAFKA)
 
 
 def test_brokers_of_every_design_offer_partitions_elections_and_reassignments() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fencepost.cluster_impl.designs.leader_driven.admin.administrator import Administrator
 from fencepost.cluster_impl.designs.leader_driven.admin.partition_requests import PartitionRequests
 from fencepost.cluster_impl.designs.leader_driven.admin.topic_requests import TopicRequests
+from fencepost.cluster_impl.designs.on_zookeeper.config_writes import ConfigWriter
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 
@@ -12,7 +13,8 @@ from fencepost.cluster_impl.wire.codec import Message
 class AdminRequests:
     """Answers the requests that `ControlPlane.forward` passes on, for one broker."""
 
-    def __init__(self, administrator: Administrator) -> None:
+    def __init__(self, administrator: Administrator, settings: ConfigWriter) -> None:
+        self._settings = settings
         self._topics = TopicRequests(administrator)
         self._partitions = PartitionRequests(administrator)
 
@@ -31,4 +33,6 @@ class AdminRequests:
                 return await self._partitions.reassign(request)
             case m.ListPartitionReassignmentsRequest():
                 return await self._partitions.list_reassignments(request)
+            case m.AlterConfigsRequest() | m.IncrementalAlterConfigsRequest():
+                return await self._settings.alter(request)
         raise TypeError(f"{type(request).__name__} is not an administrative request.")

@@ -13,6 +13,7 @@ from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionEx
 from fencepost.cluster_impl.coordination.session_state import SessionState
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.leader_driven.broker.broker_session import BrokerSession
+from fencepost.cluster_impl.designs.leader_driven.broker.broker_settings import BrokerSettings
 from fencepost.cluster_impl.designs.leader_driven.broker.claim import IdClaim
 from fencepost.cluster_impl.designs.leader_driven.broker.cluster_view import ClusterViews
 from fencepost.cluster_impl.designs.leader_driven.broker.confirmation import SessionConfirmation
@@ -64,6 +65,7 @@ class LeaderDrivenBroker:
         self._live = LiveBrokers(zookeeper)
         self._views = ClusterViews(zookeeper, cluster_id, broker_id, self._live)
         self._producer_ids = ProducerIds(zookeeper, broker_id)
+        self.settings = BrokerSettings(zookeeper, broker_id, self._topic_changed, self._brokers_changed)
         self.control = LeaderDrivenControlPlane(
             broker_id,
             lambda: self._registration.epoch,
@@ -73,6 +75,7 @@ class LeaderDrivenBroker:
             self._alter_isr,
             self._producer_ids,
             self._log_dir_failed,
+            self.settings.refresh,
         )
         self._session: BrokerSession | None = None
         self._expired = asyncio.Event()
@@ -81,7 +84,14 @@ class LeaderDrivenBroker:
         zookeeper.listeners.append(self._session_is)
         self.replicas = make_replicas(self.control)
         self._strays = Strays(dirs, self.replicas)
-        self._context = ReplicaContext(broker_id, self._settings, self.replicas, self._live_ids, self.monitor)
+        self._context = ReplicaContext(
+            broker_id,
+            self._settings,
+            self.replicas,
+            self._live_ids,
+            self.monitor,
+            self.settings.brokers.below_topics,
+        )
 
     async def start(self) -> None:
         """Start the broker; return once it is registered, however many sessions that takes."""
@@ -89,6 +99,8 @@ class LeaderDrivenBroker:
         self._tasks.append(asyncio.create_task(self._confirmation.run()))
         self._tasks.append(asyncio.create_task(self._live.run()))
         await self._live.known.wait()
+        await self.settings.notifications.start()
+        self._tasks.append(asyncio.create_task(self.settings.notifications.run()))
         session = await self._joined()
         self._tasks.append(asyncio.create_task(self._stay(session)))
         if self._settings.metrics_file is not None:
@@ -187,6 +199,17 @@ class LeaderDrivenBroker:
         log.error("the log dir %s has failed: %d replicas no longer lead or follow", path, len(lost))
         if self._session is not None:
             self._session.log_dir_failed(lost)
+
+    # Settings
+
+    def _topic_changed(self, topic: str | None) -> None:
+        if self._session is not None:
+            self._session.topic_changed(topic)
+
+    def _brokers_changed(self, configs: Mapping[str, Mapping[str, str]]) -> None:
+        self._views.broker_configs = configs
+        if self._session is not None:
+            self._session.brokers_changed()
 
     # Metrics
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionExpired
@@ -17,6 +17,7 @@ from fencepost.cluster_impl.designs.leader_driven.broker.live_brokers import Liv
 from fencepost.cluster_impl.designs.leader_driven.broker.shared_reads import SharedReads
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from fencepost.cluster_impl.designs.shared.topic_names import problem_with_name
+from fencepost.cluster_impl.designs.shared.topic_settings import problem_with, usable
 from fencepost.cluster_impl.replication.control_plane import (
     NO_EPOCH,
     NO_LEADER,
@@ -47,13 +48,15 @@ class ClusterViews:
         self._meanwhile: dict[str, TopicView | None] | None = None
         """Topics that were read singly while a read of all topics runs, and may be newer; else None."""
         self._is_out_of_date = False
+        self.broker_configs: Mapping[str, Mapping[str, str]] = {}
+        """The settings of brokers, as `ClusterView` has them; set by whoever follows them."""
         self._some = SharedReads(self._read_some)
         self._all = SharedReads(self._read_all)
 
     @property
     def view(self) -> ClusterView:
         """The cluster as last read. Every broker names itself as the one that administers the cluster (DLD-18)."""
-        return ClusterView(self._cluster_id, self._broker_id, self._live.views, self._topics)
+        return ClusterView(self._cluster_id, self._broker_id, self._live.views, self._topics, self.broker_configs)
 
     async def look(self, topics: Collection[str] | None) -> None:
         """Read these topics, or all. If ZooKeeper does not answer within half the session timeout, the view stays as it
@@ -142,7 +145,7 @@ def _parts(of: Sequence[T], size: int) -> Iterable[Sequence[T]]:
 
 def _config(name: str, znode: Znode) -> dict[str, str]:
     try:
-        return dict(znodes.read_topic(name, znode.data).config)
+        return usable(f"topic {name}", znodes.read_topic(name, znode.data).config, problem_with)
     except MalformedZnode as error:
         log.error("topic %s gets the default settings: %s", name, error)
         return {}

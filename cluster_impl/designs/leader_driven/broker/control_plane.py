@@ -20,6 +20,8 @@ from fencepost.cluster_impl.wire.codec import Message
 Administer = Callable[[Message, int], Awaitable[Message]]
 """Carries out an administrative request of the given version in this process."""
 AlterIsr = Callable[[IsrProposal], Awaitable[IsrOutcome]]
+ReadSettings = Callable[[], Awaitable[None]]
+"""Reads the settings of brokers from ZooKeeper, after a sync."""
 LogDirListener = Callable[[Path, Sequence[TopicPartition]], None]
 
 
@@ -40,6 +42,7 @@ class LeaderDrivenControlPlane:
         alter_isr: AlterIsr,
         producer_ids: ProducerIds,
         log_dir_failed: LogDirListener,
+        read_settings: ReadSettings,
     ) -> None:
         self.broker_id = broker_id
         self.administer: Administer | None = None
@@ -51,6 +54,7 @@ class LeaderDrivenControlPlane:
         self._alter_isr = alter_isr
         self._producer_ids = producer_ids
         self._log_dir_failed = log_dir_failed
+        self._read_settings = read_settings
 
     def serving(self) -> bool:
         return self._serves()
@@ -86,7 +90,8 @@ class LeaderDrivenControlPlane:
         return self._views.view
 
     async def load_settings(self, topics: Collection[str]) -> None:
-        """Do nothing: the view has them."""
+        """Read the settings of brokers. Those of the topics are read by `look`, from servers that have caught up."""
+        await self._read_settings()
 
     async def look(self, topics: Collection[str] | None) -> None:
         await self._views.look(topics)

@@ -4,6 +4,7 @@ operations)."""
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from enum import Enum
 from typing import TypeVar
 
@@ -25,6 +26,7 @@ from fencepost.cluster_impl.designs.leader_driven.partition.situation import Sit
 from fencepost.cluster_impl.designs.leader_driven.state_changes.handling import NotReplicaForPartition, NotStarted
 from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState, Leader
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.designs.shared.topic_settings import problem_with, usable
 from fencepost.cluster_impl.replication.control_plane import (
     IsrAccepted,
     IsrOutcome,
@@ -32,6 +34,7 @@ from fencepost.cluster_impl.replication.control_plane import (
     IsrRefused,
     PartitionRemoved,
     ReplicaStopped,
+    SettingsChanged,
     TopicPartition,
 )
 from fencepost.cluster_impl.wire.errors import Error
@@ -122,9 +125,32 @@ class ReplicaAgent:
             raise NotReplicaForPartition("neither the assignment nor a reassignment names this broker")
         if found.assigned.is_deleted:
             raise NotStarted("the partition is being deleted")  # AR names this broker until every replica is closed
-        info = znodes.read_topic(self.partition.topic, topic.data)
-        self._open(HostedTopic(znodes.topic_id(self.partition.topic, topic.stat.czxid), info.config), found, now)
+        own = self._settings(topic)
+        topic_id = znodes.topic_id(self.partition.topic, topic.stat.czxid)
+        self._open(HostedTopic(topic_id, own, self._context.below_topics), found, now)
         yield from self._guarded(self._decide(found, now), now)
+
+    def topic_changed(self, now: float) -> Steps[None]:
+        """Take over the settings of the topic, which may have changed."""
+        found = yield from read(znodes.topic(self.partition.topic))
+        if self._topic is None or not isinstance(found, Found):
+            return
+        if znodes.topic_id(self.partition.topic, found.stat.czxid) != self._topic.topic_id:
+            return
+        try:
+            own = self._settings(found)
+        except MalformedZnode as error:
+            log.error("%s keeps its settings: %s", self.partition, error)
+            return
+        if own != self._topic.own:
+            self._topic.own = own
+            self._configure(self._topic)
+
+    def settings_changed(self, now: float) -> Steps[None]:
+        """Take over the settings of brokers, which have changed."""
+        if self._topic is not None:
+            self._configure(self._topic)
+        yield from ()
 
     def close(self, now: float) -> Steps[None]:
         """Stop the replica and delete its log ("closeReplica"). A leader that closes gives up /leader.
@@ -389,6 +415,18 @@ class ReplicaAgent:
     def _leading(self) -> CommitLoop:
         assert self._loop is not None
         return self._loop
+
+    def _settings(self, topic: Found) -> Mapping[str, str]:
+        """Return the topic's own settings. Raises MalformedZnode."""
+        name = self.partition.topic
+        return usable(f"topic {name}", znodes.read_topic(name, topic.data).config, problem_with)
+
+    def _configure(self, topic: HostedTopic) -> None:
+        name = self.partition
+        changed = SettingsChanged(
+            topic=name.topic, topic_id=topic.topic_id, partition=name.partition, config=topic.config
+        )
+        self._context.data_plane.apply([changed])
 
     def _open(self, topic: HostedTopic, found: Situation, now: float) -> None:
         if self._topic is not None and self._topic.topic_id != topic.topic_id:

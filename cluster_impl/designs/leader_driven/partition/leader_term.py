@@ -24,12 +24,19 @@ from fencepost.cluster_impl.replication.control_plane import (
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HostedTopic:
-    """The topic of a hosted replica. `config` holds the topic's own settings, without defaults."""
+    """The topic of a hosted replica. `own` are its settings, which may change; `below` returns the broker's below
+    them."""
 
     topic_id: UUID
-    config: Mapping[str, str]
+    own: Mapping[str, str]
+    below: Callable[[], Mapping[str, str]]
+
+    @property
+    def config(self) -> Mapping[str, str]:
+        """The settings that hold now, without defaults."""
+        return {**self.below(), **self.own}
 
 
 class EpochOver(Exception):

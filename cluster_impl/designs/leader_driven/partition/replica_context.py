@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from fencepost.cluster_impl.config.leader_driven import LeaderDrivenConfig
@@ -19,3 +19,5 @@ class ReplicaContext:
     data_plane: DataPlane
     live: Callable[[], Collection[int]]
     monitor: StateChangeMonitor
+    below_topics: Callable[[], Mapping[str, str]] = dict
+    """Returns the settings that the broker was given at run time, under the topic's names."""

@@ -8,14 +8,19 @@ from uuid import UUID
 
 from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionExpired
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
-from fencepost.cluster_impl.designs.shared.config_requests import ALL_BROKERS
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
+from fencepost.cluster_impl.designs.on_zookeeper.broker_configs import BrokerConfigs
+from fencepost.cluster_impl.designs.on_zookeeper.config_notifications import ConfigNotifications
+from fencepost.cluster_impl.designs.on_zookeeper.config_writes import ConfigWriter, TopicZnodes
+from fencepost.cluster_impl.designs.shared.topic_settings import UNCLEAN
 from fencepost.cluster_impl.designs.zk_controller import znodes
-from fencepost.cluster_impl.designs.zk_controller.broker.broker_configs import BrokerConfigs
-from fencepost.cluster_impl.designs.zk_controller.broker.config_notifications import ConfigNotifications
-from fencepost.cluster_impl.designs.zk_controller.broker.config_writes import ConfigWriter
 from fencepost.cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
 from fencepost.cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 from fencepost.cluster_impl.replication.control_plane import TopicView
+
+TOPIC_ZNODES = TopicZnodes(
+    znodes.topic, config_znodes.topic_config, config_znodes.read_topic_config, config_znodes.write_config, (UNCLEAN,)
+)
 
 
 class BrokerSettings:
@@ -34,7 +39,7 @@ class BrokerSettings:
         self._changed = changed
         self.topics = TopicConfigs(zookeeper, cache.configured, changed)
         self.brokers = BrokerConfigs(zookeeper, broker_id, self._brokers_changed)
-        self.writer = ConfigWriter(zookeeper, request_timeout)
+        self.writer = ConfigWriter(zookeeper, TOPIC_ZNODES, request_timeout)
         self.notifications = ConfigNotifications(zookeeper, self)
 
     def _brokers_changed(self, configs: Mapping[str, Mapping[str, str]]) -> None:
@@ -54,7 +59,7 @@ class BrokerSettings:
         kind, _, name = entity.partition("/")
         if kind == "topics":
             await self.topics.read_again([name])
-        elif kind == "brokers" and self.brokers.concerns(ALL_BROKERS if name == znodes.DEFAULT_ENTITY else name):
+        elif self.brokers.concerns(entity):
             await self.brokers.read()
 
     async def read_all_again(self) -> None:

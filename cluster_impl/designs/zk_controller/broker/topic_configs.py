@@ -11,9 +11,9 @@ from uuid import UUID
 
 from fencepost.cluster_impl.coordination.errors import ConnectionLost, NoNodeError, SessionExpired
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from fencepost.cluster_impl.designs.shared.topic_settings import UNCLEAN, problem_with
-from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.shared.topic_settings import UNCLEAN, problem_with, usable
 
 log = logging.getLogger(__name__)
 
@@ -79,11 +79,12 @@ class TopicConfigs:
     async def _config(self, name: str) -> Mapping[str, str]:
         """Read the settings after a sync. The controller wrote them before its first request about the topic, but the
         ZooKeeper server of this broker may lag and not have them."""
-        path = znodes.topic_config(name)
+        path = config_znodes.topic_config(name)
         while True:
             try:
                 await self._zookeeper.sync()
-                return usable(name, znodes.read_topic_config(name, (await self._zookeeper.get(path)).data))
+                config = config_znodes.read_topic_config(name, (await self._zookeeper.get(path)).data)
+                return usable(f"topic {name}", config, _problem_with)
             except NoNodeError:
                 return {}
             except MalformedZnode as error:
@@ -97,15 +98,5 @@ class TopicConfigs:
             reading.cancel()
 
 
-def usable(topic: str, config: Mapping[str, str]) -> dict[str, str]:
-    """Return the valid settings and log the others.
-
-    Operators and other software write these znodes too, and one bad value must not block the controller's requests.
-    """
-    good = {}
-    for name, value in config.items():
-        if problem := problem_with(name, value, switches=(UNCLEAN,)):
-            log.error("a setting of topic %s is ignored: %s", topic, problem)
-        else:
-            good[name] = value
-    return good
+def _problem_with(name: str, value: str | None) -> str | None:
+    return problem_with(name, value, switches=(UNCLEAN,))

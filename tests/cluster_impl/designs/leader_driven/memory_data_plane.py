@@ -12,6 +12,7 @@ from fencepost.cluster_impl.replication.control_plane import (
     PartitionAssignment,
     PartitionRemoved,
     ReplicaStopped,
+    SettingsChanged,
     TopicPartition,
 )
 from fencepost.cluster_impl.replication.follower import FollowerFetch
@@ -40,6 +41,8 @@ class Disk:
 class MemoryDataPlane:
     def __init__(self, broker_id: int, disk: Disk, clock: Callable[[], float], lag_limit: float) -> None:
         self.replicas: dict[TopicPartition, Partition] = {}
+        self.settings: dict[TopicPartition, Mapping[str, str]] = {}
+        """The settings that each replica was handed last."""
         self.failed = False
         self._broker_id = broker_id
         self._disk = disk
@@ -58,6 +61,8 @@ class MemoryDataPlane:
                         self.replicas[change.topic_partition].stop()
                 case PartitionRemoved():
                     self._remove(change.topic_partition, change.topic_id)
+                case SettingsChanged():
+                    self.settings[change.topic_partition] = change.config
         return {}
 
     def progress(self, name: TopicPartition) -> Progress | None:
@@ -66,6 +71,7 @@ class MemoryDataPlane:
 
     def _assign(self, to: PartitionAssignment) -> None:
         name = to.topic_partition
+        self.settings[name] = to.config
         kept = self._disk.logs.get(name)
         if kept is not None and kept.topic_id != to.topic_id:
             self._remove(name, None)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.on_zookeeper import znodes as shared
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from fencepost.cluster_impl.designs.zk_controller import znodes
@@ -120,8 +121,8 @@ def test_notifications_settings_and_producer_ids_are_written_and_read_as_kafka_d
     assert znodes.read_log_dir_events("/x", event) == [LogDirEvent(3)]
     assert same_json(znodes.write_log_dir_event(LogDirEvent(3)), event)
     config = b'{"version":1,"config":{"min.insync.replicas":"1"}}'
-    assert znodes.read_topic_config("t", config) == {"min.insync.replicas": "1"}
-    assert same_json(znodes.write_config({"min.insync.replicas": "1"}), config)
+    assert config_znodes.read_topic_config("t", config) == {"min.insync.replicas": "1"}
+    assert same_json(config_znodes.write_config({"min.insync.replicas": "1"}), config)
     block = b'{"version":1,"broker":1,"block_start":"0","block_end":"999"}'
     assert shared.read_producer_id_block(block) == shared.ProducerIdBlock(1, 0, 999)
     assert same_json(shared.write_producer_id_block(shared.ProducerIdBlock(1, 0, 999)), block)
@@ -131,7 +132,7 @@ def test_paths_are_kafkas() -> None:
     assert znodes.broker(1) == "/brokers/ids/1"
     assert znodes.topic("t") == "/brokers/topics/t"
     assert znodes.state(T1) == "/brokers/topics/t/partitions/1/state"
-    assert znodes.topic_config("t") == "/config/topics/t"
+    assert config_znodes.topic_config("t") == "/config/topics/t"
     assert znodes.topic_to_delete("t") == "/admin/delete_topics/t"
 
 

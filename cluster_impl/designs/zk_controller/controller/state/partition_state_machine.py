@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable, Collection, Iterable
 
 from fencepost.cluster_impl.coordination.steps import Found, Get, Steps
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from fencepost.cluster_impl.designs.zk_controller import znodes
 from fencepost.cluster_impl.designs.zk_controller.controller.state import selectors
 from fencepost.cluster_impl.designs.zk_controller.controller.state.context import ControllerContext
 from fencepost.cluster_impl.designs.zk_controller.controller.state.leadership import (
@@ -157,12 +157,12 @@ class PartitionStateMachine:
         ordered = sorted(topics)
         if not ordered:
             return set()
-        outcomes = yield [Get(znodes.topic_config(topic)) for topic in ordered]
+        outcomes = yield [Get(config_znodes.topic_config(topic)) for topic in ordered]
         allowing = set()
         for topic, outcome in zip(ordered, outcomes, strict=True):
             config: dict[str, str] = {}
             try:
-                config = znodes.read_topic_config(topic, outcome.data) if isinstance(outcome, Found) else {}
+                config = config_znodes.read_topic_config(topic, outcome.data) if isinstance(outcome, Found) else {}
             except MalformedZnode as problem:
                 log.error("topic %s is treated as if unclean elections were off: %s", topic, problem)
                 continue

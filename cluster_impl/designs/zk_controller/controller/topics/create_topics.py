@@ -18,6 +18,7 @@ from fencepost.cluster_impl.coordination.steps import (
     Steps,
     run,
 )
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.shared.placement import place_as_kafka
 from fencepost.cluster_impl.designs.shared.topic_names import collision
 from fencepost.cluster_impl.designs.shared.topic_requests import (
@@ -141,7 +142,7 @@ def _write(planned: list[TopicPlan]) -> Steps[dict[str, RequestError | None]]:
     outcomes = yield from run([Exists(znodes.topic(each.name)) for each in planned])
     there = [each.name for each, outcome in zip(planned, outcomes, strict=True) if isinstance(outcome, Present)]
     absent = [each for each in planned if each.name not in there]
-    configs = [(znodes.topic_config(each.name), znodes.write_config(each.config)) for each in absent]
+    configs = [(config_znodes.topic_config(each.name), config_znodes.write_config(each.config)) for each in absent]
     outcomes = yield from run([Create(path, data) for path, data in configs])
     leftovers = [each for each, outcome in zip(configs, outcomes, strict=True) if isinstance(outcome, NodeExists)]
     yield from run([SetData(path, data, ANY_VERSION) for path, data in leftovers])

@@ -15,6 +15,7 @@ import logging
 from collections.abc import Collection, Iterable
 
 from fencepost.cluster_impl.coordination.steps import Absent, Delete, Exists, Steps, names, run
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.on_zookeeper.trees import delete_trees
 from fencepost.cluster_impl.designs.zk_controller import znodes
 from fencepost.cluster_impl.designs.zk_controller.controller.state.context import PartitionReplica
@@ -136,7 +137,7 @@ class TopicDeletion:
         replicas = self._context.replicas_of_topic(topic)
         if any(self._context.replica_state(*each) is not ReplicaState.DELETION_SUCCESSFUL for each in replicas):
             return
-        yield [Delete(znodes.topic_config(topic))]
+        yield [Delete(config_znodes.topic_config(topic))]
         if (yield from delete_trees([znodes.topic(topic)], DELETE_ATTEMPTS)):
             log.error("topic %s cannot be deleted: znodes keep appearing below it", topic)
             return
@@ -159,5 +160,7 @@ class TopicDeletion:
                 gone.append(topic)
             else:
                 self._unseen.add(topic)
-        leftovers = [path for topic in gone for path in (znodes.topic_config(topic), znodes.topic_to_delete(topic))]
+        leftovers = [
+            path for topic in gone for path in (config_znodes.topic_config(topic), znodes.topic_to_delete(topic))
+        ]
         yield from run([Delete(path) for path in leftovers])

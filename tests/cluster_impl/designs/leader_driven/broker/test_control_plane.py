@@ -37,7 +37,8 @@ class Live:
 
 def control(epoch: int = 40, serves: Callable[[], bool] = lambda: True) -> LeaderDrivenControlPlane:
     nothing = cast("Any", None)
-    return LeaderDrivenControlPlane(4, lambda: epoch, serves, cast("Any", Live()), nothing, nothing, nothing, nothing)
+    live = cast("Any", Live())
+    return LeaderDrivenControlPlane(4, lambda: epoch, serves, live, *[nothing] * 5)
 
 
 @pytest.mark.requirement("DLD-02")

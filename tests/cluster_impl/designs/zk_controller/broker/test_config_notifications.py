@@ -11,17 +11,17 @@ from uuid import UUID
 import pytest
 
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
-from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
+from fencepost.cluster_impl.designs.on_zookeeper.config_writes import KEPT
 from fencepost.cluster_impl.designs.zk_controller.broker.broker_settings import BrokerSettings
-from fencepost.cluster_impl.designs.zk_controller.broker.config_writes import KEPT
 from fencepost.cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
 from fencepost.cluster_impl.replication.control_plane import TopicView
 from fencepost.cluster_impl.wire import messages as m
-from tests.cluster_impl.designs.zk_controller.broker.memory_zookeeper import MemoryZooKeeper
+from tests.cluster_impl.designs.on_zookeeper.memory_zookeeper import MemoryZooKeeper
 from tests.waiting import until
 
 ME, TOPIC = 4, UUID(int=1)
-OF_T = znodes.topic_config("t")
+OF_T = config_znodes.topic_config("t")
 BEFORE, AFTER = {"retention.ms": "5"}, {"retention.ms": "6"}
 T = TopicView("t", TOPIC, {})
 
@@ -31,7 +31,7 @@ class Given:
 
     def __init__(self) -> None:
         self.zookeeper = MemoryZooKeeper()
-        self.zookeeper.put(OF_T, znodes.write_config(BEFORE))
+        self.zookeeper.put(OF_T, config_znodes.write_config(BEFORE))
         self.notified: list[UUID | None] = []
         self.cache = MetadataCache("c")
         partition = m.UpdateMetadataRequest.UpdateMetadataPartitionState(partition_index=0, leader=ME)
@@ -43,14 +43,14 @@ class Given:
 
     def write(self, of_topic: bool, name: str, settings: Mapping[str, str], *, notify: bool = True) -> None:
         """Change settings as another broker does."""
-        self.zookeeper.put(znodes.config(of_topic, name), znodes.write_config(settings))
+        self.zookeeper.put(config_znodes.config(of_topic, name), config_znodes.write_config(settings))
         if notify:
-            self.notify(znodes.config_entity(of_topic, name))
+            self.notify(config_znodes.config_entity(of_topic, name))
 
     def notify(self, entity: str) -> None:
         self.zookeeper._sequence += 1
-        path = f"{znodes.CONFIG_CHANGE_PREFIX}{self.zookeeper._sequence:010}"
-        self.zookeeper.put(path, znodes.write_config_change(entity))
+        path = f"{config_znodes.CONFIG_CHANGE_PREFIX}{self.zookeeper._sequence:010}"
+        self.zookeeper.put(path, config_znodes.write_config_change(entity))
 
     def described(self) -> Mapping[str, str]:
         return self.cache.view.topics["t"].config

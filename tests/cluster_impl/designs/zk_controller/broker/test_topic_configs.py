@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
 from fencepost.cluster_impl.designs.zk_controller import znodes
 from fencepost.cluster_impl.designs.zk_controller.broker.link import BrokerAddresses
@@ -31,13 +32,13 @@ async def test_a_topics_settings_are_read_once_and_reported(server: ZooKeeperSer
     known: list[tuple[UUID, Mapping[str, str]]] = []
     async with client(server.connect) as session:
         await found_cluster(session, znodes.ROOTS)
-        path = znodes.topic_config("t")
-        await session.create(path, znodes.write_config({"min.insync.replicas": "2"}))
+        path = config_znodes.topic_config("t")
+        await session.create(path, config_znodes.write_config({"min.insync.replicas": "2"}))
         configs = TopicConfigs(session, lambda topic_id, config: known.append((topic_id, config)))
         assert configs.get(TOPIC) is None
         await asyncio.gather(configs.load("t", TOPIC), configs.load("t", TOPIC))
         assert configs.get(TOPIC) == {"min.insync.replicas": "2"}
-        await session.set(path, znodes.write_config({}), -1)
+        await session.set(path, config_znodes.write_config({}), -1)
         await configs.load("t", TOPIC)
         assert known == [(TOPIC, {"min.insync.replicas": "2"})]
         await configs.load("t", ANOTHER)  # made anew under its name
@@ -51,7 +52,7 @@ async def test_a_topic_whose_settings_cannot_be_read_has_the_defaults(
     async with client(server.connect) as session:
         await found_cluster(session, znodes.ROOTS)
         if data is not None:
-            await session.create(znodes.topic_config("plain"), data)
+            await session.create(config_znodes.topic_config("plain"), data)
         configs = TopicConfigs(session, lambda *_: None)
         await configs.load("plain", PLAIN)
         assert configs.get(PLAIN) == {}

@@ -12,7 +12,7 @@ import pytest
 from fencepost.cluster_impl.coordination.errors import ConnectionLost, NoNodeError
 from fencepost.cluster_impl.coordination.znodes import Stat, Znode
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
-from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 
 TOPIC = UUID(int=1)
@@ -36,7 +36,7 @@ class LaggingServer:
             raise ConnectionLost("the connection broke", path, in_doubt=True)
         if not self._has_caught_up:
             raise NoNodeError(f"there is no {path}", path)
-        return Znode(znodes.write_config(self._config), Stat(1, 1, 1, 0, 0))
+        return Znode(config_znodes.write_config(self._config), Stat(1, 1, 1, 0, 0))
 
     async def until_connected(self) -> None:
         return None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.zk_controller import znodes
 from fencepost.cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
 from fencepost.cluster_impl.wire import messages as m
@@ -133,8 +134,8 @@ def test_an_unclean_election_is_held_only_where_it_is_configured(
     cluster.elect()
     cluster.add_topic("t", (1, 2))
     if config is not None:
-        data = znodes.write_config({"unclean.leader.election.enable": config})
-        cluster.tree.create(znodes.topic_config("t"), data)
+        data = config_znodes.write_config({"unclean.leader.election.enable": config})
+        cluster.tree.create(config_znodes.topic_config("t"), data)
     cluster.settle()
     cluster.write_isr("t-0", (1,))
     cluster.kill(1)

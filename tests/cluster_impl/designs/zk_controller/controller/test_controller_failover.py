@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 
 from fencepost.cluster_impl.config.ibp import Ibp
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.zk_controller import znodes
 from fencepost.cluster_impl.designs.zk_controller.znodes import LeaderAndIsr, PartitionReplicas
 from fencepost.cluster_impl.wire import messages as m
@@ -47,7 +48,7 @@ def topic_is_asked_for(cluster: MemoryCluster) -> None:
 
 
 def topic_is_deleted(cluster: MemoryCluster) -> None:
-    cluster.tree.create(znodes.topic_config("t"), znodes.write_config({}))
+    cluster.tree.create(config_znodes.topic_config("t"), config_znodes.write_config({}))
     cluster.delete_topic("t")
 
 

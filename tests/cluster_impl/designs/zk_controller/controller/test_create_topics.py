@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.cluster_impl.config.data_plane import TopicDefaults
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.shared.topic_requests import MAX_PARTITIONS
 from fencepost.cluster_impl.designs.zk_controller import znodes
 from fencepost.cluster_impl.wire import messages as m
@@ -48,7 +49,9 @@ def test_a_topic_is_written_led_and_answered(cluster: MemoryCluster) -> None:
     assert [(each.name, each.value) for each in result.configs or []] == [("min.insync.replicas", "2")]
     info = znodes.read_topic("t", cluster.tree.data(znodes.topic("t")))
     assert info.topic_id == result.topic_id
-    assert znodes.read_topic_config("t", cluster.tree.data(znodes.topic_config("t"))) == {"min.insync.replicas": "2"}
+    assert config_znodes.read_topic_config("t", cluster.tree.data(config_znodes.topic_config("t"))) == {
+        "min.insync.replicas": "2"
+    }
     assert len({cluster.state(f"t-{at}").leader for at in range(3)}) == 3
     check_settled(cluster)
 
@@ -65,9 +68,9 @@ def test_a_topic_goes_where_it_is_assigned(cluster: MemoryCluster) -> None:
 
 
 def test_settings_that_an_earlier_topic_left_are_not_inherited(cluster: MemoryCluster) -> None:
-    cluster.tree.create(znodes.topic_config("t"), znodes.write_config({"min.insync.replicas": "3"}))
+    cluster.tree.create(config_znodes.topic_config("t"), config_znodes.write_config({"min.insync.replicas": "3"}))
     create(cluster, simple("t"))
-    assert znodes.read_topic_config("t", cluster.tree.data(znodes.topic_config("t"))) == {}
+    assert config_znodes.read_topic_config("t", cluster.tree.data(config_znodes.topic_config("t"))) == {}
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,7 @@ def test_a_topic_that_is_created_at_the_same_time_exists(cluster: MemoryCluster)
     [result] = create(cluster, simple("t"))
     assert result.error_code == Error.TOPIC_ALREADY_EXISTS
     assert cluster.assignment("t-0").replicas == (2,)
-    assert not cluster.tree.exists(znodes.topic_config("t"))
+    assert not cluster.tree.exists(config_znodes.topic_config("t"))
 
 
 def test_a_request_to_a_deposed_controller_is_refused(cluster: MemoryCluster) -> None:

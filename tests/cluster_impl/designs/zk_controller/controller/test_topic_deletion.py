@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.zk_controller import znodes
 from fencepost.cluster_impl.designs.zk_controller.controller.events import BrokerResponse
 from fencepost.cluster_impl.wire import messages as m
@@ -18,7 +19,7 @@ def cluster() -> MemoryCluster:
     cluster = MemoryCluster(brokers=(1, 2, 3))
     cluster.elect()
     cluster.add_topic("t", (1, 2, 3), (2, 3, 1))
-    cluster.tree.create(znodes.topic_config("t"), znodes.write_config({"min.insync.replicas": "2"}))
+    cluster.tree.create(config_znodes.topic_config("t"), config_znodes.write_config({"min.insync.replicas": "2"}))
     cluster.settle()
     cluster.sent.clear()
     return cluster

@@ -34,6 +34,7 @@ class MemoryZooKeeper:
 
     def __init__(self) -> None:
         self.nodes: dict[str, tuple[bytes, int]] = dict.fromkeys(znodes.ROOTS, (b"", 0))
+        self.session_timeout = 10.0
         self.breaks: deque[bool] = deque()
         self.meanwhile: Callable[[], None] | None = None
         self.transactions = 0

@@ -7,7 +7,7 @@ a topic that is gone. A setting that another broker changed meanwhile is read an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from fencepost.cluster_impl.api.config_changes import AlterRequest, AlterResponse, response_to
@@ -21,11 +21,10 @@ from fencepost.cluster_impl.coordination.errors import (
 )
 from fencepost.cluster_impl.coordination.znodes import ANY_VERSION, Check, Create, MultiOperation, SetData
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from fencepost.cluster_impl.designs.shared.config_requests import ALL_BROKERS, BROKER, TOPIC, Changes, decide
 from fencepost.cluster_impl.designs.shared.topic_names import problem_with_name
-from fencepost.cluster_impl.designs.shared.topic_settings import UNCLEAN
-from fencepost.cluster_impl.designs.zk_controller import znodes
 
 KEPT = 100
 """Notifications that stay, the newest ones. A broker that missed more of them reads all settings again."""
@@ -41,11 +40,27 @@ class _Stored:
     version: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class TopicZnodes:
+    """Where a design keeps topics and their settings.
+
+    `topic` returns the path of a znode that is there as long as the topic, `config` that of its settings, which may be
+    the same one. `read` raises MalformedZnode. `switches` as in `topic_settings.problem_with`.
+    """
+
+    topic: Callable[[str], str]
+    config: Callable[[str], str]
+    read: Callable[[str, bytes], Mapping[str, str]]
+    write: Callable[[Mapping[str, str]], bytes]
+    switches: Collection[str] = ()
+
+
 class ConfigWriter:
     """`timeout` limits a whole request, in seconds."""
 
-    def __init__(self, zookeeper: ZooKeeper, timeout: float) -> None:
+    def __init__(self, zookeeper: ZooKeeper, topics: TopicZnodes, timeout: float) -> None:
         self._zookeeper = zookeeper
+        self._topics = topics
         self._timeout = timeout
 
     async def alter(self, request: AlterRequest) -> AlterResponse:
@@ -71,12 +86,12 @@ class ConfigWriter:
         resources = {(each.resource_type, each.resource_name) for each in request.resources}
         stored = {each: await self._read(*each) for each in sorted(resources) if _may_be_stored(*each)}
         names = [name for kind, name in stored if kind == TOPIC]
-        topics = [name for name in names if await self._zookeeper.exists(znodes.topic(name)) is not None]
+        topics = [name for name in names if await self._zookeeper.exists(self._topics.topic(name)) is not None]
         decided = decide(
             request,
             lambda kind, name: found.config if (found := stored.get((kind, name))) is not None else {},
             topics,
-            switches=(UNCLEAN,),
+            switches=self._topics.switches,
         )
         if not request.validate_only:
             for each in decided:
@@ -86,33 +101,38 @@ class ConfigWriter:
         return response_to(request, [each.outcome for each in decided])
 
     async def _read(self, kind: int, name: str) -> _Stored:
-        path = znodes.config(kind == TOPIC, name)
+        path = self._path(kind, name)
         try:
             found = await self._zookeeper.get(path)
         except NoNodeError:
             return _Stored({}, None)
         try:
-            return _Stored(znodes.read_config(path, found.data), found.stat.version)
+            of_topic = kind == TOPIC
+            config = self._topics.read(name, found.data) if of_topic else config_znodes.read_config(path, found.data)
+            return _Stored(config, found.stat.version)
         except MalformedZnode:  # Brokers have said so when they read it, and use no setting of it.
             return _Stored({}, found.stat.version)
 
+    def _path(self, kind: int, name: str) -> str:
+        return self._topics.config(name) if kind == TOPIC else config_znodes.config(False, name)
+
     async def _write(self, resource: Resource, stored: _Stored, changes: Changes) -> None:
         kind, name = resource
-        path = znodes.config(kind == TOPIC, name)
+        path = self._path(kind, name)
         settings = {key: value for key, value in {**stored.config, **changes}.items() if value is not None}
-        data = znodes.write_config(settings)
-        operations: list[MultiOperation] = [Check(znodes.topic(name), ANY_VERSION)] if kind == TOPIC else []
+        data = (self._topics.write if kind == TOPIC else config_znodes.write_config)(settings)
+        operations: list[MultiOperation] = [Check(self._topics.topic(name), ANY_VERSION)] if kind == TOPIC else []
         operations.append(Create(path, data) if stored.version is None else SetData(path, data, version=stored.version))
-        notification = znodes.write_config_change(znodes.config_entity(kind == TOPIC, name))
-        operations.append(Create(znodes.CONFIG_CHANGE_PREFIX, notification, sequence=True))
+        notification = config_znodes.write_config_change(config_znodes.config_entity(kind == TOPIC, name))
+        operations.append(Create(config_znodes.CONFIG_CHANGE_PREFIX, notification, sequence=True))
         await self._zookeeper.multi(operations)
         await self._remove_old_notifications()
 
     async def _remove_old_notifications(self) -> None:
         """Delete all but the newest; one that cannot be deleted now is deleted after a later change."""
         try:
-            for each in sorted(await self._zookeeper.children(znodes.CONFIG_CHANGES))[:-KEPT]:
-                await self._zookeeper.delete(f"{znodes.CONFIG_CHANGES}/{each}")
+            for each in sorted(await self._zookeeper.children(config_znodes.CONFIG_CHANGES))[:-KEPT]:
+                await self._zookeeper.delete(f"{config_znodes.CONFIG_CHANGES}/{each}")
         except CoordinationError:
             return
 

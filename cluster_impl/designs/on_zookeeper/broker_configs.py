@@ -6,10 +6,10 @@ import logging
 from collections.abc import Callable, Mapping
 
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from fencepost.cluster_impl.designs.shared.config_requests import ALL_BROKERS
-from fencepost.cluster_impl.designs.shared.topic_settings import below_topics, problem_with_broker_setting
-from fencepost.cluster_impl.designs.zk_controller import znodes
+from fencepost.cluster_impl.designs.shared.topic_settings import below_topics, problem_with_broker_setting, usable
 
 log = logging.getLogger(__name__)
 
@@ -29,13 +29,14 @@ class BrokerConfigs:
         """Return the settings that hold where a topic has none of its own, under the topic's names."""
         return below_topics({key: value for name in self._names for key, value in self._known.get(name, {}).items()})
 
-    def concerns(self, name: str) -> bool:
-        return name in self._names
+    def concerns(self, entity: str) -> bool:
+        """Return whether a change of this entity changes what holds for this broker."""
+        return entity in (config_znodes.config_entity(False, name) for name in self._names)
 
     async def read(self) -> None:
         """Read them after a sync. Raises CoordinationError."""
         await self._zookeeper.sync()
-        paths = [znodes.config(False, name) for name in self._names]
+        paths = [config_znodes.config(False, name) for name in self._names]
         found = await self._zookeeper.get_many(paths)
         known = {}
         for name, path, znode in zip(self._names, paths, found, strict=True):
@@ -49,14 +50,8 @@ class BrokerConfigs:
 def _usable(path: str, data: bytes) -> dict[str, str]:
     """Return the valid settings and log the others, which an operator may have written."""
     try:
-        config = znodes.read_config(path, data)
+        config = config_znodes.read_config(path, data)
     except MalformedZnode as error:
         log.error("brokers get no settings from there: %s", error)
         return {}
-    good = {}
-    for name, value in config.items():
-        if problem := problem_with_broker_setting(name, value):
-            log.error("a setting in %s is ignored: %s", path, problem)
-        else:
-            good[name] = value
-    return good
+    return usable(path, config, problem_with_broker_setting)

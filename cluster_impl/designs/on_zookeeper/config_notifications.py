@@ -13,8 +13,8 @@ from typing import Protocol
 from fencepost.cluster_impl.coordination.errors import ConnectionLost, NoNodeError, SessionExpired
 from fencepost.cluster_impl.coordination.znodes import WatchEvent, WatchKind
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
+from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from fencepost.cluster_impl.designs.zk_controller import znodes
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class ConfigNotifications:
                 return
 
     async def _look(self) -> None:
-        names = sorted(await self._zookeeper.children(znodes.CONFIG_CHANGES, self._happened))
+        names = sorted(await self._zookeeper.children(config_znodes.CONFIG_CHANGES, self._happened))
         if self._is_lost or (self._newest and names and self._newest < names[0]):
             await self._settings.read_all_again()
         else:
@@ -72,9 +72,9 @@ class ConfigNotifications:
         self._newest = max(self._newest, *names) if names else self._newest
 
     async def _follow_one(self, name: str) -> None:
-        path = f"{znodes.CONFIG_CHANGES}/{name}"
+        path = f"{config_znodes.CONFIG_CHANGES}/{name}"
         try:
-            entity = znodes.read_config_change(path, (await self._zookeeper.get(path)).data)
+            entity = config_znodes.read_config_change(path, (await self._zookeeper.get(path)).data)
         except NoNodeError:
             await self._settings.read_all_again()
         except MalformedZnode as error:
