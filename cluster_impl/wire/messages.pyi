@@ -1531,6 +1531,7 @@ class DescribeQuorumRequest(RequestMessage[DescribeQuorumResponse]):
 class DescribeQuorumResponse(Message):
     class ReplicaState(_Struct):
         replica_id: int
+        replica_directory_id: UUID
         log_end_offset: int
         last_fetch_timestamp: int
         last_caught_up_timestamp: int
@@ -1538,6 +1539,7 @@ class DescribeQuorumResponse(Message):
             self,
             *,
             replica_id: int = ...,
+            replica_directory_id: UUID = ...,
             log_end_offset: int = ...,
             last_fetch_timestamp: int = ...,
             last_caught_up_timestamp: int = ...,
@@ -1547,6 +1549,7 @@ class DescribeQuorumResponse(Message):
     class PartitionData(_Struct):
         partition_index: int
         error_code: int
+        error_message: str | None
         leader_id: int
         leader_epoch: int
         high_watermark: int
@@ -1557,6 +1560,7 @@ class DescribeQuorumResponse(Message):
             *,
             partition_index: int = ...,
             error_code: int = ...,
+            error_message: str | None = ...,
             leader_id: int = ...,
             leader_epoch: int = ...,
             high_watermark: int = ...,
@@ -1576,13 +1580,41 @@ class DescribeQuorumResponse(Message):
             unknown_tags: Tags = ...,
         ) -> None: ...
 
+    class Listener(_Struct):
+        name: str
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            host: str = ...,
+            port: int = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
+    class Node(_Struct):
+        node_id: int
+        listeners: list[DescribeQuorumResponse.Listener]
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            listeners: list[DescribeQuorumResponse.Listener] = ...,
+            unknown_tags: Tags = ...,
+        ) -> None: ...
+
     error_code: int
+    error_message: str | None
     topics: list[DescribeQuorumResponse.TopicData]
+    nodes: list[DescribeQuorumResponse.Node]
     def __init__(
         self,
         *,
         error_code: int = ...,
+        error_message: str | None = ...,
         topics: list[DescribeQuorumResponse.TopicData] = ...,
+        nodes: list[DescribeQuorumResponse.Node] = ...,
         unknown_tags: Tags = ...,
     ) -> None: ...
 

@@ -102,7 +102,9 @@ class BrokerNode:
             max_frame_bytes=largest,
             features=lambda: report(image.features, image.offset),
         )
-        self._observer = MetadataObserver(quorum, metadata_link, finder, self._on_records, self._on_snapshot)
+        self._observer = MetadataObserver(
+            quorum, metadata_link, finder, self._on_records, self._on_snapshot, config.broker_id
+        )
         self._heartbeats = LeaseHeartbeats(
             config.broker_id,
             reported(config),

@@ -283,11 +283,11 @@ class RaftCore(RoleMachine):
         assert self.leadership is not None
         follower = self.leadership.followers.get(request.replica_id)
         observer = None
-        if follower is not None:
-            follower.heard_at = now
-        elif request.replica_id >= 0:
-            observer = self.leadership.observers.setdefault(request.replica_id, Follower(now))
-            observer.heard_at = now
+        if follower is None:
+            observer = self._observer(request, now)
+        fetcher = follower or observer
+        if fetcher is not None:
+            fetcher.heard_at = now
         if follower is None and request.log_end.epoch == UNKNOWN_EPOCH:
             # A plain consumer sends only an offset.
             diverging = None
@@ -299,13 +299,21 @@ class RaftCore(RoleMachine):
             diverging = self.log.divergence(request.log_end)
         if diverging is not None:
             return self._fetch_response(diverging)
-        if follower is not None:
-            # Within one epoch a matching log is never truncated, so a late fetch must not lower the offset.
-            follower.end_offset = max(follower.end_offset, request.log_end.end_offset)
-        elif observer is not None:
-            observer.end_offset = request.log_end.end_offset
+        if fetcher is not None:
+            # Within one epoch a matching log is never truncated, so a late fetch must not lower a voter's offset.
+            least = 0 if follower is None else follower.end_offset
+            fetcher.fetched(max(least, request.log_end.end_offset), self.log.end_offset, now)
         deadline = now + min(request.max_wait, self.settings.fetch_max_wait)
         self.leadership.parked.append(ParkedFetch(token, request, deadline))
+        return None
+
+    def _observer(self, request: FetchRequest, now: float) -> Follower | None:
+        """Return the progress of a fetcher without a vote, None if it has no name."""
+        assert self.leadership is not None
+        if request.broker_id is not None:
+            return self.leadership.brokers.setdefault(request.broker_id, Follower(now))
+        if request.replica_id >= 0:
+            return self.leadership.observers.setdefault(request.replica_id, Follower(now))
         return None
 
     def _needs_snapshot(self, log_end: EpochEnd) -> bool:

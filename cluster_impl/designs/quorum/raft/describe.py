@@ -1,14 +1,22 @@
 """DescribeQuorum (55): every controller describes the quorum as it sees it, whether it leads or not.
 
 A controller that does not lead answers NOT_LEADER_OR_FOLLOWER in the partition, as Kafka does, and adds what it knows.
+The leader describes each voter and observer with the end of its log, its last fetch, and when it had last caught up
+(KIP-836). Brokers are observers (KIP-595). Directory ids are zero: voters here are ids (KIP-853).
 """
 
+from dataclasses import dataclass
+
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.leadership import Follower
 from fencepost.cluster_impl.designs.quorum.raft.metadata_topic import PARTITION, TOPIC
+from fencepost.cluster_impl.designs.quorum.raft.translate import LISTENER
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
 
 _UNKNOWN = -1
+
+ReplicaState = m.DescribeQuorumResponse.ReplicaState
 
 
 def describe_quorum(
@@ -19,42 +27,70 @@ def describe_quorum(
         (topic.topic_name, partition.partition_index) for topic in request.topics for partition in topic.partitions
     ]
     if requested != [(TOPIC, PARTITION)]:
-        return m.DescribeQuorumResponse(error_code=Error.INVALID_REQUEST)
+        message = f"only partition {PARTITION} of {TOPIC} has a quorum"
+        return m.DescribeQuorumResponse(error_code=Error.INVALID_REQUEST, error_message=message)
+    clock = _Clock(now, wall)
     partition = m.DescribeQuorumResponse.PartitionData(
         partition_index=PARTITION,
         error_code=Error.NONE if core.leadership else Error.NOT_LEADER_OR_FOLLOWER,
         leader_id=_UNKNOWN if core.leader_id is None else core.leader_id,
         leader_epoch=core.epoch,
         high_watermark=core.high_watermark,
-        current_voters=[_voter(core, node_id, now, wall) for node_id in sorted(core.voters.latest.ids)],
-        observers=_observers(core, now, wall),
+        current_voters=[_voter(core, node_id, clock) for node_id in sorted(core.voters.latest.ids)],
+        observers=_observers(core, clock),
     )
     topic = m.DescribeQuorumResponse.TopicData(topic_name=TOPIC, partitions=[partition])
-    return m.DescribeQuorumResponse(topics=[topic])
+    return m.DescribeQuorumResponse(topics=[topic], nodes=_nodes(core))
 
 
-def _observers(core: RaftCore, now: float, wall: float) -> list[m.DescribeQuorumResponse.ReplicaState]:
-    """Describe the controllers without a vote that fetched lately. Brokers fetch without an id."""
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """One moment on the clock of the core and on the wall's, both in seconds."""
+
+    now: float
+    wall: float
+
+    def milliseconds(self, at: float | None) -> int:
+        """Return a time of the core's clock in milliseconds since 1970."""
+        return _UNKNOWN if at is None else int((self.wall - (self.now - at)) * 1000)
+
+
+def _observers(core: RaftCore, clock: _Clock) -> list[ReplicaState]:
+    """Describe the brokers, and the controllers without a vote, that fetched lately."""
     if core.leadership is None:
         return []
+    known = [*core.leadership.observers.items(), *core.leadership.brokers.items()]
     return [
-        m.DescribeQuorumResponse.ReplicaState(
-            replica_id=node_id,
-            log_end_offset=progress.end_offset,
-            last_fetch_timestamp=int((wall - (now - progress.heard_at)) * 1000),
-        )
-        for node_id, progress in sorted(core.leadership.observers.items())
-        if now - progress.heard_at <= core.settings.fetch_timeout
+        _fetcher(node_id, progress, clock)
+        for node_id, progress in sorted(known, key=lambda each: each[0])
+        if clock.now - progress.heard_at <= core.settings.fetch_timeout
     ]
 
 
-def _voter(core: RaftCore, node_id: int, now: float, wall: float) -> m.DescribeQuorumResponse.ReplicaState:
+def _voter(core: RaftCore, node_id: int, clock: _Clock) -> ReplicaState:
     """Describe one voter: this one by its own log, the others as their leader saw them last."""
-    replica = m.DescribeQuorumResponse.ReplicaState(replica_id=node_id, log_end_offset=_UNKNOWN)
-    if node_id == core.node_id:
-        replica.log_end_offset = core.log.end_offset
-    elif core.leadership:
-        follower = core.leadership.followers[node_id]
-        replica.log_end_offset = follower.end_offset
-        replica.last_fetch_timestamp = int((wall - (now - follower.heard_at)) * 1000)
+    if node_id != core.node_id:
+        if core.leadership:
+            return _fetcher(node_id, core.leadership.followers[node_id], clock)
+        return ReplicaState(replica_id=node_id, log_end_offset=_UNKNOWN)
+    replica = ReplicaState(replica_id=node_id, log_end_offset=core.log.end_offset)
+    if core.leadership:
+        replica.last_fetch_timestamp = replica.last_caught_up_timestamp = clock.milliseconds(clock.now)
     return replica
+
+
+def _fetcher(node_id: int, progress: Follower, clock: _Clock) -> ReplicaState:
+    return ReplicaState(
+        replica_id=node_id,
+        log_end_offset=progress.end_offset,
+        last_fetch_timestamp=clock.milliseconds(progress.heard_at),
+        last_caught_up_timestamp=clock.milliseconds(progress.caught_up_at),
+    )
+
+
+def _nodes(core: RaftCore) -> list[m.DescribeQuorumResponse.Node]:
+    listener = m.DescribeQuorumResponse.Listener
+    return [
+        m.DescribeQuorumResponse.Node(node_id=node_id, listeners=[listener(name=LISTENER, host=host, port=port)])
+        for node_id, (host, port) in core.voters.latest.addresses.items()
+    ]

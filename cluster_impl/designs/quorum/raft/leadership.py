@@ -15,6 +15,21 @@ class Follower:
     end_offset: int = 0
     high_watermark_sent: int = -1
     round_accepted: int = -1
+    caught_up_at: float | None = None
+    """When it had last all that the leader had, None if it never had."""
+    fetched_at: float | None = None
+    """When it sent its last fetch that matched the leader's log."""
+    leader_end: int = 0
+    """The end of the leader's log at that time."""
+
+    def fetched(self, end_offset: int, leader_end: int, now: float) -> None:
+        """Note a fetch that matches the leader's log, and since when the fetcher has caught up (KIP-836)."""
+        self.end_offset = end_offset
+        if end_offset >= leader_end:
+            self.caught_up_at = now
+        elif self.fetched_at is not None and end_offset >= self.leader_end:
+            self.caught_up_at = self.fetched_at
+        self.fetched_at, self.leader_end = now, leader_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +76,8 @@ class Leadership:
         self.followers: dict[int, Follower] = {}
         self.observers: dict[int, Follower] = {}
         """Controllers without a vote, which fetch to become voters later."""
+        self.brokers: dict[int, Follower] = {}
+        """Brokers by their own ids, which may be those of controllers."""
         self.set_voters(voters, now)
         self.confirmations = ConfirmationRounds()
         self.parked: list[ParkedFetch] = []

@@ -102,7 +102,8 @@ class EndQuorumEpochResponse:
 class FetchRequest:
     """Request the log from `log_end.end_offset` on, which follows a record of `log_end.epoch`.
 
-    From a voter it also states that all records below are durable there. `max_wait` is in seconds.
+    From a voter it also states that all records below are durable there. `max_wait` is in seconds. A broker names
+    itself in `broker_id` and is no replica, so that its id can never be taken for that of a voter.
     """
 
     cluster_id: str | None
@@ -110,6 +111,7 @@ class FetchRequest:
     replica_id: int
     log_end: EpochEnd
     max_wait: float
+    broker_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

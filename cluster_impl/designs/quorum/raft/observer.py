@@ -104,8 +104,10 @@ class MetadataObserver:
         belief: Belief,
         on_records: Callable[[list[tuple[int, bytes]]], None],
         on_snapshot: Callable[[list[bytes], int], None],
+        broker_id: int | None = None,
     ) -> None:
         self._config = config
+        self._broker_id = broker_id
         self._controller = controller
         self._belief = belief
         self._on_records = on_records
@@ -154,7 +156,9 @@ class MetadataObserver:
 
     async def _fetch(self) -> _FetchAnswer:
         """Fetch once. Raises ConnectionError, TimeoutError, Malformed."""
-        request = FetchRequest(self._config.cluster_id, self._epoch, OBSERVER, self._end, self._config.fetch_max_wait)
+        request = FetchRequest(
+            self._config.cluster_id, self._epoch, OBSERVER, self._end, self._config.fetch_max_wait, self._broker_id
+        )
         controller_id, message = await self._controller.request(
             fetch_message(request), FETCH_VERSION, self._config.request_timeout
         )

@@ -47,7 +47,7 @@ _VERSIONS: dict[type, int] = {
     FetchSnapshotRequest: FETCH_SNAPSHOT_VERSION,
 }
 MAX_BYTES = 1024 * 1024
-_LISTENER = "CONTROLLER"
+LISTENER = "CONTROLLER"
 """The name under which a leader announces its address; controllers have one listener for each other."""
 _NO_NODE = -1
 
@@ -92,7 +92,7 @@ def _begin_message(
     topic = m.BeginQuorumEpochRequest.TopicData(topic_name=TOPIC, partitions=[partition])
     message = m.BeginQuorumEpochRequest(cluster_id=request.cluster_id, voter_id=peer, topics=[topic])
     if sender is not None:
-        endpoint = m.BeginQuorumEpochRequest.LeaderEndpoint(name=_LISTENER, host=sender[0], port=sender[1])
+        endpoint = m.BeginQuorumEpochRequest.LeaderEndpoint(name=LISTENER, host=sender[0], port=sender[1])
         message.leader_endpoints = [endpoint]
     return message
 
@@ -118,6 +118,10 @@ def _end_message(request: EndQuorumEpochRequest) -> m.EndQuorumEpochRequest:
     return m.EndQuorumEpochRequest(cluster_id=request.cluster_id, topics=[topic])
 
 
+_OF_A_BROKER = 0
+"""The replica epoch in the fetches of brokers, whose ids are not those of voters. Controllers send -1."""
+
+
 def fetch_message(request: FetchRequest) -> m.FetchRequest:
     """Return the fetch as Kafka's message."""
     partition = m.FetchRequest.FetchPartition(
@@ -131,7 +135,7 @@ def fetch_message(request: FetchRequest) -> m.FetchRequest:
         cluster_id=request.cluster_id,
         max_wait_ms=round(request.max_wait * 1000),
         max_bytes=MAX_BYTES,
-        replica_state=m.FetchRequest.ReplicaState(replica_id=request.replica_id),
+        replica_state=_replica_state(request),
         topics=[m.FetchRequest.FetchTopic(topic=TOPIC, topic_id=TOPIC_ID, partitions=[partition])],
     )
 
@@ -184,6 +188,7 @@ def read_request(message: Message, version: int) -> Request:
                 _replica_id(message, version),
                 EpochEnd(fetch.last_fetched_epoch, fetch.fetch_offset),
                 message.max_wait_ms / 1000,
+                _broker_id(message),
             )
         case m.FetchSnapshotRequest(topics=[m.FetchSnapshotRequest.TopicSnapshot(name=t, partitions=[part])]):
             _check(t, part.partition)
@@ -196,10 +201,24 @@ def read_request(message: Message, version: int) -> Request:
     raise Malformed("the message is not about one partition of the metadata topic")
 
 
+def _replica_state(request: FetchRequest) -> m.FetchRequest.ReplicaState:
+    if request.broker_id is None:
+        return m.FetchRequest.ReplicaState(replica_id=request.replica_id)
+    return m.FetchRequest.ReplicaState(replica_id=request.broker_id, replica_epoch=_OF_A_BROKER)
+
+
 def _replica_id(message: m.FetchRequest, version: int) -> int:
     if version < 15:
         return message.replica_id
-    return message.replica_state.replica_id if message.replica_state else OBSERVER
+    if message.replica_state is None or _broker_id(message) is not None:
+        return OBSERVER
+    return message.replica_state.replica_id
+
+
+def _broker_id(message: m.FetchRequest) -> int | None:
+    """Return the broker that fetches, None for a controller or a fetcher without a name."""
+    state = message.replica_state
+    return state.replica_id if state is not None and state.replica_epoch >= 0 and state.replica_id >= 0 else None
 
 
 def _check(topic: str, partition: int) -> None:

@@ -21,6 +21,7 @@ from fencepost.cluster_impl.designs.quorum.raft.observer import MetadataGone, Me
 from fencepost.cluster_impl.designs.quorum.raft.snapshot_format import snapshot_parts
 from fencepost.cluster_impl.designs.quorum.raft.translate import read_request, response_message
 from fencepost.cluster_impl.wire import batches as format_
+from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Buffer, Malformed, R, RequestMessage
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
@@ -253,13 +254,23 @@ async def test_one_address_is_enough_to_start_and_to_go_on_without_that_controll
         link.close()
 
 
+async def observers(quorum: Quorum) -> dict[int, int]:
+    """Ask the leader which observers it knows; return the end of each one's log."""
+    leader = (await quorum.leader()).leader_id
+    assert leader is not None
+    partition = m.DescribeQuorumRequest.PartitionData(partition_index=0)
+    topic = m.DescribeQuorumRequest.TopicData(topic_name="__kafka_metadata", partitions=[partition])
+    answer = await quorum.ask(leader, m.DescribeQuorumRequest(topics=[topic]), 2)
+    return {each.replica_id: each.log_end_offset for each in answer.topics[0].partitions[0].observers}
+
+
 @pytest.mark.integration
 async def test_an_observer_follows_a_real_quorum_through_elections(tmp_path: Path) -> None:
     async with Quorum(tmp_path) as quorum:
         finder = ControllerFinder([Voter(node_id, *address) for node_id, address in quorum.voters.items()])
         link = ActiveControllerLink(finder, Hosts(), "broker-4", 5.0)
         applied: list[tuple[int, bytes]] = []
-        observer = MetadataObserver(quorum.config(), link, finder, applied.extend, never_loaded)
+        observer = MetadataObserver(quorum.config(), link, finder, applied.extend, never_loaded, broker_id=4)
         await observer.start()
 
         def caught_up(count: int) -> Callable[[], bool]:
@@ -274,5 +285,8 @@ async def test_an_observer_follows_a_real_quorum_through_elections(tmp_path: Pat
         await until(caught_up(3), "the observer follows the next leader")
         assert [value for _, value in applied] == [b"a", b"b", b"c"]
         assert observer.offset == last
+        async with asyncio.timeout(TIMEOUT_S):
+            while await observers(quorum) != {4: last + 1}:  # noqa: ASYNC110  # only the leader knows
+                await asyncio.sleep(0.05)
         await observer.close()
         link.close()

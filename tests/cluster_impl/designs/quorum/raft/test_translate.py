@@ -44,6 +44,7 @@ METADATA = "__kafka_metadata"
         EndQuorumEpochRequest("c", 7, 1, (3, 2)),
         FetchRequest("c", 7, 2, EpochEnd(6, 100), 0.25),
         FetchRequest("c", -1, OBSERVER, EpochEnd(0, 0), 0.5),
+        FetchRequest("c", 7, OBSERVER, EpochEnd(6, 100), 0.25, broker_id=2),
     ],
 )
 def test_a_request_arrives_as_it_was_sent(request_: Request) -> None:
