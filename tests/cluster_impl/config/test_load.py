@@ -133,13 +133,13 @@ def test_an_unknown_key_is_refused_with_the_nearest_right_one() -> None:
 
 
 @pytest.mark.parametrize("key", sorted(BROKER.keys() - {"process.roles"}))
-@pytest.mark.requirement("K631-04", "K631-08", "K631-46", "K631-48")
+@pytest.mark.requirement("K631-04", "K631-08", "K631-46", "K631-48", "D631-35")
 def test_a_broker_without_a_required_key_is_refused_by_the_keys_name(key: str) -> None:
     assert f"the key {key} is missing" in refusal_of({k: v for k, v in BROKER.items() if k != key})
 
 
 @pytest.mark.parametrize("key", sorted(CONTROLLER.keys() - {"process.roles"}))
-@pytest.mark.requirement("K631-47", "K631-48", "K631-49")
+@pytest.mark.requirement("K631-47", "K631-48", "K631-49", "D631-35")
 def test_a_controller_without_a_required_key_is_refused_by_the_keys_name(key: str) -> None:
     assert f"the key {key} is missing" in refusal_of({k: v for k, v in CONTROLLER.items() if k != key})
 

@@ -57,7 +57,7 @@ def test_a_new_leader_has_what_was_acknowledged(cluster: StaticCluster) -> None:
     assert values(cluster, 2) == values(cluster, 3) == ["a", "b"]
 
 
-@pytest.mark.requirement("DINT-03")
+@pytest.mark.requirement("DINT-03", "D631-34")
 def test_a_deposed_leader_loses_only_what_no_other_replica_took(cluster: StaticCluster) -> None:
     produce(cluster, 1, batch("a"))
     deposed = cluster.forget(1)

@@ -268,7 +268,7 @@ def test_a_follower_cuts_its_log_to_its_own_high_watermark_and_asks_no_leader() 
     assert follower.replica.latest_epoch() == UNDEFINED_EPOCH, "it names no epoch of its log to the leader"
 
 
-@pytest.mark.requirement("DINT-03")
+@pytest.mark.requirement("DINT-03", "D631-34")
 def test_by_leader_epochs_nothing_is_cut_before_the_leader_was_asked() -> None:
     follower = node(4, [b"a", b"b", b"c"], high_watermark=2, rules=KIP_101)
     follower.replica.assign(state(leader=5), now=0.0)

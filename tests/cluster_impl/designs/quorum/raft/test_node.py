@@ -96,6 +96,7 @@ async def test_what_is_appended_without_a_majority_is_never_reported_as_committe
         assert [value for _, value in quorum.heard[leader_id].records] == [b"a", b"b"]
 
 
+@pytest.mark.requirement("D631-35")
 async def test_a_vote_from_a_foreign_cluster_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     async with Quorum(tmp_path) as quorum:
         leader = await quorum.leader()
