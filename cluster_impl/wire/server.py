@@ -20,6 +20,7 @@ from typing import cast
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.certificates import certificate_principal
 from fencepost.cluster_impl.wire.codec import Malformed, Message
+from fencepost.cluster_impl.wire.complaints import Complaints
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.framing import (
     DEFAULT_MAX_FRAME_BYTES,
@@ -47,9 +48,6 @@ _TURN_SECONDS = 0.01
 _CLOSE_GRACE_SECONDS = 1.0
 _HANDSHAKE_SECONDS = 10.0
 """The time for which a client may take to agree on TLS."""
-
-_COMPLAINTS, _COMPLAINTS_PERIOD = 20, 10.0
-"""The log lines about closed connections in so many seconds."""
 
 _LOGIN = frozenset({SASL_HANDSHAKE, SASL_AUTHENTICATE})
 _ANYBODYS = _LOGIN | {API_VERSIONS}
@@ -86,26 +84,6 @@ class Request:
 
 Handler = Callable[[Request], "Message | Awaitable[Message | None] | None"]
 """The response, now or later; None sends nothing (Produce with acks=0)."""
-
-
-class Complaints:
-    """Lets through a few log lines of each period, so that bad clients cannot fill the disk. Times are seconds."""
-
-    def __init__(self) -> None:
-        self._since = float("-inf")
-        self._logged = 0
-        self._left_out = 0
-
-    def count(self, now: float) -> int | None:
-        """Return None if the line is left out, else how many were left out since the last one that was logged."""
-        if now - self._since >= _COMPLAINTS_PERIOD:
-            self._since, self._logged = now, 0
-        if self._logged >= _COMPLAINTS:
-            self._left_out += 1
-            return None
-        self._logged += 1
-        left_out, self._left_out = self._left_out, 0
-        return left_out
 
 
 class Server:

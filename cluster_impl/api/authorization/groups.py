@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
+from functools import partial
+from typing import Any, cast
 
 from fencepost.cluster_impl.api.authorization.rules import Asker, Rule, each, joined, whole, without
 from fencepost.cluster_impl.api.groups.membership import refused_join
@@ -80,16 +81,17 @@ def list_groups(request: Request, asker: Asker, handler: Handler) -> Answer:
     return joined(handler(request), filtered)
 
 
-def _uncommitted(
-    topic: m.OffsetCommitRequest.OffsetCommitRequestTopic, error: Error = _TOPIC
-) -> m.OffsetCommitResponse.OffsetCommitResponseTopic:
-    partition = m.OffsetCommitResponse.OffsetCommitResponsePartition
-    return m.OffsetCommitResponse.OffsetCommitResponseTopic(
-        name=topic.name,
-        partitions=[partition(partition_index=one.partition_index, error_code=error) for one in topic.partitions],
-    )
+def _refused(response: Any, partition: Any, topic: Any, error: Error = _TOPIC) -> Any:
+    """Return the error for each partition of a topic, in the types of the response."""
+    partitions = [partition(partition_index=one.partition_index, error_code=error) for one in topic.partitions]
+    return response(name=topic.name, partitions=partitions)
 
 
+_uncommitted = partial(
+    _refused,
+    m.OffsetCommitResponse.OffsetCommitResponseTopic,
+    m.OffsetCommitResponse.OffsetCommitResponsePartition,
+)
 _commit_topics = each("topics", lambda topic, asker: asker.topic(AclOperation.READ, topic.name), "topics", _uncommitted)
 
 
@@ -109,14 +111,11 @@ delete_groups = each(
 )
 
 
-def _kept(topic: m.OffsetDeleteRequest.OffsetDeleteRequestTopic) -> m.OffsetDeleteResponse.OffsetDeleteResponseTopic:
-    partition = m.OffsetDeleteResponse.OffsetDeleteResponsePartition
-    return m.OffsetDeleteResponse.OffsetDeleteResponseTopic(
-        name=topic.name,
-        partitions=[partition(partition_index=one.partition_index, error_code=_TOPIC) for one in topic.partitions],
-    )
-
-
+_kept = partial(
+    _refused,
+    m.OffsetDeleteResponse.OffsetDeleteResponseTopic,
+    m.OffsetDeleteResponse.OffsetDeleteResponsePartition,
+)
 _delete_topics = each("topics", lambda topic, asker: asker.topic(AclOperation.READ, topic.name), "topics", _kept)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from fencepost.cluster_impl.designs.quorum.acl_records import created
 from fencepost.cluster_impl.designs.quorum.image import (
     BROKER_RESOURCE,
     NO_EPOCH,
@@ -34,15 +35,7 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     for broker_id, config in image.broker_configs.items():
         yield from _settings(BROKER_RESOURCE, broker_id, config)
     for entry in image.acls:
-        yield m.AccessControlRecord(
-            resource_type=entry.resource_type,
-            resource_name=entry.resource_name,
-            pattern_type=entry.pattern_type,
-            principal=entry.principal,
-            host=entry.host,
-            operation=entry.operation,
-            permission_type=entry.permission,
-        )
+        yield created(entry)
     for partition in image.all_partitions():
         yield _partition(partition)
     # Last: a PartitionRecord counts as a created partition.

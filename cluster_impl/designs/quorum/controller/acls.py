@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, cast
-
+from fencepost.cluster_impl.designs.quorum.acl_records import created, deleted, fields_of
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
 from fencepost.cluster_impl.designs.quorum.features import ACCESS_CONTROL, METADATA_FORMAT
-from fencepost.cluster_impl.designs.quorum.image import MetadataRecord
 from fencepost.cluster_impl.security.entries import AccessControlEntry, EntryFilter
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
@@ -52,7 +49,7 @@ def delete_acls(state: ControllerState, request: m.DeleteAclsRequest) -> Control
             continue
         found = [entry for entry in state.image.acls if wanted.matches(entry)]
         gone |= dict.fromkeys(found)
-        results.append(Deleted(matching_acls=[_match(entry) for entry in found]))
+        results.append(Deleted(matching_acls=[Match(**fields_of(entry)) for entry in found]))
     return ControllerResult(m.DeleteAclsResponse(filter_results=results), [deleted(entry) for entry in gone])
 
 
@@ -91,38 +88,4 @@ def filter_of(asked: m.DescribeAclsRequest | m.DeleteAclsRequest.DeleteAclsFilte
         asked.host_filter,
         asked.operation,
         asked.permission_type,
-    )
-
-
-def _match(entry: AccessControlEntry) -> Match:
-    return Match(
-        resource_type=entry.resource_type,
-        resource_name=entry.resource_name,
-        pattern_type=entry.pattern_type,
-        principal=entry.principal,
-        host=entry.host,
-        operation=entry.operation,
-        permission_type=entry.permission,
-    )
-
-
-def created(entry: AccessControlEntry) -> MetadataRecord:
-    """Return the record that adds an entry."""
-    return cast("MetadataRecord", _record(m.AccessControlRecord, entry))
-
-
-def deleted(entry: AccessControlEntry) -> MetadataRecord:
-    """Return the record that removes an entry."""
-    return cast("MetadataRecord", _record(m.DeleteAccessControlRecord, entry))
-
-
-def _record(kind: Callable[..., Any], entry: AccessControlEntry) -> Any:
-    return kind(
-        resource_type=entry.resource_type,
-        resource_name=entry.resource_name,
-        pattern_type=entry.pattern_type,
-        principal=entry.principal,
-        host=entry.host,
-        operation=entry.operation,
-        permission_type=entry.permission,
     )
