@@ -42,7 +42,7 @@ class _Stored:
 
 @dataclass(frozen=True, slots=True)
 class TopicZnodes:
-    """Where a design keeps topics and their settings.
+    """The znodes in which a design keeps topics and their settings.
 
     `topic` returns the path of a znode that is there as long as the topic, `config` that of its settings, which may be
     the same one. `read` raises MalformedZnode. `switches` as in `topic_settings.problem_with`.

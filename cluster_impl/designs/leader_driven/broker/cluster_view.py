@@ -49,7 +49,7 @@ class ClusterViews:
         """Topics that were read singly while a read of all topics runs, and may be newer; else None."""
         self._is_out_of_date = False
         self.broker_configs: Mapping[str, Mapping[str, str]] = {}
-        """The settings of brokers, as `ClusterView` has them; set by whoever follows them."""
+        """The settings of brokers, as `ClusterView` has them; set by the broker, which follows them."""
         self._some = SharedReads(self._read_some)
         self._all = SharedReads(self._read_all)
 

@@ -61,7 +61,7 @@ def test_brokers_that_fetch_are_observers_until_they_are_silent() -> None:
     assert set(seen(described(leader).topics[0].partitions[0].observers)) == {5}
 
 
-def test_who_reaches_the_end_that_there_was_at_the_fetch_before_had_caught_up_then() -> None:
+def test_a_fetcher_that_reaches_the_end_of_its_fetch_before_had_caught_up_then() -> None:
     leader = leading()
     fetched_by_broker(leader, 4, end=0)
     leader.core.append([b"a"], leader.now)
