@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import ResourceType
+from confluent_kafka.admin import ResourceType  # type: ignore[attr-defined]  # re-exported
 
 from tests.cluster_impl.leader_driven_processes import LeaderDrivenCluster, running
 from tests.cluster_impl.processes import BROKERS
