@@ -9,7 +9,10 @@ LEASE_MS = 8000
 SESSION_MS = 1500
 REQUEST_MS = 1000
 """So short that the leader repeats a change without an answer, and logs that, while the scenario runs."""
-
+UNHURRIED_MS = 20_000
+"""So long that the leader still waits for the answer when it comes."""
+HEARD_MS = 6000
+"""A session whose client waits long before it gives up a server that does not answer."""
 
 TORN = 1
 """Bytes of its answers that reach the leader: of no answer enough to read it."""
@@ -109,6 +112,103 @@ def overtaken(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     )
 
 
+def answered_late(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The change is made, and its answer comes after the controller has told the leader of a newer state.
+
+    The follower that left dies meanwhile. The answer is of an earlier leader epoch: a leader that adopted it would
+    refuse its followers and clients, who know the newer one (KAFKA-12686).
+    """
+    leader, slow, controller = v.replica_roles(scenario, seed)
+    of_earlier = {"partition_index": 0, "current_leader_epoch": "$leader-epoch", "timestamp": -1}
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
+        v.inject("slow", v.StallParameters(from_=slow, to=leader)),
+        v.inject("unanswered", v.StallParameters(from_=leader, to=controller, streams="replies")),
+        v.IsrIs(as_="changed", partition="t-0", lacks=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-33")),
+        v.inject("death", v.KillParameters(nodes=slow)),
+        v.LeaderEpochAbove(
+            as_="written-again",
+            partition="t-0",
+            value="$leader-epoch",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("DINT-08"),
+        ),
+        # While it knew of its own change alone, the leader waited for the follower that may still be in its ISR.
+        v.WorkloadAcks(as_="told", more=5, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-28")),
+        v.Heal(as_="answered", fault="unanswered"),
+        v.ApiProbe(
+            as_="at-the-earlier-epoch",
+            node=leader,
+            api="list_offsets",
+            version=4,
+            body={"replica_id": -1, "isolation_level": 0, "topics": [{"name": "t", "partitions": [of_earlier]}]},
+            repeat=5,
+            expect=v.never_serves("ISR-02"),
+        ),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lease_ms=LEASE_MS, session_ms=SESSION_MS),
+        settings=v.NodeSettings(broker={"request.timeout.ms": str(UNHURRIED_MS)}),
+        topics=[v.topic([leader, slow, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="slow"),
+            v.FaultProven(fault="unanswered"),
+            v.FaultProven(fault="death"),
+            v.Acknowledged(by="p1", acks="all", after="answered.ended"),
+        ],
+    )
+
+
+def former_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """An administrator deletes /controller, and the controller does not hear that another one was elected.
+
+    Its session lives, so ZooKeeper takes what it writes: only the epoch of the controllers tells the two apart
+    (KAFKA-6082).
+    """
+    leader, follower, controller = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="old", node="active-controller"),
+        v.inject("deaf", v.StallParameters(from_="$old", to="zookeeper", streams="replies")),
+        v.ZnodeStep(as_="depose", action="delete", path="/controller"),
+        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-66")),
+        v.IsrChangeProbe(
+            as_="asks-the-former",
+            node="$old",
+            topic="t",
+            broker=leader,
+            isr=(leader, controller),
+            timeout_ms=1500,
+            expect=v.never_serves("DINT-04"),
+            unchanged=("t-0",),
+        ),
+        v.Heal(as_="hears", fault="deaf"),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.TopicCreatedThrough(as_="works", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-05")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lease_ms=LEASE_MS, session_ms=HEARD_MS),
+        topics=[v.topic([leader, follower, controller])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="deaf"),
+            v.StepDone(step="asks-the-former"),
+            v.Acknowledged(by="p1", acks="all", after="hears.ended"),
+        ],
+    )
+
+
 SCENARIOS = (
     v.kip_343_scenario(
         "isr-change-reply-lost",
@@ -127,5 +227,20 @@ SCENARIOS = (
         "D343-08",
         "D343-09",
         needs={v.Capability.LINKS, v.Capability.KILL},
+    ),
+    v.kip_343_scenario(
+        "isr-change-answered-late",
+        "The late answer to an ISR change of an earlier leader epoch changes nothing",
+        answered_late,
+        14,
+        "ISR-02",
+        needs={v.Capability.LINKS, v.Capability.KILL},
+    ),    v.kip_343_scenario(
+        "controller-replaced-unheard",
+        "A controller that does not hear of its successor writes nothing any more",
+        former_controller,
+        12,
+        "DINT-04",
+        needs={v.Capability.LINKS},
     ),
 )

@@ -133,7 +133,8 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_LD}::test_each_winner_has_an_epoch_that_no_leader_had_before",
     ),
     Defect(
-        "isr_overwritten", "", (LEADER_DRIVEN,), ("DLD-04",), ("v2-leader-paused",),
+        "isr_overwritten", "", (LEADER_DRIVEN,), ("DLD-04", "ISR-02"),
+        ("v2-leader-replaced-unheard", "v2-leader-paused"),
         f"{_LD}::test_an_isr_is_not_written_over_another_version",
     ),
     Defect(
@@ -190,8 +191,8 @@ DEFECTS: tuple[Defect, ...] = (
         ("truncated-and-elected", "isolated-leader"), _R,
     ),
     Defect(
-        "old_divergence_applied", "KAFKA-18991", WITH_CONTROLLER, ("HW-04", "ACK-01"),
-        ("isolated-leader", "truncated-and-overwritten"), _R,
+        "old_divergence_applied", "KAFKA-18991", WITH_CONTROLLER, ("HW-03", "HW-04", "ACK-01"),
+        ("earlier-answer", "isolated-leader", "truncated-and-overwritten"), _R,
     ),
     Defect(
         "conflicting_epochs_kept", "KAFKA-10706", WITH_CONTROLLER, ("HW-04",),
@@ -206,7 +207,10 @@ DEFECTS: tuple[Defect, ...] = (
         ("fast-failover", "stale-requests", "foreign-fetches", "isolated-leader"), _R,
     ),
     Defect("broker_epoch_not_compared", "KAFKA-7235", (ZK,), ("DINT-06",), ("stale-commands", "old-controller"), _ZK),
-    Defect("old_controller_writes", "KAFKA-6082", (ZK,), ("INT-64",), ("controller-paused", "old-controller"), _ZK),
+    Defect(
+        "old_controller_writes", "KAFKA-6082", (ZK,), ("DINT-04",),
+        ("controller-replaced-unheard", "controller-paused", "old-controller"), _ZK,
+    ),
     Defect(
         "stale_leader_and_isr_accepted", "KAFKA-1188", (ZK,), ("DINT-05", "ISR-01"), ("stale-commands", "two-leaders"),
         f"{_ZK}/broker",
@@ -256,8 +260,8 @@ DEFECTS: tuple[Defect, ...] = (
         ("slow-follower-at-base", "slow-follower", "links-deaf-follower"), _R,
     ),
     Defect(
-        "late_isr_answer_adopted", "KAFKA-12686", WITH_CONTROLLER, ("ISR-04", "HW-02"),
-        ("isr-change-overtaken", "isolated-leader", "isr-change-reply-lost"), _R,
+        "late_isr_answer_adopted", "KAFKA-12686", WITH_CONTROLLER, ("ISR-02", "ISR-04", "HW-02"),
+        ("isr-change-answered-late", "isr-change-overtaken", "isolated-leader", "isr-change-reply-lost"), _R,
     ),
     Defect(
         "fenced_broker_joins_isr", "KAFKA-13916", (QUORUM,), ("D631-20",), ("stale-requests",), f"{_Q}/controller"

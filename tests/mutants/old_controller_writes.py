@@ -1,4 +1,4 @@
-"""A former controller whose writes are not guarded (KAFKA-6082; against INT-64)."""
+"""A former controller whose writes are not guarded (KAFKA-6082; against DINT-04)."""
 
 from __future__ import annotations
 
