@@ -8,6 +8,8 @@ from fencepost.suites.replication_v2 import log_lines as log
 
 WAITS_MS = 6000
 """KeepInSyncTime of a scenario that observes a leader while it waits for so long."""
+DROPPED_MS, HEARD_MS = 1500, 9000
+"""KeepInSyncTime, and a session whose client waits for longer before it gives up a server that does not answer."""
 TAKEN = 40
 """An epoch that no partition of a short run reaches by itself."""
 
@@ -254,6 +256,48 @@ def preferred_returns(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
     )
 
 
+def replaced_unheard(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """An administrator deletes the leader's znode, and the leader does not hear that another one was elected.
+
+    Its session lives, so ZooKeeper takes what it writes. Its followers have left it: it drops them from its ISR after
+    KeepInSyncTime, and that write must not undo the epoch and the ISR of its successor.
+    """
+    leader, *others = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="epoch", value="leader-epoch:t-0"),
+        v.inject("deaf", v.StallParameters(from_=leader, to="zookeeper", streams="replies")),
+        v.ZnodeStep(as_="depose", action="delete", path="/brokers/topics/t/0/leader"),
+        v.LeaderEpochAbove(
+            as_="replaced", partition="t-0", value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-04")
+        ),
+        v.Logged(
+            as_="drops-them",
+            node=leader,
+            says=r"\bt-0: asks for ISR",
+            after=v.After(event="deaf.injected"),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+        v.IsrIs(as_="overwritten", partition="t-0", is_=leader, within_ms=1000, expect=v.never("ISR-02")),
+        v.Heal(as_="hears", fault="deaf"),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, session_ms=HEARD_MS, lag_ms=DROPPED_MS),
+        topics=[v.topic([leader, *others])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="deaf"),
+            v.StepDone(step="drops-them"),
+            v.Acknowledged(by="p1", acks="all", after="hears.ended"),
+        ],
+    )
+
+
 SCENARIOS = (
     v.replication_v2_scenario(
         "v2-outside-the-isr",
@@ -289,6 +333,14 @@ SCENARIOS = (
         between_its_writes,
         12,
         needs={v.Capability.KILL},
+    ),
+    v.replication_v2_scenario(
+        "v2-leader-replaced-unheard",
+        "A leader that does not hear of its successor does not overwrite the successor's ISR",
+        replaced_unheard,
+        12,
+        "ISR-02",
+        needs={v.Capability.LINKS},
     ),
     v.replication_v2_scenario(
         "v2-new-leader-waits",
