@@ -198,7 +198,7 @@ def former_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
         scenario,
         target,
         seed,
-        timing=v.scaled_timing(target, lease_ms=LEASE_MS, session_ms=HEARD_MS),
+        timing=v.scaled_timing(target, session_ms=HEARD_MS),
         topics=[v.topic([leader, follower, controller])],
         steps=steps,
         coverage=[

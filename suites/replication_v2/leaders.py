@@ -259,8 +259,8 @@ def preferred_returns(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
 def replaced_unheard(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     """An administrator deletes the leader's znode, and the leader does not hear that another one was elected.
 
-    Its session lives, so ZooKeeper takes what it writes. Its followers have left it: it drops them from its ISR after
-    KeepInSyncTime, and that write must not undo the epoch and the ISR of its successor.
+    Its session lives, so ZooKeeper takes what it writes. Its followers have left it: once they lack a record it drops
+    them from its ISR, and that write must not undo the epoch and the ISR of its successor.
     """
     leader, *others = v.replica_roles(scenario, seed)
     steps = [
@@ -271,6 +271,8 @@ def replaced_unheard(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         v.LeaderEpochAbove(
             as_="replaced", partition="t-0", value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-04")
         ),
+        # A follower lags only if there is something that it lacks.
+        v.ProduceProbe(as_="believes", node=leader, topic="t", acks=1),
         v.Logged(
             as_="drops-them",
             node=leader,
@@ -292,6 +294,7 @@ def replaced_unheard(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         steps=steps,
         coverage=[
             v.FaultProven(fault="deaf"),
+            v.OutcomeSeen(step="believes", outcome="served"),
             v.StepDone(step="drops-them"),
             v.Acknowledged(by="p1", acks="all", after="hears.ended"),
         ],

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 UNSEEN_BECAUSE: Mapping[str, str] = {
-    "isr_overwritten": "While its session lives a leader alone writes the path, and ZooKeeper refuses the writes of a "
-    "session that is over, so that no fault from outside puts another version between its read and its write",
     "epoch_file_needed_at_start": "A power loss leaves the file old, missing or empty, and it is read as empty only by "
     "chance; a broker that does not start on a damaged file and says why breaks no rule",
     "election_without_jitter": "Two candidates collide for ever only if their timers end together each time, and the "
     "noise of real processes parts them",
-    "old_controller_writes": "ZooKeeper ends the session of a controller before another one is elected, and refuses "
-    "what it still writes: only a request that is under way in that instant would do harm",
     "leads_again_in_its_epoch": "It goes on with the log that it had, since each append is flushed before it counts: "
     "to all others the two terms are one",
-    "old_divergence_applied": "A follower closes its connection to a leader that it follows no more, or anew, with "
-    "what is under way on it: an answer of an earlier term is read only in the instant in which the next one begins",
     "late_isr_answer_adopted": "On quorum a broker gives up its connection to a controller with a request that timed "
     "out, and once it knows of another controller, and the metadata comes from the same node over the same link: no "
     "fault lets an answer come after newer state",
@@ -24,8 +18,6 @@ UNSEEN_BECAUSE: Mapping[str, str] = {
     "and then the loss is what shows: no fault that a design tolerates does that",
     "committed_metadata_truncated": "It takes a majority of controllers that lost records which they had flushed: no "
     "fault that the design tolerates does that, and without it no leader lacks what is committed",
-    "shutdown_always_remains": "Its trial is older than the claim of `controlled-shutdown-in-turn` that no broker "
-    "leaves without the controller's answer, and is to be repeated",
 }
 """The reason for each defect that survives, without a full stop."""
 

@@ -1,0 +1,130 @@
+"""The answer to a follower's request of an earlier leader term comes when that term is long over."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+BEFORE, DURING = 20, 20
+"""Records before the request that is answered late, and those that are committed after it."""
+LAG_MS = 20_000
+"""Long enough that no stall of the scenario drops a replica from the ISR, and that no follower gives a request up."""
+PREFERRED = 0
+"""The election type of ElectLeaders (KIP-460)."""
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Leadership moves away and back twice, and all that a follower asked in the second term is answered in the fourth.
+
+    The answer says where the logs differed then. Since then the follower has taken more records, which were
+    acknowledged: it may cut none of them (KAFKA-18991), and leads next.
+    """
+    leader, other, follower = v.replica_roles(scenario, seed)
+    moved = target.rule("D631-07", "INT-28", "LD-31")
+    steps = [
+        *v.setup(leader, partition="u-0", work=False),
+        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        # The follower has another partition of this leader, so that it keeps the connection.
+        v.inject("late", v.StallParameters(from_=follower, to=leader, streams="replies")),
+        *_move(target, 1, (other, leader, follower)),
+        *_move(target, 2, (leader, other, follower)),
+        v.MetadataFrom(
+            as_="asks",
+            node=follower,
+            partition="u-0",
+            leader=leader,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("META-01"),
+        ),
+        *_move(target, 3, (other, leader, follower)),
+        v.Produce(as_="during", topic="u", records=DURING, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        *_move(target, 4, (leader, other, follower)),
+        v.MetadataFrom(
+            as_="follows",
+            node=follower,
+            partition="u-0",
+            leader=leader,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("META-01"),
+        ),
+        v.inject("they-die", v.KillParameters(nodes=(leader, other))),
+        v.Heal(as_="answered", fault="late"),
+        v.LeaderIs(
+            as_="leads",
+            partition="u-0",
+            is_=follower,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must(moved, "ISR-06"),
+        ),
+        v.Produce(as_="others", topic="u", records=5, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        *v.teardown(work=False),
+        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+        topics=[
+            v.topic([leader, other, follower], name="u", min_isr=1),
+            v.topic([leader, follower], name="kept", min_isr=1),
+        ],
+        # The controller's commands to the leader do not pass the slow link.
+        topology=v.smallest_cluster(target, other),
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        coverage=[
+            *(v.FaultProven(fault=each) for each in ("late", "they-die")),
+            v.Acknowledged(by="during", acks="all", at_least=DURING, after="late.proven"),
+            v.Acknowledged(by="others", acks="all", at_least=5, after="answered.ended"),
+        ],
+    )
+
+
+def _move(target: v.TargetFacts, number: int, replicas: tuple[str, str, str]) -> list[v.Step]:
+    """Let the first of the replicas lead: make it the preferred one, and elect that."""
+    through = replicas[0]
+    body = {
+        "election_type": PREFERRED,
+        "topic_partitions": [{"topic": "u", "partitions": [0]}],
+        "timeout": v.LIVENESS_TIMEOUT_MS,
+    }
+    return [
+        v.ReassignProbe(as_=f"prefer-{number}", node=through, partition="u-0", to=replicas, timeout_ms=5000),
+        v.AssignmentIs(
+            as_=f"preferred-{number}",
+            partition="u-0",
+            is_=replicas,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must(target.rule("D631-70", "INT-04", "LD-76")),
+        ),
+        v.ApiProbe(
+            as_=f"elect-{number}",
+            node=through,
+            api="elect_leaders",
+            body=body,
+            timeout_ms=5000,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+        v.LeaderIs(
+            as_=f"term-{number}",
+            partition="u-0",
+            is_=replicas[0],
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must(target.rule("D631-71", "INT-39", "LD-78")),
+        ),
+    ]
+
+
+SCENARIOS = (
+    v.fault_scenario(
+        "earlier-answer",
+        "A follower cuts nothing by an answer of an earlier leader term",
+        build,
+        18,
+        "ACK-01",
+        "HW-03",
+        needs={v.Capability.LINKS, v.Capability.KILL},
+        # Where followers truncate to their own high watermark nobody is asked.
+        dialects=v.WITHOUT_ZOOKEEPER | v.ZOOKEEPER_MODE,
+    ),
+)
