@@ -11,8 +11,10 @@ REQUEST_MS = 1000
 """So short that the leader repeats a change without an answer, and logs that, while the scenario runs."""
 UNHURRIED_MS = 20_000
 """So long that the leader still waits for the answer when it comes."""
-HEARD_MS = 6000
+HEARD_MS = 9000
 """A session whose client waits long before it gives up a server that does not answer."""
+UNMISSED_MS = 20_000
+"""A lease that outlasts the time in which a broker does not know the controller that expects its heartbeats."""
 
 TORN = 1
 """Bytes of its answers that reach the leader: of no answer enough to read it."""
@@ -198,7 +200,7 @@ def former_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
         scenario,
         target,
         seed,
-        timing=v.scaled_timing(target, session_ms=HEARD_MS),
+        timing=v.scaled_timing(target, lease_ms=UNMISSED_MS, session_ms=HEARD_MS),
         topics=[v.topic([leader, follower, controller])],
         steps=steps,
         coverage=[
