@@ -124,7 +124,7 @@ SCENARIOS = (
         "ACK-01",
         "HW-03",
         needs={v.Capability.LINKS, v.Capability.KILL},
-        # Where followers truncate to their own high watermark nobody is asked.
+        # Where followers truncate to their own high watermark they ask no leader.
         dialects=v.WITHOUT_ZOOKEEPER | v.ZOOKEEPER_MODE,
     ),
 )

@@ -115,10 +115,10 @@ def overtaken(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
 
 
 def answered_late(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    """The change is made, and its answer comes after the controller has told the leader of a newer state.
+    """The change is made, and its answer comes after the controller has sent the leader a newer state.
 
     The follower that left dies meanwhile. The answer is of an earlier leader epoch: a leader that adopted it would
-    refuse its followers and clients, who know the newer one (KAFKA-12686).
+    refuse its followers and clients, which know the newer one (KAFKA-12686).
     """
     leader, slow, controller = v.replica_roles(scenario, seed)
     of_earlier = {"partition_index": 0, "current_leader_epoch": "$leader-epoch", "timestamp": -1}
@@ -137,7 +137,7 @@ def answered_late(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
             expect=v.must("DINT-08"),
         ),
         # While it knew of its own change alone, the leader waited for the follower that may still be in its ISR.
-        v.WorkloadAcks(as_="told", more=5, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-28")),
+        v.WorkloadAcks(as_="notified", more=5, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-28")),
         v.Heal(as_="answered", fault="unanswered"),
         v.ApiProbe(
             as_="at-the-earlier-epoch",
@@ -237,7 +237,8 @@ SCENARIOS = (
         14,
         "ISR-02",
         needs={v.Capability.LINKS, v.Capability.KILL},
-    ),    v.kip_343_scenario(
+    ),
+    v.kip_343_scenario(
         "controller-replaced-unheard",
         "A controller that does not hear of its successor writes nothing any more",
         former_controller,

@@ -27,6 +27,7 @@ WITHOUT_EXPECTATION: Mapping[str, str] = {
     "all-in-sync": "part of the situation, while a fault is at work",
     "shared": "part of the situation: the second replica holds what the first one had, before the leader dies",
     "noted": "part of the situation: the leader's checkpoint has what was committed, before the leader is restarted",
+    "notified-again": "part of the situation: the follower's checkpoint has what was committed before the fault",
     "stale": "part of the situation: what the follower's checkpoint says when it is killed",
 }
 """The awaits after a first fault that claim nothing, each with the reason."""
