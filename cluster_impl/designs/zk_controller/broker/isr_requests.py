@@ -101,7 +101,7 @@ class IsrRequester:
             return [IsrRefused(Error(reply.top_level_error_code))] * len(batch)
         if len(reply.results) != len(batch):
             return [IsrUnknown(f"broker {sender} answered {len(reply.results)} of {len(batch)} changes")] * len(batch)
-        return [_outcome(each.proposal, result) for each, result in zip(batch, reply.results, strict=True)]
+        return [outcome_of(each.proposal, result) for each, result in zip(batch, reply.results, strict=True)]
 
     def _request(self, batch: Iterable[_PendingProposal]) -> m.IsrChangeRequest:
         """Return the request; `_by_topic` has grouped the proposals by topic."""
@@ -133,7 +133,7 @@ def _by_topic(pending: Iterable[_PendingProposal]) -> list[_PendingProposal]:
     return [each for them in topics.values() for each in them]
 
 
-def _outcome(proposal: IsrProposal, result: m.IsrChangeResponse.Result) -> IsrOutcome:
+def outcome_of(proposal: IsrProposal, result: m.IsrChangeResponse.Result) -> IsrOutcome:
     error = Error(result.error_code)
     if error is Error.NOT_CONTROLLER:
         return IsrUnknown("the controller was deposed while it changed the ISR")
