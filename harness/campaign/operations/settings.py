@@ -18,7 +18,7 @@ from fencepost.harness.targets.releases import Releases
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script
 
-FIXED_SETTINGS = "its topics keep the settings that they were created with"
+FIXED_SETTINGS = "it refuses several of these settings, and random plans do not know yet which of them it has"
 
 SETTINGS: Mapping[str, tuple[str, ...]] = {
     "retention.ms": ("3600000", "86400000", "-1"),
