@@ -287,9 +287,10 @@ def _steps(plan: Plan) -> Iterator[Problem]:
 
 def _api(at: tuple[str | int, ...], step: ApiProbe, bound: set[str]) -> Iterator[Problem]:
     """Check the request against the schema of its newest version, and note the names that its response binds."""
-    for name in messages.bound_names(step.body):
-        if name not in bound:
-            yield Problem((*at, "body"), _not_yet("bind", name, bound))
+    for key, data in (("body", step.body), ("answer", step.answer)):
+        for name in messages.bound_names(data):
+            if name not in bound:
+                yield Problem((*at, key), _not_yet("bind", name, bound))
     bound.update(step.binds)
     try:
         known = [each for each in messages.versions(step.api) if step.version is None or each <= step.version]

@@ -259,8 +259,8 @@ class ApiProbe(ProbeStep):
     is missing has its default. `$name` stands for a bound value."""
     answer: dict[str, Any] = Field(default_factory=dict)
     """Values of the response, by path: `results[0].configs[name=retention.ms].value`; `topics[].name` is the list of
-    all; null: there is nothing. With another value the outcome is `different`. Where it names an `error_code`, it alone
-    says which errors there may be; else any error in the response is the outcome."""
+    all; null: there is nothing; `$name`: a bound value. With another value the outcome is `different`. Where it names
+    an `error_code`, it alone says which errors there may be; else any error in the response is the outcome."""
     binds: dict[Name, str] = Field(default_factory=dict)
     """Names for values of the response, by path: later steps use them as `$name`."""
     within_ms: Milliseconds = 0

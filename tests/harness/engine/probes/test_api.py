@@ -90,6 +90,18 @@ def test_values_of_a_response_stand_in_later_requests(references: References) ->
     assert (connection.asked[0].producer_id, connection.asked[0].producer_epoch) == (7, 3)
 
 
+def test_a_claim_may_be_the_value_of_an_earlier_response(references: References) -> None:
+    path = "results[0].configs[name=a].value"
+    before: Any = Connection(2, configs(("a", "1")))
+    ask_api(describing(binds={"was": path}), before, references)
+    same: Any = describing(answer={path: "$was"})
+    assert ask_api(same, before, references).outcome is ProbeOutcome.SERVED
+    after: Any = Connection(2, configs(("a", "2")))
+    changed = ask_api(same, after, references)
+    assert changed.outcome is ProbeOutcome.DIFFERENT
+    assert changed.body["claimed"] == {path: "1"}
+
+
 def test_what_the_version_of_the_node_does_not_have_is_not_sent(references: References) -> None:
     body = {"group_id": "g", "topics": [], "require_stable": True}
     connection: Any = Connection(5, TIME)
