@@ -31,7 +31,7 @@ def cut_off(ms: int, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
             as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("CLK-01")
         ),
         # A leader that serves on hands out old metadata too, and a client that asks only that leader stays with it.
-        *([] if serves_on else [_goes_on()]),
+        *(_learn(leader, others) if serves_on else [_goes_on()]),
         v.ProduceProbe(
             as_="promise",
             node=leader,
@@ -88,6 +88,16 @@ def _silent(target: v.TargetFacts, leader: str, silent_ms: int) -> list[v.Step]:
     expect = target.unless("AK-04", v.never_serves(silent, "D631-01", "K631-43"), v.answers(silent, "served"))
     expect = target.unless("AZ-01", expect, v.answers(silent, "served"))
     return [*v.service_probes("alone", leader, expect, after=v.After(event="cut.proven", plus_ms=silent_ms))]
+
+
+def _learn(leader: str, followers: list[str]) -> list[v.Step]:
+    """Wait until the followers know of the move: until then they fetch from the old leader, which rightly counts them
+    as in sync and acknowledges."""
+    moved = v.must("CLK-01")
+    return [
+        v.MetadataFrom(as_=f"{node}-knows", node=node, lacks=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=moved)
+        for node in followers
+    ]
 
 
 def _goes_on() -> v.Step:
