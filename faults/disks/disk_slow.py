@@ -39,7 +39,8 @@ class DiskSlow(RuleFault):
     Proven by the quickest of several operations: whatever else keeps a machine busy makes some of them late, and a rule
     makes all of them late.
 
-    kill -9 does not wait for the delay: a process that was sent SIGKILL is answered within 20 ms.
+    kill -9 does not wait for the delay: a process that was sent SIGKILL is answered within 20 ms. An fsync that ends so
+    has made nothing durable.
     """
 
     name: ClassVar[str] = "disk-slow"

@@ -9,9 +9,9 @@
   fault may explain: no rule says what a node must bear, but a run with a crash proves nothing.
 
 A fault may explain the end of a process if it was at work after the process started, and names the node or a link of
-it; but a node that was only killed has to start again. So may a second process with its id. A fault that takes away
-what a node had promised to remember may explain the end of any. A process that ended before it was ready may have
-lacked other nodes that a fault kept away.
+it; but a node that was only killed, or lost its power, has to start again. So may a second process with its id. A fault
+that takes away what a node had promised to remember may explain the end of any. A process that ended before it was
+ready may have lacked other nodes that a fault kept away.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ from fencepost.results.records.verdict import Basis, Finding, Verdict
 EXITS: Final = Check("node-exits", "A node ended by itself", "LIVE-07", Basis.ABSENCE)
 
 _OF_DISKS = names_in_family("disks")
-_ENDS_PROCESSES = frozenset({"kill", "terminate", "crash-loop", "rolling-restart"})
+_ENDS_PROCESSES = frozenset({"kill", "terminate", "crash-loop", "rolling-restart", "power-loss"})
+"""The faults after which a node has to start again, with what it had made durable."""
 _FORGETS_NOTHING = frozenset(
     {
         *names_in_family("links"),
         *names_in_family("clock"),
         *names_in_family("containers"),
         *_ENDS_PROCESSES,
-        *("pause", "late-bytes", "power-loss", "disk-error", "disk-full", "disk-read-only", "disk-slow"),
+        *("pause", "late-bytes", "disk-error", "disk-full", "disk-read-only", "disk-slow"),
     }
 )
 """The faults after which each node still knows what it had made durable."""

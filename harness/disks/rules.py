@@ -43,7 +43,10 @@ class Rules:
             self._rules = {}
 
     def check(self, operation: Operation, path: str, *, to_write: bool = False) -> None:
-        """Waits as long as a rule says; raises OSError if one refuses the operation."""
+        """Waits as long as a rule says; raises OSError if one refuses the operation.
+
+        An fsync whose process was killed while it waited fails (EINTR): a disk that is late has not done it.
+        """
         if rule := self._meets((operation,), path, to_write):
             raise refusal(rule)
 
@@ -59,17 +62,23 @@ class Rules:
             if self._counts():
                 with self._lock:
                     self._hits.setdefault(name, Counter())[operations[0].value] += 1
-            if rule.delay_ms:
-                self._delay(name, rule)
+            if rule.delay_ms and self._delay(name, rule) and Operation.FSYNC in operations:
+                raise OSError(errno.EINTR, "the process was killed before its fsync had ended")
             if rule.error is not None:
                 refused_by = refused_by or rule
         return refused_by
 
-    def _delay(self, name: str, rule: DiskRule) -> None:
-        """Wait for the delay of a rule; stop when it is removed, or when SIGKILL is pending for the process."""
+    def _delay(self, name: str, rule: DiskRule) -> bool:
+        """Wait for the delay of a rule; stop when it is removed, or when SIGKILL is pending for the process.
+
+        Return whether SIGKILL ended it.
+        """
         until = time.monotonic() + rule.delay_ms / 1000
-        while (left := until - time.monotonic()) > 0 and self._rules.get(name) == rule and not self._dying():
+        while (left := until - time.monotonic()) > 0 and self._rules.get(name) == rule:
+            if self._dying():
+                return True
             time.sleep(min(left, SLICE))
+        return False
 
 
 def applies(rule: DiskRule, operation: Operation, path: str, to_write: bool = False) -> bool:

@@ -72,10 +72,9 @@ def test_a_fault_on_the_node_or_on_a_link_of_it_may_explain_its_end() -> None:
     assert verdict(exited(again)) is Verdict.VIOLATION
 
 
-def test_a_node_that_was_only_killed_has_to_start_again() -> None:
-    killed = (
-        begun().add(3, "fault", "kill", "intent", fault="kill", nodes=["node-4"]).add(3, "node", "node-4", "killed")
-    )
+@pytest.mark.parametrize("fault", ["kill", "power-loss"])
+def test_a_node_that_was_only_killed_or_lost_its_power_has_to_start_again(fault: str) -> None:
+    killed = begun().add(3, "fault", "kill", "intent", fault=fault, nodes=["node-4"]).add(3, "node", "node-4", "killed")
     assert verdict(exited(killed.add(5, "node", "node-4", "started"), t=6)) is Verdict.VIOLATION
 
 

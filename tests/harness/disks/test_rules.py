@@ -84,8 +84,15 @@ def test_a_delayed_operation_goes_on_when_the_rule_is_gone() -> None:
 
 def test_an_operation_of_a_process_with_pending_sigkill_does_not_wait() -> None:
     made = rules(dying=True)
+    made.add("slow", DiskRule(frozenset({Operation.WRITE}), delay_ms=60_000))
+    made.check(Operation.WRITE, "x")
+
+
+def test_an_fsync_of_a_process_that_is_killed_while_it_waits_has_not_been_done() -> None:
+    made = rules(dying=True)
     made.add("slow", DiskRule(frozenset({Operation.FSYNC}), delay_ms=60_000))
-    made.check(Operation.FSYNC, "x")
+    with pytest.raises(InterruptedError):
+        made.check(Operation.FSYNC, "x")
 
 
 def test_a_delay_is_as_long_as_it_says() -> None:
