@@ -13,6 +13,10 @@ CUT_OFF = "cut [0-9]+ torn bytes off|invalid messages|corrupt"
 """The log lines of servers that cut a log because a batch in it is damaged."""
 SLOW_MS = 150
 """The delay of each write of the leader: below every deadline, and far above what a disk needs."""
+LATE_MS = 600
+"""So late is what an active controller has on its own disk: later than its peers have it."""
+FETCH_MS = 6 * LATE_MS
+"""Long enough that a controller with a late disk stays the active one."""
 
 
 def leader_cannot_write(torn: bool, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -71,16 +75,42 @@ def one_of_two_fails(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
 
 
 def follower_is_full(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Restarted with space again, the follower is in the ISR, and then its power fails.
+
+    A clean stop has made the names of all files durable, also of small ones whose content never was: they are there,
+    and empty (KAFKA-16541). Without a controller it would keep its place in the ISR with less than the others have.
+    """
     leader, follower, other = v.replica_roles(scenario, seed)
+    goes_dark = target.follows_its_documents and not target.leader_driven
     steps = [
         *v.setup(leader),
         v.inject("full", v.DiskFullParameters(node=follower)),
         v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-02")),
         v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
         *_repaired(follower, "full"),
+        *(_dark(follower) if goes_dark else []),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], (follower,), steps, [v.FaultMet(fault="full")])
+    met: list[v.Coverage] = [v.FaultMet(fault="full"), *([v.FaultProven(fault="dark")] if goes_dark else [])]
+    return _plan(scenario, target, seed, [leader, follower, other], (follower,), steps, met)
+
+
+def _dark(follower: str) -> list[v.Step]:
+    return [
+        v.IsrIs(
+            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
+        ),
+        v.Shutdown(as_="stop-cleanly", nodes=follower),
+        v.Start(as_="start-again", nodes=follower),
+        v.inject("dark", v.PowerLossParameters(nodes=follower)),
+        v.IsrIs(
+            as_="left-again", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")
+        ),
+        v.Heal(as_="restart", fault="dark"),
+        v.IsrIs(
+            as_="refilled", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DIR-04")
+        ),
+    ]
 
 
 def leader_is_slow(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -135,16 +165,29 @@ def leader_loses_power(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
 
 
 def controllers_lose_power(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    """All controllers lose power at once: their decisions and their votes are on their disks."""
+    """All controllers lose power at once: their decisions and their votes are on their disks.
+
+    On clusters that decide while the leader's own disk is late, its last decisions are on the disks of the two others
+    only. It may not lead on in its epoch with what it has (KAFKA-10527).
+    """
     leader, *others = v.replica_roles(scenario, seed)
     controllers = tuple(map(v.node_name, v.CONTROLLER_IDS))
+    is_late = target.follows_its_documents
+    late = v.DiskSlowParameters(node="$first", ms=LATE_MS, operations=("fsync",))
     steps = [
         *v.setup(leader),
+        v.Bind(as_="first", node="active-controller"),
+        *([v.inject("late", late)] if is_late else []),
         v.CreateTopicProbe(
-            as_="promised", node="active-controller", topic="promised", expect=v.answers("K631-17", "served")
+            as_="promised",
+            node="$first",
+            topic="promised",
+            timeout_ms=20 * LATE_MS,
+            expect=v.answers("K631-17", "served"),
         ),
         v.inject("dark", v.PowerLossParameters(nodes=controllers)),
         v.Heal(as_="restart", fault="dark"),
+        *([v.Heal(as_="in-time", fault="late")] if is_late else []),
         v.ActiveController(as_="elected", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
         *(
             v.TopicCreatedThrough(
@@ -158,7 +201,8 @@ def controllers_lose_power(scenario: v.Scenario, target: v.TargetFacts, seed: in
         ),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, *others], controllers, steps, [v.FaultProven(fault="dark")])
+    plan = _plan(scenario, target, seed, [leader, *others], controllers, steps, [v.FaultProven(fault="dark")])
+    return plan.model_copy(update={"timing": v.scaled_timing(target, fetch_ms=FETCH_MS)}) if is_late else plan
 
 
 def controller_cannot_fsync(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:

@@ -200,7 +200,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "epoch_file_needed_at_start", "KAFKA-16541", WITH_CONTROLLER, ("DISK-05", "LIVE-01"),
-        ("leader-loses-power",), _S,
+        ("follower-disk-full", "leader-loses-power"), _S,
     ),
     Defect(
         "zombie_follower_served", "KAFKA-6880", WITH_CONTROLLER, ("D631-21", "HW-07", "HW-03"),
@@ -313,7 +313,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "leads_again_in_its_epoch", "KAFKA-10527", (QUORUM,), ("CTRL-01", "K631-15"),
-        ("active-controller-killed", "everything-killed"), f"{_Q}/raft",
+        ("controllers-lose-power", "active-controller-killed", "everything-killed"), f"{_Q}/raft",
     ),
     Defect(
         "committed_metadata_truncated", "KAFKA-12460", (QUORUM,), ("K631-15",), ("controllers-lose-power",),
