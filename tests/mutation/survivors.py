@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 UNSEEN_BECAUSE: Mapping[str, str] = {
-    "epoch_file_needed_at_start": "A power loss leaves the file old, missing or empty, and it is read as empty only by "
-    "chance; a broker that does not start on a damaged file and says why breaks no rule",
     "election_without_jitter": "Two candidates collide for ever only if their timers end together each time, and the "
     "noise of real processes parts them",
-    "leads_again_in_its_epoch": "It goes on with the log that it had, since each append is flushed before it counts: "
-    "to all others the two terms are one",
     "late_isr_answer_adopted": "On quorum a broker gives up its connection to a controller with a request that timed "
     "out, and once it knows of another controller, and the metadata comes from the same node over the same link: no "
     "fault lets an answer come after newer state",
