@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fencepost.faults.capabilities import Capability
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation
 from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, any_broker, api, excusing, must, never
+from fencepost.harness.plan.base import release_range
 from fencepost.harness.plan.steps import Step
+from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.releases import Releases
 
 if TYPE_CHECKING:
@@ -117,6 +120,12 @@ class FindCoordinator(Operation):
         "apache-kafka-zk": "it has no share groups, and the other coordinators are found by the workloads",
     }
     releases: Mapping[str, Releases] = {"apache-kafka": ">=4.2"}
+
+    def left_out_reason(self, target: TargetFile, version: str, possible: frozenset[Capability]) -> str | None:
+        # The feature of share groups stays off in a cluster that began without it, until it is finalized.
+        if both := release_range(version):
+            version = both[0]
+        return super().left_out_reason(target, version, possible)
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
         steps: list[Step] = []

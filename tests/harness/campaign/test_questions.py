@@ -184,3 +184,9 @@ def test_new_producers_wait_longer_than_the_broker_that_they_ask() -> None:
 def test_coordinators_of_all_kinds_are_asked_for_by_odd_names() -> None:
     steps = asked(script(), FindCoordinator())
     assert [step.body["key_type"] for step in steps] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("version", "asked_for"), [("4.3.1", True), ("4.2.0..4.3.1", True), ("3.9.1..4.3.1", False)])
+def test_no_share_coordinator_is_asked_for_where_the_cluster_began_without_them(version: str, asked_for: bool) -> None:
+    reason = FindCoordinator().left_out_reason(load_file("apache-kafka"), version, frozenset())
+    assert (reason is None) is asked_for
