@@ -168,14 +168,19 @@ def _add(path: Path) -> LoadedTarget:
 
 
 def _named(name: str) -> LoadedTarget:
+    return _read(_path_of(name))
+
+
+def _path_of(name: str) -> Path:
     for path in _files_of_user():
-        if (loaded := _read(path)).file.name == name:
-            return loaded
+        # Its name is in the file itself: what it extends is read only if the file is the one that is looked for.
+        if _data(path).get("name") == name:
+            return path
     shipped = FILES / f"{name}.yaml"
     if shipped.is_file():
-        return _read(shipped)
+        return shipped
     if name in (points := installed(TARGETS)):
-        return _read(_file_of(points[name]))
+        return _file_of(points[name])
     known = names()
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
@@ -200,17 +205,30 @@ def _file_of(point: EntryPoint) -> Path:
 
 
 def _read(path: Path) -> LoadedTarget:
+    return _checked(path, *_version_of(path))
+
+
+def _data(path: Path) -> CommentedMap:
+    return _parsed(path, *_version_of(path))
+
+
+def _version_of(path: Path) -> tuple[int, int]:
+    """Return what differs after a change of the file, so that it is read again then."""
     try:
         status = path.stat()
     except OSError as error:
         raise UnknownTarget(f"the target file {path} of ${VARIABLE} cannot be read: {error.strerror}") from None
-    return _parse(path, status.st_mtime_ns, status.st_size)
+    return status.st_mtime_ns, status.st_size
 
 
 @lru_cache(maxsize=64)
-def _parse(path: Path, modified: int, size: int) -> LoadedTarget:
-    """Read and check a file. The last two parameters make it read again after a change."""
-    data = parse_mapping(read_text(path, "target file"), str(path), "target file", "name: acme")
+def _parsed(path: Path, modified: int, size: int) -> CommentedMap:
+    return parse_mapping(read_text(path, "target file"), str(path), "target file", "name: acme")
+
+
+@lru_cache(maxsize=64)
+def _checked(path: Path, modified: int, size: int) -> LoadedTarget:
+    data = _parsed(path, modified, size)
     file = validated(TargetFile, data, str(path), _inherited(path, data))
     loaded = LoadedTarget(path, data, file.placed(path.parent))
     for each in loaded.file.catalogue_files:
@@ -223,13 +241,26 @@ def _inherited(path: Path, data: CommentedMap) -> dict[str, Any]:
     """Return the keys of the target that a file extends, but those that say which file it is."""
     if (extended := data.get("extends")) is None:
         return {}
+    at = f"`extends` at {path}:{line_of(data, ['extends'])}"
     try:
-        loaded = _named(str(extended))
+        base = _path_of(str(extended))
     except UnknownTarget as error:
-        raise YamlFileError([f"`extends` at {path}:{line_of(data, ['extends'])}: {error}"]) from None
-    if loaded.path == path:
-        raise YamlFileError([f"`extends` at {path}:{line_of(data, ['extends'])}: {extended} cannot extend itself"])
-    return {key: value for key, value in loaded.inheritable.items() if key not in ("name", "title", "folder")}
+        raise YamlFileError([f"{at}: {error}"]) from None
+    if path in _lineage(base):
+        raise YamlFileError([f"{at}: {extended} cannot extend itself"])
+    return {key: value for key, value in _read(base).inheritable.items() if key not in ("name", "title", "folder")}
+
+
+def _lineage(path: Path) -> list[Path]:
+    """Return a file and those that it extends, as far as they are there; each once, if they extend each other."""
+    found: list[Path] = []
+    while path not in found:
+        found.append(path)
+        try:
+            path = _path_of(str(_data(path)["extends"]))
+        except (KeyError, UnknownTarget):
+            break
+    return found
 
 
 def _driver(loaded: LoadedTarget) -> Callable[[TargetFile, str], Target]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from importlib.metadata import EntryPoint
@@ -121,6 +122,27 @@ def test_a_file_that_extends_a_target_names_only_what_is_its_own(acme: Path) -> 
     assert (ours.file.timing, ours.file.differences) == (theirs.timing, theirs.differences)
     (acme.parent / "ours.yaml").write_text("name: ours\nextends: acme\ntitle: a fork of the fork\n")
     assert load("ours.yaml").file.clusters_per_core == 0.5
+
+
+def test_a_file_of_the_environment_that_extends_a_target_is_found_by_its_name(
+    acme: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the processes of a campaign, which have read no file before."""
+    fork = acme.parent / "fork.yaml"
+    fork.write_text("name: fork\nextends: acme\ntitle: a fork\n")
+    acme.write_text("name: acme\nextends: apache-kafka\ntitle: a fork\nclusters_per_core: 0.5\n")
+    monkeypatch.setenv(VARIABLE, f"{fork}{os.pathsep}{acme}")
+    assert load("fork").file.clusters_per_core == 0.5
+
+
+@pytest.mark.parametrize("base", ["acme", "fork"])
+def test_files_that_extend_each_other_are_refused(base: str, acme: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fork = acme.parent / "fork.yaml"
+    fork.write_text("name: fork\nextends: acme\ntitle: a fork\n")
+    acme.write_text(f"name: acme\nextends: {base}\ntitle: x\n")
+    monkeypatch.setenv(VARIABLE, f"{fork}{os.pathsep}{acme}")
+    with pytest.raises(YamlFileError, match=f"`extends` at {acme}:2: {base} cannot extend itself"):
+        load("acme")
 
 
 @pytest.mark.parametrize(
