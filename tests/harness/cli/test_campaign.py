@@ -9,19 +9,32 @@ from typing import Any
 import pytest
 
 from fencepost.harness.plan import load_plan
+from fencepost.harness.targets.registry import VARIABLE as TARGETS
 from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.verdict import RunVerdict, Verdict
 from tests.harness.cli.conftest import Done, Fencepost
 from tests.mutants.planting import VARIABLE
+
+LINKS_AND_KILL = """\
+name: without-disks
+extends: quorum
+title: the reference cluster, design quorum, links and kill -9 alone
+capabilities: [links, kill]
+"""
+"""Every machine has these capabilities. One that lacks a capability, such as disks without /dev/fuse, draws other plans
+from a seed."""
 
 
 @pytest.mark.integration
 def test_a_random_plan_passes_on_healthy_nodes_and_is_red_on_nodes_with_a_planted_defect(
     fencepost: Fencepost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The plan cuts a leader from its followers. With the defect it acknowledges what they do not have."""
-    monkeypatch.setenv(VARIABLE, "")  # so that the defect is not left in this process
-    one = ("campaign", "quorum", "--plans", "1", "--seed", "5", "--workers", "1", "--runs", str(tmp_path), "--json")
+    """The plan cuts a leader from all other nodes. With the defect it acknowledges what they do not have."""
+    for left_in_this_process in (VARIABLE, TARGETS):
+        monkeypatch.setenv(left_in_this_process, "")
+    target = tmp_path / "without-disks.yaml"
+    target.write_text(LINKS_AND_KILL)
+    one = ("campaign", str(target), "--plans", "1", "--seed", "45", "--workers", "1", "--runs", str(tmp_path), "--json")
     written, folder = one_plan(fencepost(*one))
     assert (written["verdict"], written["exit_code"]) == ("pass", 0), written["outcomes"][0]["headline"]
     assert {row["fault"] for row in written["coverage"]}
