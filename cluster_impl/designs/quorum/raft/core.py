@@ -282,10 +282,7 @@ class RaftCore(RoleMachine):
             return FetchResponse(error, self.epoch, self.leader_id)
         assert self.leadership is not None
         follower = self.leadership.followers.get(request.replica_id)
-        observer = None
-        if follower is None:
-            observer = self._observer(request, now)
-        fetcher = follower or observer
+        fetcher = follower or self._observer(request, now)
         if fetcher is not None:
             fetcher.heard_at = now
         if follower is None and request.log_end.epoch == UNKNOWN_EPOCH:
