@@ -21,8 +21,13 @@ def plain(plan: Plan) -> dict[str, Any]:
 
 
 def plan_hash(plan: Plan) -> str:
-    """Return the sha256 of the plan's canonical JSON in hex. Its first eight digits name the run folders."""
-    canonical = json.dumps(plain(plan), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """Return the hash that names the plan. Its first eight digits name the run folders."""
+    return hash_of(plain(plan))
+
+
+def hash_of(data: Any) -> str:
+    """Return the sha256 of the canonical JSON of plain data, in hex."""
+    canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Iterable, Mapping
@@ -14,7 +13,7 @@ from fencepost.harness.cli.series import Series
 from fencepost.harness.engine.run import run
 from fencepost.harness.errors import HarnessError
 from fencepost.harness.plan import Plan, load_plan
-from fencepost.harness.plan.hash import VERBATIM, plain
+from fencepost.harness.plan.hash import VERBATIM, hash_of, plain
 from fencepost.harness.reproduction.signature import Signature
 from fencepost.results.records.verdict import Verdict
 from fencepost.suites.released_bugs.bug import ReleasedBug
@@ -137,7 +136,7 @@ def digest(plan: Plan) -> str:
         also = None if expect is None else expect.model_copy(update={"also": ()})
         steps.append(step if also is None else step.model_copy(update={"expect": also}))
     data = _without_flags_off(plain(plan.model_copy(update={"requirements": (), "steps": tuple(steps)})))
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    return hash_of(data)
 
 
 def _without_flags_off(value: Any) -> Any:
