@@ -201,8 +201,9 @@ def controllers_lose_power(scenario: v.Scenario, target: v.TargetFacts, seed: in
         ),
         *v.teardown(),
     ]
-    plan = _plan(scenario, target, seed, [leader, *others], controllers, steps, [v.FaultProven(fault="dark")])
-    return plan.model_copy(update={"timing": v.scaled_timing(target, fetch_ms=FETCH_MS)}) if is_late else plan
+    timing = v.scaled_timing(target, fetch_ms=FETCH_MS) if is_late else None
+    met = [v.FaultProven(fault="dark")]
+    return _plan(scenario, target, seed, [leader, *others], controllers, steps, met, timing)
 
 
 def controller_cannot_fsync(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -240,11 +241,13 @@ def _plan(
     broken: Collection[str],
     steps: Sequence[v.Step],
     coverage: Sequence[v.Coverage],
+    timing: v.Timing | None = None,
 ) -> v.Plan:
     return v.build_plan(
         scenario,
         target,
         seed,
+        timing=timing,
         topology=_with_disks(v.smallest_cluster(target, replicas[-1]), broken),
         topics=[v.topic(replicas)],
         workload=v.workload_with_losses(target),
