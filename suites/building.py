@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from fencepost.harness.plan.base import After, ExpectOutcome, Level
+from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level
 from fencepost.harness.plan.conditions import (
     LIVENESS_TIMEOUT_MS,
     AdministratorServed,
     Converged,
     LeaderIs,
     Logged,
+    MetadataFrom,
     WorkloadAcks,
 )
 from fencepost.harness.plan.judged import JUDGED_IN_EVERY_RUN, every_workload
@@ -81,6 +82,13 @@ def logs_sole_isr(name: str, leader: str, partition: str, *, since: str) -> Logg
     """
     says = rf"\b{partition}\b.*(?:ISR is |ISR updated to |, ISR )\[?{node_id(leader)}\]?,? "
     return Logged(as_=name, node=leader, says=says, after=After(event=since), within_ms=LIVENESS_TIMEOUT_MS)
+
+
+def learns_leader(name: str, broker: str, partition: str, leader: str, expect: Expect) -> MetadataFrom:
+    """Wait until a broker tells its clients that this replica leads the partition."""
+    return MetadataFrom(
+        as_=name, node=broker, partition=partition, leader=leader, within_ms=LIVENESS_TIMEOUT_MS, expect=expect
+    )
 
 
 def setup(leader: str, *, partition: str = "t-0", work: bool = True) -> list[Step]:

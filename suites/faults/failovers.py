@@ -68,14 +68,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
 
 
 def _knows(target: v.TargetFacts, as_: str, broker: str, topic: str, leader: str) -> v.Step:
-    return v.MetadataFrom(
-        as_=as_,
-        node=broker,
-        partition=f"{topic}-0",
-        leader=leader,
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.must(target.rule("D631-07", "INT-28", "LD-31")),
-    )
+    return v.learns_leader(as_, broker, f"{topic}-0", leader, v.must(target.rule("D631-07", "INT-28", "LD-31")))
 
 
 SCENARIOS = (

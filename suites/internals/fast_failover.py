@@ -30,14 +30,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.inject("unasked", v.StallParameters(from_=second, to=first)),
         v.elect_preferred("prefer", "u-0"),
         _leads("preferred", first, "INT-39"),
-        v.MetadataFrom(
-            as_="known",
-            node=first,
-            partition="u-0",
-            leader=first,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("INT-22"),
-        ),
+        v.learns_leader("known", first, "u-0", first, v.must("INT-22")),
         v.Bind(as_="elected", value="leader-epoch:u-0"),
         _epoch_ends("noted", first, "$elected"),
         v.ReplicaFetchProbe(

@@ -160,14 +160,7 @@ def _given_up(leader: str) -> list[v.Step]:
         ),
         # Records that the successor fetched before it was notified are acknowledged rightly.
         v.Bind(as_="successor", node="leader:t-0"),
-        v.MetadataFrom(
-            as_="notified",
-            node="$successor",
-            partition="t-0",
-            leader="$successor",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("INT-22"),
-        ),
+        v.learns_leader("notified", "$successor", "t-0", "$successor", v.must("INT-22")),
     ]
 
 

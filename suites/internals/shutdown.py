@@ -93,14 +93,7 @@ def held_up(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.LeaderIs(
             as_="moved", partition="t-0", is_=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-40")
         ),
-        v.MetadataFrom(
-            as_="known",
-            node=leader,
-            partition="t-0",
-            leader=controller,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("INT-22"),
-        ),
+        v.learns_leader("known", leader, "t-0", controller, v.must("INT-22")),
         v.ProduceProbe(
             as_="leads-on",
             node=leader,

@@ -31,14 +31,7 @@ def two_leaders(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
         ),
         v.LeaderIs(as_="moved", partition="t-0", is_not=old, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-54")),
         v.Bind(as_="successor", node="leader:t-0"),
-        v.MetadataFrom(
-            as_="successor-knows",
-            node=new,
-            partition="t-0",
-            leader="$successor",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("INT-22"),
-        ),
+        v.learns_leader("successor-knows", new, "t-0", "$successor", v.must("INT-22")),
         v.Heal(as_="wake", fault="sleep"),
         v.ProduceProbe(as_="believes", node=old, topic="t", acks=1, repeat=5, every_ms=200, timeout_ms=500),
         v.ProduceProbe(

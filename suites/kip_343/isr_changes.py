@@ -76,18 +76,10 @@ def overtaken(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     timing = v.scaled_timing(target, lease_ms=LEASE_MS, session_ms=SESSION_MS)
     steps = [
         *v.setup(leader),
-        v.inject("slow", v.StallParameters(from_=slow, to=leader)),
-        v.inject("unanswered", v.StallParameters(from_=leader, to=controller, streams="replies")),
-        v.IsrIs(as_="changed", partition="t-0", lacks=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-33")),
+        *_changed_unanswered(leader, slow, controller),
         v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
         v.inject("bounce", v.KillParameters(nodes=slow, back="running")),
-        v.LeaderEpochAbove(
-            as_="written-again",
-            partition="t-0",
-            value="$leader-epoch",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("DINT-08"),
-        ),
+        _written_again(),
         v.Heal(as_="back", fault="bounce"),
         v.BrokerActive(as_="active", node=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-32")),
         v.Heal(as_="answered", fault="unanswered"),
@@ -125,17 +117,9 @@ def answered_late(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
     steps = [
         *v.setup(leader),
         v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
-        v.inject("slow", v.StallParameters(from_=slow, to=leader)),
-        v.inject("unanswered", v.StallParameters(from_=leader, to=controller, streams="replies")),
-        v.IsrIs(as_="changed", partition="t-0", lacks=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-33")),
+        *_changed_unanswered(leader, slow, controller),
         v.inject("death", v.KillParameters(nodes=slow)),
-        v.LeaderEpochAbove(
-            as_="written-again",
-            partition="t-0",
-            value="$leader-epoch",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("DINT-08"),
-        ),
+        _written_again(),
         # While it knew of its own change alone, the leader waited for the follower that may still be in its ISR.
         v.WorkloadAcks(as_="notified", more=5, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-28")),
         v.Heal(as_="answered", fault="unanswered"),
@@ -165,6 +149,26 @@ def answered_late(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
             v.FaultProven(fault="death"),
             v.Acknowledged(by="p1", acks="all", after="answered.ended"),
         ],
+    )
+
+
+def _changed_unanswered(leader: str, slow: str, controller: str) -> list[v.Step]:
+    """Let the controller make the change that drops a follower, and hold its answer back."""
+    return [
+        v.inject("slow", v.StallParameters(from_=slow, to=leader)),
+        v.inject("unanswered", v.StallParameters(from_=leader, to=controller, streams="replies")),
+        v.IsrIs(as_="changed", partition="t-0", lacks=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-33")),
+    ]
+
+
+def _written_again() -> v.Step:
+    """Wait until the controller has written the partition at a later leader epoch than the bound one."""
+    return v.LeaderEpochAbove(
+        as_="written-again",
+        partition="t-0",
+        value="$leader-epoch",
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.must("DINT-08"),
     )
 
 

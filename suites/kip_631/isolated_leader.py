@@ -74,14 +74,7 @@ def _session_over(target: v.TargetFacts, leader: str) -> list[v.Step]:
 
 
 def _knows(target: v.TargetFacts, as_: str, leader: str) -> v.Step:
-    return v.MetadataFrom(
-        as_=as_,
-        node=leader,
-        partition="u-0",
-        leader=leader,
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.must(target.rule("D631-07", "INT-28", "LD-31")),
-    )
+    return v.learns_leader(as_, leader, "u-0", leader, v.must(target.rule("D631-07", "INT-28", "LD-31")))
 
 
 def _leads(target: v.TargetFacts, successor: str) -> list[v.Step]:
