@@ -90,7 +90,9 @@ class Producing:
 
 def consume(at: str, topic: str, count: int) -> list[str]:
     """The records as they came, each place in the log once: a group whose coordinator changes reads some again."""
-    consumer = Consumer({"bootstrap.servers": at, "group.id": f"read-{topic}", "auto.offset.reset": "earliest"})
+    consumer = Consumer(
+        {"bootstrap.servers": at, "group.id": f"read-{topic}", "auto.offset.reset": "earliest", "log_level": 0}
+    )
     consumer.subscribe([topic])
     values: dict[tuple[int | None, int | None], str] = {}
 
@@ -122,7 +124,7 @@ def described(bootstrap: str, kind: ResourceType, name: str, setting: str) -> tu
 
 def refuses_a_record_of_300_bytes(bootstrap: str, topic: str) -> bool:
     try:
-        producer = Producer({"bootstrap.servers": bootstrap, "acks": "all"})
+        producer = Producer({"bootstrap.servers": bootstrap, "acks": "all", "log_level": 0})
         failed: list[object] = []
         producer.produce(topic, "x" * 300, on_delivery=lambda error, _: failed.append(error) if error else None)
         producer.flush(LIMIT)

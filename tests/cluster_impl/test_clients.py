@@ -45,7 +45,13 @@ def topic(bootstrap: str, request: pytest.FixtureRequest) -> str:
 
 def confluent_produce(bootstrap: str, topic: str, compression: str = "none") -> None:
     producer = confluent_kafka.Producer(
-        {"bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": True, "compression.type": compression}
+        {
+            "bootstrap.servers": bootstrap,
+            "acks": "all",
+            "enable.idempotence": True,
+            "compression.type": compression,
+            "log_level": 0,
+        }
     )
     failures: list[object] = []
     for value in VALUES:
@@ -175,7 +181,7 @@ def test_kcat(bootstrap: str, topic: str, tmp_path: Path) -> None:
 
 def test_a_transactional_producer_learns_at_once_that_there_are_no_transactions(bootstrap: str) -> None:
     """It took its whole timeout when the answer was an error that clients ask again after."""
-    producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap, "transactional.id": "t"})
+    producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap, "transactional.id": "t", "log_level": 0})
     with pytest.raises(confluent_kafka.KafkaException) as raised:
         producer.init_transactions(WITHIN)
     assert raised.value.args[0].code() == confluent_kafka.KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED

@@ -64,7 +64,7 @@ def client(node: int = 4) -> AdminClient:
 
 
 def produce(topic: str, partition: int, count: int) -> None:
-    producer = Producer({"bootstrap.servers": f"{address(4)}:9092", "acks": "all", "linger.ms": 5})
+    producer = Producer({"bootstrap.servers": f"{address(4)}:9092", "acks": "all", "linger.ms": 5, "log_level": 0})
     failed: list[object] = []
 
     def delivered(error: object, _: object) -> None:

@@ -39,7 +39,9 @@ def topic(cluster: LeaderDrivenCluster) -> str:
 
 
 def _produce(cluster: LeaderDrivenCluster, topic: str) -> None:
-    producer = Producer({"bootstrap.servers": cluster.bootstrap, "acks": "all", "enable.idempotence": True})
+    producer = Producer(
+        {"bootstrap.servers": cluster.bootstrap, "acks": "all", "enable.idempotence": True, "log_level": 0}
+    )
     failed: list[object] = []
     for number in range(100):
         producer.produce(topic, str(number), on_delivery=lambda error, _: failed.append(error) if error else None)

@@ -44,7 +44,9 @@ def test_nodes_that_log_in_to_one_another_replicate(cluster: ZkCluster) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
     topic = NewTopic("t", 3, 3, config={"min.insync.replicas": "3"})
     admin.create_topics([topic], request_timeout=LIMIT)["t"].result(LIMIT)
-    producer = Producer({"bootstrap.servers": cluster.bootstrap, "acks": "all", "enable.idempotence": True})
+    producer = Producer(
+        {"bootstrap.servers": cluster.bootstrap, "acks": "all", "enable.idempotence": True, "log_level": 0}
+    )
     failed: list[object] = []
     for number in range(100):
         producer.produce("t", str(number), on_delivery=lambda error, _: failed.append(error) if error else None)
