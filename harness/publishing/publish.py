@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 from collections import defaultdict
@@ -76,7 +77,9 @@ def _read_all(runs: Sequence[Named]) -> Iterator[Facts | Aside]:
     if len(runs) < MANY:
         yield from map(_read, runs)
         return
-    # A fork has all modules already, which would else take longer than some ten folders.
+    # A fork has all modules already, which would else take longer than some ten folders. It must not free what this
+    # process no longer uses: a Kafka client without its threads ends the process that frees it.
+    gc.collect()
     cores = len(os.sched_getaffinity(0))
     with ProcessPoolExecutor(cores, get_context("fork"), initializer=end_on_interrupt) as pool:
         yield from pool.map(_read, runs, chunksize=2)

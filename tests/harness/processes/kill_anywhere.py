@@ -7,8 +7,8 @@ are spread over all of a run, however busy the machine is. After every other kil
 the watcher is ended too, and `clean` does its work. A foreign process runs beside it all; before each kill its pid gets
 into the run's records with another start time, as if it had been recycled.
 
-With `--light` nodes are stand-ins that know nothing of Kafka, and the harness is a fork of this process: a trial takes
-a tenth of the processor time, and makes all the same things outside the run folder.
+With `--light` nodes are stand-ins that know nothing of Kafka, and the harness is a fork of a process that has imported
+it: a trial takes a tenth of the processor time, and makes all the same things outside the run folder.
 """
 
 from __future__ import annotations
@@ -144,8 +144,12 @@ def by_fork(disk: str) -> Begin:
     """The same cluster class and faults, with stand-ins for nodes."""
     from tests.harness.processes.light_run import light_run
 
+    # A fork of this process would get the clients of other tests without their threads, and crash when it frees them.
+    forks = multiprocessing.get_context("forkserver")
+    forks.set_forkserver_preload([light_run.__module__])
+
     def begin(runs: Path) -> Harness:
-        child = multiprocessing.get_context("fork").Process(target=light_run, args=(runs, disk))
+        child = forks.Process(target=light_run, args=(runs, disk, os.environ["XDG_RUNTIME_DIR"]))
         child.start()
         return Forked(child)
 

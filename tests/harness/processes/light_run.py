@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -24,7 +25,9 @@ FAULTS: tuple[tuple[str, Mapping[str, object]], ...] = (
 )
 
 
-def light_run(runs: Path, disk: str = "plain") -> None:
+def light_run(runs: Path, disk: str, runtime_directory: str) -> None:
+    """Run it in `runs`, with leases of addresses in `runtime_directory`."""
+    os.environ["XDG_RUNTIME_DIR"] = runtime_directory
     plan = _plan(disk)
     folder = RunFolder.create(runs, "11947000", date.today())
     folder.plan.write_text(dump_plan(plan), encoding="utf-8")
