@@ -6,6 +6,8 @@ from fencepost.suites import vocabulary as v
 
 LEASE_MS = 8000
 """Longer than an election on a busy machine, too, so that leases can outlive it."""
+ONE_WAY_MS = 150
+"""Far above what a busy machine adds to a timer, and below the shortest timeout of a request."""
 BROKERS = tuple(map(v.node_name, v.BROKER_IDS))
 
 
@@ -154,6 +156,40 @@ def with_brokers(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pl
     )
 
 
+def on_slow_links(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The other two controllers hear of the last commit at one instant, so they miss the active one at one instant.
+
+    Each asks for votes before it hears of the other. What elects one of them is that they do not wait equally long
+    (KAFKA-18345).
+    """
+    leader, *others = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="old", node="active-controller"),
+        v.inject("slow", v.SlowParameters(from_="controllers", to="controllers", latency_ms=ONE_WAY_MS)),
+        v.CreateTopicProbe(as_="last", node="$old", topic="last", expect=v.answers("K631-12", "served")),
+        v.inject("fault", v.KillParameters(nodes="$old")),
+        v.ActiveController(
+            as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02", "K631-13")
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
+        topics=[v.topic([leader, *others])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="slow"),
+            v.FaultProven(fault="fault"),
+            v.OutcomeSeen(step="last", outcome="served"),
+            v.Acknowledged(by="p1", acks="all", after="elected.ended"),
+        ],
+    )
+
+
 _REQUIREMENTS = (
     "K631-12",
     "K631-13",
@@ -189,5 +225,13 @@ SCENARIOS = (
         needs=frozenset({v.Capability.KILL}),
         seconds=14,
         build=with_brokers,
+    ),
+    v.Scenario(
+        slug="election-on-slow-links",
+        title="Two controllers that stand for election at one instant on slow links elect one of them",
+        requirements=("K631-12", "K631-13", "LIVE-01", "LIVE-02", "LIVE-03"),
+        needs=frozenset({v.Capability.KILL, v.Capability.LINKS}),
+        seconds=10,
+        build=on_slow_links,
     ),
 )

@@ -348,7 +348,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "election_without_jitter", "KAFKA-18345", (QUORUM,), ("LIVE-02",),
-        ("active-controller-killed", "everything-killed"), f"{_Q}/raft",
+        ("election-on-slow-links", "active-controller-killed", "everything-killed"), f"{_Q}/raft",
     ),
     Defect(
         "leases_judged_by_one_picture", "KAFKA-13173", (QUORUM,), ("ISR-01", "D631-07"),
