@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 UNSEEN_BECAUSE: Mapping[str, str] = {
-    "election_without_jitter": "Two candidates collide for ever only if their timers end together each time, and the "
-    "noise of real processes parts them",
     "late_isr_answer_adopted": "On quorum a broker gives up its connection to a controller with a request that timed "
     "out, and once it knows of another controller, and the metadata comes from the same node over the same link: no "
     "fault lets an answer come after newer state",
