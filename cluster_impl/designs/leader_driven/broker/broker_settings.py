@@ -63,7 +63,7 @@ class BrokerSettings:
                 await self.brokers.read()
         except (TimeoutError, ConnectionLost, SessionExpired) as error:
             log.warning(
-                "settings are described as they were last known: %s", error or "ZooKeeper does not answer in time"
+                "settings are described as they were last known: %s", str(error) or "ZooKeeper does not answer in time"
             )
 
     async def read_all_again(self) -> None:

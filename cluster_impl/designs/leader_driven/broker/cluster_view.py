@@ -72,7 +72,8 @@ class ClusterViews:
         except (TimeoutError, ConnectionLost, SessionExpired) as error:
             if not self._is_out_of_date:
                 log.warning(
-                    "clients get metadata that may be out of date: %s", error or "ZooKeeper does not answer in time"
+                    "clients get metadata that may be out of date: %s",
+                    str(error) or "ZooKeeper does not answer in time",
                 )
             self._is_out_of_date = True
 

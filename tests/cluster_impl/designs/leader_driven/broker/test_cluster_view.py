@@ -70,7 +70,9 @@ async def test_a_client_is_shown_what_is_there_when_it_asks_and_the_asked_broker
 
 
 @pytest.mark.integration
-async def test_what_cannot_be_read_is_shown_as_it_was(server: ZooKeeperServer) -> None:
+async def test_what_cannot_be_read_is_shown_as_it_was(
+    server: ZooKeeperServer, caplog: pytest.LogCaptureFixture
+) -> None:
     async with Relay(server.address, CLIENT_PORT) as link, client(link.connect, 2.0) as zookeeper:
         cluster_id = await found_cluster(zookeeper, znodes.ROOTS)
         at = TopicPartition("kept", 0)
@@ -82,6 +84,7 @@ async def test_what_cannot_be_read_is_shown_as_it_was(server: ZooKeeperServer) -
         async with asyncio.timeout(2.0):
             await views.look(["kept"])
         assert "kept" in views.view.topics
+        assert "may be out of date: ZooKeeper does not answer in time" in caplog.text
         views.close()
 
 
