@@ -11,6 +11,8 @@ from typing import Any
 
 from kazoo.handlers.threading import SequentialThreadingHandler
 
+from fencepost.cluster_impl.coordination.outstanding_ping import OutstandingPing
+
 Soon = Callable[[Callable[[], object]], object]
 
 
@@ -56,10 +58,12 @@ class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
     callbacks of this package only hand over to the loop, so the order stays.
     """
 
-    def __init__(self, connect_timeout: float, soon: Soon | None = None) -> None:
-        """`soon` calls a function in the next turn of the loop, which runs in the main thread."""
+    def __init__(self, connect_timeout: float, ping: OutstandingPing, soon: Soon | None = None) -> None:
+        """`ping` is notified of what the server sends; `soon` calls a function in the next turn of the main loop."""
         super().__init__()
         self._soon = soon
+        self._ping = ping
+        self._wakeups: socket.socket | None = None
         self.session_is_over = False
         """Set to refuse new connections: kazoo would open another session after an expiry."""
         self._connect_timeout = connect_timeout
@@ -85,6 +89,7 @@ class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
 
     def create_socket_pair(self) -> tuple[socket.socket, socket.socket]:
         reader, writer = socket.socketpair()
+        self._wakeups = reader
         return reader, _Wakeups(writer.detach(), self._soon)
 
     def create_connection(self, address: tuple[str, int], timeout: float, **_: Any) -> socket.socket:
@@ -102,7 +107,13 @@ class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
         _: Sequence[socket.socket],
         timeout: float | None = None,
     ) -> tuple[list[socket.socket], list[socket.socket], list[socket.socket]]:
-        """Wait by poll: kazoo's own method takes five system calls, and is called twice for each operation."""
+        """Wait by poll: kazoo's own method takes five system calls, and is called twice for each operation.
+
+        Return in time to end a connection whose ping is not answered.
+        """
+        left = self._ping.left() if self._wakeups in readers else None
+        if left is not None:
+            timeout = max(0.0, left if timeout is None else min(left, timeout))
         by_number = {sock.fileno(): sock for sock in (*readers, *writers)}
         poll = select.poll()
         for sock in readers:
@@ -110,4 +121,7 @@ class LoopHandler(SequentialThreadingHandler):  # type: ignore[misc]
         for sock in writers:
             poll.register(sock, select.POLLOUT)
         ready = [by_number[number] for number, _ in poll.poll(None if timeout is None else timeout * 1000)]
-        return [sock for sock in ready if sock in readers], [sock for sock in ready if sock in writers], []
+        readable = [sock for sock in ready if sock in readers]
+        if any(sock is not self._wakeups for sock in readable):
+            self._ping.heard()
+        return readable, [sock for sock in ready if sock in writers], []

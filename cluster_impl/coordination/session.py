@@ -24,6 +24,7 @@ from kazoo.retry import KazooRetry
 
 from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionExpired
 from fencepost.cluster_impl.coordination.loop_handler import LoopHandler
+from fencepost.cluster_impl.coordination.outstanding_ping import OutstandingPing
 from fencepost.cluster_impl.coordination.session_state import SessionEvent
 from fencepost.cluster_impl.coordination.translation import failure, watch_event
 from fencepost.cluster_impl.coordination.znodes import WatchEvent
@@ -79,7 +80,8 @@ class Session:
         self._waiting: deque[_Waiting] = deque()
         self._ended: asyncio.Future[None] | None = None
         # As in the Java client: a server that does not answer must leave time for the others before the session ends.
-        self._handler = LoopHandler(timeout / max(2, len(servers)), self._loop.call_soon)
+        ping = OutstandingPing(timeout)
+        self._handler = LoopHandler(timeout / max(2, len(servers)), ping, self._loop.call_soon)
         self._client = KazooClient(
             hosts=",".join(servers) + chroot,
             timeout=timeout,
@@ -89,6 +91,7 @@ class Session:
                 max_tries=-1, delay=_RECONNECT_DELAY, backoff=1.5, max_delay=_MAX_RECONNECT_DELAY, max_jitter=0.3
             ),
         )
+        self._client._connection.ping_outstanding = ping  # kazoo has no parameter for it
         self._client.add_listener(self._listen)
 
     def open(self) -> None:

@@ -1,4 +1,4 @@
-"""A link to a server that a test can cut or stall, in the loop of the test."""
+"""A link to a server that a test can cut, stall or slow down, in the loop of the test."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Self
 
 
 class Relay:
-    def __init__(self, target: str, port: int) -> None:
+    def __init__(self, target: str, port: int, delay: float = 0.0) -> None:
+        """`delay` is how late messages come, in each direction (seconds)."""
         self.target = target
         self.port = port
+        self.delay = delay
         self.listening_at = 0
         self.refused = 0
         """Connections that were tried while it was cut."""
@@ -90,6 +92,9 @@ class Relay:
             while data := await reader.read(65536):
                 await self._open.wait()
                 await passes.wait()
+                if self.delay:
+                    asyncio.get_running_loop().call_later(self.delay, writer.write, data)
+                    continue
                 writer.write(data)
                 await writer.drain()
         writer.close()
