@@ -125,6 +125,8 @@ class TargetFile(PlanModel):
     workloads: dict[WorkloadKind, Releases | None] = Field(default_factory=dict)
     """The requests of clients beyond produce and fetch that it serves, each with the releases that have it; none: all
     of them."""
+    topic_settings: tuple[Text, ...] = ()
+    """The settings that a topic can have, of those that random plans change; none: all of them."""
     clusters_per_core: Annotated[float, Field(gt=0)]
     """Clusters of this target that one core runs side by side without missing protocol timeouts."""
     timeout_factor: Annotated[int, Field(ge=1)] = 1

@@ -45,7 +45,6 @@ class OffsetsWithoutMembers(Operation):
     name = "offsets-without-members"
     weight = 3
     at_end = of_whole_clusters = True
-    left_out: Mapping[str, str] = ONLY_KAFKA
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.5"}
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from fencepost.harness.campaign.cluster_spec import MIN_ISR
 from fencepost.harness.campaign.operations.mistakes import ABSENT
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation, short
-from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, TOPIC, any_broker, api
-from fencepost.harness.campaign.operations.settings import SETTINGS
+from fencepost.harness.campaign.operations.requests import TOPIC, any_broker, api
+from fencepost.harness.campaign.operations.settings import changed_settings
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.conditions import LeaderIs
 from fencepost.harness.plan.probes import CreateTopicProbe
@@ -34,11 +34,10 @@ class DescribeConfigs(Operation):
     name = "describe-configs"
     weight = 1
     at_end = True
-    left_out: Mapping[str, str] = ONLY_KAFKA
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=0.11"}
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
-        topic, known = rng.choice(script.cluster.topics).name, [*SETTINGS, MIN_ISR]
+        topic, known = rng.choice(script.cluster.topics).name, [*changed_settings(script.cluster.target), MIN_ISR]
         keys = sorted(rng.sample(known, rng.choice((1, 2, 3))))
         resource = {"resource_type": TOPIC, "resource_name": topic, "configuration_keys": keys}
         how = any_broker(rng, script, "ADM-03")
@@ -53,7 +52,6 @@ class DescribeLogDirs(Operation):
     name = "describe-log-dirs"
     weight = 1
     at_end = True
-    left_out: Mapping[str, str] = ONLY_KAFKA
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=1.0"}
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
@@ -72,7 +70,6 @@ class OffsetsByTime(Operation):
     name = "offsets-by-time"
     weight = 2
     at_end = of_whole_clusters = True
-    left_out: Mapping[str, str] = ONLY_KAFKA
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=3.0"}
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation | None:

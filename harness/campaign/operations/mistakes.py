@@ -12,7 +12,6 @@ from fencepost.harness.campaign.operations.operation import GeneratedOperation, 
 from fencepost.harness.campaign.operations.requests import (
     APPEND,
     BROKER,
-    ONLY_KAFKA,
     SET,
     SUBTRACT,
     TOPIC,
@@ -61,8 +60,6 @@ class MistakenRequests(Operation):
     """
 
     at_end = True
-
-    left_out: Mapping[str, str] = ONLY_KAFKA
 
     @abstractmethod
     def mistakes(self, rng: random.Random, script: Script) -> Iterator[Mistake]:

@@ -13,12 +13,11 @@ from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.conditions import LeaderIs
 from fencepost.harness.plan.probes import ApiProbe, ProduceProbe
 from fencepost.harness.plan.steps import Step
+from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.releases import Releases
 
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script
-
-FIXED_SETTINGS = "it refuses several of these settings, and random plans do not know yet which of them it has"
 
 SETTINGS: Mapping[str, tuple[str, ...]] = {
     "retention.ms": ("3600000", "86400000", "-1"),
@@ -36,7 +35,17 @@ OF_TOPICS: Mapping[str, str] = {
     "log.segment.delete.delay.ms": "file.delete.delay.ms",
 }
 """Defaults of all brokers that can be changed while they run, and the settings of topics that they are defaults of."""
-BROKER_DEFAULTS = {default: SETTINGS[setting] for default, setting in OF_TOPICS.items()}
+
+
+def changed_settings(target: TargetFile) -> Mapping[str, tuple[str, ...]]:
+    """Return those of `SETTINGS` that a topic of this target can have."""
+    return {name: values for name, values in SETTINGS.items() if name in (target.topic_settings or SETTINGS)}
+
+
+def changed_defaults(target: TargetFile) -> Mapping[str, tuple[str, ...]]:
+    """Return the defaults of brokers that can be changed on this target, each with its values."""
+    settings = changed_settings(target)
+    return {default: settings[setting] for default, setting in OF_TOPICS.items() if setting in settings}
 
 
 class AlterMinIsr(Operation):
@@ -44,7 +53,6 @@ class AlterMinIsr(Operation):
 
     name = "alter-min-isr"
     weight = 3
-    left_out: Mapping[str, str] = dict.fromkeys(("quorum", "zk-controller", "leader-driven"), FIXED_SETTINGS)
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.3"}
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation | None:
@@ -65,12 +73,12 @@ class AlterSetting(Operation):
 
     name = "alter-setting"
     weight = 2
-    left_out: Mapping[str, str] = dict.fromkeys(("quorum", "zk-controller", "leader-driven"), FIXED_SETTINGS)
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.3"}
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
-        topic, setting = rng.choice(script.cluster.topics).name, rng.choice(sorted(SETTINGS))
-        value = rng.choice(SETTINGS[setting])
+        settings = changed_settings(script.cluster.target)
+        topic, setting = rng.choice(script.cluster.topics).name, rng.choice(sorted(settings))
+        value = rng.choice(settings[setting])
         step = _alter(rng, script, topic, setting, value)
         return GeneratedOperation(f"{setting} of {topic} set to {value}", (step,))
 
@@ -84,13 +92,13 @@ class AlterBrokerDefault(Operation):
     name = "alter-broker-default"
     weight = 2
     at_end = of_whole_clusters = True
-    left_out: Mapping[str, str] = dict.fromkeys(("quorum", "zk-controller", "leader-driven"), FIXED_SETTINGS)
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.3"}
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
         guarded = ScriptTopic(new_name(rng, script.topics), 1, script.cluster.fewest_replicas, Existence.CERTAIN)
-        setting = rng.choice(sorted(BROKER_DEFAULTS))
-        first, second = rng.sample(BROKER_DEFAULTS[setting], 2)
+        defaults = changed_defaults(script.cluster.target)
+        setting = rng.choice(sorted(defaults))
+        first, second = rng.sample(defaults[setting], 2)
         steps = [*_guarded(rng, script, guarded), _refuses(script, guarded)]
         for value in (first, second):
             how = any_broker(rng, script, "ADM-04")
