@@ -23,8 +23,8 @@ from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 
 
-def clean_failed_topic_creation_attempts(command: Command, name: str) -> Procedure[None]:
-    """Remove what failed attempts to create the topic left behind.
+def left_by_failed_attempts(name: str) -> Steps[StoredTopic]:
+    """Return what failed attempts to create the topic left behind.
 
     Raises CommandFailed if a partition of the topic is live: then no attempt failed, and the topic exists.
     """
@@ -34,9 +34,14 @@ def clean_failed_topic_creation_attempts(command: Command, name: str) -> Procedu
         being_deleted = any(each.is_being_deleted for each in topic.partitions.values())
         what = "is being deleted; delete it again if that was cut short" if being_deleted else "already exists"
         raise CommandFailed(Error.TOPIC_ALREADY_EXISTS, f"Topic {name} {what}.")
-    yield from clean_partitions(command, name, list(topic.partitions.values()))
-    if topic.topic_id is not None:
-        yield [Delete(znodes.topic(name))]
+    return topic
+
+
+def clean_failed_topic_creation_attempts(command: Command, left: StoredTopic) -> Procedure[None]:
+    """Remove what failed attempts to create a topic left behind."""
+    yield from clean_partitions(command, left.name, list(left.partitions.values()))
+    if left.topic_id is not None:
+        yield [Delete(znodes.topic(left.name))]
 
 
 def clean_partitions(command: Command, topic: str, unfinished: Collection[StoredPartition]) -> Procedure[None]:

@@ -12,6 +12,7 @@ from fencepost.cluster_impl.designs.leader_driven.admin.adding import add_partit
 from fencepost.cluster_impl.designs.leader_driven.admin.cleaning import (
     clean_failed_topic_creation_attempts,
     clean_partitions,
+    left_by_failed_attempts,
 )
 from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, CommandFailed, Procedure
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import live_brokers, read_topic, stat_of, topic_names
@@ -67,7 +68,8 @@ def check_topic(new: NewTopic) -> Steps[list[tuple[int, ...]]]:
 
 
 def check_absent(name: str) -> Steps[None]:
-    """Raise CommandFailed if the topic exists. Writes nothing."""
+    """Raise CommandFailed if the topic exists, or if no topic can have this name. Writes nothing."""
+    check_name(name)
     topic = yield from read_topic(name)
     if topic.live:
         raise topic_exists(name)
@@ -75,8 +77,11 @@ def check_absent(name: str) -> Steps[None]:
 
 def create_topic(command: Command, new: NewTopic) -> Procedure[CreatedTopic]:
     """Create the topic and its partitions. Raises CommandFailed; the next attempt cleans up after a failed one."""
+    check_name(new.name)
+    # First of all: a client that repeats its request has to learn that the topic is there, whatever else is wrong.
+    left = yield from left_by_failed_attempts(new.name)
     layout = yield from check_topic(new)
-    yield from clean_failed_topic_creation_attempts(command, new.name)
+    yield from clean_failed_topic_creation_attempts(command, left)
     config = {name: value or "" for name, value in new.config.items()}
     [outcome] = yield [Create(znodes.topic(new.name), znodes.write_topic(znodes.TopicZnode(config)))]
     stat = yield from stat_of(znodes.topic(new.name))

@@ -121,8 +121,8 @@ class TopicRequests:
 
 
 def _check(new: NewTopic) -> Procedure[CreatedTopic]:
-    layout = yield from check_topic(new)
     yield from check_absent(new.name)
+    layout = yield from check_topic(new)
     return CreatedTopic(NO_TOPIC_ID, layout, {name: value or "" for name, value in new.config.items()})
 
 

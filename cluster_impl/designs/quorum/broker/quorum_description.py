@@ -1,19 +1,17 @@
 """DescribeQuorum (55) through a broker, as Kafka's tools send it: the active controller answers (KIP-595, KIP-836).
 
-Shipped Kafka has since given the metadata topic of the draft another name, which its clients ask for and expect.
+Shipped Kafka's clients call the metadata topic by another name than the draft.
 """
 
 from __future__ import annotations
 
 from fencepost.cluster_impl.api.serving import when_serving
-from fencepost.cluster_impl.designs.quorum.raft.metadata_topic import TOPIC
+from fencepost.cluster_impl.designs.quorum.raft.metadata_topic import SHIPPED_NAME, TOPIC
 from fencepost.cluster_impl.replication.control_plane import ControlPlane
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.server import Handler, Request
-
-SHIPPED_NAME = "__cluster_metadata"
 
 
 def describe_quorum(control: ControlPlane) -> Handler:

@@ -19,6 +19,7 @@ from fencepost.cluster_impl.config.data_plane import TopicDefaults
 from fencepost.cluster_impl.designs.quorum.controller.placing import available, new_partition, placed
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
 from fencepost.cluster_impl.designs.quorum.image import TOPIC_RESOURCE, MetadataImage, MetadataRecord
+from fencepost.cluster_impl.designs.quorum.raft import metadata_topic
 from fencepost.cluster_impl.designs.shared.topic_requests import (
     CreatableTopic,
     CreateResult,
@@ -43,8 +44,6 @@ from fencepost.cluster_impl.designs.shared.topic_requests import (
 )
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
-
-METADATA_TOPIC = "__kafka_metadata"
 
 
 def create_topics(
@@ -122,7 +121,7 @@ def complete_deletions(state: ControllerState, committed: MetadataImage) -> list
 def _check_absent(state: ControllerState, name: str) -> None:
     """Raise RequestError if no topic can be created under this name."""
     check_name(name)
-    if name == METADATA_TOPIC:
+    if name in metadata_topic.NAMES:
         raise RequestError(Error.INVALID_TOPIC_EXCEPTION, f"{name} belongs to the controllers.")
     if name in state.image.topics:
         if state.image.topics[name].deleting:

@@ -147,6 +147,20 @@ def test_a_topic_that_lives_is_not_made_again(model: ModelCluster) -> None:
     check_final_state(model)
 
 
+@pytest.mark.parametrize(
+    "new",
+    [
+        NewTopic("t", 1, 9),
+        NewTopic("t", 0, 1),
+        NewTopic("t", assignment=[[9]]),
+        NewTopic("t", config={"flush.ms": "1"}),
+    ],
+)
+def test_a_topic_that_lives_is_named_before_other_mistakes_of_its_creation(model: ModelCluster, new: NewTopic) -> None:
+    create(model, NewTopic("t"))
+    assert refusal(model, new).error is Error.TOPIC_ALREADY_EXISTS
+
+
 @pytest.mark.requirement("LD-62")
 def test_a_creation_of_a_topic_that_lives_disturbs_no_move_and_no_deletion_of_it(model: ModelCluster) -> None:
     create(model, NewTopic("t", assignment=[[4], [5], [6]]))

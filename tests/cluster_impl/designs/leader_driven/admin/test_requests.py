@@ -189,7 +189,7 @@ def test_many_topics_at_once_fill_no_queue(requests: Requests) -> None:
 def test_a_creation_that_is_only_to_be_checked_writes_nothing(requests: Requests) -> None:
     requests.create(simple("old"))
     before = requests.model.tree.paths()
-    results = requests.create(simple("t", 3, 2), simple("old"), simple("u", 1, 4), check=True)
+    results = requests.create(simple("t", 3, 2), simple("old", 1, 9), simple("u", 1, 4), check=True)
     assert codes(results) == [0, Error.TOPIC_ALREADY_EXISTS, Error.INVALID_REPLICATION_FACTOR]
     assert (results[0].num_partitions, results[0].replication_factor) == (3, 2)
     assert requests.model.tree.paths() == before

@@ -81,6 +81,7 @@ def test_a_registered_replica_that_is_not_active_starts_outside_the_isr(model: M
         (topic("t\n"), Error.INVALID_TOPIC_EXCEPTION),
         (topic("x" * 250), Error.INVALID_TOPIC_EXCEPTION),
         (topic("__kafka_metadata"), Error.INVALID_TOPIC_EXCEPTION),
+        (topic("__cluster_metadata"), Error.INVALID_TOPIC_EXCEPTION),
         (topic("there"), Error.TOPIC_ALREADY_EXISTS),
         (topic(partitions=0), Error.INVALID_PARTITIONS),
         (topic(factor=0), Error.INVALID_REPLICATION_FACTOR),
