@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from fencepost.faults.capabilities import Capability
 from fencepost.harness.campaign.cluster_spec import MIN_ISR
 from fencepost.harness.campaign.operations.operation import ANSWERED_WITHIN_MS, GeneratedOperation, Operation, asked
 from fencepost.harness.campaign.operations.requests import BROKER, TOPIC, altered, any_broker, api, never
@@ -35,6 +37,11 @@ OF_TOPICS: Mapping[str, str] = {
     "log.segment.delete.delay.ms": "file.delete.delay.ms",
 }
 """Defaults of all brokers that can be changed while they run, and the settings of topics that they are defaults of."""
+GUARD = "max.message.bytes"
+"""The setting by which a topic takes no record."""
+
+
+FIXED_SETTINGS = "its topics have none of the settings that this operation changes"
 
 
 def changed_settings(target: TargetFile) -> Mapping[str, tuple[str, ...]]:
@@ -48,12 +55,27 @@ def changed_defaults(target: TargetFile) -> Mapping[str, tuple[str, ...]]:
     return {default: settings[setting] for default, setting in OF_TOPICS.items() if setting in settings}
 
 
-class AlterMinIsr(Operation):
+class ChangedSettings(Operation):
+    """An operation that changes settings of topics. It is left out where topics have none of those that it changes."""
+
+    @abstractmethod
+    def changes(self, target: TargetFile) -> Collection[str]:
+        """Return the settings that it can change on this target."""
+
+    def left_out_reason(self, target: TargetFile, version: str, possible: frozenset[Capability]) -> str | None:
+        reason = super().left_out_reason(target, version, possible)
+        return reason or (None if self.changes(target) else FIXED_SETTINGS)
+
+
+class AlterMinIsr(ChangedSettings):
     """`min.insync.replicas` of a topic changes while clients produce to it."""
 
     name = "alter-min-isr"
     weight = 3
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.3"}
+
+    def changes(self, target: TargetFile) -> Collection[str]:
+        return {MIN_ISR} & set(target.topic_settings or {MIN_ISR})
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation | None:
         """The plan goes on to count with the greatest value that the topic had: a change may not have been served."""
@@ -68,12 +90,15 @@ class AlterMinIsr(Operation):
         return GeneratedOperation(f"{MIN_ISR} of {topic.name} set to {value}", (step,), cluster=cluster)
 
 
-class AlterSetting(Operation):
+class AlterSetting(ChangedSettings):
     """Another setting of a topic changes while clients use it: retention, segments, sizes, compression."""
 
     name = "alter-setting"
     weight = 2
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.3"}
+
+    def changes(self, target: TargetFile) -> Collection[str]:
+        return changed_settings(target)
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
         settings = changed_settings(script.cluster.target)
@@ -83,7 +108,7 @@ class AlterSetting(Operation):
         return GeneratedOperation(f"{setting} of {topic} set to {value}", (step,))
 
 
-class AlterBrokerDefault(Operation):
+class AlterBrokerDefault(ChangedSettings):
     """A default of all brokers changes, twice, beside a topic with a setting of its own, which has to hold (ADM-04).
 
     The topic takes no record of any use, by its own `max.message.bytes`: whatever happens, it acknowledges nothing.
@@ -93,6 +118,9 @@ class AlterBrokerDefault(Operation):
     weight = 2
     at_end = of_whole_clusters = True
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.3"}
+
+    def changes(self, target: TargetFile) -> Collection[str]:
+        return changed_defaults(target) if GUARD in changed_settings(target) else ()
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
         guarded = ScriptTopic(new_name(rng, script.topics), 1, script.cluster.fewest_replicas, Existence.CERTAIN)
@@ -125,7 +153,7 @@ class AlterBrokerDefault(Operation):
 def _guarded(rng: random.Random, script: Script, topic: ScriptTopic) -> list[Step]:
     """Return the creation of a topic that takes no record."""
     how = asked(rng, script)
-    config = {"name": "max.message.bytes", "value": "10"}
+    config = {"name": GUARD, "value": "10"}
     created = {"name": topic.name, "num_partitions": 1, "replication_factor": topic.replicas, "assignments": []}
     body = {"topics": [{**created, "configs": [config]}], "timeout": how.timeout_ms, "validate_only": False}
     within_ms = script.cluster.liveness_timeout_ms

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from fencepost.cluster_impl.designs.shared.topic_settings import problem_with, problem_with_broker_setting
 from fencepost.faults.processes.kill import Kill
 from fencepost.harness.campaign.cluster_spec import MIN_ISR, generate_cluster
 from fencepost.harness.campaign.features import FaultMove
@@ -17,7 +18,8 @@ from fencepost.harness.campaign.operations.partitions import (
     ElectPreferred,
     Reassign,
 )
-from fencepost.harness.campaign.operations.settings import AlterMinIsr
+from fencepost.harness.campaign.operations.requests import BROKER, TOPIC
+from fencepost.harness.campaign.operations.settings import AlterBrokerDefault, AlterMinIsr, AlterSetting
 from fencepost.harness.campaign.operations.topics import CreateHugeTopic, CreateTopic, DeleteTopic, RecreateTopic
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.topics import LONGEST, ODD_NAMES, Existence, new_name
@@ -190,6 +192,40 @@ def test_every_design_is_asked_for_what_it_serves(target: str, operation: Operat
     file = script(target).cluster.target
     reason = operation.left_out_reason(file, file.version, frozenset())
     assert (reason is None) is not (target == "leader-driven" and isinstance(operation, CancelReassignment))
+
+
+@pytest.mark.parametrize("target", ["quorum", "zk-controller", "leader-driven"])
+def test_every_design_is_given_only_settings_and_defaults_that_it_takes(target: str) -> None:
+    made, drawn = script(target), dict[int, set[str]]()
+    for _ in range(40):
+        for operation in AlterMinIsr(), AlterSetting(), AlterBrokerDefault():
+            operation.add(made)
+    for step in asked(made):
+        if not isinstance(step, ApiProbe) or step.api != "incremental_alter_configs":
+            continue
+        (resource,) = step.body["resources"]
+        (change,) = resource["configs"]
+        problem = problem_with_broker_setting if resource["resource_type"] == BROKER else problem_with
+        assert problem(change["name"], change["value"]) is None
+        drawn.setdefault(resource["resource_type"], set()).add(change["name"])
+    assert drawn[BROKER] == {"log.retention.ms"}
+    assert drawn[TOPIC] == set(made.cluster.target.topic_settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "left"),
+    [
+        ((), [AlterMinIsr, AlterSetting, AlterBrokerDefault]),
+        (("min.insync.replicas",), [AlterMinIsr]),
+        (("retention.ms",), [AlterSetting]),
+        (("retention.ms", "max.message.bytes"), [AlterSetting, AlterBrokerDefault]),
+        (("cleanup.policy",), []),
+    ],
+)
+def test_settings_that_topics_lack_are_not_changed(settings: tuple[str, ...], left: list[type[Operation]]) -> None:
+    file = load_file("quorum").model_copy(update={"topic_settings": settings})
+    operations = AlterMinIsr(), AlterSetting(), AlterBrokerDefault()
+    assert [type(each) for each in operations if each.left_out_reason(file, file.version, frozenset()) is None] == left
 
 
 def test_the_administrator_claims_nothing_and_keeps_its_topic_to_itself() -> None:

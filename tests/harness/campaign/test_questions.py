@@ -12,7 +12,7 @@ from fencepost.harness.campaign.broker_settings import VALUES, BrokerSettings
 from fencepost.harness.campaign.cluster_spec import generate_cluster
 from fencepost.harness.campaign.operations.coordination import FindCoordinator, OffsetsWithoutMembers
 from fencepost.harness.campaign.operations.descriptions import DescribeConfigs, DescribeLogDirs, OffsetsByTime
-from fencepost.harness.campaign.operations.mistakes import MistakenTopic, UnknownSetting, UnknownTopicId
+from fencepost.harness.campaign.operations.mistakes import METADATA_LOG, MistakenTopic, UnknownSetting, UnknownTopicId
 from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.requests import SET
 from fencepost.harness.campaign.operations.settings import AlterBrokerDefault
@@ -25,6 +25,7 @@ from fencepost.harness.plan.probes import ApiProbe, CreateTopicProbe, DeleteTopi
 from fencepost.harness.targets.registry import load_file
 
 MISTAKES = (MistakenTopic, UnknownSetting, UnknownTopicId)
+QUESTIONS = (*MISTAKES, DescribeConfigs, DescribeLogDirs, OffsetsByTime, OffsetsWithoutMembers)
 
 
 def script(seed: int = 1, *, settings: dict[str, str] | None = None, target: str = "apache-kafka") -> Script:
@@ -139,6 +140,21 @@ def test_what_only_a_whole_cluster_owes_is_not_asked_of_another(operation: type[
     made = script()
     paused(made)
     assert all(operation().add(made) is None for _ in range(5))
+
+
+@pytest.mark.parametrize("target", ["quorum", "zk-controller", "leader-driven"])
+@pytest.mark.parametrize("operation", QUESTIONS)
+def test_every_design_is_asked_and_told_what_it_serves(operation: type[Operation], target: str) -> None:
+    file = load_file(target)
+    assert operation().left_out_reason(file, file.version, frozenset()) is None
+    assert any(step.expect for step in asked(script(target=target), operation()))
+
+
+def test_the_name_of_the_metadata_log_is_a_mistake_where_there_is_one() -> None:
+    for target, there in (("quorum", True), ("zk-controller", False), ("leader-driven", False)):
+        made = script(target=target)
+        mistakes = MistakenTopic().mistakes(made.rng, made)
+        assert any(METADATA_LOG in each.title for each in mistakes) is there
 
 
 def test_plans_end_with_the_questions_that_they_drew() -> None:
