@@ -425,6 +425,15 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_ZK}/broker/test_config_notifications.py::"
         "test_a_client_that_asks_gets_what_is_written_though_no_notification_came_yet",
     ),
+    # Random plans ask for these, and no scenario of the suites does.
+    Defect(
+        "default_wipes_overrides", "KAFKA-9254", (QUORUM,), ("ADM-04",), (),
+        f"{_Q}/broker/test_metadata.py::test_a_setting_reaches_the_replicas_that_it_is_for_when_it_is_committed",
+    ),
+    Defect(
+        "metadata_name_given", "KAFKA-14358", (QUORUM,), ("ADM-02",), (),
+        f"{_Q}/controller/test_topics.py::test_a_topic_that_cannot_be_is_refused_and_changes_nothing",
+    ),
 )  # fmt: skip
 
 

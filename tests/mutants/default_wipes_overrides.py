@@ -1,0 +1,16 @@
+"""A default of all brokers that, once it is changed, takes the place of every topic's own settings (against ADM-04)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fencepost.cluster_impl.designs.quorum.image import ALL_BROKERS, MetadataImage
+
+
+def apply() -> None:
+    honest = MetadataImage.config_of
+
+    def wiped(self: MetadataImage, topic: str) -> Mapping[str, str]:
+        return {} if self.broker_configs.get(ALL_BROKERS) else honest(self, topic)
+
+    MetadataImage.config_of = wiped  # type: ignore[method-assign]
