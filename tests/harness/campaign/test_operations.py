@@ -196,7 +196,7 @@ def test_every_design_is_asked_for_what_it_serves(target: str, operation: Operat
 
 @pytest.mark.parametrize("target", ["quorum", "zk-controller", "leader-driven"])
 def test_every_design_is_given_only_settings_and_defaults_that_it_takes(target: str) -> None:
-    made, drawn = script(target), dict[int, set[str]]()
+    made, altered = script(target), dict[int, set[str]]()
     for _ in range(40):
         for operation in AlterMinIsr(), AlterSetting(), AlterBrokerDefault():
             operation.add(made)
@@ -207,9 +207,9 @@ def test_every_design_is_given_only_settings_and_defaults_that_it_takes(target: 
         (change,) = resource["configs"]
         problem = problem_with_broker_setting if resource["resource_type"] == BROKER else problem_with
         assert problem(change["name"], change["value"]) is None
-        drawn.setdefault(resource["resource_type"], set()).add(change["name"])
-    assert drawn[BROKER] == {"log.retention.ms"}
-    assert drawn[TOPIC] == set(made.cluster.target.topic_settings)
+        altered.setdefault(resource["resource_type"], set()).add(change["name"])
+    assert altered[BROKER] == {"log.retention.ms"}
+    assert altered[TOPIC] == set(made.cluster.target.topic_settings)
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_what_only_a_whole_cluster_owes_is_not_asked_of_another(operation: type[
 
 @pytest.mark.parametrize("target", ["quorum", "zk-controller", "leader-driven"])
 @pytest.mark.parametrize("operation", QUESTIONS)
-def test_every_design_is_asked_and_told_what_it_serves(operation: type[Operation], target: str) -> None:
+def test_every_design_is_asked_what_it_serves(operation: type[Operation], target: str) -> None:
     file = load_file(target)
     assert operation().left_out_reason(file, file.version, frozenset()) is None
     assert any(step.expect for step in asked(script(target=target), operation()))
