@@ -128,7 +128,7 @@ class BrokerNodeConfig(NodeConfig):
     rack: str | None = key(
         "broker.rack",
         values.NAME,
-        "The rack of this broker; clients see it, and the design quorum spreads new replicas over racks.",
+        "The rack of this broker: clients see it and may read from it; quorum spreads new replicas over racks.",
         optional=True,
     )
     data_plane: DataPlaneConfig = subtable(DataPlaneConfig)
@@ -245,8 +245,6 @@ class LeaderDrivenNodeConfig(BrokerNodeConfig):
         if LAG_LIMIT in properties:
             raise ConfigError(f"the key {LAG_LIMIT} has no effect in this design: set keep.in.sync.time.ms.")
         found = super().from_properties(properties)
-        if found.rack is not None:
-            raise ConfigError("the key broker.rack has no effect in this design: leave it out.")
         design = found.leader_driven
         data_plane = replace(found.data_plane, lag_limit=design.keep_in_sync, isr_check_interval=design.tick)
         return replace(found, data_plane=data_plane)

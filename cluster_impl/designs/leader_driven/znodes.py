@@ -131,6 +131,7 @@ class BrokerZnode:
 
     endpoints: Mapping[str, Endpoint]
     timestamp_ms: int
+    rack: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,10 @@ def read_claim(broker_id: int, data: bytes) -> ClaimZnode:
 
 def write_broker(info: BrokerZnode) -> bytes:
     endpoints = [f"{listener}://{at.host}:{at.port}" for listener, at in info.endpoints.items()]
-    return to_json({"endpoints": endpoints, "timestamp": str(info.timestamp_ms)})
+    members: dict[str, object] = {"endpoints": endpoints, "timestamp": str(info.timestamp_ms)}
+    if info.rack is not None:
+        members["rack"] = info.rack
+    return to_json(members)
 
 
 def read_broker(broker_id: int, data: bytes) -> BrokerZnode:
@@ -197,7 +201,8 @@ def read_broker(broker_id: int, data: bytes) -> BrokerZnode:
         if not (separator and colon and listener and host and port.isdecimal()):
             raise MalformedZnode(document.path, f"{text!r} is not an endpoint LISTENER://HOST:PORT")
         endpoints[listener] = Endpoint(host, int(port))
-    return BrokerZnode(endpoints, document.number("timestamp", -1))
+    rack = document.text("rack") if document.members.get("rack") is not None else None
+    return BrokerZnode(endpoints, document.number("timestamp", -1), rack)
 
 
 def write_topic(info: TopicZnode) -> bytes:

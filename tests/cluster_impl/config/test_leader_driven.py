@@ -71,6 +71,11 @@ def test_a_value_that_no_node_of_this_design_can_run_with_is_refused(key: str, v
     assert message in refusal_of(BROKER | {key: value})
 
 
+def test_a_broker_of_this_design_may_have_a_rack() -> None:
+    assert config_of(LeaderDrivenNodeConfig, BROKER | {"broker.rack": "r1"}).rack == "r1"
+    assert config_of(LeaderDrivenNodeConfig, BROKER).rack is None
+
+
 def test_a_key_of_this_design_is_refused_by_a_node_of_the_other() -> None:
     other = BROKER | {"replication.design": "controller", "keep.in.sync.time.ms": "1"}
     assert "keep.in.sync.time.ms is one of nodes with replication.design=leader-driven" in refusal_of(other)

@@ -60,7 +60,7 @@ class LeaderDrivenBroker:
         self._claim = claim
         broker_id = config.broker_id
         self.monitor = StateChangeMonitor(broker_id)
-        self._registration = BrokerIdRegistration(zookeeper, broker_id, config.advertised())
+        self._registration = BrokerIdRegistration(zookeeper, broker_id, config.advertised(), config.rack)
         self._confirmation = SessionConfirmation(zookeeper)
         self._live = LiveBrokers(zookeeper)
         self._views = ClusterViews(zookeeper, cluster_id, broker_id, self._live)

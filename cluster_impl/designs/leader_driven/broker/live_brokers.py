@@ -54,7 +54,7 @@ class LiveBrokers:
             except MalformedZnode as error:
                 log.error("broker %d counts as absent, because its registration cannot be read: %s", broker_id, error)
                 continue
-            views[broker_id] = BrokerView(broker_id, info.endpoints)
+            views[broker_id] = BrokerView(broker_id, info.endpoints, info.rack)
             epochs[broker_id] = znode.stat.czxid
         is_new = epochs != self.epochs
         if is_new:

@@ -19,11 +19,12 @@ log = logging.getLogger(__name__)
 class BrokerIdRegistration:
     """`epoch` is the czxid of the registration znode, NO_EPOCH without one in the present session (DLD-02)."""
 
-    def __init__(self, zookeeper: ZooKeeper, broker_id: int, listeners: Sequence[Listener]) -> None:
+    def __init__(self, zookeeper: ZooKeeper, broker_id: int, listeners: Sequence[Listener], rack: str | None) -> None:
         self.epoch = NO_EPOCH
         self._zookeeper = zookeeper
         self._broker_id = broker_id
         self._endpoints = {at.name: Endpoint(at.host, at.port) for at in listeners}
+        self._rack = rack
         self._znode = OwnZnode(zookeeper, znodes.broker(broker_id), f"broker id {broker_id} is registered")
 
     async def register(self) -> None:
@@ -56,4 +57,4 @@ class BrokerIdRegistration:
         self.epoch = NO_EPOCH
 
     def _data(self) -> bytes:
-        return znodes.write_broker(znodes.BrokerZnode(self._endpoints, time.time_ns() // 1_000_000))
+        return znodes.write_broker(znodes.BrokerZnode(self._endpoints, time.time_ns() // 1_000_000, self._rack))

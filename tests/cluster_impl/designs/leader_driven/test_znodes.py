@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -28,8 +29,10 @@ OF = TopicPartition("t", 3)
 
 
 def test_every_znode_is_read_as_it_was_written() -> None:
-    info = BrokerZnode({"INTERNAL": Endpoint("node-4", 9090), "CLIENT": Endpoint("::1", 9092)}, 17)
+    info = BrokerZnode({"INTERNAL": Endpoint("node-4", 9090), "CLIENT": Endpoint("::1", 9092)}, 17, "r1")
     assert znodes.read_broker(4, znodes.write_broker(info)) == info
+    without_rack = replace(info, rack=None)
+    assert znodes.read_broker(4, znodes.write_broker(without_rack)) == without_rack
     assert znodes.read_claim(4, znodes.write_claim(ClaimZnode(12, "here"))) == ClaimZnode(12, "here")
     assert znodes.read_topic("t", znodes.write_topic(TopicZnode({"a": "b"}))) == TopicZnode({"a": "b"})
     assert znodes.read_replicas(OF, znodes.write_replicas((5, 4))) == (5, 4)
@@ -66,6 +69,7 @@ def test_the_text_of_a_znode_is_the_documented_one() -> None:
         (lambda data: znodes.read_reassigned(OF, data), b"[-1]"),
         (lambda data: znodes.read_reassigned(OF, data), b"[true]"),
         (lambda data: znodes.read_broker(4, data), b'{"endpoints":["INTERNAL:9090"],"timestamp":"1"}'),
+        (lambda data: znodes.read_broker(4, data), b'{"endpoints":["A://b:9090"],"timestamp":"1","rack":7}'),
         (lambda data: read_request("/a", data), b'{"request":"stop","topic":"t","partition":3}'),
     ],
 )

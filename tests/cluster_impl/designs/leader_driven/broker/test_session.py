@@ -79,7 +79,7 @@ async def test_a_registration_names_the_listeners_and_its_transaction_is_the_bro
 ) -> None:
     async with client(server.connect) as zookeeper, client(server.connect) as other:
         await found_cluster(zookeeper, znodes.ROOTS)
-        registration = BrokerIdRegistration(zookeeper, 4, LISTENERS)
+        registration = BrokerIdRegistration(zookeeper, 4, LISTENERS, "r1")
         assert registration.epoch == NO_EPOCH
         live = LiveBrokers(other)
         watching = asyncio.create_task(live.run())
@@ -91,6 +91,7 @@ async def test_a_registration_names_the_listeners_and_its_transaction_is_the_bro
             "INTERNAL": Endpoint("node-4", 9090),
             "CLIENT": Endpoint("node-4", 9092),
         }
+        assert live.views[4].rack == "r1"
         stat = await other.exists("/brokers/ids/4")
         assert stat is not None and stat.ephemeral_owner == zookeeper.session_id
         registration.lost()
@@ -135,7 +136,7 @@ async def test_a_registration_in_a_session_that_ends_is_none(server: ZooKeeperSe
     async with relay(server) as link, client(link.connect, 1.0) as zookeeper, client(server.connect) as other:
         await found_cluster(other, znodes.ROOTS)
         await other.create("/brokers/ids/6", b"", ephemeral=True)
-        registration = BrokerIdRegistration(zookeeper, 6, LISTENERS)
+        registration = BrokerIdRegistration(zookeeper, 6, LISTENERS, None)
         registering = asyncio.create_task(registration.register())
         await until(lambda: zookeeper.watches > 0)
         link.stall()
