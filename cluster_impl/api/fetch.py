@@ -1,6 +1,8 @@
 """Fetch, for clients and for followers.
 
 Followers are not clients: a fenced broker still serves them while it leads, and they read beyond the high watermark.
+A client may read from a follower, which serves what it knows to be committed; a leader that is configured so sends a
+client to a follower in its rack (KIP-392).
 There are no fetch sessions (KIP-227): session id 0 in responses says so, and each request names all of its partitions.
 One that builds on a session gets FETCH_SESSION_ID_NOT_FOUND, upon which every client sends a full request.
 """
@@ -10,8 +12,10 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from fencepost.cluster_impl.api.serving import Answer, body_of, fencing_error
-from fencepost.cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane
+from fencepost.cluster_impl.api.readers import Client, Follower, Reader
+from fencepost.cluster_impl.api.serving import Answer, body_of
+from fencepost.cluster_impl.config.values import ReplicaSelector
+from fencepost.cluster_impl.replication.control_plane import NO_EPOCH
 from fencepost.cluster_impl.replication.follower import FollowerFetch
 from fencepost.cluster_impl.replication.manager import ReplicaManager
 from fencepost.cluster_impl.replication.purgatory import DelayedFetch
@@ -21,9 +25,11 @@ from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.server import Request
 
+_RACKS_FROM = 11
+"""The version from which clients name their rack, and read from followers."""
 _TOPIC_IDS_FROM = 13
 _REPLICA_STATE_FROM = 15
-_CONSUMER = -1
+_CONSUMER = NO_REPLICA = -1
 _FULL = (0, -1)
 """The session epochs of requests that name all of their partitions: the first of a session, and one without any."""
 _LARGEST_RESPONSE = 16 * 1024 * 1024
@@ -53,6 +59,7 @@ class Fetch:
     def __init__(self, replicas: ReplicaManager) -> None:
         self._replicas = replicas
         self._control = replicas.control
+        self._knows_racks = replicas.config.replica_selector is ReplicaSelector.RACK_AWARE
         self._turn = itertools.count()
 
     def handle(self, request: Request) -> Answer:
@@ -69,13 +76,20 @@ class Fetch:
         if not is_client:
             for one in requested:
                 self._credit(one, follower)
-        pending = PendingFetch(body, requested, next(self._turn), self._control if is_client else None)
+        reader = self._client(body, request) if is_client else Follower(follower.replica_id, self._knows_racks)
+        pending = PendingFetch(body, requested, next(self._turn), reader)
         response = pending.attempt(body.max_wait_ms <= 0)
         if response is not None:
             return response
         replicas = [one.replica for one in requested if one.replica is not None]
-        watched = [replica.commits if is_client else replica.growth for replica in replicas]
+        watched = [] if is_client else [replica.growth for replica in replicas]
+        if is_client or self._knows_racks:
+            watched += [replica.commits for replica in replicas]
         return DelayedFetch(watched, body.max_wait_ms / 1000, pending.attempt).future
+
+    def _client(self, body: m.FetchRequest, request: Request) -> Client:
+        rack = body.rack_id if self._knows_racks else ""
+        return Client(self._control, request.listener, rack, of_followers=request.version >= _RACKS_FROM)
 
     def _find(
         self, topic: m.FetchRequest.FetchTopic, partition: m.FetchRequest.FetchPartition, version: int
@@ -114,26 +128,19 @@ class Fetch:
 
 
 class PendingFetch:
-    """A fetch with checked positions; each attempt reads again.
+    """A fetch with checked positions; each attempt reads again."""
 
-    `client_of`: the control plane that says whether a client's fetch may be answered with records; None for a follower,
-    which reads all of them.
-    """
-
-    def __init__(
-        self, body: m.FetchRequest, requested: list[RequestedPartition], turn: int, client_of: ControlPlane | None
-    ) -> None:
+    def __init__(self, body: m.FetchRequest, requested: list[RequestedPartition], turn: int, reader: Reader) -> None:
         self._body = body
         self._requested = requested
-        self._client_of = client_of
-        self._committed = client_of is not None
+        self._reader = reader
         start = turn % len(requested) if requested else 0
         self._order = [*range(start, len(requested)), *range(start)]
         """Each request begins with another partition, so that large responses starve none of them."""
 
     def attempt(self, last: bool) -> m.FetchResponse | None:
         """Return the response, or None if waiting may bring more."""
-        if self._client_of is not None and fencing_error(self._client_of):
+        if self._reader.fencing_error():
             return refused_fetch(self._body)
         answers: dict[int, PartitionData] = {}
         limit = min(self._body.max_bytes, _LARGEST_RESPONSE)
@@ -141,8 +148,14 @@ class PendingFetch:
         for index in self._order:
             answers[index] = answer = self._read(self._requested[index], limit - size, is_first=not size)
             size += len(answer.records or b"")
-            ready = ready or bool(answer.error_code) or answer.diverging_epoch is not None
+            ready = ready or self._is_due(self._requested[index], answer)
         return self._response(answers) if ready or size >= min(self._body.min_bytes, limit) else None
+
+    def _is_due(self, requested: RequestedPartition, answer: PartitionData) -> bool:
+        """Return True if an answer about a partition is due, whatever the number of bytes."""
+        if answer.error_code or answer.diverging_epoch is not None or answer.preferred_read_replica != NO_REPLICA:
+            return True
+        return requested.replica is not None and self._reader.lacks(requested.replica)
 
     def _read(self, requested: RequestedPartition, bytes_left: int, *, is_first: bool) -> PartitionData:
         """Read one partition; only the first batch of a response may be larger than the bytes left for it."""
@@ -156,14 +169,11 @@ class PendingFetch:
         )
         if requested.replica is None:
             return answer
+        better = self._reader.better_replica(requested.replica, wanted)
+        if better is not None:
+            bytes_left, is_first, answer.preferred_read_replica = 0, False, better
         try:
-            read = requested.replica.read(
-                wanted.fetch_offset,
-                wanted.current_leader_epoch,
-                wanted.last_fetched_epoch,
-                min(wanted.partition_max_bytes, bytes_left),
-                committed=self._committed,
-            )
+            read = self._reader.read(requested.replica, wanted, min(wanted.partition_max_bytes, bytes_left))
         except PartitionError as refused:
             answer.error_code = refused.error
             return answer
@@ -182,6 +192,8 @@ class PendingFetch:
         response = m.FetchResponse()
         topic: m.FetchRequest.FetchTopic | None = None
         for index, requested in enumerate(self._requested):
+            if requested.replica is not None and not answers[index].error_code:
+                self._reader.answered(requested.replica, answers[index].high_watermark)
             if requested.topic is not topic:
                 topic = requested.topic
                 response.responses.append(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fencepost.cluster_impl.config import values
 from fencepost.cluster_impl.config.table import Table, key, subtable
+from fencepost.cluster_impl.config.values import ReplicaSelector
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,12 @@ class DataPlaneConfig(Table):
     )
     fetch_max_bytes: int = key(
         "replica.fetch.max.bytes", values.size(1), "Bytes of one partition in a follower's fetch.", default="1048576"
+    )
+    replica_selector: ReplicaSelector = key(
+        "replica.selector.class",
+        values.one_of(ReplicaSelector),
+        "The replica from which a client reads that names its rack: the leader, or one in that rack.",
+        default=ReplicaSelector.LEADER.value,
     )
     min_isr: int = key(
         "min.insync.replicas",

@@ -37,6 +37,13 @@ class SecurityProtocol(Enum):
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
+class ReplicaSelector(Enum):
+    """How a leader chooses the replica from which a client reads, by the name of Kafka's class (KIP-392)."""
+
+    LEADER = "org.apache.kafka.common.replica.LeaderSelector"
+    RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+
+
 @dataclass(frozen=True, slots=True)
 class HostPort:
     host: str

@@ -52,6 +52,8 @@ class FollowerProgress:
     log_end_offset: int = UNKNOWN_OFFSET
     log_start_offset: int = 0
     broker_epoch: int = NO_EPOCH
+    sent_high_watermark: int = -1
+    """The high watermark in the latest answer to its fetches; -1 before the first."""
     last_fetch_time: float = float("-inf")
     leader_end_at_last_fetch: int = 0
 

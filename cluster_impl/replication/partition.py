@@ -78,6 +78,8 @@ class Partition:
         self.config: Mapping[str, str] = {}
         self.serves_clients = True
         self.leaving: frozenset[int] = frozenset()
+        self._leader_high_watermark = 0
+        """What a follower's leader has committed as far as the follower knows; its own log may end before that."""
         self.began_empty = began_empty
         """The folder was created empty, and the replica is not known yet to have all that its leader has committed."""
         self._min_isr = 1
@@ -121,6 +123,7 @@ class Partition:
         if to.leader == self.broker_id:
             return self._lead(same_leader_term, now)
         self._followers = {}
+        self._leader_high_watermark = self._leader_high_watermark if same_leader_term else 0
         if to.leader == NO_LEADER:
             self.role = ReplicaRole.OFFLINE
             return RoleTransition.WENT_OFFLINE
@@ -186,6 +189,11 @@ class Partition:
 
     def check_leader(self, current_leader_epoch: int) -> Error:
         """Return NONE if this replica may answer a request with this leader epoch (or ANY_EPOCH), else the error."""
+        if error := self._check_epoch(current_leader_epoch):
+            return error
+        return Error.NONE if self.role is ReplicaRole.LEADER else Error.NOT_LEADER_OR_FOLLOWER
+
+    def _check_epoch(self, current_leader_epoch: int) -> Error:
         if self._failed:
             return Error.KAFKA_STORAGE_ERROR
         if current_leader_epoch != ANY_EPOCH:
@@ -193,12 +201,30 @@ class Partition:
                 return Error.FENCED_LEADER_EPOCH
             if current_leader_epoch > self.leader_epoch:
                 return Error.UNKNOWN_LEADER_EPOCH
-        return Error.NONE if self.role is ReplicaRole.LEADER else Error.NOT_LEADER_OR_FOLLOWER
+        return Error.NONE
 
     def check_client(self, current_leader_epoch: int) -> Error:
         """Check the same as `check_leader`, and that the leader serves clients."""
         error = self.check_leader(current_leader_epoch)
         return Error.NOT_LEADER_OR_FOLLOWER if not error and not self.serves_clients else error
+
+    def check_reader(self, current_leader_epoch: int) -> Error:
+        """Check the same for a client that may read from a follower, too (KIP-392)."""
+        if self.role is ReplicaRole.FOLLOWER:
+            return self._check_epoch(current_leader_epoch)
+        return self.check_client(current_leader_epoch)
+
+    def check_position(self, offset: int) -> Error:
+        """Return NONE if a follower may answer a client at this offset, else the error (KIP-392).
+
+        A client that read from another replica before may know more than this one does: committed records that were not
+        copied yet, or whose commit was not. OFFSET_NOT_AVAILABLE lets it ask again, at the leader or here, and keeps it
+        from a reset of its position.
+        """
+        if self.log_start_offset <= offset <= self.high_watermark:
+            return Error.NONE
+        known = max(self.log_end_offset, self._leader_high_watermark)
+        return Error.OFFSET_NOT_AVAILABLE if self.high_watermark < offset <= known else Error.OFFSET_OUT_OF_RANGE
 
     def check_follower(self, fetch: FollowerFetch, registered_epoch: int | None) -> Error:
         """Return NONE if a follower's fetch may be served and credited, else the error. Credits nothing."""
@@ -247,6 +273,7 @@ class Partition:
 
     def note_high_watermark(self, of_leader: int) -> bool:
         """Adopt the leader's high watermark; return True if the follower's own moved. It never goes back."""
+        self._leader_high_watermark = of_leader
         self.began_empty = self.began_empty and self.log_end_offset < of_leader
         known = min(of_leader, self.log_end_offset)
         moved = known > self.high_watermark

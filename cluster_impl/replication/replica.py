@@ -195,12 +195,31 @@ class Replica:
                 deletion.wake()
 
     @_storage
-    def read(self, offset: int, leader_epoch: int, last_epoch: int, max_bytes: int, *, committed: bool) -> Read:
+    def read(
+        self,
+        offset: int,
+        leader_epoch: int,
+        last_epoch: int,
+        max_bytes: int,
+        *,
+        committed: bool,
+        of_follower: bool = False,
+    ) -> Read:
         """Return the records from `offset` on: the committed ones, or all for a follower. Raises PartitionError.
 
-        `last_epoch` is the leader epoch of the reader's last record, or -1 if the request lacks it.
+        `last_epoch` is the leader epoch of the reader's last record, or -1 if the request lacks it. A client may read
+        them of a follower with `of_follower`: as far as it knows that they are committed.
         """
-        if error := self.core.check_client(leader_epoch) if committed else self.core.check_leader(leader_epoch):
+        if not committed:
+            error = self.core.check_leader(leader_epoch)
+        elif of_follower:
+            error = self.core.check_reader(leader_epoch)
+            if not error and self.core.role is ReplicaRole.FOLLOWER:
+                # First, for a log that is only shorter than the one that was read before has not diverged from it.
+                error = self.core.check_position(offset)
+        else:
+            error = self.core.check_client(leader_epoch)
+        if error:
             raise PartitionError(error)
         records: Buffer = b""
         diverging = self._divergence(offset, last_epoch)
@@ -245,7 +264,8 @@ class Replica:
             if self._producers is not None:
                 for batch in split(records):
                     self._producers.update(batch)
-        self.core.note_high_watermark(leader_high_watermark)
+        if self.core.note_high_watermark(leader_high_watermark):
+            self._committed()
         self._note_caught_up()
         if leader_log_start > self.core.log_start_offset:
             self._advance_start(min(leader_log_start, self.core.high_watermark))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -80,8 +80,11 @@ class Broker:
 class StaticCluster:
     """Brokers with the ids 1 to `size` on an event loop in a thread of its own, for clients that block."""
 
-    def __init__(self, path: Path, size: int, config: DataPlaneConfig, rules: Rules) -> None:
+    def __init__(
+        self, path: Path, size: int, config: DataPlaneConfig, rules: Rules, racks: Mapping[int, str] | None = None
+    ) -> None:
         self.world = World[Broker]()
+        self.world.racks |= racks or {}
         self._path, self._config, self._rules = path, config, rules
         self._started: list[Broker] = []
         self._loop = asyncio.new_event_loop()
@@ -206,11 +209,15 @@ class StaticCluster:
 
 @contextmanager
 def static_cluster(
-    path: Path, size: int = 3, config: DataPlaneConfig | None = None, rules: Rules = KIP_101
+    path: Path,
+    size: int = 3,
+    config: DataPlaneConfig | None = None,
+    rules: Rules = KIP_101,
+    racks: Mapping[int, str] | None = None,
 ) -> Iterator[StaticCluster]:
     config = config or DataPlaneConfig(lag_limit=1.0)
     config = replace(config, offsets_topic_partitions=2, group_initial_rebalance_delay=0.0)
-    cluster = StaticCluster(path, size, config, rules)
+    cluster = StaticCluster(path, size, config, rules, racks)
     try:
         yield cluster
     finally:

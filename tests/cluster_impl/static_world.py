@@ -59,6 +59,7 @@ class World(Generic[B]):
         self.epochs: dict[int, int] = {}
         self.partitions: dict[TopicPartition, PartitionAssignment] = {}
         self.view = ClusterView(CLUSTER_ID, 0, {}, {})
+        self.racks: dict[int, str] = {}
         self._epoch = itertools.count(100)
         self._producer_ids = itertools.count(1000)
 
@@ -163,7 +164,10 @@ class World(Generic[B]):
         return ClusterView(
             CLUSTER_ID,
             min(self.brokers, default=-1),
-            {broker_id: BrokerView(broker_id, broker.endpoints) for broker_id, broker in self.brokers.items()},
+            {
+                broker_id: BrokerView(broker_id, broker.endpoints, self.racks.get(broker_id))
+                for broker_id, broker in self.brokers.items()
+            },
             {
                 topic: TopicView(
                     topic, self._topic_id(topic), partitions, self.partitions[TopicPartition(topic, 0)].config

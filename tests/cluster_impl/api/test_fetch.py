@@ -115,10 +115,6 @@ def test_a_position_or_an_epoch_that_is_not_there_is_refused(
     assert answer.error_code == error
 
 
-def test_only_the_leader_is_read_from(cluster: StaticCluster) -> None:
-    assert fetch(cluster, 2, fetch_request(cluster.state("t"))).error_code == Error.NOT_LEADER_OR_FOLLOWER
-
-
 def test_an_unknown_topic_id_is_named_as_such(cluster: StaticCluster) -> None:
     request = fetch_request(cluster.state("t"))
     request.topics[0].topic_id = uuid4()

@@ -1,0 +1,106 @@
+"""The senders of Fetch: what each may read, and where else it should read (KIP-392)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from fencepost.cluster_impl.api.metadata import reachable
+from fencepost.cluster_impl.api.serving import fencing_error
+from fencepost.cluster_impl.replication.control_plane import ControlPlane
+from fencepost.cluster_impl.replication.read_replica import replica_in_rack
+from fencepost.cluster_impl.replication.replica import Read, Replica
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.errors import Error
+
+Wanted = m.FetchRequest.FetchPartition
+
+
+class Reader(Protocol):
+    def fencing_error(self) -> Error:
+        """Return NONE if the answer may have records now, else the error to answer with."""
+        ...
+
+    def read(self, replica: Replica, wanted: Wanted, max_bytes: int) -> Read:
+        """Return what this sender may have. Raises PartitionError."""
+        ...
+
+    def better_replica(self, replica: Replica, wanted: Wanted) -> int | None:
+        """Return the replica from which this sender should read instead, if there is one."""
+        ...
+
+    def lacks(self, replica: Replica) -> bool:
+        """Return True if this sender has to have an answer also if there are too few bytes for it."""
+        ...
+
+    def answered(self, replica: Replica, high_watermark: int) -> None:
+        """Note the high watermark that an answer carries."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client: it gets committed records, of followers only with `of_followers`. Its `rack` may be empty."""
+
+    control: ControlPlane
+    listener: str
+    rack: str
+    of_followers: bool
+
+    def fencing_error(self) -> Error:
+        return fencing_error(self.control)
+
+    def read(self, replica: Replica, wanted: Wanted, max_bytes: int) -> Read:
+        return replica.read(
+            wanted.fetch_offset,
+            wanted.current_leader_epoch,
+            wanted.last_fetched_epoch,
+            max_bytes,
+            committed=True,
+            of_follower=self.of_followers,
+        )
+
+    def better_replica(self, replica: Replica, wanted: Wanted) -> int | None:
+        """Return a replica in this client's rack. The rack of a broker that the client cannot reach does not count."""
+        if not self.rack or replica.core.check_client(wanted.current_leader_epoch):
+            return None
+        racks = {broker: rack for broker, _, rack in reachable(self.control.cluster(), self.listener)}
+        return replica_in_rack(replica.core, self.rack, wanted.fetch_offset, racks)
+
+    def lacks(self, replica: Replica) -> bool:
+        return False
+
+    def answered(self, replica: Replica, high_watermark: int) -> None:
+        """Do nothing: no answer to a client changes the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """A follower: it gets all records.
+
+    One that clients may read from `hears_of_commits` when they happen: otherwise they would wait for the last records
+    until the leader answers the next fetch, whose wait is longest when nothing is produced.
+    """
+
+    replica_id: int
+    hears_of_commits: bool
+
+    def fencing_error(self) -> Error:
+        return Error.NONE
+
+    def read(self, replica: Replica, wanted: Wanted, max_bytes: int) -> Read:
+        return replica.read(
+            wanted.fetch_offset, wanted.current_leader_epoch, wanted.last_fetched_epoch, max_bytes, committed=False
+        )
+
+    def better_replica(self, replica: Replica, wanted: Wanted) -> int | None:
+        return None
+
+    def lacks(self, replica: Replica) -> bool:
+        known = replica.core.followers.get(self.replica_id)
+        return self.hears_of_commits and known is not None and known.sent_high_watermark < replica.core.high_watermark
+
+    def answered(self, replica: Replica, high_watermark: int) -> None:
+        known = replica.core.followers.get(self.replica_id)
+        if known is not None:
+            known.sent_high_watermark = high_watermark
