@@ -29,7 +29,8 @@ _RACKS_FROM = 11
 """The version from which clients name their rack, and read from followers."""
 _TOPIC_IDS_FROM = 13
 _REPLICA_STATE_FROM = 15
-_CONSUMER = NO_REPLICA = -1
+_CONSUMER = -1
+_NO_REPLICA = -1
 _FULL = (0, -1)
 """The session epochs of requests that name all of their partitions: the first of a session, and one without any."""
 _LARGEST_RESPONSE = 16 * 1024 * 1024
@@ -153,7 +154,7 @@ class PendingFetch:
 
     def _is_due(self, requested: RequestedPartition, answer: PartitionData) -> bool:
         """Return True if an answer about a partition is due, whatever the number of bytes."""
-        if answer.error_code or answer.diverging_epoch is not None or answer.preferred_read_replica != NO_REPLICA:
+        if answer.error_code or answer.diverging_epoch is not None or answer.preferred_read_replica != _NO_REPLICA:
             return True
         return requested.replica is not None and self._reader.lacks(requested.replica)
 
@@ -171,7 +172,7 @@ class PendingFetch:
             return answer
         better = self._reader.better_replica(requested.replica, wanted)
         if better is not None:
-            bytes_left, is_first, answer.preferred_read_replica = 0, False, better
+            bytes_left, is_first = 0, False
         try:
             read = self._reader.read(requested.replica, wanted, min(wanted.partition_max_bytes, bytes_left))
         except PartitionError as refused:
@@ -183,6 +184,8 @@ class PendingFetch:
             answer.diverging_epoch = m.FetchResponse.EpochEndOffset(
                 epoch=read.diverging.epoch, end_offset=read.diverging.end_offset
             )
+        elif better is not None:
+            answer.preferred_read_replica = better
         if is_first or len(read.records) <= bytes_left:
             answer.records = read.records
         return answer
