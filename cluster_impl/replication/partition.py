@@ -79,7 +79,7 @@ class Partition:
         self.serves_clients = True
         self.leaving: frozenset[int] = frozenset()
         self._leader_high_watermark = 0
-        """What a follower's leader has committed as far as the follower knows; its own log may end before that."""
+        """The high watermark that a follower's leader sent in this term; its own log may end before that."""
         self.began_empty = began_empty
         """The folder was created empty, and the replica is not known yet to have all that its leader has committed."""
         self._min_isr = 1

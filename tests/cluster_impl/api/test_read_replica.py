@@ -138,7 +138,7 @@ def test_a_follower_does_not_show_a_record_before_it_is_committed(cluster: Stati
 
 
 @pytest.mark.requirement("DRACK-04")
-def test_a_client_beyond_a_followers_log_is_not_told_that_the_log_was_cut(cluster: StaticCluster) -> None:
+def test_a_client_beyond_a_followers_log_gets_no_divergence(cluster: StaticCluster) -> None:
     """It has read records of this epoch elsewhere, which the follower has not copied yet."""
     produce(cluster, 1, batch("a"))
     committed_everywhere(cluster, 1)

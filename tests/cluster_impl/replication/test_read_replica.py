@@ -77,7 +77,7 @@ def test_the_leader_is_read_in_its_own_rack_and_where_there_is_no_other() -> Non
         (ALL, RACKS, (10, 0), None),
         (ALL, RACKS, (3, 4), 5),
     ],
-    ids=["most", "in sync", "live", "has the offset", "nobody has the offset", "begins after the offset"],
+    ids=["most", "in sync", "live", "has the offset", "none has the offset", "begins after the offset"],
 )
 def test_only_a_live_in_sync_replica_that_has_the_offset_is_read(
     isr: tuple[int, ...], live: dict[int, str | None], position: tuple[int, int], chosen: int | None
