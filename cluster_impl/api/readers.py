@@ -62,7 +62,7 @@ class Client:
 
     def better_replica(self, replica: Replica, wanted: Wanted) -> int | None:
         """Return a replica in this client's rack. The rack of a broker that the client cannot reach does not count."""
-        if not self.rack or replica.core.check_client(wanted.current_leader_epoch):
+        if not self.rack:
             return None
         racks = {broker: rack for broker, _, rack in reachable(self.control.cluster(), self.listener)}
         return replica_in_rack(replica.core, self.rack, wanted.fetch_offset, racks)
