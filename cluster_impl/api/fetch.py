@@ -31,6 +31,7 @@ _TOPIC_IDS_FROM = 13
 _REPLICA_STATE_FROM = 15
 _CONSUMER = -1
 _NO_REPLICA = -1
+_NONE_STABLE = -1
 _FULL = (0, -1)
 """The session epochs of requests that name all of their partitions: the first of a session, and one without any."""
 _LARGEST_RESPONSE = 16 * 1024 * 1024
@@ -178,7 +179,9 @@ class PendingFetch:
         except PartitionError as refused:
             answer.error_code = refused.error
             return answer
-        answer.high_watermark = answer.last_stable_offset = read.high_watermark
+        answer.high_watermark = read.high_watermark
+        # Without one, a follower knows that its leader does not serve clients, so that it does not either.
+        answer.last_stable_offset = read.high_watermark if requested.replica.core.serves_clients else _NONE_STABLE
         answer.log_start_offset = read.log_start_offset
         if read.diverging is not None:
             answer.diverging_epoch = m.FetchResponse.EpochEndOffset(

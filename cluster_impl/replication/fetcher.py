@@ -286,6 +286,7 @@ class Fetcher:
                 if following.is_current:
                     self._refused(following, Error.OFFSET_OUT_OF_RANGE, "its log differs, but not in what can be cut")
             else:
+                replica.core.note_leader(serves_clients=data.last_stable_offset >= 0)
                 replica.append_as_follower(data.records or b"", data.high_watermark, data.log_start_offset)
                 following.not_before, following.error = 0.0, Error.NONE
         except PartitionError as refused:

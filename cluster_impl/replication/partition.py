@@ -80,6 +80,8 @@ class Partition:
         self.leaving: frozenset[int] = frozenset()
         self._leader_high_watermark = 0
         """The high watermark that a follower's leader sent in this term; its own log may end before that."""
+        self._leader_serves_clients = False
+        """A follower's leader has said so in its latest answer, which was in this term."""
         self.began_empty = began_empty
         """The folder was created empty, and the replica is not known yet to have all that its leader has committed."""
         self._min_isr = 1
@@ -123,7 +125,8 @@ class Partition:
         if to.leader == self.broker_id:
             return self._lead(same_leader_term, now)
         self._followers = {}
-        self._leader_high_watermark = self._leader_high_watermark if same_leader_term else 0
+        if not same_leader_term:
+            self._leader_high_watermark, self._leader_serves_clients = 0, False
         if to.leader == NO_LEADER:
             self.role = ReplicaRole.OFFLINE
             return RoleTransition.WENT_OFFLINE
@@ -209,10 +212,15 @@ class Partition:
         return Error.NOT_LEADER_OR_FOLLOWER if not error and not self.serves_clients else error
 
     def check_reader(self, current_leader_epoch: int) -> Error:
-        """Check the same for a client that may read from a follower, too (KIP-392)."""
-        if self.role is ReplicaRole.FOLLOWER:
-            return self._check_epoch(current_leader_epoch)
-        return self.check_client(current_leader_epoch)
+        """Check the same for a client that may read from a follower, too (KIP-392).
+
+        A leader that does not serve clients yet may send a high watermark above what is committed, so its followers do
+        not serve them either.
+        """
+        if self.role is not ReplicaRole.FOLLOWER:
+            return self.check_client(current_leader_epoch)
+        error = self._check_epoch(current_leader_epoch)
+        return Error.NOT_LEADER_OR_FOLLOWER if not error and not self._leader_serves_clients else error
 
     def check_position(self, offset: int) -> Error:
         """Return NONE if a follower may answer a client at this offset, else the error (KIP-392).
@@ -270,6 +278,10 @@ class Partition:
         """The largest offset before which no replica that may be in the ISR has a record any more."""
         members = [self._followers[replica] for replica in self.isr.maximal if replica in self._followers]
         return min([self.log_start_offset, *(member.log_start_offset for member in members)])
+
+    def note_leader(self, *, serves_clients: bool) -> None:
+        """Note what a follower's leader says of itself in its answer to a fetch."""
+        self._leader_serves_clients = serves_clients
 
     def note_high_watermark(self, of_leader: int) -> bool:
         """Adopt the leader's high watermark; return True if the follower's own moved. It never goes back."""

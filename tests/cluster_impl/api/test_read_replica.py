@@ -12,6 +12,7 @@ import pytest
 from fencepost.cluster_impl.api.offsets import EARLIEST, LATEST
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
 from fencepost.cluster_impl.config.values import ReplicaSelector
+from fencepost.cluster_impl.replication.rules import REPLICATION_V2
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.batches import split
 from fencepost.cluster_impl.wire.errors import Error
@@ -29,6 +30,7 @@ BY_NAME, WITHOUT_RACK = 11, 10
 def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
     with static_cluster(tmp_path, 2, CONFIG, racks=RACKS) as cluster:
         cluster.create("t", [[1, 2]])
+        follower_serves(cluster)
         yield cluster
 
 
@@ -45,6 +47,13 @@ def by_name(cluster: StaticCluster, broker: int, request: m.FetchRequest, versio
 
 def fetched(data: m.FetchResponse.PartitionData) -> list[int]:
     return [one.base_offset for one in split(data.records or b"")]
+
+
+def follower_serves(cluster: StaticCluster) -> None:
+    def is_served() -> bool:
+        return fetch(cluster, 2, fetch_request(cluster.state("t"))).error_code == Error.NONE
+
+    eventually(is_served, "the follower knows that its leader serves clients")
 
 
 def committed_everywhere(cluster: StaticCluster, offset: int) -> None:
@@ -152,6 +161,7 @@ def test_a_client_beyond_a_followers_log_gets_no_divergence(cluster: StaticClust
 def test_a_follower_refuses_other_leader_epochs_than_its_own(cluster: StaticCluster) -> None:
     cluster.elect("t", 0, 2)
     cluster.elect("t", 0, 1)
+    follower_serves(cluster)
     epoch = cluster.state("t").leader_epoch
     assert fetch(cluster, 2, in_rack(cluster, "b", leader_epoch=epoch)).error_code == Error.NONE
     assert fetch(cluster, 2, in_rack(cluster, "b", leader_epoch=epoch - 1)).error_code == Error.FENCED_LEADER_EPOCH
@@ -208,6 +218,7 @@ def test_a_client_that_waits_at_a_follower_gets_a_record_once_it_is_committed(tm
     """The leader sends what is committed at once, not with the answer to the next fetch that its wait ends."""
     with static_cluster(tmp_path, 2, replace(CONFIG, fetch_wait=60.0), racks=RACKS) as cluster:
         cluster.create("t", [[1, 2]])
+        follower_serves(cluster)
         waiting = cluster.begin(2, fetch_request(cluster.state("t"), 0, max_wait_ms=60_000), FETCH_VERSION, 40.0)
         eventually(lambda: bool(cluster.replica(2, "t").commits), "the fetch waits")
         produce(cluster, 1, batch("a"))
@@ -233,3 +244,22 @@ def test_clients_are_shown_the_rack_of_each_broker(cluster: StaticCluster) -> No
     assert {each.node_id: each.rack for each in cluster.ask(1, m.MetadataRequest(topics=[]), 12).brokers} == RACKS
     described = cluster.ask(1, m.DescribeClusterRequest(), 0)
     assert {each.broker_id: each.rack for each in described.brokers} == RACKS
+
+
+@pytest.mark.requirement("DRACK-05")
+def test_a_follower_of_a_leader_that_is_not_ready_serves_no_client(tmp_path: Path) -> None:
+    """By the rule of V2 that leader takes all that it has for committed, also what other in-sync replicas lack."""
+    with static_cluster(tmp_path, 2, CONFIG, REPLICATION_V2, RACKS) as cluster:
+        cluster.create("t", [[1, 2]])
+        produce(cluster, 1, batch("a"))
+        committed_everywhere(cluster, 1)
+        state = cluster.state("t")
+        term = replace(state, leader_epoch=state.leader_epoch + 1, leader_term_epoch=state.leader_epoch + 1)
+        not_ready = replace(term, version=state.version + 1, serves_clients=False)
+        cluster.tell(1, not_ready)
+        cluster.tell(2, replace(not_ready, serves_clients=True))
+        leader = cluster.replica(1, "t").core
+        eventually(lambda: leader.followers[2].sent_high_watermark == 1, "the follower has an answer")
+        assert fetch(cluster, 2, in_rack(cluster, "b")).error_code == Error.NOT_LEADER_OR_FOLLOWER
+        cluster.tell(1, replace(not_ready, serves_clients=True))
+        eventually(lambda: fetched(fetch(cluster, 2, in_rack(cluster, "b"))) == [0], "it serves when its leader does")

@@ -16,17 +16,24 @@ ALL = (4, 5, 6, 7)
 RACKS = {4: "a", 5: "b", 6: "b", 7: "c"}
 
 
-def state(leader: int = 4, isr: tuple[int, ...] = ALL, epoch: int = 3) -> PartitionAssignment:
+def state(
+    leader: int = 4, isr: tuple[int, ...] = ALL, epoch: int = 3, version: int | None = None
+) -> PartitionAssignment:
     return PartitionAssignment(
         topic="t", topic_id=UUID(int=7), partition=0, replicas=ALL, isr=isr, leader=leader,
-        leader_epoch=epoch, leader_term_epoch=epoch, version=epoch,
+        leader_epoch=epoch, leader_term_epoch=epoch, version=epoch if version is None else version,
     )  # fmt: skip
 
 
-def replica(assignment: PartitionAssignment, *, end: int = 10, high_watermark: int = 0, start: int = 0) -> Partition:
+def replica(
+    assignment: PartitionAssignment, *, end: int = 10, high_watermark: int = 0, start: int = 0, heard: bool = True
+) -> Partition:
+    """`heard`: its leader has answered it."""
     partition = Partition(4, TopicPartition("t", 0), UUID(int=7), high_watermark=high_watermark, lag_limit=10.0)
     partition.log_start_offset = start
     partition.assign(assignment, log_end_offset=end, min_isr=1, now=0.0)
+    if heard:
+        partition.note_leader(serves_clients=True)
     return partition
 
 
@@ -108,6 +115,21 @@ def test_a_follower_is_read_at_its_leader_epoch(epoch: int, error: Error) -> Non
     follower = replica(state(leader=5))
     assert follower.check_reader(epoch) is error
     assert follower.check_client(-1) is Error.NOT_LEADER_OR_FOLLOWER
+
+
+@pytest.mark.requirement("DRACK-05")
+def test_a_follower_is_read_once_its_leader_of_this_term_has_told_it_that_clients_are_served() -> None:
+    follower = replica(state(leader=5), heard=False)
+    assert follower.check_reader(3) is Error.NOT_LEADER_OR_FOLLOWER
+    follower.note_leader(serves_clients=True)
+    assert follower.check_reader(3) is Error.NONE
+    follower.assign(state(leader=5, isr=(4, 5, 6), version=4), log_end_offset=10, min_isr=1, now=0.0)
+    assert follower.check_reader(3) is Error.NONE
+    follower.note_leader(serves_clients=False)
+    assert follower.check_reader(3) is Error.NOT_LEADER_OR_FOLLOWER
+    follower.note_leader(serves_clients=True)
+    follower.assign(state(leader=6, epoch=5), log_end_offset=10, min_isr=1, now=0.0)
+    assert follower.check_reader(5) is Error.NOT_LEADER_OR_FOLLOWER
 
 
 @pytest.mark.requirement("DRACK-05")
