@@ -96,6 +96,12 @@ def smallest_cluster(
     return quorum_cluster(held_back=held_back, more=more)
 
 
+def in_racks(topology: Topology) -> Topology:
+    """Return the topology with each broker in a rack of its own, which has its name."""
+    nodes = (node.model_copy(update={"rack": node.name}) if "broker" in node.roles else node for node in topology.nodes)
+    return topology.model_copy(update={"nodes": tuple(nodes)})
+
+
 def duplicate_of(original: str, directory: Literal["empty", "cloned", "same"] = "empty") -> NodeSpec:
     """Return a second process for the id of a broker or controller; it waits to be started."""
     number = node_id(original)

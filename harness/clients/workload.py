@@ -290,6 +290,8 @@ class Workload:
     def _consume(self, spec: ConsumerSpec, stopped: threading.Event) -> None:
         isolation = spec.isolation or "read_committed"
         config = settings.consumer(self._bootstrap(spec.site), self._plan.timing, spec.name, isolation)
+        if spec.rack is not None:
+            config["client.rack"] = spec.rack
         on_read = partial(self._count_reads, spec)
         if spec.membership is not None:
             config = settings.member(config, spec.membership, spec.name)

@@ -50,6 +50,7 @@ def lay_out(plan: Plan, addresses: Addresses) -> Layout:
             clock=spec.clock,
             disk=spec.disk,
             controller_id=spec.controller_id,
+            rack=spec.rack,
             joins=spec.start == "later" and spec.duplicate_of is None and "controller" in spec.roles,
         )
         for spec in plan.topology.nodes

@@ -88,6 +88,7 @@ class Node:
     """The id of the controller in a process that is a broker as well."""
     joins: bool = False
     """A controller that does not begin the cluster: it starts later, without a vote at first."""
+    rack: str | None = None
 
     @property
     def quorum_id(self) -> int:

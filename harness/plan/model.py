@@ -58,6 +58,8 @@ class NodeSpec(PlanModel):
     """The protocol level at which it starts (`levels:` of the target file). None: the level of the plan."""
     clock: Literal["machine", "own"] = "machine"
     """`own`: the faults `clock-…` can change its wall clock while it runs."""
+    rack: Name | None = None
+    """The rack of a broker (`broker.rack`)."""
 
     @property
     def quorum_id(self) -> int:
@@ -158,6 +160,8 @@ class ConsumerSpec(PlanModel):
     """`read_uncommitted`: records of open and aborted transactions, too. None: read_committed."""
     start: Literal["later"] | None = None
     """`later`: only a workload step that names it starts it. None: it starts with the workload."""
+    rack: Name | None = None
+    """It reads from replicas in this rack where brokers let it (`client.rack`). None: from leaders."""
 
 
 class WorkloadSpec(PlanModel):

@@ -42,7 +42,7 @@ COMMAND = "command"
 """The driver that starts any program."""
 
 
-WorkloadKind = Literal["groups", "static-members", "transactions"]
+WorkloadKind = Literal["groups", "static-members", "transactions", "racks"]
 
 
 class Difference(PlanModel):
@@ -324,6 +324,8 @@ def workload_kinds(plan: Plan) -> Iterator[WorkloadKind]:
         yield "static-members"
     if any(producer.transactions for producer in plan.workload.producers):
         yield "transactions"
+    if any(consumer.rack is not None for consumer in plan.workload.consumers):
+        yield "racks"
 
 
 def _about_controllers(step: Step | When) -> str | None:

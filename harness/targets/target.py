@@ -83,6 +83,8 @@ def write_configuration(target: Target, node: Node, installation: Installation, 
     properties = target.properties(node, installation)
     if installation.settings is not None:
         properties |= installation.settings.of(controller=node.is_controller, broker=node.is_broker)
+    if node.rack is not None:
+        properties["broker.rack"] = node.rack
     write_properties(home / installation.properties(node).name, properties)
     for name, text in target.files(node, installation).items():
         (home / name).write_text(text)

@@ -14,6 +14,7 @@ from fencepost.suites.faults import (
     links,
     processes,
     producers,
+    racks,
     succession,
     transactions,
     upgrades,
@@ -37,4 +38,5 @@ SCENARIOS: tuple[Scenario, ...] = (
     *transactions.SCENARIOS,
     *groups.SCENARIOS,
     *producers.SCENARIOS,
+    *racks.SCENARIOS,
 )

@@ -387,6 +387,20 @@ DEFECTS: tuple[Defect, ...] = (
         "log_dir_failure_not_reported", "KAFKA-16297", (ZK,), ("RSE-19", "LIVE-01"),
         ("log-dir-fails-on-a-leader", "one-of-two-disks-fails"), f"{_ZK}/broker",
     ),
+    Defect(
+        "uncommitted_shown_by_follower", "", ALL, ("DRACK-03", "DRACK-04"), ("rack-reads-on",),
+        "tests/cluster_impl/api/test_read_replica.py::"
+        "test_a_follower_does_not_show_a_record_before_it_is_committed",
+    ),
+    Defect(
+        "laggard_named_to_clients", "KAFKA-14372", (QUORUM,), ("DRACK-02",), ("rack-reads-on",),
+        f"{_R}/test_read_replica.py::test_only_a_live_in_sync_replica_that_has_the_offset_is_read",
+    ),
+    Defect(
+        "follower_serves_before_leader", "", (LEADER_DRIVEN,), ("DRACK-05",), ("rack-reads-on",),
+        "tests/cluster_impl/api/test_read_replica.py::"
+        "test_a_follower_of_a_leader_that_is_not_ready_serves_no_client",
+    ),
     # Claims of every run.
     Defect(
         "end_shown_too_early", "KAFKA-2334", WITH_CONTROLLER, ("HW-01",),

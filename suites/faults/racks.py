@@ -1,0 +1,102 @@
+"""A consumer reads from the follower in its rack, through faults (KIP-392)."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+LAG_MS = 8000
+"""So long that a replica which fetches nothing is in the ISR until the follower has been asked."""
+FIRST, CUT_OFF, LAST = 12, 60, 40
+"""Records for the consumer: before the first fault, while it does not reach the leader, and without the follower."""
+COMMITTED = FIRST + CUT_OFF
+READ_OF_FOLLOWER, READ_LAST = 20, 5
+"""Records that the consumer has to get: more than it may have been owed before."""
+
+
+def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Clients do not reach the leader, and a consumer reads on from the follower in its rack; then that one dies.
+
+    Between the two the follower holds a record that another in-sync replica lacks: it shows clients nothing of it, and
+    tells them that the offset after it is not available yet.
+    """
+    leader, follower, other = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader, partition="u-0", work=False),
+        v.Workload(as_="work", action="start"),
+        _records("first", leader, FIRST),
+        _reads("reads", 1, v.must("LIVE-03")),
+        v.inject("cut-off", v.CutParameters(from_="site:main", to=leader)),
+        _records("meanwhile", leader, CUT_OFF),
+        _reads("read-of-follower", READ_OF_FOLLOWER, v.must("DRACK-03", "DRACK-02")),
+        v.Checkpoint(
+            as_="committed", node=follower, partition="u-0", at_least=COMMITTED, within_ms=v.LIVENESS_TIMEOUT_MS
+        ),
+        v.inject("slow", v.StallParameters(from_=other, to=leader)),
+        v.ProduceProbe(as_="uncommitted", node=leader, topic="u", expect=v.answers("LIVE-03", "served")),
+        v.LogEnd(as_="copied", node=follower, partition="u-0", is_=COMMITTED + 1, within_ms=v.LIVENESS_TIMEOUT_MS),
+        _asks("at-the-end", follower, COMMITTED, v.answers("DRACK-03", "served")),
+        _asks("not-committed", follower, COMMITTED + 1, v.answers("DRACK-04", "error:78")),
+        _asks("not-there", follower, COMMITTED + 2, v.answers("DRACK-04", "error:1")),
+        v.Heal(as_="released", fault="slow"),
+        v.Heal(as_="reachable", fault="cut-off"),
+        v.inject("follower-dies", v.KillParameters(nodes=follower)),
+        _records("last", leader, LAST),
+        _reads("goes-on", READ_LAST, v.must("DRACK-02")),
+        *v.teardown(work=False),
+        v.Workload(as_="stop-work", action="stop"),
+        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+        settings=v.NodeSettings(broker={"replica.selector.class": SELECTOR}),
+        topology=v.in_racks(v.smallest_cluster(target, other)),
+        topics=[v.topic([leader, follower, other], name="u")],
+        workload=v.WorkloadSpec(consumers=(v.ConsumerSpec(name="c1", topic="u", rack=follower),)),
+        steps=steps,
+        coverage=[
+            *(v.FaultProven(fault=each) for each in ("cut-off", "slow", "follower-dies")),
+            *(v.StepDone(step=each) for each in ("read-of-follower", "not-there", "goes-on")),
+        ],
+    )
+
+
+def _records(as_: str, leader: str, records: int) -> v.Step:
+    """Send records one after the other, by links that the faults of clients leave alone."""
+    return v.ProduceProbe(
+        as_=as_,
+        node=leader,
+        topic="u",
+        acks="all",
+        repeat=records,
+        every_ms=50,
+        background=True,
+        timeout_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.answers("LIVE-03", "served"),
+    )
+
+
+def _reads(as_: str, more: int, expect: v.Expect) -> v.Step:
+    return v.WorkloadReads(as_=as_, consumer="c1", more=more, within_ms=v.LIVENESS_TIMEOUT_MS, expect=expect)
+
+
+def _asks(as_: str, broker: str, offset: int, expect: v.ExpectOutcome) -> v.Step:
+    return v.FetchProbe(as_=as_, node=broker, topic="u", offset=offset, expect=expect)
+
+
+SCENARIOS = (
+    v.fault_scenario(
+        "rack-reads-on",
+        "A consumer reads from the follower in its rack while it does not reach the leader, and from the leader after",
+        leader_unreachable,
+        12,
+        "DRACK-02",
+        "DRACK-03",
+        "DRACK-04",
+        needs={v.Capability.LINKS, v.Capability.KILL},
+        workloads={"racks"},
+    ),
+)
