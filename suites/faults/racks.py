@@ -34,7 +34,7 @@ def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         ),
         v.inject("slow", v.StallParameters(from_=other, to=leader)),
         v.ProduceProbe(as_="uncommitted", node=leader, topic="u", expect=v.answers("LIVE-03", "served")),
-        v.LogEnd(as_="copied", node=follower, partition="u-0", is_=COMMITTED + 1, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.LogEnd(as_="held", node=follower, partition="u-0", is_=COMMITTED + 1, within_ms=v.LIVENESS_TIMEOUT_MS),
         _asks("at-the-end", follower, COMMITTED, v.answers("DRACK-03", "served")),
         _asks("not-committed", follower, COMMITTED + 1, v.answers("DRACK-04", "error:78")),
         _asks("not-there", follower, COMMITTED + 2, v.answers("DRACK-04", "error:1")),

@@ -118,7 +118,7 @@ def test_a_follower_is_read_at_its_leader_epoch(epoch: int, error: Error) -> Non
 
 
 @pytest.mark.requirement("DRACK-05")
-def test_a_follower_is_read_once_its_leader_of_this_term_has_told_it_that_clients_are_served() -> None:
+def test_a_follower_is_read_once_its_leader_of_this_term_has_said_that_it_serves_clients() -> None:
     follower = replica(state(leader=5), heard=False)
     assert follower.check_reader(3) is Error.NOT_LEADER_OR_FOLLOWER
     follower.note_leader(serves_clients=True)
