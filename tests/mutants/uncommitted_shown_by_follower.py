@@ -33,4 +33,4 @@ def apply() -> None:
         return Read(records, end, found.log_start_offset, found.diverging)
 
     Partition.check_position = check_position  # type: ignore[method-assign]
-    Replica.read = read  # type: ignore[method-assign, assignment]
+    Replica.read = read  # type: ignore[method-assign]
