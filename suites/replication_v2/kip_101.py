@@ -164,6 +164,8 @@ def _takes_others(target: v.TargetFacts, follower: str) -> list[v.Step]:
     if not target.leader_driven:
         return [v.Produce(as_="others", topic="u", node=follower, acks=1, records=OTHERS, timeout_ms=500)]
     return [
+        # A leader serves no client before it knows that it wrote its ISR.
+        v.logs_sole_isr("open", follower, "u-0", since="both-die.injected"),
         v.Produce(
             as_="others", topic="u", node=follower, acks="all", records=OTHERS, expect=v.answers("LD-55", "served")
         ),
