@@ -116,10 +116,11 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
             return _Progress(
                 lambda: workload.acked(producer=producer), more, f"acknowledged to {producer or 'the producers'}"
             )
-        case WorkloadReads(more=more, consumer=consumer, group=group):
+        case WorkloadReads(more=more, consumer=consumer, group=group, since=since):
             workload = context.clients.workload
             reader = consumer or group or "the consumers"
-            return _Progress(lambda: workload.read(consumer, group), more, f"read by {reader}")
+            before = 0 if since == "start" else workload.read(consumer, group)
+            return _Progress(lambda: workload.read(consumer, group), more, f"read by {reader}", before)
         case MetadataFrom():
             return _metadata(step, references)
         case Logged(after=after, says=says):
@@ -262,11 +263,11 @@ class _NodeExit:
 
 
 class _Progress:
-    """Clients of the workload got on by so many records since the step began."""
+    """Clients of the workload got on by so many records since there were `before`: by default, since the step began."""
 
-    def __init__(self, count: Callable[[], int], more: int, what: str) -> None:
+    def __init__(self, count: Callable[[], int], more: int, what: str, before: int | None = None) -> None:
         self._count, self._more, self._what = count, more, what
-        self._before = count()
+        self._before = count() if before is None else before
 
     def __call__(self) -> bool:
         return self._count() >= self._before + self._more

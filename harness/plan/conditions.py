@@ -170,7 +170,7 @@ class WorkloadAcks(AwaitStep):
 
 
 class WorkloadReads(AwaitStep):
-    """Consumers of the workload got at least `more` records since the step began.
+    """Consumers of the workload got at least `more` records since the step began, or since the workload did.
 
     A consumer at read_committed gets on only if the last stable offset moves, a member of a group only if the group
     has assigned partitions to it.
@@ -181,6 +181,8 @@ class WorkloadReads(AwaitStep):
     consumer: str | None = None
     group: str | None = None
     """The members of this group together."""
+    since: Literal["step", "start"] = "step"
+    """`start`: count from the first record, where few follow, and some may be read before the step begins."""
 
 
 class MetadataFrom(AwaitStep):

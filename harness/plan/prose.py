@@ -181,7 +181,8 @@ def condition_in_words(step: Any, bound: Mapping[str, Any] = NOTHING) -> str:
             words += " acknowledged"
         case "workload-reads":
             by = step.consumer or (f"the group {step.group}" if step.group else "the consumers")
-            words = f"{by} read {step.more} more record{'s'[: step.more != 1]}"
+            records = f"record{'s'[: step.more != 1]}"
+            words = f"{by} read {step.more} " + (f"more {records}" if step.since == "step" else f"{records} in all")
         case "metadata-from":
             parts = {"leader": "{leader} as leader of {partition}", "has": "{has}", "lacks": "no {lacks}"}
             named = " and ".join(text for key, text in parts.items() if key in values)

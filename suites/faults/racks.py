@@ -11,7 +11,7 @@ FIRST, CUT_OFF, LAST = 12, 60, 40
 """Records for the consumer: before the first fault, while it does not reach the leader, and without the follower."""
 COMMITTED = FIRST + CUT_OFF
 READ_OF_FOLLOWER, READ_LAST = 20, 5
-"""Records that the consumer has to get: more than it may have been owed before."""
+"""Records of these that the consumer has to get, beside all before them."""
 
 
 def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -28,7 +28,7 @@ def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         _reads("reads", 1, v.must("LIVE-03")),
         v.inject("cut-off", v.CutParameters(from_="site:main", to=leader)),
         _records("meanwhile", leader, CUT_OFF),
-        _reads("read-of-follower", READ_OF_FOLLOWER, v.must("DRACK-03", "DRACK-02")),
+        _reads("read-of-follower", FIRST + READ_OF_FOLLOWER, v.must("DRACK-03", "DRACK-02")),
         v.Checkpoint(
             as_="committed", node=follower, partition="u-0", at_least=COMMITTED, within_ms=v.LIVENESS_TIMEOUT_MS
         ),
@@ -42,7 +42,7 @@ def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         v.Heal(as_="reachable", fault="cut-off"),
         v.inject("follower-dies", v.KillParameters(nodes=follower)),
         _records("last", leader, LAST),
-        _reads("goes-on", READ_LAST, v.must("DRACK-02")),
+        _reads("goes-on", COMMITTED + 1 + READ_LAST, v.must("DRACK-02")),
         *v.teardown(work=False),
         v.Workload(as_="stop-work", action="stop"),
         v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
@@ -79,8 +79,11 @@ def _records(as_: str, leader: str, records: int) -> v.Step:
     )
 
 
-def _reads(as_: str, more: int, expect: v.Expect) -> v.Step:
-    return v.WorkloadReads(as_=as_, consumer="c1", more=more, within_ms=v.LIVENESS_TIMEOUT_MS, expect=expect)
+def _reads(as_: str, records: int, expect: v.Expect) -> v.Step:
+    """Wait until the consumer has got so many records in all."""
+    return v.WorkloadReads(
+        as_=as_, consumer="c1", more=records, since="start", within_ms=v.LIVENESS_TIMEOUT_MS, expect=expect
+    )
 
 
 def _asks(as_: str, broker: str, offset: int, expect: v.ExpectOutcome) -> v.Step:

@@ -17,6 +17,7 @@ ACTS = frozenset({"inject", "shutdown", "start", "roll", "znode"})
 
 WITHOUT_EXPECTATION: Mapping[str, str] = {
     "adopted": "a line of the log tells from when on a probe counts; the probe after it has the claim",
+    "open": "a line of the log tells from when on the leader serves clients; the burst after it has the claim",
     "asked-again": "a line of the log proves that the lost reply was noticed: a coverage statement asks for it",
     "drops-them": "a line of the log proves that the former leader wrote its ISR: a coverage statement asks for it",
     "credited": "the later steps judge which of two processes is credited; a target that must not do it has a claim",
