@@ -31,6 +31,7 @@ from fencepost.harness.plan.conditions import (
     NodeExited,
     TopicCreatedThrough,
     WorkloadAcks,
+    WorkloadReads,
 )
 from tests.harness.engine.still_context import StillObserver, healthy, image, partition, serving, still_context
 
@@ -203,3 +204,12 @@ def test_clients_that_do_not_get_on_are_described_by_the_records_that_were_count
     assert not condition()
     said = actual(step, context.references, context.cluster.processes, condition)
     assert said == "7 of 20 records were acknowledged to p1"
+
+
+@pytest.mark.parametrize(("since", "reached"), [("step", False), ("start", True)])
+def test_records_that_were_read_before_the_step_count_from_the_start(tmp_path: Path, since: str, reached: bool) -> None:
+    context = still_context(tmp_path, healthy())
+    workload = SimpleNamespace(read=lambda consumer, group: 30)
+    context.clients = cast("Any", SimpleNamespace(workload=workload))
+    condition = predicate(of(WorkloadReads, more=20, consumer="c1", since=since), "reads", context)
+    assert condition() is reached
