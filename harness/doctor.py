@@ -179,10 +179,12 @@ def docker_engine() -> str:
 
 
 _FUSE_CHILD = """
-import errno, os, signal, stat, sys, threading
+import errno, os, signal, stat, subprocess, sys, threading
 from mfusepy import FUSE, FuseOSError, Operations
+folder, unmount = sys.argv[1:]
 def end_with_the_parent():
     sys.stdin.read()
+    subprocess.run([unmount, "-u", "-z", "-q", folder], stderr=subprocess.DEVNULL)
     os.kill(os.getpid(), signal.SIGKILL)
 threading.Thread(target=end_with_the_parent, daemon=True).start()
 class OneFile(Operations):
@@ -192,7 +194,7 @@ class OneFile(Operations):
         raise FuseOSError(errno.ENOENT)
     def readdir(self, path, fh): return [".", "..", "file"]
     def read(self, path, size, offset, fh): return b"fence"[offset:offset + size]
-FUSE(OneFile(), sys.argv[1], foreground=True, auto_unmount=True)
+FUSE(OneFile(), folder, foreground=True)
 """
 
 
@@ -204,7 +206,7 @@ def fuse() -> str:
     unmount = mounts.FUSERMOUNT
     with tempfile.TemporaryDirectory(prefix="fencepost-doctor-") as folder:
         child = subprocess.Popen(
-            [sys.executable, "-c", _FUSE_CHILD, folder],
+            [sys.executable, "-c", _FUSE_CHILD, folder, unmount],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

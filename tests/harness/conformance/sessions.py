@@ -12,8 +12,12 @@ LEAN = tuple(word for name in ("hypothesispytest", "pytest_cov", "asyncio") for 
 
 
 def session(where: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest in a folder, and return how it ended and what it printed."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *LEAN, *arguments]
+    """Run pytest in a folder, and return how it ended and what it printed.
+
+    With a temporary folder of its own it removes none of other sessions: it would warn of what it cannot remove there.
+    """
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--basetemp", str(where / ".temporary")]
+    command += [*LEAN, *arguments]
     return subprocess.run(
         command,
         cwd=where,
