@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.control import (
@@ -107,7 +108,9 @@ class Stability:
             voter for voter in self.voters if voter == leader or not disturbances.of_link(leader, voter, since, until)
         ]
         if self.dialect.uses_zookeeper:
-            return len(with_it) == len(self.voters)
+            # A server that lost the others serves no client, and the sessions of its clients may end.
+            parted = any(disturbances.of_link(*pair, since, until) for pair in combinations(self.voters, 2))
+            return len(with_it) == len(self.voters) and not parted
         return len(with_it) > len(self.voters) / 2
 
     def is_starved(self, leader: str, since: float, t: float) -> bool:

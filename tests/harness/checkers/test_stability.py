@@ -119,6 +119,18 @@ def test_with_zookeeper_any_disturbance_of_a_server_is_a_cause() -> None:
     assert controller_stays(of(cut, its_plan, Dialect.ZOOKEEPER)).verdict is Verdict.PASS
 
 
+def test_with_zookeeper_a_server_that_is_cut_from_the_others_ends_the_session_of_a_controller_that_it_serves() -> None:
+    names = ("zk-1", "zk-2", "zk-3")
+    servers = [{"name": name, "id": 0, "index": 6 + at, "roles": ["zookeeper"]} for at, name in enumerate(names, 1)]
+    brokers = [{"name": f"node-{id}", "id": id, "index": id, "roles": ["broker"]} for id in (1, 4, 5)]
+    its_plan = plan(topology={"nodes": [*servers, *brokers]})
+    cut = fault(begun(), "isolate", links=links(("zk-3", "zk-1"), ("zk-2", "zk-3"))).at(7.0)
+    deposed = of(cut.controller(4, 5, seen_by=""), its_plan, Dialect.ZOOKEEPER)
+    assert controller_stays(deposed).verdict is Verdict.PASS
+    elsewhere = fault(begun(), "cut", links=links(("zk-3", "node-4"))).at(7.0).controller(4, 5, seen_by="")
+    assert controller_stays(of(elsewhere, its_plan, Dialect.ZOOKEEPER)).verdict is Verdict.VIOLATION
+
+
 def requested(api: str, *, disturbed: str = "") -> tuple[JournalBuilder, Plan]:
     """Return a journal in which a request is asked and answered, and its plan."""
     its_plan = cluster(steps=({"do": "probe", "as": "asked", "request": "api", "api": api, "node": "node-4"},))
