@@ -119,8 +119,8 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
         case WorkloadReads(more=more, consumer=consumer, group=group, since=since):
             workload = context.clients.workload
             reader = consumer or group or "the consumers"
-            before = 0 if since == "start" else workload.read(consumer, group)
-            return _Progress(lambda: workload.read(consumer, group), more, f"read by {reader}", before)
+            what = f"read by {reader}"
+            return _Progress(lambda: workload.read(consumer, group), more, what, in_all=since == "start")
         case MetadataFrom():
             return _metadata(step, references)
         case Logged(after=after, says=says):
@@ -263,11 +263,11 @@ class _NodeExit:
 
 
 class _Progress:
-    """Clients of the workload got on by so many records since there were `before`: by default, since the step began."""
+    """Clients of the workload got on by so many records since the step began, or got so many `in_all`."""
 
-    def __init__(self, count: Callable[[], int], more: int, what: str, before: int | None = None) -> None:
+    def __init__(self, count: Callable[[], int], more: int, what: str, *, in_all: bool = False) -> None:
         self._count, self._more, self._what = count, more, what
-        self._before = count() if before is None else before
+        self._before = 0 if in_all else count()
 
     def __call__(self) -> bool:
         return self._count() >= self._before + self._more

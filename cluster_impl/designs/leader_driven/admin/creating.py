@@ -52,8 +52,7 @@ class CreatedTopic:
 
 
 def check_topic(new: NewTopic) -> Steps[list[tuple[int, ...]]]:
-    """Return the replicas of each partition of the new topic. Raises CommandFailed. Writes nothing."""
-    check_name(new.name)
+    """Return the replicas of each partition of a topic with a legal name. Raises CommandFailed. Writes nothing."""
     others = yield from topic_names()
     same = collision(new.name, [other for other in others if other != new.name])
     if same:
