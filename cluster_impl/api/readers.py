@@ -8,6 +8,7 @@ from typing import Protocol
 from fencepost.cluster_impl.api.metadata import reachable
 from fencepost.cluster_impl.api.serving import fencing_error
 from fencepost.cluster_impl.replication.control_plane import ControlPlane
+from fencepost.cluster_impl.replication.progress import ReplicaRole
 from fencepost.cluster_impl.replication.read_replica import replica_in_rack
 from fencepost.cluster_impl.replication.replica import Read, Replica
 from fencepost.cluster_impl.wire import messages as m
@@ -62,7 +63,7 @@ class Client:
 
     def better_replica(self, replica: Replica, wanted: Wanted) -> int | None:
         """Return a replica in this client's rack. The rack of a broker that the client cannot reach does not count."""
-        if not self.rack:
+        if not self.rack or replica.core.role is not ReplicaRole.LEADER:
             return None
         racks = {broker: rack for broker, _, rack in reachable(self.control.cluster(), self.listener)}
         return replica_in_rack(replica.core, self.rack, wanted.fetch_offset, racks)

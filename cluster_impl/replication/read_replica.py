@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fencepost.cluster_impl.replication.partition import Partition
-from fencepost.cluster_impl.replication.progress import ReplicaRole
 
 
 def replica_in_rack(leader: Partition, rack: str, offset: int, racks: Mapping[int, str | None]) -> int | None:
@@ -16,7 +15,7 @@ def replica_in_rack(leader: Partition, rack: str, offset: int, racks: Mapping[in
     (KAFKA-14372). Of several the one with the most records is chosen, then the one that was in step last, as by Kafka's
     RackAwareReplicaSelector.
     """
-    if not rack or leader.role is not ReplicaRole.LEADER or racks.get(leader.broker_id) == rack:
+    if not rack or racks.get(leader.broker_id) == rack:
         return None
     near = [
         (known.log_end_offset, known.last_caught_up, replica)
