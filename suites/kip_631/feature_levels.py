@@ -1,4 +1,7 @@
-"""The level of metadata.format: what needs it is refused below it, and what it allowed outlives a controller."""
+"""The level of metadata.format: what needs it is refused below it, and what it allowed outlives a controller.
+
+The entries that it allows are enforced by every broker, and every broker is shown as an observer of the quorum.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,33 @@ from fencepost.suites import vocabulary as v
 
 _AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    "super.users": "User:ANONYMOUS",
+    "allow.everyone.if.no.acl.found": "true",
 }
 SETTINGS = v.NodeSettings(
     controller={**_AUTHORIZER, "metadata.format": "1", "controller.heartbeat.interval.ms": "200"}, broker=_AUTHORIZER
 )
-"""A cluster as older software left it. Its clients, which do not log in, may do everything."""
+"""A cluster as older software left it. Clients, which do not log in, may do everything that no entry is about."""
 
 ENTRY = {
     "resource_type": 2,
-    "resource_name": "t",
+    "resource_name": "hers",
     "resource_pattern_type": 3,
     "principal": "User:alice",
     "host": "*",
     "operation": 3,
     "permission_type": 3,
 }
-EVERY_ENTRY = {
-    "resource_type_filter": 1,
-    "resource_name_filter": None,
-    "pattern_type_filter": 1,
+SECRET = "secret-plans"
+DENIED = {**ENTRY, "resource_name": "secret-", "resource_pattern_type": 4, "principal": "User:ANONYMOUS"}
+CONTRADICTING = [
+    {**DENIED, "operation": 2, "permission_type": 2},
+    {**ENTRY, "resource_name": SECRET, "principal": "User:*", "operation": 2},
+]
+"""A prefix is denied to clients that do not log in, and one topic below it allowed to all: the denial wins."""
+HERS = {
+    "resource_type_filter": 2,
+    "resource_name_filter": "hers",
+    "pattern_type_filter": 3,
     "principal_filter": None,
     "host_filter": None,
     "operation": 1,
@@ -36,8 +46,17 @@ EVERY_ENTRY = {
 
 
 def raised(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    """An entry is refused at level 1 and created at level 2; the successor of the active controller has it."""
+    """An entry is refused at level 1 and created at level 2; the successor of the active controller has it.
+
+    All brokers refuse what the entries deny, before they look whether the topic exists.
+    """
     leader, *followers = v.replica_roles(scenario, seed)
+    brokers = sorted((leader, *followers))
+    secret = {
+        "replica_id": -1,
+        "isolation_level": 0,
+        "topics": [{"name": SECRET, "partitions": [{"partition_index": 0, "timestamp": -1}]}],
+    }
 
     def ask(name: str, api: str, body: dict[str, Any], expect: v.ExpectOutcome, **more: Any) -> v.Step:
         return v.ApiProbe(as_=name, node=leader, api=api, body=body, timeout_ms=5000, expect=expect, **more)
@@ -54,16 +73,39 @@ def raised(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             version=1,
             within_ms=v.LIVENESS_TIMEOUT_MS,
         ),
-        ask("create", "create_acls", {"creations": [ENTRY]}, v.answers("K631-66", "served")),
+        ask("create", "create_acls", {"creations": [ENTRY, *CONTRADICTING]}, v.answers("K631-66", "served")),
+        *(
+            v.ApiProbe(
+                as_=f"denied-{broker}",
+                node=broker,
+                api="list_offsets",
+                version=7,
+                body=secret,
+                timeout_ms=5000,
+                within_ms=v.LIVENESS_TIMEOUT_MS,
+                expect=v.answers("D631-43", "error:29"),
+            )
+            for broker in brokers
+        ),
         v.Bind(as_="old", node="active-controller"),
         v.inject("away", v.KillParameters(nodes="$old", back="running")),
         v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
         ask(
             "describe",
             "describe_acls",
-            EVERY_ENTRY,
+            HERS,
             v.answers("K631-66", "served"),
-            answer={"resources[0].resource_name": "t", "resources[0].acls[].principal": ["User:alice"]},
+            answer={"resources[].resource_name": ["hers"], "resources[0].acls[].principal": ["User:alice"]},
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+        ask(
+            "observers",
+            "describe_quorum",
+            {"topics": [{"topic_name": "__cluster_metadata", "partitions": [{"partition_index": 0}]}]},
+            v.answers("D631-33", "served"),
+            answer={
+                "topics[0].partitions[0].observers[].replica_id": [v.node_id(broker) for broker in brokers],
+            },
             within_ms=v.LIVENESS_TIMEOUT_MS,
         ),
         v.Heal(as_="restart", fault="away"),
@@ -84,7 +126,7 @@ SCENARIOS = (
     v.Scenario(
         slug="metadata-format-raised",
         title="A record of level 2 is refused until the level is raised, and outlives the active controller",
-        requirements=("K631-21", "K631-66", "D631-42", "LIVE-01", "LIVE-02", "LIVE-03"),
+        requirements=("K631-21", "K631-66", "D631-42", "D631-43", "D631-33", "LIVE-01", "LIVE-02", "LIVE-03"),
         needs=frozenset({v.Capability.KILL}),
         seconds=15,
         build=raised,

@@ -36,6 +36,7 @@ def topics(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             within_ms=v.LIVENESS_TIMEOUT_MS,
             expect=v.must("DLD-33"),
         ),
+        *_limited("made", follower),
         v.ReassignProbe(as_="move", node=follower, partition="made-1", to=(other,), expect=_served("DLD-18")),
         v.AssignmentIs(
             as_="moved", partition="made-1", is_=other, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76")
@@ -64,6 +65,38 @@ def topics(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             v.Acknowledged(by="p1", acks="all", after="delete.ended"),
         ],
     )
+
+
+def _limited(topic: str, asked: str) -> list[v.Step]:
+    """Limit the size of records through one broker; the leader, whichever it is, refuses larger ones from then on."""
+    config = {"name": "max.message.bytes", "config_operation": 0, "value": "200"}
+    records = {"records": [{"value": "x" * 300}]}
+    return [
+        v.ApiProbe(
+            as_="limit",
+            node=asked,
+            api="incremental_alter_configs",
+            version=1,
+            body={"resources": [{"resource_type": 2, "resource_name": topic, "configs": [config]}]},
+            timeout_ms=COMMAND_TIMEOUT_MS,
+            expect=_served("DLD-52"),
+        ),
+        v.ApiProbe(
+            as_="too-large",
+            node=f"leader:{topic}-0",
+            api="produce",
+            version=9,
+            body={
+                "transactional_id": None,
+                "acks": 1,
+                "timeout": COMMAND_TIMEOUT_MS,
+                "topic_data": [{"name": topic, "partition_data": [{"index": 0, "records": records}]}],
+            },
+            timeout_ms=COMMAND_TIMEOUT_MS,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.answers("DLD-52", "error:10"),
+        ),
+    ]
 
 
 def moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:

@@ -16,6 +16,7 @@ _Q = "tests/cluster_impl/designs/quorum"
 _ZK = "tests/cluster_impl/designs/zk_controller"
 _R = "tests/cluster_impl/replication"
 _S = "tests/cluster_impl/storage"
+_SEC = "tests/cluster_impl/security"
 _LD = "tests/mutants/test_leader_driven_guarantees.py"
 
 
@@ -333,6 +334,27 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "level_not_compared", "", (QUORUM,), ("K631-21", "D631-42"), ("metadata-format-raised",),
         f"{_Q}/controller/test_acls.py::test_below_level_2_there_are_no_entries",
+    ),
+    Defect(
+        "allow_wins_over_deny", "", (QUORUM,), ("D631-43",), ("metadata-format-raised",),
+        f"{_SEC}/test_access_control.py::test_deny_wins_over_allow_whatever_pattern_each_has",
+    ),
+    Defect(
+        "prefixes_match_literally", "", (QUORUM,), ("D631-43",), ("metadata-format-raised",),
+        f"{_SEC}/test_access_control.py::"
+        "test_a_prefix_covers_the_names_that_begin_with_it_and_a_literal_star_all",
+    ),
+    Defect(
+        "entries_not_enforced_by_brokers", "", (QUORUM,), ("D631-43",), ("metadata-format-raised",), f"{_Q}/broker",
+    ),
+    Defect(
+        "brokers_not_observers", "", (QUORUM,), ("D631-33",), ("metadata-format-raised",),
+        f"{_Q}/raft/test_describe.py::test_brokers_that_fetch_are_observers_until_they_are_silent",
+    ),
+    Defect(
+        "changed_topic_settings_unread", "", (LEADER_DRIVEN,), ("DLD-52",), ("v2-topics-administered",),
+        "tests/cluster_impl/designs/leader_driven/broker/test_broker_settings.py::"
+        "test_the_replicas_of_a_changed_topic_are_notified_and_of_no_other",
     ),
     Defect(
         "entries_lost_in_failover", "", (QUORUM,), ("K631-66",), ("metadata-format-raised",), f"{_Q}/controller",

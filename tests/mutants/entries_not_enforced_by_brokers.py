@@ -1,0 +1,17 @@
+"""Brokers that replay access control entries and enforce none; controllers enforce them (against D631-43)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fencepost.cluster_impl.config.security import SecurityConfig
+from fencepost.cluster_impl.designs.quorum.broker import node
+from fencepost.cluster_impl.security.access_control import AccessControl, Entries
+from fencepost.cluster_impl.security.configured import access_control_of
+
+
+def apply() -> None:
+    def without_entries(config: SecurityConfig, _: Callable[[], Entries]) -> AccessControl | None:
+        return access_control_of(config, dict)
+
+    vars(node)["access_control_of"] = without_entries
