@@ -12,7 +12,7 @@ from fencepost.faults.capabilities import Containers
 from fencepost.harness.backends import DOCKER
 from fencepost.harness.backends.backend import Backend, OnExit
 from fencepost.harness.network.addresses import Addresses
-from fencepost.harness.network.layout import Layout, Proxy
+from fencepost.harness.network.layout import Layout, Node, Proxy
 from fencepost.harness.network.toxiproxy import Toxiproxy
 from fencepost.harness.targets.target import Target
 from fencepost.results.records.folder import RunFolder
@@ -39,6 +39,9 @@ class Environment(Protocol):
 
     def connect(self, proxy: Proxy, timeout: float) -> socket.socket:
         """Connect to a proxy as its source does."""
+
+    def dial(self, node: Node, port: int, timeout: float) -> socket.socket:
+        """Connect to a port of a node at its own address, past all links."""
 
     def sock_diag(self, proxy: Proxy) -> socket.socket:
         """Return a sock_diag socket of the network in which a proxy listens."""

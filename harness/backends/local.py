@@ -11,7 +11,7 @@ from fencepost.harness.backends.environment import EnvironmentSpec
 from fencepost.harness.backends.no_containers import NoContainers
 from fencepost.harness.backends.process import ProcessBackend
 from fencepost.harness.network.accept_delay import accept_delay_command, await_accept_delay
-from fencepost.harness.network.layout import Layout, Proxy
+from fencepost.harness.network.layout import Layout, Node, Proxy
 from fencepost.harness.network.lease import Lease
 from fencepost.harness.network.links import dial, sock_diag_here
 from fencepost.harness.network.server import await_version, server_command
@@ -57,6 +57,9 @@ class LocalEnvironment:
 
     def connect(self, proxy: Proxy, timeout: float) -> socket.socket:
         return dial(proxy, timeout)
+
+    def dial(self, node: Node, port: int, timeout: float) -> socket.socket:
+        return socket.create_connection((node.address, port), timeout)
 
     def sock_diag(self, proxy: Proxy) -> socket.socket:
         return sock_diag_here(proxy)

@@ -42,7 +42,11 @@ class Document:
 
 @dataclass(frozen=True)
 class Requirement:
-    """One row. `untested` says why nothing proves it yet; None means that a scenario or a test must name it."""
+    """One row.
+
+    `untested` says why nothing proves it yet; None means that a scenario or a test must name it. `unseen` says why no
+    run on a cluster shows it, so that unit tests alone prove it.
+    """
 
     id: str
     document: str
@@ -52,6 +56,7 @@ class Requirement:
     says: str
     note: str | None
     untested: str | None
+    unseen: str | None
     path: Path
     line: int
 

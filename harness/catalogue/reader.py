@@ -42,6 +42,7 @@ class _Row(PlanModel):
     says: str
     note: str | None = None
     untested: str | None = None
+    unseen: str | None = None
 
 
 class _Group(PlanModel):

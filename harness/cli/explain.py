@@ -58,6 +58,8 @@ def _of_rule(rule: Rule, target: str | None, runs: Path) -> Iterator[tuple[str, 
     yield from _list("unit tests", [*rule.tests[:MOST], *more])
     if row.untested is not None:
         yield "untested", row.untested
+    if row.unseen is not None:
+        yield "unseen", row.unseen
     yield from _evidence(rule.evidence, runs, _command(rule, target))
 
 

@@ -78,6 +78,7 @@ class Rule:
             "url": self.document.url,
             "note": self.row.note,
             "untested": self.row.untested,
+            "unseen": self.row.unseen,
             "place": self.row.place,
             "readings": [{"id": each.id, "says": each.says} for each in self.readings],
             "scenarios": [asdict(each) for each in self.asked],

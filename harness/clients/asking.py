@@ -9,6 +9,7 @@ from kio.schema.errors import ErrorCode
 from kio.schema.types import TopicName
 from kio.static.primitive import i32
 
+from fencepost.harness.clients.login import Credentials, connect
 from fencepost.harness.clients.metadata.tail import DRAFT_TOPIC, KRAFT_TOPIC
 from fencepost.harness.clients.raw import NoAnswer, RawConnection
 from fencepost.harness.clients.versions import DESCRIBE_QUORUM, METADATA, entity
@@ -25,15 +26,16 @@ Result = TypeVar("Result")
 class ReconnectingConnection:
     """A connection that is opened on demand, and again after it was lost."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, credentials: Credentials | None = None) -> None:
         self._endpoint = endpoint
+        self._credentials = credentials
         self._connection: RawConnection | None = None
 
     def ask(self, question: Callable[[RawConnection], Result]) -> Result:
         """Call `question` with the connection. Raises NoAnswer if it cannot be opened, or does not answer."""
         try:
             if self._connection is None:
-                self._connection = RawConnection(self._endpoint.host, self._endpoint.port, SILENT_AFTER)
+                self._connection = connect(self._endpoint, SILENT_AFTER, self._credentials)
             return question(self._connection)
         except NoAnswer:
             self._connection = None

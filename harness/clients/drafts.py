@@ -12,6 +12,7 @@ from kio.schema.errors import ErrorCode
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 from fencepost.harness.clients.entities import (
+    BOOL,
     DURATION,
     ERROR,
     INT8,
@@ -37,6 +38,11 @@ class DraftBrokerState(IntEnum):
 
 class _Heartbeat:
     __api_key__: ClassVar[i16] = i16(50)
+    __version__: ClassVar[i16] = i16(0)
+
+
+class _ControllerHeartbeat:
+    __api_key__: ClassVar[i16] = i16(51)
     __version__: ClassVar[i16] = i16(0)
 
 
@@ -77,6 +83,8 @@ class BrokerHeartbeatRequest(_Heartbeat, FlexibleRequest):
     cur_metadata_offset: i64 = field(metadata=INT64)
     listeners: tuple[HeartbeatListener, ...]
     features: tuple[SupportedFeature, ...] = field(metadata={"tag": 1}, default=())
+    unknown: str = field(metadata=STRING | {"tag": 77}, default="")
+    """A tagged field that the draft does not have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +95,19 @@ class BrokerHeartbeatResponse(_Heartbeat, FlexibleResponse):
     next_state: i8 = field(metadata=INT8)
     broker_epoch: i64 = field(metadata=INT64, default=i64(-1))
     lease_end_time_ms: i64 = field(metadata=INT64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControllerHeartbeatRequest(_ControllerHeartbeat, FlexibleRequest):
+    controller_id: i32 = field(metadata=INT32)
+    last_snapshot_offset: i64 = field(metadata=INT64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControllerHeartbeatResponse(_ControllerHeartbeat, FlexibleResponse):
+    throttle_time: i32Timedelta = field(metadata=DURATION)
+    error_code: ErrorCode = field(metadata=ERROR)
+    start_snapshot: bool = field(metadata=BOOL)
 
 
 @dataclass(frozen=True, kw_only=True)

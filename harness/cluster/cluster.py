@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack, suppress
@@ -51,6 +52,7 @@ def lay_out(plan: Plan, addresses: Addresses) -> Layout:
             disk=spec.disk,
             controller_id=spec.controller_id,
             rack=spec.rack,
+            settings=tuple(spec.settings.items()),
             joins=spec.start == "later" and spec.duplicate_of is None and "controller" in spec.roles,
         )
         for spec in plan.topology.nodes
@@ -134,6 +136,10 @@ class Cluster:
         """Return the address at which raw probes reach one listener of a node, past all links that faults break."""
         return self.layout.probe_link(node, listener).listen
 
+    def dial(self, node: str, port: int, timeout: float) -> socket.socket:
+        """Connect to a port of a node at its own address, past all links; seconds until TimeoutError."""
+        return self._environment.dial(self.node(node), port, timeout)
+
     def start(self, names: Collection[str], timeout: float = READY_WITHIN) -> None:
         """Start nodes and wait until they serve. A duplicate may be refused for good, so it need only run.
 
@@ -158,7 +164,7 @@ class Cluster:
         """Wait until these nodes report that they know each other and serve clients. Raises InfrastructureError."""
         nodes = [self.node(name) for name in names]
         deadline = time.monotonic() + timeout
-        while reason := self.target.unready(nodes, self.layout):
+        while reason := self.target.unready(nodes, self.installation):
             for name in names:
                 if self.processes.status(name).running is Running.EXITED:
                     raise InfrastructureError(self._backend.exit_summary(name))

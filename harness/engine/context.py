@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
 
+from fencepost.harness.clients.login import connect
 from fencepost.harness.clients.observer import Observer
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.clients.workload import Workload
@@ -14,6 +15,7 @@ from fencepost.harness.engine.references import References
 from fencepost.harness.engine.run_clock import RunClock
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.targets.security import credentials
 from fencepost.results.records.journal import JournalWriter
 
 
@@ -25,10 +27,13 @@ class Clients:
     observer: Observer
     workload: Workload
 
-    def connect(self, node: str, listener: Listener, timeout: float) -> RawConnection:
-        """Connect through the probe site's link, which no fault breaks. Raise `raw.NoAnswer` if that fails."""
-        endpoint = self.cluster.probe_address(node, listener)
-        return RawConnection(endpoint.host, endpoint.port, timeout)
+    def connect(self, node: str, listener: Listener, timeout: float, *, login: bool = True) -> RawConnection:
+        """Connect through the probe site's link, which no fault breaks. Raise `raw.NoAnswer` if that fails.
+
+        At a listener that asks for a login, log in as the nodes do.
+        """
+        known = credentials(listener, self.cluster.installation) if login else None
+        return connect(self.cluster.probe_address(node, listener), timeout, known)
 
 
 @dataclass

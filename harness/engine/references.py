@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from fencepost.harness.clients.metadata.image import BrokerEntry, PartitionEntry
 from fencepost.harness.clients.views import Observation, active_controller
@@ -104,6 +104,10 @@ class References:
             raise StepError(f"{what} is {now}: there is no earlier one to send as stale")
         return now - 1
 
+    def value(self, claim: Any) -> Any:
+        """Return what a plan claims: a text `$name` stands for what is bound to it."""
+        return self.bound[claim[1:]] if isinstance(claim, str) and claim.startswith("$") else claim
+
     def broker_entry(self, node: str) -> BrokerEntry:
         """Return the broker's registration. Raise UnresolvedRole if it was never registered."""
         entry = self.now.image.brokers.get(self.plan.node(node).id)
@@ -194,6 +198,8 @@ class References:
                 return (self._zookeeper_leader(),)
             case "active-controller":
                 return (self.active_controller(),)
+            case "standby-controller":
+                return (self._standby_controller(),)
             case "leader":
                 entry = self.partition_entry(partition)
                 if entry.leader < 0:
@@ -229,6 +235,14 @@ class References:
         ids = {node.name: node.id for node in self.plan.topology.nodes if "broker" in node.roles}
         registered = {id: entry.process(ids) for id, entry in self.now.image.brokers.items()}
         return self._names("broker") | {id: name for id, name in registered.items() if name is not None}
+
+    def _standby_controller(self) -> str:
+        """Return the first controller of the plan that is not active. Raise UnresolvedRole if there is none."""
+        active = self.active_controller()
+        other = next((name for name in self._names("controller").values() if name != active), None)
+        if other is None:
+            raise UnresolvedRole(f"{active} is the only controller")
+        return other
 
     def _names(self, role: Literal["controller", "broker", "zookeeper"]) -> dict[int, str]:
         """Return node names by id, without duplicates: a plan names these by their own names."""

@@ -34,6 +34,7 @@ from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.processes.run_delays import WaitingNodes
 from fencepost.harness.targets import registry as targets
+from fencepost.harness.targets.security import credentials
 from fencepost.harness.targets.target import Target
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter
@@ -222,6 +223,7 @@ def _watched(cluster: Cluster) -> tuple[ObservedNode, ...]:
             listener is Listener.CONTROLLER,
             node.is_zookeeper,
             node.duplicate_of is not None,
+            credentials(listener, cluster.installation),
         )
         for node in cluster.layout.nodes
         for listener in _probe_listeners(node)

@@ -5,6 +5,7 @@ address                port                    listener
 =====================  ======================  ===========================================================
 127.k.0.n              9090, brokers also 9092 node of index n itself
 127.k.0.n              9091                    the controller of a node that is a broker as well
+127.k.0.n              9404                    its metrics, where a plan gives it such a listener
 127.k.0.n              2181, 2888, 3888        the same, if it is a ZooKeeper server
 127.k.0.n              2887                    its accept-delay proxy, see `accept_delay`
 127.k.{100+a}.b        the same as b's         the link from node a to node b
@@ -25,6 +26,8 @@ PEER_PORT = 9090
 COMBINED_PORT = 9091
 """CONTROLLER listener of a node that is a broker as well."""
 CLIENT_PORT = 9092
+METRICS_PORT = 9404
+"""The port at which a node answers with its metrics, in a plan that gives it `metrics.listener: "{address}:9404"`."""
 ZOOKEEPER_PORT = 2181
 """The port at which a ZooKeeper server accepts sessions."""
 QUORUM_PORT, ELECTION_PORT = 2888, 3888

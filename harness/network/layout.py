@@ -89,6 +89,8 @@ class Node:
     joins: bool = False
     """A controller that does not begin the cluster: it starts later, without a vote at first."""
     rack: str | None = None
+    settings: tuple[tuple[str, str | None], ...] = ()
+    """Configuration keys of this node alone, with their values; None leaves a key out."""
 
     @property
     def quorum_id(self) -> int:

@@ -23,6 +23,7 @@ from fencepost.harness.plan.probes import (
     CreatePartitionsProbe,
     CreateTopicProbe,
     DeleteTopicProbe,
+    HeartbeatProbe,
     IsrChangeProbe,
     LeaderAndIsrProbe,
     ProbeStep,
@@ -32,7 +33,7 @@ from fencepost.harness.plan.probes import (
 from fencepost.harness.plan.refs import refs
 from fencepost.harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Roll, Shutdown, Start, Workload, ZnodeStep
 
-ROLES = ("controllers", "brokers", "active-controller", "zookeeper", "zookeeper-leader")
+ROLES = ("controllers", "brokers", "active-controller", "standby-controller", "zookeeper", "zookeeper-leader")
 OF_PARTITION = ("leader", "followers")
 OF_MANY = ("brokers", "controllers", "followers:")
 """Beginnings of references that usually match several nodes."""
@@ -151,6 +152,14 @@ def _zookeeper(at: tuple[str | int, ...], node: NodeSpec) -> Iterator[Problem]:
 
 
 def _settings(plan: Plan) -> Iterator[Problem]:
+    for place, node in enumerate(plan.topology.nodes):
+        for key in node.settings:
+            if key in OF_HARNESS and node.start == "now":
+                message = (
+                    f"`{key}` is set by the harness, which places nodes and finds their files by it: drop it, or give "
+                    f"{node.name} `start: later`, to see what a node with another value does"
+                )
+                yield Problem(("topology", "nodes", place, "settings"), message)
     for role, settings in plan.settings or ():
         for key in settings:
             if key in OF_HARNESS:
@@ -269,7 +278,8 @@ def _steps(plan: Plan) -> Iterator[Problem]:
             gone = step.nodes if isinstance(step, Shutdown) else step.node
             ended.update((gone,) if isinstance(gone, str) else gone)
         yield from _release(at, step, plan)
-        if isinstance(step, ReplicaStateEventProbe) and step.user is not None and plan.security != "sasl":
+        has_user = isinstance(step, HeartbeatProbe | ReplicaStateEventProbe) and step.user is not None
+        if has_user and plan.security != "sasl":
             yield Problem((*at, "user"), "`user` needs a plan with `security: sasl`")
         if isinstance(step, ApiProbe):
             yield from _api(at, step, bound)

@@ -60,6 +60,9 @@ class NodeSpec(PlanModel):
     """`own`: the faults `clock-…` can change its wall clock while it runs."""
     rack: Name | None = None
     """The rack of a broker (`broker.rack`)."""
+    settings: dict[str, str | None] = Field(default_factory=dict)
+    """Configuration keys of this node alone, which win over all others; null leaves a key out. `{address}` stands for
+    the node's own address."""
 
     @property
     def quorum_id(self) -> int:
@@ -282,7 +285,7 @@ class Plan(PlanModel):
     level: Name | None = None
     """The protocol level of nodes without one (`levels:` of the target file). None: the default of the target."""
     security: Literal["plaintext", "sasl"] = "plaintext"
-    """`sasl`: brokers authenticate to each other as the super user `broker`; the user `alice` has no rights."""
+    """`sasl`: nodes log in to each other as the super user `broker`; the user `alice` has no rights."""
     timing: Timing = Timing()
     settings: NodeSettings | None = None
     deadline_ms: Milliseconds = 120_000

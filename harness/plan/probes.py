@@ -82,14 +82,49 @@ class ListOffsetsProbe(_OfPartition):
 class HeartbeatProbe(ProbeStep):
     """A broker's heartbeat in the name of `broker`, in the target's dialect.
 
-    `state` is the draft's TargetState. Shipped Kafka has flags instead: `active` requests neither fence nor shutdown.
+    `state` is the draft's TargetState, or its number. Shipped Kafka has flags instead: `active` requests neither fence
+    nor shutdown. The keys below `metadata_offset` are for the draft only.
     """
 
     request: Literal["heartbeat"] = "heartbeat"
     broker: NodeRef
     broker_epoch: Value = "current"
-    state: Literal["initial", "fenced", "active", "shutdown"] = "active"
+    state: Literal["initial", "fenced", "active", "shutdown"] | Annotated[int, Field(ge=0, le=127)] = "active"
     metadata_offset: Value = "current"
+    lease_start_ms: Annotated[int, Field(ge=0)] | None = None
+    """The start of the lease that the request names. None: now."""
+    levels: Literal["all", "none"] = "all"
+    """The levels of features that the request reports: all of them, or nothing, as software before features does."""
+    unknown_tag: bool = False
+    """Send a tagged field that no draft has."""
+    user: str | None = None
+    """The user of the request, in a plan with `security: sasl`. None: the user of the brokers."""
+    answer: dict[Literal["active_controller", "next_state", "broker_epoch", "lease_ms"], str | int] = Field(
+        default_factory=dict
+    )
+    """Values of the response; `lease_ms` is the end of the lease less its start. With another value the outcome is
+    `different`."""
+
+
+class ControllerHeartbeatProbe(ProbeStep):
+    """A controller's heartbeat of the draft, in the name of `controller`."""
+
+    request: Literal["controller-heartbeat"] = "controller-heartbeat"
+    controller: NodeRef
+    snapshot_offset: Annotated[int, Field(ge=0)] = 0
+    """The end of the newest snapshot that the request reports; 0: there is none."""
+
+
+class MetricsProbe(ProbeStep):
+    """The metrics of a node, which has `metrics.listener: "{address}:9404"` among its settings."""
+
+    request: Literal["metrics"] = "metrics"
+    equal: dict[str, float] = Field(default_factory=dict)
+    """Values by the name of the metric. With another value, or without the metric, the outcome is `different`."""
+    above: dict[str, float] = Field(default_factory=dict)
+    """Values below those of the metrics, by name."""
+    within_ms: Milliseconds = 0
+    """Ask again for so long until the outcome is the one that is expected. Only the last answer is judged."""
 
 
 class AlterIsrProbe(_OfPartition):
@@ -254,6 +289,8 @@ class ApiProbe(ProbeStep):
     """Its name in snake case: `create_partitions`."""
     version: Annotated[int, Field(ge=0)] | None = None
     """The newest version to send. The node may have only older ones. None: the newest that both sides know."""
+    login: bool = True
+    """False: do not log in, in a plan with `security: sasl`."""
     body: dict[str, Any] = Field(default_factory=dict)
     """The fields of the request in snake case, as the message definition has them; durations in milliseconds. One that
     is missing has its default. `$name` stands for a bound value."""
@@ -288,6 +325,8 @@ Probe = Annotated[
     | MetadataProbe
     | ListOffsetsProbe
     | HeartbeatProbe
+    | ControllerHeartbeatProbe
+    | MetricsProbe
     | AlterIsrProbe
     | CreateTopicProbe
     | DescribeQuorumProbe

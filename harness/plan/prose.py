@@ -22,6 +22,7 @@ MOST_NAMES = 3
 
 _ROLES = {
     "active-controller": "the active controller",
+    "standby-controller": "a controller that is not active",
     "zookeeper-leader": "the leader of the ensemble",
     "controllers": "the controllers",
     "brokers": "the brokers",
@@ -65,6 +66,8 @@ _PROBES = {
     "update-metadata": "Send {node} UpdateMetadata in the name of {controller}",
     "stop-replica": "Send {node} StopReplica in the name of {controller}",
     "controlled-shutdown": "Ask {node} for the controlled shutdown of {broker}",
+    "controller-heartbeat": "Send {node} a heartbeat in the name of {controller}",
+    "metrics": "Read the metrics of {node}",
     "metadata-heartbeat": "Send {node} a heartbeat in the name of {broker}",
     "isr-change": "Send {node} an ISR change in the name of {broker}",
     "replica-state-event": "Report offline replicas to {node} in the name of {broker}",

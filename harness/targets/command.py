@@ -16,7 +16,7 @@ from jinja2 import TemplateError
 from fencepost.faults.capabilities import ProbeResult
 from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.network.addresses import CLIENT_PORT, PEER_PORT
-from fencepost.harness.network.layout import MAIN_SITE, SITE_PREFIX, Layout, Listener, Node
+from fencepost.harness.network.layout import MAIN_SITE, SITE_PREFIX, Listener, Node
 from fencepost.harness.network.roundtrip import round_trip
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import listeners
@@ -102,13 +102,13 @@ class CommandDriver:
             hosts=installation.hosts(node) if self._template.names == "mount" else None,
         )
 
-    def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
+    def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
         if silent := unready_servers([node for node in nodes if node.is_zookeeper]):
             return silent
         ready = self._template.ready
         controllers = [node for node in nodes if node.is_controller]
         brokers = [node for node in nodes if node.is_broker]
-        if ready.controller == "quorum" and (reason := without_quorum(controllers, layout, ready.metadata_topic)):
+        if ready.controller == "quorum" and (reason := without_quorum(controllers, installation, ready.metadata_topic)):
             return reason
         if ready.broker == "metadata" and (reason := unlisted_brokers(brokers)):
             return reason

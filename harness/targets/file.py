@@ -336,4 +336,6 @@ def _about_controllers(step: Step | When) -> str | None:
         return "`controller-epoch`"
     if isinstance(step, ReplicaOffline) and step.asked is None:
         return "no node in `asked`"
-    return next((f"`{ref}`" for _, ref in refs(step) if ref in ("controllers", "active-controller")), None)
+    return next(
+        (f"`{ref}`" for _, ref in refs(step) if ref in ("controllers", "active-controller", "standby-controller")), None
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fencepost.harness.cache_folder import cache_folder
 from fencepost.harness.errors import UsageError
-from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.network.layout import Node
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
 from fencepost.harness.targets.archives import free_port, record
@@ -86,7 +86,7 @@ class ApacheKafkaZk:
         flags = [*jvm.name_table(node, installation), *jvm.shared_classes(self._classes)]
         return Command(self._java(*flags, installation.properties(node)))
 
-    def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
+    def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
         return unready_with_zookeeper(nodes)
 
     @cached_property

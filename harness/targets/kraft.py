@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Collection
 
 from fencepost.harness.errors import UsageError
-from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.network.layout import Node
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
 from fencepost.harness.targets.coordinates import major_minor
@@ -86,8 +86,8 @@ class ApacheKafka:
         ]
         return Command(self._java(*flags, "kafka.Kafka", str(installation.properties(node))))
 
-    def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
-        return unready(nodes, layout, METADATA_TOPIC)
+    def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
+        return unready(nodes, installation, METADATA_TOPIC)
 
     def _java(self, *arguments: str) -> list[str]:
         return jvm.kafka(self.version, *arguments)

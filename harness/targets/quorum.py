@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from fencepost.harness.errors import UsageError
-from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.network.layout import Listener, Node
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import listeners, reference
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import IdKeys
 from fencepost.harness.targets.readiness import unready
-from fencepost.harness.targets.security import refuse_sasl
+from fencepost.harness.targets.security import acls_file, with_logins
 from fencepost.harness.targets.target import Installation
 
 METADATA_TOPIC = "__kafka_metadata"
@@ -34,7 +34,6 @@ class Quorum:
         """Do nothing: the program is installed with the harness."""
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
-        refuse_sasl(self.file.name, installation)
         layout = installation.layout
         properties = {
             "process.roles": ",".join(sorted(node.roles)),
@@ -52,6 +51,10 @@ class Quorum:
             properties["metadata.log.dir"] = str(installation.home(node) / "metadata")
         properties["listeners"] = listeners.listeners(node)
         properties["advertised.listeners"] = listeners.advertised_listeners(node, layout)
+        if installation.security == "sasl":
+            own = (Listener.INTERNAL,) if node.is_broker else ()
+            properties |= {"controller.listeners": "CONTROLLER"}
+            properties |= with_logins(node, installation, Listener.CONTROLLER, *own)
         return properties | self.file.properties(node, installation.timing)
 
     def files(self, node: Node, installation: Installation) -> dict[str, str]:
@@ -60,9 +63,11 @@ class Quorum:
     def format(self, node: Node, installation: Installation) -> None:
         """Make the directory; the node writes its own meta.properties into an empty one."""
         installation.data(node).mkdir(exist_ok=True)
+        if installation.security == "sasl":
+            acls_file(node, installation).touch()
 
     def command(self, node: Node, installation: Installation) -> Command:
         return reference.command(installation.properties(node))
 
-    def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
-        return unready(nodes, layout, METADATA_TOPIC)
+    def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
+        return unready(nodes, installation, METADATA_TOPIC)

@@ -11,34 +11,39 @@ from kio.schema.metadata.v1 import MetadataRequest, MetadataResponse
 from kio.schema.types import TopicName
 from kio.static.primitive import i32
 
+from fencepost.harness.clients.login import connect
 from fencepost.harness.clients.raw import NoAnswer, RawConnection
-from fencepost.harness.network.layout import Layout, Listener, Node
+from fencepost.harness.network.layout import Listener, Node
 from fencepost.harness.targets import zookeeper
+from fencepost.harness.targets.security import credentials
+from fencepost.harness.targets.target import Installation
 
 TIMEOUT_S = 1.0
 """Seconds to wait for one response. A later request asks again."""
 
 
-def unready(nodes: Collection[Node], layout: Layout, metadata_topic: str) -> str | None:
+def unready(nodes: Collection[Node], installation: Installation, metadata_topic: str) -> str | None:
     """Return a message about the first of these nodes that does not serve yet; None if all serve.
 
     A controller serves when it answers DescribeQuorum and a controller of the cluster reports itself as leader. A
     broker serves when its Metadata response lists each of these brokers, so the controller has unfenced them.
     """
     controllers = [node for node in nodes if node.is_controller]
-    return without_quorum(controllers, layout, metadata_topic) or unlisted_brokers(
+    return without_quorum(controllers, installation, metadata_topic) or unlisted_brokers(
         [node for node in nodes if node.is_broker]
     )
 
 
-def without_quorum(controllers: Collection[Node], layout: Layout, metadata_topic: str) -> str | None:
+def without_quorum(controllers: Collection[Node], installation: Installation, metadata_topic: str) -> str | None:
     """Return a message unless each of these controllers answers DescribeQuorum and one of the cluster leads."""
     try:
-        leading = [_leads(node, metadata_topic) for node in controllers]
+        leading = [_leads(node, installation, metadata_topic) for node in controllers]
     except NoAnswer as error:
         return str(error)
-    others = (node for node in layout.controllers if node not in controllers)
-    if controllers and not any(leading) and not any(_leads_if_there(node, metadata_topic) for node in others):
+    others = (node for node in installation.layout.controllers if node not in controllers)
+    if controllers and not any(leading):
+        leading = [_leads_if_there(node, installation, metadata_topic) for node in others]
+    if controllers and not any(leading):
         return "no controller reports itself as leader of the quorum"
     return None
 
@@ -81,19 +86,20 @@ def _unlisted(brokers: Collection[Node]) -> str | None:
     return None
 
 
-def _leads(node: Node, topic: str) -> bool:
+def _leads(node: Node, installation: Installation, topic: str) -> bool:
     """Return whether this controller leads the quorum: only the leader describes it. Raises NoAnswer."""
     partition = PartitionData(partition_index=i32(0))
     request = DescribeQuorumRequest(topics=(TopicData(topic_name=TopicName(topic), partitions=(partition,)),))
-    with RawConnection(*node.endpoint(Listener.CONTROLLER), TIMEOUT_S) as connection:
+    asked = Listener.CONTROLLER
+    with connect(node.endpoint(asked), TIMEOUT_S, credentials(asked, installation)) as connection:
         answer = connection.call(request, DescribeQuorumResponse)
     found = [partition for topic in answer.topics for partition in topic.partitions]
     return any(each.error_code is ErrorCode.none and each.leader_id == node.quorum_id for each in found)
 
 
-def _leads_if_there(node: Node, topic: str) -> bool:
+def _leads_if_there(node: Node, installation: Installation, topic: str) -> bool:
     try:
-        return _leads(node, topic)
+        return _leads(node, installation, topic)
     except NoAnswer:
         return False
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fencepost.harness.clients.login import Credentials
 from fencepost.harness.errors import UsageError
-from fencepost.harness.network.layout import Node
+from fencepost.harness.network.layout import Listener, Node
 from fencepost.harness.targets.target import Installation
 
 BROKER_USER = "broker"
@@ -15,20 +16,33 @@ PASSWORDS = {BROKER_USER: "broker-password", "alice": "alice-password"}
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
+def credentials(listener: Listener, installation: Installation) -> Credentials | None:
+    """Return those of a node for a listener that asks for a login; None for any other."""
+    between_nodes = listener in (Listener.CONTROLLER, Listener.INTERNAL)
+    if installation.security != "sasl" or not between_nodes:
+        return None
+    return Credentials(BROKER_USER, PASSWORDS[BROKER_USER])
+
+
 def acls_file(node: Node, installation: Installation) -> Path:
     """Return the path of a node's access control list."""
     return installation.home(node) / "acls"
 
 
-def internal_sasl(node: Node, installation: Installation) -> dict[str, str]:
-    """Return the properties that make the INTERNAL listener require a login, with the login of this node."""
+def with_logins(node: Node, installation: Installation, *listeners: Listener) -> dict[str, str]:
+    """Return the properties that make these listeners require a login, with the login of this node."""
     users = " ".join(f'user_{name}="{password}"' for name, password in PASSWORDS.items())
     own = f'username="{BROKER_USER}" password="{PASSWORDS[BROKER_USER]}"'
+    protocols = [f"{listener}:SASL_PLAINTEXT" for listener in listeners] + ["CLIENT:PLAINTEXT"]
+    modules = {
+        f"listener.name.{listener.lower()}.plain.sasl.jaas.config": f"{MODULE} required {own} {users};"
+        for listener in listeners
+    }
     return {
-        "listener.security.protocol.map": "INTERNAL:SASL_PLAINTEXT,CLIENT:PLAINTEXT",
+        "listener.security.protocol.map": ",".join(protocols),
         "sasl.enabled.mechanisms": "PLAIN",
         "sasl.mechanism.inter.broker.protocol": "PLAIN",
-        "listener.name.internal.plain.sasl.jaas.config": f"{MODULE} required {own} {users};",
+        **modules,
         "super.users": f"User:{BROKER_USER}",
         "authorizer.acls": str(acls_file(node, installation)),
     }

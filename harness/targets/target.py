@@ -73,7 +73,7 @@ class Target(Protocol):
     def command(self, node: Node, installation: Installation) -> Command:
         """Return the command that starts a node whose files have been written."""
 
-    def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
+    def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
         """Return a message about the first of these nodes that does not serve requests yet, or None."""
 
 
@@ -85,6 +85,11 @@ def write_configuration(target: Target, node: Node, installation: Installation, 
         properties |= installation.settings.of(controller=node.is_controller, broker=node.is_broker)
     if node.rack is not None:
         properties["broker.rack"] = node.rack
+    for key, value in node.settings:
+        if value is None:
+            properties.pop(key, None)
+        else:
+            properties[key] = value.replace("{address}", node.address)
     write_properties(home / installation.properties(node).name, properties)
     for name, text in target.files(node, installation).items():
         (home / name).write_text(text)

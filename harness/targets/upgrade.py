@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.network.layout import Node
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.target import Installation, Target
@@ -42,8 +42,8 @@ class UpgradedTarget:
         command = self._of(node).command(self._at_level(node), installation)
         return replace(command, version=self._of(node).version)
 
-    def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
-        return self._old.unready(nodes, layout)
+    def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
+        return self._old.unready(nodes, installation)
 
     def _of(self, node: Node) -> Target:
         return self._new if node.release == "new" else self._old

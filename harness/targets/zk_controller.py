@@ -6,13 +6,13 @@ from collections.abc import Collection
 from functools import cached_property
 
 from fencepost.harness.errors import UsageError
-from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.network.layout import Listener, Node
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners, reference
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import WITH_ZOOKEEPER
 from fencepost.harness.targets.readiness import unready_with_zookeeper
-from fencepost.harness.targets.security import acls_file, internal_sasl
+from fencepost.harness.targets.security import acls_file, with_logins
 from fencepost.harness.targets.target import Installation
 from fencepost.harness.targets.zookeeper import ZooKeeperServers, connect
 from fencepost.harness.targets.zookeeper_jars import zookeeper_jars
@@ -50,7 +50,7 @@ class ZkController:
             "hosts.file": str(installation.hosts(node)),
         }
         if installation.security == "sasl":
-            properties |= internal_sasl(node, installation)
+            properties |= with_logins(node, installation, Listener.INTERNAL)
         return properties | self.file.properties(node, installation.timing)
 
     def files(self, node: Node, installation: Installation) -> dict[str, str]:
@@ -71,7 +71,7 @@ class ZkController:
             return self._servers.command(node, installation)
         return reference.command(installation.properties(node))
 
-    def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
+    def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
         return unready_with_zookeeper(nodes)
 
     @cached_property

@@ -73,6 +73,15 @@ def raised(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             version=1,
             within_ms=v.LIVENESS_TIMEOUT_MS,
         ),
+        v.HeartbeatProbe(
+            as_="below-the-level",
+            node="active-controller",
+            broker=leader,
+            levels="none",
+            timeout_ms=5000,
+            expect=v.answers("K631-29", "error:35"),
+            unchanged=("brokers", "t-0"),
+        ),
         ask("create", "create_acls", {"creations": [ENTRY, *CONTRADICTING]}, v.answers("K631-66", "served")),
         *(
             v.ApiProbe(
@@ -126,7 +135,17 @@ SCENARIOS = (
     v.Scenario(
         slug="metadata-format-raised",
         title="A record of level 2 is refused until the level is raised, and outlives the active controller",
-        requirements=("K631-21", "K631-66", "D631-42", "D631-43", "D631-33", "LIVE-01", "LIVE-02", "LIVE-03"),
+        requirements=(
+            "K631-21",
+            "K631-29",
+            "K631-66",
+            "D631-42",
+            "D631-43",
+            "D631-33",
+            "LIVE-01",
+            "LIVE-02",
+            "LIVE-03",
+        ),
         needs=frozenset({v.Capability.KILL}),
         seconds=15,
         build=raised,

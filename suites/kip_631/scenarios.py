@@ -2,15 +2,18 @@
 
 from fencepost.suites.kip_631 import (
     combined,
+    configurations,
     controlled_shutdown,
     controller_failover,
     cut_from_controllers,
+    drafted_requests,
     duplicate_id,
     feature_levels,
     isolated_controller,
     isolated_leader,
     late_bytes,
     lease_kept,
+    logins,
     lost_files,
     quorum_lost,
     refused_duplicate,
@@ -45,4 +48,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *feature_levels.SCENARIOS,
     *combined.SCENARIOS,
     *voters.SCENARIOS,
+    *drafted_requests.SCENARIOS,
+    *configurations.SCENARIOS,
+    *logins.SCENARIOS,
 )

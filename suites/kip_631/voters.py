@@ -11,6 +11,8 @@ BROKERS = tuple(map(v.node_name, v.BROKER_IDS))
 JOINER = v.node_name(v.JOINER_ID)
 LEASE_MS = 4000
 """Long enough for leases to outlive an election on a busy machine."""
+USURPED_MS = 3000
+"""Longer than a voter waits for its leader before it stands for election."""
 
 
 def replaced(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -31,6 +33,10 @@ def replaced(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.ActiveController(
             as_="elected", is_=JOINER, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02", "K631-06", "K631-13")
         ),
+        # The other two run on without a vote, and the one that has it sleeps.
+        v.inject("asleep", v.PauseParameters(nodes=JOINER)),
+        v.ActiveController(as_="usurped", is_not=JOINER, within_ms=USURPED_MS, expect=v.never("K631-02")),
+        v.Heal(as_="awake", fault="asleep"),
         v.inject("gone", v.KillParameters(nodes=tuple(map(v.node_name, others)), back="running")),
         # The files of the brokers do not name the fourth controller.
         *(
@@ -55,6 +61,7 @@ def replaced(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         steps=steps,
         coverage=[
             v.FaultProven(fault="dead"),
+            v.FaultProven(fault="asleep"),
             v.FaultProven(fault="gone"),
             v.StepDone(step="elected"),
             v.Acknowledged(by="p1", acks="all", after="elected.ended"),
@@ -80,8 +87,8 @@ SCENARIOS = (
     v.Scenario(
         slug="controller-replaced",
         title="All controllers of the first quorum are replaced, one after the other, while brokers run",
-        requirements=("K631-05", "K631-06", "K631-13", "LIVE-01", "LIVE-02", "LIVE-03"),
-        needs=frozenset({v.Capability.KILL}),
+        requirements=("K631-02", "K631-05", "K631-06", "K631-13", "LIVE-01", "LIVE-02", "LIVE-03"),
+        needs=frozenset({v.Capability.KILL, v.Capability.PAUSE}),
         seconds=15,
         build=replaced,
         dialects=frozenset({v.Dialect.KIP_631}),

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from fencepost.faults.capabilities import ProbeResult
-from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.network.layout import Node
 from fencepost.harness.network.roundtrip import round_trip
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
 from fencepost.harness.processes.command import Command
@@ -58,7 +58,7 @@ class SampleTarget:
         mode = "die" if node.name in self.dying else "serve"
         return Command([sys.executable, str(PROGRAM), node.address, ports, peers, mode])
 
-    def unready(self, nodes: Collection[Node], layout: Layout) -> str | None:
+    def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
         for node in nodes:
             if round_trip(node.endpoint(node.listeners[0]), 0.5).reach is not ProbeResult.ANSWERED:
                 return f"{node.name} does not answer"

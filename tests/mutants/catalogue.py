@@ -461,6 +461,24 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_ZK}/broker/test_config_notifications.py::"
         "test_a_client_that_asks_gets_what_is_written_though_no_notification_came_yet",
     ),
+    # Heartbeats, sent by hand.
+    Defect(
+        "lease_by_the_controllers_clock", "", (QUORUM,), ("K631-56",), ("drafted-requests",),
+        f"{_Q}/controller/test_heartbeats.py::"
+        "test_the_lease_ends_one_lease_period_after_the_start_that_the_request_named",
+    ),
+    Defect(
+        "stale_metadata_accepted", "", (QUORUM,), ("K631-27", "D631-10"), ("drafted-requests",),
+        f"{_Q}/controller/test_heartbeats.py::test_a_broker_becomes_active_only_once_it_has_reached_its_own_record",
+    ),
+    Defect(
+        "awaited_id_given_back", "", (QUORUM,), ("D631-26",), ("id-awaited-by-a-partition",),
+        f"{_Q}/controller",
+    ),
+    Defect(
+        "permission_not_asked", "", (QUORUM,), ("K631-10",), ("logins-between-nodes",),
+        f"{_SEC}/test_cluster_action.py::test_a_controller_does_nothing_for_a_sender_without_the_permission",
+    ),
     # Random plans ask for these, and no scenario of the suites does.
     Defect(
         "default_wipes_overrides", "KAFKA-9254", (QUORUM,), ("ADM-04",), (),

@@ -103,6 +103,9 @@ class PodEnvironment:
             return dial(proxy, timeout)
         return dial_inside(self._pods[source].folder, proxy.listen, timeout)
 
+    def dial(self, node: Node, port: int, timeout: float) -> socket.socket:
+        return dial_inside(self._pods[node.name].folder, Endpoint(node.address, port), timeout)
+
     def sock_diag(self, proxy: Proxy) -> socket.socket:
         source = self._sources.get(proxy.name)
         return sock_diag_here(proxy) if source is None else sock_diag_inside(self._pods[source].folder)

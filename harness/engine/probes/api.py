@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kio.schema.errors import ErrorCode
 
 from fencepost.harness.clients.raw import RawConnection
@@ -41,15 +39,10 @@ def ask_api(probe: ApiProbe, connection: RawConnection, references: References) 
     claims_errors = any(path.endswith("error_code") for path in probe.answer)
     code = 0 if claims_errors else messages.first_error(answer)
     body = {"api": probe.api, "version": version, "response": shown}
-    claims = {path: _value(claim, references) for path, claim in probe.answer.items()}
+    claims = {path: references.value(claim) for path, claim in probe.answer.items()}
     found = {path: messages.at_path(answer, path) for path in claims}
     wrong = {path: value for path, value in found.items() if value != claims[path]}
     if code == ErrorCode.none and wrong:
         claimed = {path: claims[path] for path in wrong}
         return ProbeAnswer(ProbeOutcome.DIFFERENT, None, {"claimed": claimed, "answered": wrong, **body})
     return answered(code, **body)
-
-
-def _value(claim: Any, references: References) -> Any:
-    """Return what is claimed: a text `$name` stands for a bound value."""
-    return references.bound[claim[1:]] if isinstance(claim, str) and claim.startswith("$") else claim

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from uuid import UUID
 
 from kio.schema.broker_heartbeat.v0.request import BrokerHeartbeatRequest
@@ -24,7 +23,13 @@ from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, an
 from fencepost.harness.engine.references import References
 from fencepost.harness.network.addresses import CLIENT_PORT, PEER_PORT
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.probes import AlterIsrProbe, DescribeQuorumProbe, HeartbeatProbe, VoteProbe
+from fencepost.harness.plan.probes import (
+    AlterIsrProbe,
+    ControllerHeartbeatProbe,
+    DescribeQuorumProbe,
+    HeartbeatProbe,
+    VoteProbe,
+)
 
 STATES = {
     "initial": drafts.DraftBrokerState.INITIAL,
@@ -37,16 +42,17 @@ STATES = {
 def ask_heartbeat(probe: HeartbeatProbe, connection: RawConnection, references: References) -> ProbeAnswer:
     """Send a broker's heartbeat in the target's dialect. Raise StepError for a state that the dialect lacks."""
     broker = references.node(probe.broker)
-    id = references.plan.node(broker).id
     epoch = references.broker_epoch(probe.broker_epoch, broker)
     offset = references.number(probe.metadata_offset, "the metadata offset", lambda: references.now.image.offset)
     if references.dialect is Dialect.KIP_631:
-        return _draft_heartbeat(probe, connection, broker, id, epoch, offset)
+        return _draft_heartbeat(probe, connection, references, broker, epoch, offset)
+    if isinstance(probe.state, int):
+        raise StepError("shipped Kafka's heartbeat has flags in place of states with numbers")
     if probe.state == "initial":
         raise StepError("shipped Kafka's heartbeat knows no initial state: that is its registration request")
     answer = connection.call(
         BrokerHeartbeatRequest(
-            broker_id=BrokerId(id),
+            broker_id=BrokerId(references.plan.node(broker).id),
             broker_epoch=i64(epoch),
             current_metadata_offset=i64(offset),
             want_fence=probe.state == "fenced",
@@ -58,32 +64,58 @@ def ask_heartbeat(probe: HeartbeatProbe, connection: RawConnection, references: 
 
 
 def _draft_heartbeat(
-    probe: HeartbeatProbe, connection: RawConnection, broker: str, id: int, epoch: int, offset: int
+    probe: HeartbeatProbe,
+    connection: RawConnection,
+    references: References,
+    broker: str,
+    epoch: int,
+    offset: int,
 ) -> ProbeAnswer:
     """Send the draft's heartbeat, with the endpoints of the real broker: if a lease is granted, its peers get them."""
+    start = int(time.time() * 1000) if probe.lease_start_ms is None else probe.lease_start_ms
     answer = connection.call(
         drafts.BrokerHeartbeatRequest(
-            target_state=i8(STATES[probe.state]),
-            broker_id=i32(id),
+            target_state=i8(STATES[probe.state] if isinstance(probe.state, str) else probe.state),
+            broker_id=i32(references.plan.node(broker).id),
             broker_epoch=i64(epoch),
-            lease_start_time_ms=i64(int(time.time() * 1000)),
+            lease_start_time_ms=i64(start),
             cur_metadata_offset=i64(offset),
             listeners=(
                 drafts.HeartbeatListener(name="INTERNAL", host=broker, port=i16(PEER_PORT)),
                 drafts.HeartbeatListener(name="CLIENT", host=broker, port=i16(CLIENT_PORT)),
             ),
-            features=(drafts.EVERY_LEVEL,),
+            features=(drafts.EVERY_LEVEL,) if probe.levels == "all" else (),
+            unknown="not in the draft" if probe.unknown_tag else "",
         ),
         drafts.BrokerHeartbeatResponse,
     )
-    return answered(
-        answer.error_code,
-        sent={"broker_epoch": epoch},
-        active_controller=answer.active_controller_id,
-        next_state=drafts.DraftBrokerState(answer.next_state).name.lower(),
-        broker_epoch=answer.broker_epoch,
-        lease_end=datetime.fromtimestamp(answer.lease_end_time_ms / 1000, UTC).isoformat(),
+    found: dict[str, object] = {
+        "active_controller": answer.active_controller_id,
+        "next_state": drafts.DraftBrokerState(answer.next_state).name.lower(),
+        "broker_epoch": answer.broker_epoch,
+        "lease_ms": answer.lease_end_time_ms - start,
+    }
+    claimed = {key: references.value(value) for key, value in probe.answer.items()}
+    body = {"sent": {"broker_epoch": epoch, "lease_start_ms": start}, **found}
+    if answer.error_code is ErrorCode.none and any(found[key] != value for key, value in claimed.items()):
+        return ProbeAnswer(ProbeOutcome.DIFFERENT, None, {"claimed": claimed, **body})
+    return answered(answer.error_code, **body)
+
+
+def ask_controller_heartbeat(
+    probe: ControllerHeartbeatProbe, connection: RawConnection, references: References
+) -> ProbeAnswer:
+    """Send the heartbeat of a controller. Raise StepError outside of the draft's dialect."""
+    if references.dialect is not Dialect.KIP_631:
+        raise StepError("only the draft has heartbeats of controllers")
+    answer = connection.call(
+        drafts.ControllerHeartbeatRequest(
+            controller_id=i32(references.plan.node(references.node(probe.controller)).quorum_id),
+            last_snapshot_offset=i64(probe.snapshot_offset),
+        ),
+        drafts.ControllerHeartbeatResponse,
     )
+    return answered(answer.error_code, start_snapshot=answer.start_snapshot)
 
 
 def ask_alter_isr(probe: AlterIsrProbe, connection: RawConnection, references: References) -> ProbeAnswer:

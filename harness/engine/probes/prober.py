@@ -17,17 +17,19 @@ from fencepost.harness.clients.raw import Closed, NoAnswer, NotOffered, RawConne
 from fencepost.harness.engine.conditions import holds
 from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.errors import StepError
-from fencepost.harness.engine.probes import api, commands, control, data, requests
+from fencepost.harness.engine.probes import api, commands, control, data, metrics, requests
 from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
 from fencepost.harness.engine.probes.produce import send_record
 from fencepost.harness.engine.probes.unchanged import Snapshots, changes
 from fencepost.harness.engine.references import RESOLVE_WITHIN, References
+from fencepost.harness.network.addresses import METRICS_PORT
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.base import Level
 from fencepost.harness.plan.probes import (
     AlterIsrProbe,
     ApiProbe,
     ControlledShutdownProbe,
+    ControllerHeartbeatProbe,
     CreatePartitionsProbe,
     CreateTopicProbe,
     DeleteTopicProbe,
@@ -40,6 +42,7 @@ from fencepost.harness.plan.probes import (
     ListReassignmentsProbe,
     MetadataHeartbeatProbe,
     MetadataProbe,
+    MetricsProbe,
     Probe,
     ProduceProbe,
     ReassignProbe,
@@ -65,6 +68,7 @@ ASKS: dict[type, Ask] = {
     ListOffsetsProbe: data.ask_list_offsets,
     CreateTopicProbe: data.ask_create_topic,
     HeartbeatProbe: control.ask_heartbeat,
+    ControllerHeartbeatProbe: control.ask_controller_heartbeat,
     AlterIsrProbe: control.ask_alter_isr,
     DescribeQuorumProbe: control.ask_describe_quorum,
     ControlledShutdownProbe: requests.ask_controlled_shutdown,
@@ -210,9 +214,12 @@ class Prober:
         if self._context.cluster.processes.status(node).running not in (Running.RUNNING, Running.PAUSED):
             return ProbeAnswer(ProbeOutcome.ABSENT, None, {"reason": f"{node} does not run"})
         try:
+            if isinstance(probe, MetricsProbe):
+                seconds = probe.timeout_ms / 1000
+                return metrics.ask_metrics(probe, lambda: self._context.cluster.dial(node, METRICS_PORT, seconds))
             listener = self._listener(probe, node)
-            with self._context.clients.connect(node, listener, probe.timeout_ms / 1000) as connection:
-                refused = self._log_in(probe, connection) if listener is Listener.INTERNAL else None
+            with self._context.clients.connect(node, listener, probe.timeout_ms / 1000, login=False) as connection:
+                refused = None if listener is Listener.CLIENT else self._log_in(probe, connection)
                 return refused or self._send(probe, name, node, number, connection)
         except NotOffered as error:
             return ProbeAnswer(ProbeOutcome.NOT_ASKED, None, {"reason": f"{node} {error.reason}"})
@@ -243,9 +250,9 @@ class Prober:
 
     def _log_in(self, probe: Probe, connection: RawConnection) -> ProbeAnswer | None:
         """Log in as the broker user, or the probe's. Return the listener's refusal, None on success."""
-        if self._context.plan.security != "sasl":
+        if self._context.plan.security != "sasl" or (isinstance(probe, ApiProbe) and not probe.login):
             return None
-        user = (probe.user if isinstance(probe, ReplicaStateEventProbe) else None) or BROKER_USER
+        user = (probe.user if isinstance(probe, HeartbeatProbe | ReplicaStateEventProbe) else None) or BROKER_USER
         error = log_in(connection, user, PASSWORDS.get(user, ""))
         return None if error is ErrorCode.none else answered(error, user=user)
 
@@ -257,7 +264,7 @@ class Prober:
 
 
 def _awaited_ms(probe: Probe) -> int:
-    return probe.within_ms if isinstance(probe, ApiProbe) else 0
+    return probe.within_ms if isinstance(probe, ApiProbe | MetricsProbe) else 0
 
 
 def _is_expected(probe: Probe, answer: ProbeAnswer) -> bool:

@@ -156,14 +156,14 @@ def test_readiness_by_the_log_needs_a_line_since_the_last_start(acme: Path, inst
     log.write_text("elected\n")
     driver.command(CONTROLLER, installation)
     missing = "the log of node-1 has no line like 'elected' yet"
-    assert driver.unready([CONTROLLER], installation.layout) == missing
+    assert driver.unready([CONTROLLER], installation) == missing
     with log.open("a") as file:
         file.write("node 1 is elected\n")
-    assert driver.unready([CONTROLLER], installation.layout) is None
+    assert driver.unready([CONTROLLER], installation) is None
 
 
 def test_readiness_by_a_port_names_the_node_that_does_not_listen(acme: Path, installation: Installation) -> None:
-    assert _load(acme).unready([BROKER], installation.layout) == "node-4 does not listen at 127.251.0.4:9092"
+    assert _load(acme).unready([BROKER], installation) == "node-4 does not listen at 127.251.0.4:9092"
 
 
 def test_a_container_runs_the_named_image_with_the_same_command_line(acme: Path, installation: Installation) -> None:

@@ -21,7 +21,7 @@ from fencepost.harness.plan.probes import DescribeQuorumProbe, MetadataProbe, Up
 from fencepost.harness.plan.steps import Bind, Roll, Step
 from fencepost.harness.targets import registry as targets
 from fencepost.harness.targets.registry import UnknownTarget, load, load_file
-from fencepost.harness.targets.target import Installation, new_uuid, write_properties
+from fencepost.harness.targets.target import Installation, new_uuid, write_configuration, write_properties
 
 ADDRESSES = Addresses(20)
 
@@ -265,7 +265,7 @@ def test_a_controller_before_3_9_gets_no_name_since_it_would_refuse_it(installat
 
 
 TWO_DIRS = [replace(node, log_dirs=2) for node in (BROKER, DUPLICATE)]
-REFERENCE = [("quorum", "plaintext", node) for node in (CONTROLLER, BROKER, DUPLICATE)]
+REFERENCE = [("quorum", each, node) for each in ("plaintext", "sasl") for node in (CONTROLLER, BROKER, DUPLICATE)]
 ZOOKEEPER_TARGETS = ("zk-controller", "leader-driven")
 REFERENCE += [(name, each, node) for name in ZOOKEEPER_TARGETS for each in ("plaintext", "sasl") for node in TWO_DIRS]
 
@@ -284,10 +284,19 @@ def test_the_reference_cluster_takes_what_its_target_writes(
         load_config(path)
 
 
-@pytest.mark.parametrize("name", ["quorum", "apache-kafka", "apache-kafka-zk"])
+@pytest.mark.parametrize("name", ["apache-kafka", "apache-kafka-zk"])
 def test_a_driver_that_knows_no_logins_refuses_a_plan_that_wants_them(name: str, installation: Installation) -> None:
     with pytest.raises(UsageError, match="does not support `security: sasl`"):
         load(name).properties(BROKER, replace(installation, security="sasl"))
+
+
+def test_settings_of_a_node_win_and_null_leaves_a_key_out(installation: Installation, tmp_path: Path) -> None:
+    own = (("log.dirs", "elsewhere"), ("cluster.id", None), ("metrics.listener", "{address}:9404"))
+    write_configuration(load("quorum"), replace(BROKER, settings=own), installation, tmp_path)
+    lines = (tmp_path / "node.properties").read_text().splitlines()
+    assert "log.dirs=elsewhere" in lines
+    assert f"metrics.listener={BROKER.address}:9404" in lines
+    assert not any(line.startswith("cluster.id=") for line in lines)
 
 
 def test_a_cluster_id_never_begins_with_a_dash() -> None:

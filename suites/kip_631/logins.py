@@ -1,0 +1,62 @@
+"""Listeners between nodes that ask for a login, and the permission without which a controller does nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.suites import vocabulary as v
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Nodes log in to each other and serve; a user without rights, and one without an account, get nothing done."""
+    leader, broker, other = v.replica_roles(scenario, seed)
+
+    def heartbeat(name: str, outcome: str, *rules: str, **more: Any) -> v.Step:
+        rule, *also = rules
+        values = {"node": "active-controller", "broker": broker, "timeout_ms": 5000, "unchanged": ("brokers", "t-0")}
+        return v.HeartbeatProbe.model_validate(
+            {"as": name, "expect": v.answers(rule, outcome, *also), **values, **more}
+        )
+
+    steps = [
+        *v.setup(leader),
+        heartbeat("of-a-node", "served", "D631-44"),
+        heartbeat("without-rights", "error:31", "K631-10", user="alice"),
+        heartbeat("in-initial", "error:31", "K631-10", user="alice", state="initial", broker_epoch=-1),
+        heartbeat("without-account", "error:58", "D631-44", user="unknown"),
+        v.ApiProbe(
+            as_="without-login",
+            node="active-controller",
+            api="describe_quorum",
+            body={"topics": [{"topic_name": "__kafka_metadata", "partitions": [{"partition_index": 0}]}]},
+            version=0,
+            login=False,
+            expect=v.answers("D631-44", "refused"),
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, broker, other])],
+        security="sasl",
+        steps=steps,
+        coverage=[
+            v.StepDone(step="without-login"),
+            v.Acknowledged(by="p1", acks="all", after="without-login.ended"),
+        ],
+    )
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="logins-between-nodes",
+        title="Controllers do what logged-in nodes ask, and nothing for users without the permission",
+        requirements=("K631-10", "D631-44", "LIVE-01", "LIVE-03"),
+        needs=frozenset(),
+        seconds=8,
+        build=build,
+        dialects=frozenset({v.Dialect.KIP_631}),
+    ),
+)
