@@ -3,7 +3,8 @@
 Names are those of the message definitions in snake case: `create_partitions`, `validate_only`. Durations are in
 milliseconds (`timeout`, `throttle_time`), bytes are text, and ids are text. `records` is text, or a batch: a mapping
 with `records` (each with `value`, `key`, `timestamp`), `producer_id`, `producer_epoch`, `base_sequence`, and
-`transactional`.
+`transactional`. Of a response they are a list of records, each with `offset`, `key` and `value`; text if they are
+compressed, damaged, or of a format before batches.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import datetime
 import difflib
 import io
 import re
+import struct
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,9 +24,11 @@ from functools import cache
 from typing import Any, get_args, get_type_hints
 
 from kio.index import load_request_schema, load_response_schema
+from kio.records.readers import read_batch
 from kio.records.schema import NewRecordBatch, Record
 from kio.records.writers import write_batch
 from kio.schema.index import api_key_map, schema_name_map
+from kio.serial.errors import DecodeError
 from kio.static.primitive import TZAwareMicros, i8, i16, i64
 
 APIS: Mapping[str, int] = {name: key for key, name in api_key_map.items()}
@@ -35,6 +39,10 @@ UNKNOWN = object()
 
 TRANSACTIONAL = 0x10
 """The attribute of a batch that belongs to a transaction."""
+CONTROL = 0x20
+"""The attribute of a batch that ends a transaction, and has no records of clients."""
+_BATCH_LENGTH_AT = struct.Struct(">qi")
+"""Base offset and length of a batch; the length counts from behind itself."""
 _SELECTOR = re.compile(r"\.?([a-z_0-9]+)|\[(\d*)\]|\[([a-z_0-9]+)=([^]]*)\]")
 
 
@@ -83,7 +91,7 @@ def plain(value: Any) -> Any:
     """Return an entity, or a value of one, in the types of JSON."""
     match value:
         case _ if is_dataclass(value):
-            return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+            return {field.name: _plain_field(field, getattr(value, field.name)) for field in fields(value)}
         case tuple():
             return [plain(each) for each in value]
         case IntEnum():
@@ -98,6 +106,33 @@ def plain(value: Any) -> Any:
             return value.decode("utf-8", "backslashreplace")
         case _:
             return value
+
+
+def _plain_field(field: Field[Any], value: Any) -> Any:
+    if isinstance(value, bytes) and field.metadata.get("kafka_type") == "records":
+        return _plain_records(value)
+    return plain(value)
+
+
+def _plain_records(data: bytes) -> Any:
+    """Return the records of whole batches; brokers may end an answer within a batch. Text if they are not readable."""
+    found: list[dict[str, Any]] = []
+    position = 0
+    while len(data) - position >= _BATCH_LENGTH_AT.size:
+        _, length = _BATCH_LENGTH_AT.unpack_from(data, position)
+        if position + _BATCH_LENGTH_AT.size + length > len(data):
+            break
+        try:
+            batch, size = read_batch(data, position)
+        except (ValueError, DecodeError):
+            return plain(data)
+        if not batch.attributes & CONTROL:
+            found += [
+                {"offset": int(each.offset), "key": plain(each.key), "value": plain(each.value)}
+                for each in batch.records
+            ]
+        position += size
+    return found
 
 
 def bound_names(data: Any) -> Iterator[str]:

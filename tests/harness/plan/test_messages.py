@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from fencepost.harness.plan import messages
@@ -94,3 +96,48 @@ def test_a_request_is_built_and_read_back_in_the_types_of_json() -> None:
     request, _ = messages.payload_types("delete_records", 2)
     data = {"topics": [{"name": "t", "partitions": [{"partition_index": 0, "offset": 7}]}], "timeout": 1500}
     assert messages.plain(messages.build(request, data, str)) == data
+
+
+def _batch(*values: str, **more: object) -> bytes:
+    """Return a batch as a request has it: its records begin at offset 0."""
+    records = [{"key": "k", "value": value} for value in values]
+    produce, _ = messages.payload_types("produce", 9)
+    partition = {"index": 0, "records": {"records": records, **more}}
+    body = {
+        "transactional_id": None,
+        "acks": 1,
+        "timeout": 1,
+        "topic_data": [{"name": "t", "partition_data": [partition]}],
+    }
+    return bytes(messages.build(produce, body, str).topic_data[0].partition_data[0].records)
+
+
+def _fetched(records: bytes) -> object:
+    _, response = messages.payload_types("fetch", 12)
+    partition = {
+        "partition_index": 0,
+        "error_code": 0,
+        "high_watermark": 2,
+        "aborted_transactions": None,
+        "records": None,
+    }
+    body = {"throttle_time": 0, "error_code": 0, "responses": [{"topic": "t", "partitions": [partition]}]}
+    answer = messages.build(response, body, str)
+    found = dataclasses.replace(answer.responses[0].partitions[0], records=records)
+    topic = dataclasses.replace(answer.responses[0], partitions=(found,))
+    return messages.at_path(messages.plain(dataclasses.replace(answer, responses=(topic,))), RECORDS)
+
+
+RECORDS = "responses[0].partitions[0].records"
+
+
+def test_the_records_of_a_response_are_read_up_to_a_batch_that_is_not_whole() -> None:
+    first, second = {"offset": 0, "key": "k", "value": "a"}, {"offset": 1, "key": "k", "value": "b"}
+    assert _fetched(_batch("a", "b")) == [first, second]
+    assert _fetched(_batch("a") + _batch("a", "b")[:-1]) == [first]
+    assert _fetched(b"") == []
+
+
+def test_records_that_cannot_be_read_stay_text() -> None:
+    damaged = _batch("a")[:-1] + b"\x7f"
+    assert isinstance(_fetched(damaged), str)
