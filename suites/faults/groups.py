@@ -10,7 +10,15 @@ OFFSETS = "__consumer_offsets-0"
 SESSION_MS = 6000
 OLD_GROUP, OLD_OFFSET = "old", 2
 """A group without members, and the last offset that was committed for it."""
+GONE_GROUP = "gone"
+"""A group without members that is deleted."""
+NONE = -1
+"""The committed offset of a partition that has none."""
+NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND, GROUP_SUBSCRIBED_TO_TOPIC = 68, 69, 86
+ASKED, EVERY_MS = 80, 100
+"""How often each broker is asked for an offset while the group gets another coordinator."""
 MORE = 60
+ANSWER_MS = 5000
 COMPACTED = {"offsets.topic.segment.bytes": "1000", "log.cleaner.backoff.ms": "200"}
 """Settings by which the log of offsets is compacted within seconds."""
 
@@ -23,63 +31,138 @@ def _member(name: str, *, static: bool = False, later: bool = False) -> v.Consum
 def coordinator_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     """The broker that coordinates a group is killed; the group goes on with another one, and no commit is lost.
 
-    On clusters whose settings and log lines we know, the log of offsets has been compacted before.
+    Groups and offsets that were deleted before stay so. While the other one takes over, each broker is asked: it may
+    refuse, and never says that there is no offset. On clusters whose settings and log lines we know, the log of offsets
+    has been compacted before.
     """
     members = (_member("g1"), _member("g2"), _member("fixed", static=True))
     is_compacted = target.follows_its_documents
     steps: list[v.Step] = [
-        *(_compacted() if is_compacted else ()),
+        *_committed(),
+        *_deleted(),
+        *(_later_commits_compacted() if is_compacted else ()),
+        *(_asked_meanwhile(v.node_name(broker)) for broker in v.BROKER_IDS),
         v.inject("crash", v.KillParameters(nodes=f"coordinator:{GROUP}")),
         v.Hold(as_="gone", after="crash.proven", ms=3000),
         v.Heal(as_="restart", fault="crash"),
         _reads("goes-on", "GRP-03"),
-        *((_old_commit_is_kept(),) if is_compacted else ()),
+        _fetched("old-commit", OLD_GROUP, (OLD_OFFSET, NONE), "DSTO-14", "DSTO-16", "GRP-01"),
+        _fetched("deleted-group", GONE_GROUP, (NONE, NONE), "DSTO-16"),
+        _group_deleted("no-such-group", GONE_GROUP, v.answers("DSTO-16", f"error:{GROUP_ID_NOT_FOUND}", "ADM-02")),
     ]
     settings = v.NodeSettings(broker=COMPACTED) if is_compacted else None
     return _plan(scenario, target, seed, members, steps, "crash", settings)
 
 
-def _compacted() -> list[v.Step]:
-    """Commit twice for a group that is not heard of again, and wait until later commits lie in compacted segments."""
-    commits = [
-        v.ApiProbe(
-            as_=f"commit-{offset}",
-            node=f"coordinator:{GROUP}",
-            api="offset_commit",
-            version=7,
-            body={
-                "group_id": OLD_GROUP,
-                "generation_id_or_member_epoch": -1,
-                "member_id": "",
-                "topics": [{"name": "w", "partitions": [{"partition_index": 0, "committed_offset": offset}]}],
-            },
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-        )
-        for offset in (1, OLD_OFFSET)
+def _committed() -> list[v.Step]:
+    """Commit for two groups without members; for one of them twice."""
+    return [
+        _commit("commit-1", OLD_GROUP, 1),
+        _commit("commit-2", OLD_GROUP, OLD_OFFSET),
+        _commit("commit-gone", GONE_GROUP, 1),
     ]
-    later = v.WorkloadReads(as_="later", group=GROUP, more=MORE, within_ms=2 * v.LIVENESS_TIMEOUT_MS)
-    compacted = v.Logged(
-        as_="compacted",
-        node=f"coordinator:{GROUP}",
-        says=f"{OFFSETS}: compacted from",
-        after=v.After(event="later.ended"),
-        within_ms=2 * v.LIVENESS_TIMEOUT_MS,
-        expect=v.must("DSTO-14"),
-    )
-    return [*commits, later, compacted]
 
 
-def _old_commit_is_kept() -> v.ApiProbe:
+def _commit(as_: str, group: str, offset: int) -> v.Step:
+    partitions = [{"partition_index": partition, "committed_offset": offset} for partition in (0, 1)]
     return v.ApiProbe(
-        as_="old-commit",
+        as_=as_,
+        node=f"coordinator:{GROUP}",
+        api="offset_commit",
+        version=7,
+        body={
+            "group_id": group,
+            "generation_id_or_member_epoch": -1,
+            "member_id": "",
+            "topics": [{"name": "w", "partitions": partitions}],
+        },
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+    )
+
+
+def _deleted() -> list[v.Step]:
+    """Delete a group and an offset; a group with members stays, and so do offsets of a topic that a member reads."""
+    return [
+        _group_deleted("delete", GONE_GROUP, v.answers("DSTO-16", "served")),
+        _fetched("deleted", GONE_GROUP, (NONE, NONE), "DSTO-16"),
+        _offset_deleted("delete-offset", OLD_GROUP, 0),
+        _fetched("others-kept", OLD_GROUP, (OLD_OFFSET, NONE), "DSTO-16"),
+        _group_deleted("delete-with-members", GROUP, v.answers("DSTO-16", f"error:{NON_EMPTY_GROUP}", "ADM-02")),
+        _offset_deleted("delete-read", GROUP, GROUP_SUBSCRIBED_TO_TOPIC),
+    ]
+
+
+def _group_deleted(as_: str, group: str, expect: v.ExpectOutcome) -> v.Step:
+    return v.ApiProbe(
+        as_=as_,
+        node=f"coordinator:{GROUP}",
+        api="delete_groups",
+        body={"groups_names": [group]},
+        timeout_ms=ANSWER_MS,
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=expect,
+    )
+
+
+def _offset_deleted(as_: str, group: str, error: int) -> v.Step:
+    """Delete the offset of the second partition."""
+    return v.ApiProbe(
+        as_=as_,
+        node=f"coordinator:{GROUP}",
+        api="offset_delete",
+        body={"group_id": group, "topics": [{"name": "w", "partitions": [{"partition_index": 1}]}]},
+        answer={"error_code": 0, "topics[0].partitions[0].error_code": error},
+        timeout_ms=ANSWER_MS,
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.answers("DSTO-16", "served"),
+    )
+
+
+def _fetched(as_: str, group: str, offsets: tuple[int, int], requirement: str, *also: str) -> v.ApiProbe:
+    """Claim the committed offsets of two partitions."""
+    return v.ApiProbe(
+        as_=as_,
         node=f"coordinator:{GROUP}",
         api="offset_fetch",
         version=5,
-        body={"group_id": OLD_GROUP, "topics": [{"name": "w", "partition_indexes": [0]}]},
-        answer={"topics[0].partitions[0].committed_offset": OLD_OFFSET},
+        body={"group_id": group, "topics": [{"name": "w", "partition_indexes": [0, 1]}]},
+        answer={
+            f"topics[0].partitions[partition_index={partition}].committed_offset": offset
+            for partition, offset in enumerate(offsets)
+        },
         within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.answers("DSTO-14", "served", "GRP-01"),
+        expect=v.answers(requirement, "served", *also),
     )
+
+
+def _asked_meanwhile(broker: str) -> v.Step:
+    """Ask for an offset again and again: a broker that coordinates the group knows it, and any other refuses."""
+    asked = _fetched(f"meanwhile-{broker}", OLD_GROUP, (OLD_OFFSET, NONE), "DSTO-15")
+    return asked.model_copy(
+        update={
+            "node": broker,
+            "within_ms": 0,
+            "repeat": ASKED,
+            "every_ms": EVERY_MS,
+            "background": True,
+            "expect": v.never_answers("DSTO-15", "different"),
+        }
+    )
+
+
+def _later_commits_compacted() -> list[v.Step]:
+    """Wait until later commits lie in compacted segments."""
+    return [
+        v.WorkloadReads(as_="later", group=GROUP, more=MORE, within_ms=2 * v.LIVENESS_TIMEOUT_MS),
+        v.Logged(
+            as_="compacted",
+            node=f"coordinator:{GROUP}",
+            says=f"{OFFSETS}: compacted from",
+            after=v.After(event="later.ended"),
+            within_ms=2 * v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("DSTO-14"),
+        ),
+    ]
 
 
 def coordinator_paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -176,6 +259,8 @@ SCENARIOS = (
         "GRP-01",
         "GRP-03",
         "DSTO-14",
+        "DSTO-15",
+        "DSTO-16",
         needs={v.Capability.KILL},
         workloads={"groups", "static-members"},
     ),

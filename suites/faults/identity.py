@@ -37,7 +37,7 @@ def foreign_cluster(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
 def _not_let_in(target: v.TargetFacts, broker: str) -> list[v.Step]:
     """The broker ends; on a target where it is known to go on (AK-10), it is refused and stays outside."""
     if not target.differs("AK-10"):
-        return [_refused("refused", broker, "DIR-01")]
+        return [_refused("refused", broker, "DIR-01", "D631-35")]
     refused = v.must("DIR-01").model_copy(update={"difference": "AK-10"})
     return [
         v.Logged(
@@ -105,8 +105,8 @@ def duplicate_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int)
     return _plan(scenario, target, seed, [leader, follower, other], steps, "second", duplicate)
 
 
-def _refused(name: str, node: str, requirement: str) -> v.Step:
-    return v.NodeExited(as_=name, node=node, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(requirement))
+def _refused(name: str, node: str, *requirements: str) -> v.Step:
+    return v.NodeExited(as_=name, node=node, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(*requirements))
 
 
 def _one_of_two(target: v.TargetFacts, leader: str, duplicate: str) -> list[v.Step]:

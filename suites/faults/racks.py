@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from fencepost.suites import vocabulary as v
 
 SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -9,7 +12,14 @@ LAG_MS = 8000
 """So long that a replica which fetches nothing is in the ISR until the follower has been asked."""
 FIRST, CUT_OFF, LAST = 12, 60, 40
 """Records for the consumer: before the first fault, while it does not reach the leader, and without the follower."""
-COMMITTED = FIRST + CUT_OFF
+COMMITTED = FIRST + CUT_OFF + 1
+"""With the one that a client waits for at the follower."""
+_LAST_COMMITTED = {f"{v.FETCHED}.records[].offset": [COMMITTED - 1]}
+LONG_MS = 5000
+"""A leader holds a follower's empty fetch for so long: the follower learns of a commit otherwise."""
+OTHER_EPOCH = 1000
+WITHOUT_RACK = 10
+"""A version of Fetch that does not name the client's rack."""
 READ_OF_FOLLOWER, READ_LAST = 20, 5
 """Records of these that the consumer has to get, beside all before them."""
 
@@ -18,11 +28,13 @@ def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
     """Clients do not reach the leader, and a consumer reads on from the follower in its rack; then that one dies.
 
     Between the two the follower holds a record that another in-sync replica lacks: it shows clients nothing of it, and
-    tells them that the offset after it is not available yet.
+    tells them that the offset after it is not available yet. A client that waits at the follower gets a record once it
+    is committed, although the leader holds empty fetches for long.
     """
     leader, follower, other = v.replica_roles(scenario, seed)
     steps = [
         *v.setup(leader, partition="u-0", work=False),
+        *_shown((leader, follower, other)),
         v.Workload(as_="work", action="start"),
         _records("first", leader, FIRST),
         _reads("reads", 1, v.must("LIVE-03")),
@@ -30,8 +42,15 @@ def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         _records("meanwhile", leader, CUT_OFF),
         _reads("read-of-follower", FIRST + READ_OF_FOLLOWER, v.must("DRACK-03", "DRACK-02")),
         v.Checkpoint(
-            as_="committed", node=follower, partition="u-0", at_least=COMMITTED, within_ms=v.LIVENESS_TIMEOUT_MS
+            as_="committed", node=follower, partition="u-0", at_least=COMMITTED - 1, within_ms=v.LIVENESS_TIMEOUT_MS
         ),
+        _waits("waits", follower),
+        v.ProduceProbe(as_="awaited", node=leader, topic="u", acks="all", expect=v.answers("LIVE-03", "served")),
+        v.fetched("known", follower, "u", COMMITTED - 1, answer=_LAST_COMMITTED, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.Bind(as_="epoch", value="leader-epoch:u-0"),
+        v.fetched("own-epoch", follower, "u", 0, epoch="$epoch", expect=v.answers("DRACK-05", "served")),
+        v.fetched("other-epoch", follower, "u", 0, epoch=OTHER_EPOCH, expect=v.answers("DRACK-05", "error:75")),
+        v.fetched("too-old", follower, "u", 0, version=WITHOUT_RACK, expect=v.answers("DRACK-05", "error:6")),
         v.inject("slow", v.StallParameters(from_=other, to=leader)),
         v.ProduceProbe(as_="uncommitted", node=leader, topic="u", expect=v.answers("LIVE-03", "served")),
         v.LogEnd(as_="held", node=follower, partition="u-0", is_=COMMITTED + 1, within_ms=v.LIVENESS_TIMEOUT_MS),
@@ -52,14 +71,14 @@ def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         target,
         seed,
         timing=v.scaled_timing(target, lag_ms=LAG_MS),
-        settings=v.NodeSettings(broker={"replica.selector.class": SELECTOR}),
+        settings=v.NodeSettings(broker={"replica.selector.class": SELECTOR, "replica.fetch.wait.max.ms": str(LONG_MS)}),
         topology=v.in_racks(v.smallest_cluster(target, other)),
         topics=[v.topic([leader, follower, other], name="u")],
         workload=v.WorkloadSpec(consumers=(v.ConsumerSpec(name="c1", topic="u", rack=follower),)),
         steps=steps,
         coverage=[
             *(v.FaultProven(fault=each) for each in ("cut-off", "slow", "follower-dies")),
-            *(v.StepDone(step=each) for each in ("read-of-follower", "not-there", "goes-on")),
+            *(v.StepDone(step=each) for each in ("read-of-follower", "waits", "not-there", "goes-on")),
         ],
     )
 
@@ -86,6 +105,42 @@ def _reads(as_: str, records: int, expect: v.Expect) -> v.Step:
     )
 
 
+def _shown(brokers: Sequence[str]) -> list[v.Step]:
+    """Claim that clients are shown the rack of each broker, which has its name, by both requests that have it."""
+    ids = {broker: v.node_id(broker) for broker in brokers}
+    asked: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("metadata", "node_id", {"topics": []}),
+        ("describe_cluster", "broker_id", {}),
+    )
+    return [
+        v.ApiProbe(
+            as_=f"racks-by-{api.replace('_', '-')}",
+            node=brokers[0],
+            api=api,
+            body=body,
+            answer={f"brokers[{key}={id}].rack": broker for broker, id in ids.items()},
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.answers("DRACK-01", "served"),
+        )
+        for api, key, body in asked
+    ]
+
+
+def _waits(as_: str, follower: str) -> v.Step:
+    """Wait at the follower for the next record, less long than the leader holds an empty fetch."""
+    return v.fetched(
+        as_,
+        follower,
+        "u",
+        COMMITTED - 1,
+        wait_ms=LONG_MS - 1000,
+        timeout_ms=LONG_MS,
+        background=True,
+        answer=_LAST_COMMITTED,
+        expect=v.answers("DRACK-06", "served"),
+    )
+
+
 def _asks(as_: str, broker: str, offset: int, expect: v.ExpectOutcome) -> v.Step:
     return v.FetchProbe(as_=as_, node=broker, topic="u", offset=offset, expect=expect)
 
@@ -96,9 +151,12 @@ SCENARIOS = (
         "A consumer reads from the follower in its rack while it does not reach the leader, and from the leader after",
         leader_unreachable,
         12,
+        "DRACK-01",
         "DRACK-02",
         "DRACK-03",
         "DRACK-04",
+        "DRACK-05",
+        "DRACK-06",
         needs={v.Capability.LINKS, v.Capability.KILL},
         workloads={"racks"},
     ),

@@ -1,9 +1,11 @@
 """All scenarios of this suite. Each family of faults is a module that exports `SCENARIOS`."""
 
 from fencepost.suites.faults import (
+    administration,
     behind_the_leader,
     below_min_isr,
     clock,
+    compaction,
     containers,
     disks,
     earlier_answer,
@@ -12,6 +14,7 @@ from fencepost.suites.faults import (
     identity,
     late_bytes,
     links,
+    log_start,
     processes,
     producers,
     racks,
@@ -39,4 +42,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *groups.SCENARIOS,
     *producers.SCENARIOS,
     *racks.SCENARIOS,
+    *log_start.SCENARIOS,
+    *compaction.SCENARIOS,
+    *administration.SCENARIOS,
 )

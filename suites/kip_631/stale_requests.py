@@ -129,7 +129,7 @@ def _requests(prefix: str, target: v.TargetFacts, deposed: str) -> list[v.Step]:
             candidate="active-controller",
             epoch="current",
             cluster=FOREIGN_CLUSTER,
-            expect=v.answers("CTRL-06", "error:104"),
+            expect=v.answers("CTRL-06", "error:104", "D631-35"),
             unchanged=("t-0", "brokers"),
         ),
     ]

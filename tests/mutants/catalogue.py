@@ -398,8 +398,24 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_R}/test_log_start.py::test_a_deletion_waits_for_an_in_sync_replica_that_does_not_fetch",
     ),
     Defect(
-        "first_of_a_key_kept", "", ALL, ("DSTO-11", "DSTO-14", "GRP-01"), ("group-coordinator-killed",),
+        "first_of_a_key_kept", "", ALL, ("DSTO-11", "DSTO-14", "GRP-01"),
+        ("last-of-each-key", "group-coordinator-killed"),
         f"{_S}/test_compaction.py::test_the_last_record_of_each_key_stays_at_its_offset",
+    ),
+    Defect(
+        "damaged_index_believed", "", ALL, ("DSTO-05",), ("log-start-moves",),
+        f"{_S}/test_clean_stop.py::test_an_index_that_is_not_as_it_was_written_is_made_anew",
+    ),
+    Defect("retention_below_its_limit", "", ALL, ("DSTO-08",), ("log-start-moves",), f"{_S}/test_log_start.py"),
+    Defect("log_start_not_recorded", "", ALL, ("DSTO-07",), ("log-start-moves",), _R),
+    Defect("log_before_the_start_kept", "", ALL, ("DSTO-10",), ("log-start-moves",), f"{_R}/test_log_start.py"),
+    Defect(
+        "compacted_in_place", "", ALL, ("DSTO-12",), ("last-of-each-key",),
+        f"{_S}/test_compaction.py::test_a_crash_while_segments_are_replaced_leaves_a_whole_log",
+    ),
+    Defect(
+        "last_batch_of_a_producer_removed", "", ALL, ("DSTO-13",), ("last-of-each-key",),
+        f"{_S}/test_compaction.py::test_the_last_batch_of_a_producer_stays_though_it_is_empty",
     ),
     Defect("metadata_not_flushed", "KAFKA-10533", (QUORUM,), ("K631-15",), ("controllers-lose-power",), f"{_Q}/raft"),
     Defect(
@@ -423,6 +439,11 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/cluster_impl/api/test_read_replica.py::"
         "test_a_follower_of_a_leader_that_is_not_ready_serves_no_client",
     ),
+    Defect(
+        "commits_sent_with_the_next_fetch", "", ALL, ("DRACK-06",), ("rack-reads-on",),
+        "tests/cluster_impl/api/test_read_replica.py::"
+        "test_a_client_that_waits_at_a_follower_gets_a_record_once_it_is_committed",
+    ),
     # Claims of every run.
     Defect(
         "end_shown_too_early", "KAFKA-2334", WITH_CONTROLLER, ("HW-01",),
@@ -445,6 +466,14 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "committed_offsets_not_loaded", "KAFKA-19862", ALL, ("GRP-01",), ("group-coordinator-killed",),
         "tests/cluster_impl/api/test_coordinator.py::test_committed_offsets_outlive_their_coordinator",
+    ),
+    Defect(
+        "offsets_answered_while_loading", "", ALL, ("DSTO-15", "GRP-01"), ("group-coordinator-killed",),
+        f"{_R}/test_compaction.py::test_a_new_coordinator_loads_in_slices_and_refuses_until_it_knows_all_offsets",
+    ),
+    Defect(
+        "deletion_of_a_group_not_logged", "", ALL, ("DSTO-16",), ("group-coordinator-killed",),
+        "tests/cluster_impl/api/test_coordinator.py::test_a_deleted_group_is_gone_also_for_the_next_coordinator",
     ),
     Defect(
         "named_voters_not_learned", "", (QUORUM,), ("K631-05", "K631-06"), ("controller-replaced",),
@@ -479,13 +508,17 @@ DEFECTS: tuple[Defect, ...] = (
         "permission_not_asked", "", (QUORUM,), ("K631-10",), ("logins-between-nodes",),
         f"{_SEC}/test_cluster_action.py::test_a_controller_does_nothing_for_a_sender_without_the_permission",
     ),
-    # Random plans ask for these, and no scenario of the suites does.
+    # Requests of administrators; random plans make them, too.
     Defect(
-        "default_wipes_overrides", "KAFKA-9254", (QUORUM,), ("ADM-04",), (),
+        "validated_change_made", "", (QUORUM,), ("ADM-01",), ("administrators-ask",),
+        f"{_Q}/controller/test_configs.py::test_a_request_that_only_validates_writes_nothing",
+    ),
+    Defect(
+        "default_wipes_overrides", "KAFKA-9254", (QUORUM,), ("ADM-04",), ("administrators-ask",),
         f"{_Q}/broker/test_metadata.py::test_a_setting_reaches_the_replicas_that_it_is_for_when_it_is_committed",
     ),
     Defect(
-        "metadata_name_given", "KAFKA-14358", (QUORUM,), ("ADM-02",), (),
+        "metadata_name_given", "KAFKA-14358", (QUORUM,), ("ADM-02",), ("administrators-ask",),
         f"{_Q}/controller/test_topics.py::test_a_topic_that_cannot_be_is_refused_and_changes_nothing",
     ),
 )  # fmt: skip

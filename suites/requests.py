@@ -1,0 +1,110 @@
+"""Requests of clients and administrators that scenarios write out, as probes of one partition or one topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from fencepost.harness.plan.probes import ApiProbe
+
+FETCHED: Final = "responses[0].partitions[0]"
+"""The path to what `fetched` asks for; the partition's `records` are a list with offset, key and value."""
+LISTED: Final = "topics[0].partitions[0]"
+"""The path to what `listed` asks for."""
+PRODUCED: Final = "responses[0].partition_responses[0]"
+"""The path to the answer to `produced`."""
+FIRST, END, NEWEST = -2, -1, -3
+"""Timestamps by which ListOffsets gives the first offset, the end that clients may read to, and the newest record."""
+ANSWER_MS: Final = 5000
+SET, DELETE = 0, 1
+"""Operations of IncrementalAlterConfigs."""
+MOST_BYTES: Final = 1 << 20
+WITH_RACK, BY_NAME = 11, 12
+"""Versions of Fetch: the first with a rack, which followers serve, and the last by name."""
+
+
+def produced(as_: str, node: str, topic: str, records: Sequence[Mapping[str, Any]], **more: Any) -> ApiProbe:
+    """Produce one batch at acks=all to partition 0; `producer` among `more` has its producer id, epoch, sequence.
+
+    No checker expects these records to be read: the topic may delete them.
+    """
+    batch = {"records": [dict(record) for record in records], **more.pop("producer", {})}
+    return ApiProbe(
+        as_=as_,
+        node=node,
+        api="produce",
+        version=9,
+        body={
+            "transactional_id": None,
+            "acks": -1,
+            "timeout": ANSWER_MS,
+            "topic_data": [{"name": topic, "partition_data": [{"index": 0, "records": batch}]}],
+        },
+        **{"timeout_ms": ANSWER_MS, **more},
+    )
+
+
+def fetched(
+    as_: str,
+    node: str,
+    topic: str,
+    offset: int | str,
+    *,
+    version: int = BY_NAME,
+    epoch: int | str = -1,
+    wait_ms: int = 0,
+    rack: str = "",
+    **more: Any,
+) -> ApiProbe:
+    """Fetch partition 0 as a client, from a leader or a follower. Without `wait_ms` the answer comes at once."""
+    partition = {
+        "partition": 0,
+        "current_leader_epoch": epoch,
+        "fetch_offset": offset,
+        "partition_max_bytes": MOST_BYTES,
+    }
+    body: dict[str, Any] = {
+        "replica_id": -1,
+        "max_wait": wait_ms,
+        "min_bytes": 1 if wait_ms else 0,
+        "max_bytes": MOST_BYTES,
+        "isolation_level": 0,
+        "topics": [{"topic": topic, "partitions": [partition]}],
+        "forgotten_topics_data": [],
+    }
+    if version >= WITH_RACK:
+        body["rack_id"] = rack
+    return ApiProbe(as_=as_, node=node, api="fetch", version=version, body=body, **{"timeout_ms": ANSWER_MS, **more})
+
+
+def listed(as_: str, node: str, topic: str, timestamp: int | str, **more: Any) -> ApiProbe:
+    """Ask the leader for an offset of partition 0: FIRST, END, or that of the first record at or after a timestamp."""
+    partition = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": timestamp}
+    return ApiProbe(
+        as_=as_,
+        node=node,
+        api="list_offsets",
+        version=7,
+        body={"replica_id": -1, "isolation_level": 0, "topics": [{"name": topic, "partitions": [partition]}]},
+        **{"timeout_ms": ANSWER_MS, **more},
+    )
+
+
+def configured(
+    as_: str, node: str, topic: str, settings: Mapping[str, str | None], *, validate_only: bool = False, **more: Any
+) -> ApiProbe:
+    """Set keys of a topic, or give those up that are None; or only validate that."""
+    configs = [
+        {"name": key, "config_operation": DELETE if value is None else SET, "value": value}
+        for key, value in settings.items()
+    ]
+    return ApiProbe(
+        as_=as_,
+        node=node,
+        api="incremental_alter_configs",
+        body={
+            "resources": [{"resource_type": 2, "resource_name": topic, "configs": configs}],
+            "validate_only": validate_only,
+        },
+        **{"timeout_ms": ANSWER_MS, **more},
+    )

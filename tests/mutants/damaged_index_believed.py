@@ -1,0 +1,23 @@
+"""An index file that is believed whatever is in it: records are looked for in the wrong places (against DSTO-05)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fencepost.cluster_impl.storage import sparse_index
+from fencepost.cluster_impl.storage.sparse_index import SparseIndex, WrittenIndex, index_paths
+
+
+def apply() -> None:
+    SparseIndex.read = classmethod(_read)  # type: ignore[assignment, method-assign]
+
+
+def _read(cls: type[SparseIndex], segment: Path, base_offset: int, written: WrittenIndex) -> SparseIndex:
+    index = cls()
+    places, times = (path.read_bytes() for path in index_paths(segment))
+    pairs = zip(sparse_index._PLACE.iter_unpack(places), sparse_index._TIME.iter_unpack(times), strict=False)
+    for (relative, position), (timestamp, _) in pairs:
+        index._offsets.append(base_offset + relative)
+        index._positions.append(position)
+        index._timestamps.append(timestamp)
+    return index

@@ -1,0 +1,18 @@
+"""Retention by size that deletes the segment with which the limit is reached, and so keeps too little (DSTO-08)."""
+
+from __future__ import annotations
+
+from fencepost.cluster_impl.storage.log import Log
+
+
+def apply() -> None:
+    honest = Log.expired_before
+
+    def one_more(self: Log, limit: int, now_ms: int, retention_ms: int, retention_bytes: int) -> int:
+        start = honest(self, limit, now_ms, retention_ms, retention_bytes)
+        following = [segment for segment in self._segments[:-1] if segment.base_offset == start]
+        if retention_bytes >= 0 and following and following[0].next_offset <= limit:
+            return following[0].next_offset
+        return start
+
+    Log.expired_before = one_more  # type: ignore[method-assign]
