@@ -12,6 +12,8 @@ from fencepost.harness.plan.topologies import BROKER_IDS, CONTROLLER_IDS, node_n
 from fencepost.suites.scenario import Scenario
 from fencepost.suites.target_facts import TargetFacts
 
+GUEST_ID = 8
+"""The id of a broker for which requests are sent, and which need not run."""
 JOINER_ID = 7
 """The id of a controller that joins a running quorum."""
 
@@ -63,6 +65,12 @@ def growing_cluster() -> Topology:
     return quorum_cluster(more=joiner)
 
 
+def cluster_with_a_guest() -> Topology:
+    """Return three controllers and three brokers, and a fourth broker that starts later, if at all."""
+    guest = node_name(GUEST_ID)
+    return quorum_cluster(more=topologies.brokers([GUEST_ID], held_back=[guest]))
+
+
 def combined_cluster() -> Topology:
     """Return three processes that are a broker and a controller each."""
     return Topology(nodes=topologies.combined())
@@ -96,9 +104,13 @@ def smallest_cluster(
     return quorum_cluster(held_back=held_back, more=more)
 
 
-def in_racks(topology: Topology) -> Topology:
-    """Return the topology with each broker in a rack of its own, which has its name."""
-    nodes = (node.model_copy(update={"rack": node.name}) if "broker" in node.roles else node for node in topology.nodes)
+def in_racks(topology: Topology, racks: Mapping[str, str] | None = None) -> Topology:
+    """Return the topology with each broker in its rack, by its name; without racks, in one of its own with its name."""
+    named = {node.name: node.name for node in topology.nodes} if racks is None else racks
+    nodes = (
+        node.model_copy(update={"rack": named.get(node.name)}) if "broker" in node.roles else node
+        for node in topology.nodes
+    )
     return topology.model_copy(update={"nodes": tuple(nodes)})
 
 

@@ -45,6 +45,7 @@ from fencepost.faults.processes.pause import PauseParameters
 from fencepost.faults.processes.restored import RestoredParameters
 from fencepost.faults.processes.rolling_restart import RollingRestartParameters
 from fencepost.faults.processes.terminate import TerminateParameters
+from fencepost.harness.network.addresses import CLIENT_PORT, PEER_PORT
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level, LogLine, NodeRefs, Release, Value
 from fencepost.harness.plan.conditions import (
     LIVENESS_TIMEOUT_MS,
@@ -118,6 +119,7 @@ from fencepost.harness.plan.probes import (
     ListOffsetsProbe,
     ListReassignmentsProbe,
     MetadataHeartbeatProbe,
+    MetadataLogProbe,
     MetadataProbe,
     MetricsProbe,
     ProduceProbe,
@@ -157,7 +159,9 @@ from fencepost.suites.building import (
     workload_with_losses,
 )
 from fencepost.suites.clusters import (
+    GUEST_ID,
     JOINER_ID,
+    cluster_with_a_guest,
     combined_cluster,
     duplicate_of,
     growing_cluster,
@@ -231,11 +235,13 @@ __all__ = [
     "ALL_DESIGNS",
     "BROKEN_BY_LOSS",
     "BROKER_IDS",
+    "CLIENT_PORT",
     "CONSUMER",
     "CONTROLLER_IDS",
     "END",
     "FETCHED",
     "FIRST",
+    "GUEST_ID",
     "HEARTBEATS_OR_SHIPPED",
     "JOINER_ID",
     "LEADER_DRIVEN",
@@ -244,6 +250,7 @@ __all__ = [
     "LOG_DIR_EVENTS",
     "LOG_DIVERGENCE",
     "NEWEST",
+    "PEER_PORT",
     "PREFERRED",
     "PRODUCED",
     "PRODUCER",
@@ -333,6 +340,7 @@ __all__ = [
     "MemoryParameters",
     "MetadataFrom",
     "MetadataHeartbeatProbe",
+    "MetadataLogProbe",
     "MetadataProbe",
     "MetricsProbe",
     "NodeExited",
@@ -390,6 +398,7 @@ __all__ = [
     "ZnodeStep",
     "answers",
     "build_plan",
+    "cluster_with_a_guest",
     "combined_cluster",
     "configured",
     "create_topic",

@@ -29,6 +29,7 @@ HARMLESS_REQUESTS = frozenset(
         "metadata",
         "list-offsets",
         "describe-quorum",
+        "metadata-log",
         "list-reassignments",
         "create-topic",
         "delete-topic",

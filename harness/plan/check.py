@@ -26,6 +26,7 @@ from fencepost.harness.plan.probes import (
     HeartbeatProbe,
     IsrChangeProbe,
     LeaderAndIsrProbe,
+    MetadataLogProbe,
     ProbeStep,
     ProduceProbe,
     ReplicaStateEventProbe,
@@ -281,8 +282,8 @@ def _steps(plan: Plan) -> Iterator[Problem]:
         has_user = isinstance(step, HeartbeatProbe | ReplicaStateEventProbe) and step.user is not None
         if has_user and plan.security != "sasl":
             yield Problem((*at, "user"), "`user` needs a plan with `security: sasl`")
-        if isinstance(step, ApiProbe):
-            yield from _api(at, step, bound)
+        if isinstance(step, ApiProbe | MetadataLogProbe):
+            yield from _claims(at, step, bound)
         name = plan.step_name(place)
         if name in seen:
             yield Problem((*at, "as"), f"a second step is named `{name}`")
@@ -295,20 +296,30 @@ def _steps(plan: Plan) -> Iterator[Problem]:
             faults.add(name)
 
 
-def _api(at: tuple[str | int, ...], step: ApiProbe, bound: set[str]) -> Iterator[Problem]:
-    """Check the request against the schema of its newest version, and note the names that its response binds."""
-    for key, data in (("body", step.body), ("answer", step.answer)):
+def _claims(at: tuple[str | int, ...], step: ApiProbe | MetadataLogProbe, bound: set[str]) -> Iterator[Problem]:
+    """Check a request that is written out, and the claims about its answer; note the names that the answer binds."""
+    asked = ("body", step.body) if isinstance(step, ApiProbe) else ("where", step.where)
+    for key, data in (asked, ("answer", step.answer)):
         for name in messages.bound_names(data):
             if name not in bound:
                 yield Problem((*at, key), _not_yet("bind", name, bound))
     bound.update(step.binds)
+    if isinstance(step, ApiProbe):
+        yield from _request(at, step)
+    try:
+        for path in (*step.answer, *step.binds.values()):
+            messages.check_path(path)
+    except messages.MessageError as error:
+        yield Problem((*at, "answer"), str(error))
+
+
+def _request(at: tuple[str | int, ...], step: ApiProbe) -> Iterator[Problem]:
+    """Check the request against the schema of its newest version."""
     try:
         known = [each for each in messages.versions(step.api) if step.version is None or each <= step.version]
         if not known:
             raise messages.MessageError(f"`{step.api}` has no version {step.version} or older")
         messages.build(messages.payload_types(step.api, known[-1])[0], step.body, lambda _: messages.UNKNOWN)
-        for path in (*step.answer, *step.binds.values()):
-            messages.check_path(path)
     except messages.MessageError as error:
         yield Problem((*at, "body"), str(error))
 

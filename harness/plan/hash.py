@@ -8,7 +8,7 @@ from typing import Any
 
 from fencepost.harness.plan.model import Plan
 
-VERBATIM = ("body", "answer")
+VERBATIM = ("body", "where", "answer")
 """The request and the claims of a probe: an empty list in them is not the same as none."""
 _LEADING = ("do", "as", "request", "condition", "fault", "that")
 

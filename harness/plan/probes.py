@@ -91,6 +91,8 @@ class HeartbeatProbe(ProbeStep):
     broker_epoch: Value = "current"
     state: Literal["initial", "fenced", "active", "shutdown"] | Annotated[int, Field(ge=0, le=127)] = "active"
     metadata_offset: Value = "current"
+    client_port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    """The port that the draft's heartbeat names for clients. None: that of the real broker."""
     lease_start_ms: Annotated[int, Field(ge=0)] | None = None
     """The start of the lease that the request names. None: now."""
     levels: Literal["all", "none"] = "all"
@@ -305,6 +307,26 @@ class ApiProbe(ProbeStep):
     answer is judged."""
 
 
+class MetadataLogProbe(ProbeStep):
+    """The committed metadata log of the KIP-631 draft, read from a controller as an observer reads it.
+
+    The answer has `log` and, if the log does not begin at offset 0, `snapshot` and `snapshot_end`: their records in
+    order, each with its name (`record`), `version`, `offset` and fields. `versions` are those of all records, and
+    `broken` the rules of the log that do not hold. A record that is malformed, unknown or has a key makes the outcome
+    `unreadable`.
+    """
+
+    request: Literal["metadata-log"] = "metadata-log"
+    where: dict[str, Any] = Field(default_factory=dict)
+    """Values of the records that `log` and `snapshot` have: `{record: TopicRecord, name: t}`. Empty: all records."""
+    answer: dict[str, Any] = Field(default_factory=dict)
+    """Values of the answer, by path: `log[0].leader`, `broken[].rule`; as in `api`."""
+    binds: dict[Name, str] = Field(default_factory=dict)
+    """Names for values of the answer, by path: later steps use them as `$name`."""
+    within_ms: Milliseconds = 0
+    """Ask again for so long until the outcome is the one that is expected, as in `api`."""
+
+
 class UpdateFeaturesProbe(ProbeStep):
     """UpdateFeatures: finalize a feature at `level`, as `kafka-features` does at the end of an upgrade.
 
@@ -343,6 +365,7 @@ Probe = Annotated[
     | ReassignProbe
     | ListReassignmentsProbe
     | ApiProbe
+    | MetadataLogProbe
     | UpdateFeaturesProbe,
     Field(discriminator="request"),
 ]

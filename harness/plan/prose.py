@@ -74,6 +74,7 @@ _PROBES = {
     "delete-topic": "Delete the topic {topic} through {node}",
     "create-partitions": "Raise {topic} to {count} partitions through {node}",
     "list-reassignments": "Ask {node} for the reassignments",
+    "metadata-log": "Read the metadata log of {node}",
     "api": "Send {node} the request {api}",
     "update-features": "Ask {node} to finalize {feature} at the level {level}",
 }

@@ -19,7 +19,13 @@ from fencepost.harness.plan.conditions import ActiveController, Backlog, Registe
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import InjectStep, When
 from fencepost.harness.plan.model import Plan, Timing
-from fencepost.harness.plan.probes import DescribeQuorumProbe, ProbeStep, UpdateFeaturesProbe, VoteProbe
+from fencepost.harness.plan.probes import (
+    DescribeQuorumProbe,
+    MetadataLogProbe,
+    ProbeStep,
+    UpdateFeaturesProbe,
+    VoteProbe,
+)
 from fencepost.harness.plan.refs import refs
 from fencepost.harness.plan.steps import Bind, Roll, Step, ZnodeStep
 from fencepost.harness.targets.process_template import ProcessTemplate, Text
@@ -306,6 +312,8 @@ class TargetFile(PlanModel):
             raise UsageError(f"{where} has {what}, but {self.name} has no controllers: its state is in `zookeeper`")
         if isinstance(part, UpdateFeaturesProbe) and self.dialect is not Dialect.KRAFT:
             raise UsageError(f"{where} finalizes a feature of KRaft, which {self.name} does not have: roll its level")
+        if isinstance(part, MetadataLogProbe) and self.dialect is not Dialect.KIP_631:
+            raise UsageError(f"{where} reads the records of the KIP-631 draft, which {self.name} does not write")
         if not self.dialect.uses_zookeeper and isinstance(part, NEEDS_ZOOKEEPER):
             raise UsageError(f"{where} needs ZooKeeper, but {self.name} runs without it")
 

@@ -16,6 +16,7 @@ from fencepost.suites.kip_631 import (
     logins,
     lost_files,
     quorum_lost,
+    records,
     refused_duplicate,
     refused_topics,
     restart,
@@ -51,4 +52,5 @@ SCENARIOS: tuple[Scenario, ...] = (
     *drafted_requests.SCENARIOS,
     *configurations.SCENARIOS,
     *logins.SCENARIOS,
+    *records.SCENARIOS,
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost.harness.network.addresses import PEER_PORT
 from fencepost.suites import vocabulary as v
 
 BROKERS = tuple(map(v.node_name, v.BROKER_IDS))
@@ -23,7 +22,7 @@ def replaced(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     leader, *followers = v.replica_roles(scenario, seed)
     lost = v.CONTROLLER_IDS[seed % len(v.CONTROLLER_IDS)]
     others = [controller for controller in v.CONTROLLER_IDS if controller != lost]
-    listener = {"name": "CONTROLLER", "host": JOINER, "port": PEER_PORT}
+    listener = {"name": "CONTROLLER", "host": JOINER, "port": v.PEER_PORT}
     steps = [
         *v.setup(leader),
         v.Start(as_="joins", nodes=JOINER),

@@ -52,7 +52,7 @@ class Tail:
         A log that diverges from what was read is no log to follow, either: committed records never change. A leader
         with a snapshot of what was not read yet gives that instead, and the next image is that of its end.
         """
-        found = self._fetch(connection, leader_epoch)
+        found = fetch(connection, self.dialect, leader_epoch, self.image.offset + 1, self.epoch)
         if found.error_code is not ErrorCode.none:
             raise NotLeader(found.error_code.name)
         if found.diverging_epoch.end_offset >= 0:
@@ -62,32 +62,6 @@ class Tail:
         else:
             yield from self._replay(found.records or b"", found.high_watermark)
 
-    def _fetch(self, connection: RawConnection, leader_epoch: int) -> PartitionData:
-        """Version 12 names topics, as the draft does; from 13 on they have ids, the one thing that Kafka looks at."""
-        api: Any = v13 if self.dialect is Dialect.KRAFT else v12
-        name = {"topic_id": KRAFT_TOPIC_ID} if api is v13 else {"topic": TopicName(DRAFT_TOPIC)}
-        partition = api.request.FetchPartition(
-            partition=i32(0),
-            current_leader_epoch=i32(leader_epoch),
-            fetch_offset=i64(self.image.offset + 1),
-            last_fetched_epoch=i32(self.epoch),
-            partition_max_bytes=MAX_BYTES,
-        )
-        request = api.FetchRequest(
-            replica_id=OBSERVER,
-            max_wait=POLL,
-            min_bytes=i32(1),
-            max_bytes=MAX_BYTES,
-            isolation_level=i8(0),
-            topics=(api.request.FetchTopic(**name, partitions=(partition,)),),
-            forgotten_topics_data=(),
-        )
-        answer = connection.call(request, api.FetchResponse)
-        if answer.error_code is not ErrorCode.none or not answer.responses:
-            raise NotLeader(answer.error_code.name)
-        partition_data: PartitionData = answer.responses[0].partitions[0]
-        return partition_data
-
     def _load(self, connection: RawConnection, leader_epoch: int, snapshot: SnapshotId) -> Image:
         topic = KRAFT_TOPIC if self.dialect is Dialect.KRAFT else DRAFT_TOPIC
         try:
@@ -95,7 +69,7 @@ class Tail:
         except NoSnapshot as error:
             raise NotLeader(f"the snapshot at {snapshot.end_offset}: {error}") from error
         decode, loaded, end = DECODERS[self.dialect], Image(), snapshot.end_offset - 1
-        for batch in _whole_batches(content):
+        for batch in whole_batches(content):
             if not batch.attributes & CONTROL_BATCH:
                 for value in (record.value for record in batch.records if record.value is not None):
                     loaded = loaded.apply(end, decode(value))
@@ -105,7 +79,7 @@ class Tail:
     def _replay(self, buffer: bytes, committed: int) -> Iterator[Image]:
         """Shipped Kafka gives observers what is not committed, too, which another leader may replace."""
         decode = DECODERS[self.dialect]
-        for batch in _whole_batches(buffer):
+        for batch in whole_batches(buffer):
             for record in batch.records:
                 if record.offset <= self.image.offset:
                     continue
@@ -117,7 +91,40 @@ class Tail:
                 yield self.image
 
 
-def _whole_batches(buffer: bytes) -> Iterator[RecordBatch]:
+def fetch(
+    connection: RawConnection, dialect: Dialect, leader_epoch: int, offset: int, last_epoch: int
+) -> PartitionData:
+    """Return the leader's answer to an observer's fetch from `offset`. NotLeader or `raw.NoAnswer`.
+
+    `last_epoch` is the leader epoch of the record before. Version 12 names topics, as the draft does; from 13 on they
+    have ids, the one thing that Kafka looks at.
+    """
+    api: Any = v13 if dialect is Dialect.KRAFT else v12
+    name = {"topic_id": KRAFT_TOPIC_ID} if api is v13 else {"topic": TopicName(DRAFT_TOPIC)}
+    partition = api.request.FetchPartition(
+        partition=i32(0),
+        current_leader_epoch=i32(leader_epoch),
+        fetch_offset=i64(offset),
+        last_fetched_epoch=i32(last_epoch),
+        partition_max_bytes=MAX_BYTES,
+    )
+    request = api.FetchRequest(
+        replica_id=OBSERVER,
+        max_wait=POLL,
+        min_bytes=i32(1),
+        max_bytes=MAX_BYTES,
+        isolation_level=i8(0),
+        topics=(api.request.FetchTopic(**name, partitions=(partition,)),),
+        forgotten_topics_data=(),
+    )
+    answer = connection.call(request, api.FetchResponse)
+    if answer.error_code is not ErrorCode.none or not answer.responses:
+        raise NotLeader(answer.error_code.name)
+    partition_data: PartitionData = answer.responses[0].partitions[0]
+    return partition_data
+
+
+def whole_batches(buffer: bytes) -> Iterator[RecordBatch]:
     """A fetch may end in the middle of a batch, which comes again whole."""
     at = 0
     while at + HEADER <= len(buffer):

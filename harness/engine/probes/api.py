@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from kio.schema.errors import ErrorCode
-
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.clients.versions import Api
 from fencepost.harness.engine.errors import StepError
-from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
+from fencepost.harness.engine.probes.answer import ProbeAnswer
+from fencepost.harness.engine.probes.claims import judge_claims
 from fencepost.harness.engine.references import References
 from fencepost.harness.plan import messages
 from fencepost.harness.plan.probes import ApiProbe
@@ -31,18 +30,8 @@ def ask_api(probe: ApiProbe, connection: RawConnection, references: References) 
     except messages.MessageError as error:
         raise StepError(f"version {version} of {probe.api}: {error}") from None
     answer = messages.plain(connection.call(sent, response))
-    for name, path in probe.binds.items():
-        if (bound := messages.at_path(answer, path)) is not None:
-            references.bound[name] = bound
     text = str(answer)
     shown = answer if len(text) <= LONGEST else f"{text[:LONGEST]}…"
     claims_errors = any(path.endswith("error_code") for path in probe.answer)
     code = 0 if claims_errors else messages.first_error(answer)
-    body = {"api": probe.api, "version": version, "response": shown}
-    claims = {path: references.value(claim) for path, claim in probe.answer.items()}
-    found = {path: messages.at_path(answer, path) for path in claims}
-    wrong = {path: value for path, value in found.items() if value != claims[path]}
-    if code == ErrorCode.none and wrong:
-        claimed = {path: claims[path] for path in wrong}
-        return ProbeAnswer(ProbeOutcome.DIFFERENT, None, {"claimed": claimed, "answered": wrong, **body})
-    return answered(code, **body)
+    return judge_claims(probe, answer, references, code, api=probe.api, version=version, response=shown)

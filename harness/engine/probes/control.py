@@ -71,8 +71,12 @@ def _draft_heartbeat(
     epoch: int,
     offset: int,
 ) -> ProbeAnswer:
-    """Send the draft's heartbeat, with the endpoints of the real broker: if a lease is granted, its peers get them."""
+    """Send the draft's heartbeat, with the endpoints of the real broker: if a lease is granted, its peers get them.
+
+    A port is an int16, so one above 32767 is sent as the negative number of the same bits (D631-22).
+    """
     start = int(time.time() * 1000) if probe.lease_start_ms is None else probe.lease_start_ms
+    port = CLIENT_PORT if probe.client_port is None else probe.client_port
     answer = connection.call(
         drafts.BrokerHeartbeatRequest(
             target_state=i8(STATES[probe.state] if isinstance(probe.state, str) else probe.state),
@@ -82,7 +86,7 @@ def _draft_heartbeat(
             cur_metadata_offset=i64(offset),
             listeners=(
                 drafts.HeartbeatListener(name="INTERNAL", host=broker, port=i16(PEER_PORT)),
-                drafts.HeartbeatListener(name="CLIENT", host=broker, port=i16(CLIENT_PORT)),
+                drafts.HeartbeatListener(name="CLIENT", host=broker, port=i16((port ^ 0x8000) - 0x8000)),
             ),
             features=(drafts.EVERY_LEVEL,) if probe.levels == "all" else (),
             unknown="not in the draft" if probe.unknown_tag else "",

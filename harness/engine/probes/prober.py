@@ -17,7 +17,7 @@ from fencepost.harness.clients.raw import Closed, NoAnswer, NotOffered, RawConne
 from fencepost.harness.engine.conditions import holds
 from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.errors import StepError
-from fencepost.harness.engine.probes import api, commands, control, data, metrics, requests
+from fencepost.harness.engine.probes import api, commands, control, data, metadata_log, metrics, requests
 from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
 from fencepost.harness.engine.probes.produce import send_record
 from fencepost.harness.engine.probes.unchanged import Snapshots, changes
@@ -41,6 +41,7 @@ from fencepost.harness.plan.probes import (
     ListOffsetsProbe,
     ListReassignmentsProbe,
     MetadataHeartbeatProbe,
+    MetadataLogProbe,
     MetadataProbe,
     MetricsProbe,
     Probe,
@@ -80,6 +81,7 @@ ASKS: dict[type, Ask] = {
     ReassignProbe: requests.ask_reassign,
     ListReassignmentsProbe: requests.ask_list_reassignments,
     ApiProbe: api.ask_api,
+    MetadataLogProbe: metadata_log.ask_metadata_log,
     UpdateFeaturesProbe: requests.ask_update_features,
 }
 
@@ -264,7 +266,7 @@ class Prober:
 
 
 def _awaited_ms(probe: Probe) -> int:
-    return probe.within_ms if isinstance(probe, ApiProbe | MetricsProbe) else 0
+    return probe.within_ms if isinstance(probe, ApiProbe | MetadataLogProbe | MetricsProbe) else 0
 
 
 def _is_expected(probe: Probe, answer: ProbeAnswer) -> bool:

@@ -1,0 +1,44 @@
+"""What a probe claims of an answer by path, and the names that it gives to values of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kio.schema.errors import ErrorCode
+
+from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
+from fencepost.harness.engine.references import References
+from fencepost.harness.plan import messages
+from fencepost.harness.plan.probes import ApiProbe, MetadataLogProbe
+
+
+def judge_claims(
+    probe: ApiProbe | MetadataLogProbe, answer: Any, references: References, code: int, **body: object
+) -> ProbeAnswer:
+    """Bind the values that the probe names, and return the outcome: that of `code`, or `different`.
+
+    `body` goes into the journal.
+    """
+    for name, path in probe.binds.items():
+        if (bound := messages.at_path(answer, path)) is not None:
+            references.bound[name] = bound
+    claims = {path: claimed(claim, references) for path, claim in probe.answer.items()}
+    found = {path: messages.at_path(answer, path) for path in claims}
+    wrong = {path: value for path, value in found.items() if value != claims[path]}
+    if code == ErrorCode.none and wrong:
+        of_wrong = {path: claims[path] for path in wrong}
+        return ProbeAnswer(ProbeOutcome.DIFFERENT, None, {"claimed": of_wrong, "answered": wrong, **body})
+    return answered(code, **body)
+
+
+def claimed(claim: Any, references: References) -> Any:
+    """Return what is claimed, in which a text `$name` stands for a bound value."""
+    match claim:
+        case str() if claim.startswith("$"):
+            return references.bound[claim[1:]]
+        case Mapping():
+            return {key: claimed(each, references) for key, each in claim.items()}
+        case list() | tuple():
+            return [claimed(each, references) for each in claim]
+    return claim

@@ -1,0 +1,431 @@
+"""Each change of the cluster is the drafted record in the metadata log, which is read as an observer reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fencepost.suites import vocabulary as v
+
+METADATA_TOPIC = "__kafka_metadata"
+GUEST = v.node_name(v.GUEST_ID)
+HIGH_PORT = 40_000
+"""A port that is negative as an int16."""
+HIGH_PORT_ON_THE_WIRE = HIGH_PORT - 65_536
+TOPIC, BROKER = 2, 4
+"""Kafka's numbers of the resource types in ConfigRecord and in requests about settings."""
+SET, DELETE = 0, 1
+
+
+def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Register, create, configure, move, shrink, delete; after each change its record is there, with every field.
+
+    The followers share a rack, so that placement by racks shows.
+    """
+    leader, first, second = v.replica_roles(scenario, seed)
+    racks = {leader: "near", first: "far", second: "far"}
+    ids = [v.node_id(leader), v.node_id(first), v.node_id(second)]
+    steps = [
+        *v.setup(leader),
+        *_found(leader, ids, racks),
+        *_configured(leader),
+        *_moved(ids, leader, second),
+        *_placed(leader),
+        *_shrunk(ids, leader, second),
+        *_deleted(leader),
+        *_registered_at_a_high_port(leader),
+        _log(
+            "whole",
+            {},
+            {"versions": [1], "broken": []},
+            "K631-19",
+            "K631-11",
+            "D631-28",
+        ),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.in_racks(v.cluster_with_a_guest(), racks),
+        topics=[v.topic([leader, first], min_isr=1)],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="stall"),
+            v.FaultProven(fault="kill"),
+            v.StepDone(step="log-whole"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+def _found(leader: str, ids: list[int], racks: Mapping[str, str]) -> list[v.Step]:
+    """Expect the records of what the cluster began with: its brokers, and the topic of the workload."""
+    listed = "topics[0].partitions[0]"
+    return [
+        v.ApiProbe(
+            as_="one-partition",
+            node="active-controller",
+            api="describe_quorum",
+            version=0,
+            body={"topics": [{"topic_name": METADATA_TOPIC, "partitions": [{"partition_index": 0}]}]},
+            answer={f"{listed}.error_code": 0, f"{listed}.current_voters[].replica_id": list(v.CONTROLLER_IDS)},
+            timeout_ms=5000,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.answers("K631-11", "served"),
+        ),
+        v.ApiProbe(
+            as_="identified",
+            node=leader,
+            api="metadata",
+            body={"topics": [{"name": "t"}]},
+            binds={"t-id": "topics[0].topic_id"},
+            timeout_ms=5000,
+        ),
+        v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
+        _log(
+            "broker",
+            {"record": "BrokerRecord", "broker_id": ids[0], "broker_epoch": "$epoch"},
+            {
+                "log[0].end_points[].name": ["CLIENT", "INTERNAL"],
+                "log[0].end_points[name=INTERNAL].host": leader,
+                "log[0].end_points[].port": [v.PEER_PORT, v.CLIENT_PORT],
+                "log[0].end_points[].security_protocol": [0, 0],
+                "log[0].rack": racks[leader],
+            },
+            "K631-61",
+            "D631-32",
+        ),
+        _log(
+            "topic",
+            {"record": "TopicRecord", "name": "t"},
+            {"log[].topic_id": ["$t-id"], "log[].deleting": [False]},
+            "K631-62",
+        ),
+        _log(
+            "partition",
+            {"record": "PartitionRecord", "topic_id": "$t-id"},
+            {
+                "log[].partition_id": [0],
+                "log[0].replicas": ids[:2],
+                "log[0].isr": ids[:2],
+                "log[0].leader": ids[0],
+                "log[0].leader_epoch": 0,
+                "log[0].adding_replicas": [],
+                "log[0].removing_replicas": [],
+            },
+            "K631-63",
+        ),
+    ]
+
+
+def _configured(leader: str) -> list[v.Step]:
+    """Set a setting of the topic and one of all brokers, and remove both again."""
+    settings = {"retention.ms": (TOPIC, "t"), "log.retention.ms": (BROKER, "")}
+    steps: list[v.Step] = []
+    for name, (kind, resource) in settings.items():
+        for how, value in ((SET, "3600000"), (DELETE, None)):
+            config = {"name": name, "config_operation": how, "value": value}
+            steps.append(
+                v.ApiProbe(
+                    as_=f"{'set' if how == SET else 'unset'}-{name.replace('.', '-')}",
+                    node=leader,
+                    api="incremental_alter_configs",
+                    body={"resources": [{"resource_type": kind, "resource_name": resource, "configs": [config]}]},
+                    timeout_ms=5000,
+                    expect=v.answers("ADM-04", "served"),
+                )
+            )
+        steps.append(
+            _log(
+                f"setting-{name.replace('.', '-')}",
+                {"record": "ConfigRecord", "resource_type": kind, "resource_name": resource, "name": name},
+                {"log[].value": ["3600000", None], "log[0].value": "3600000"},
+                "K631-64",
+                "D631-31",
+            )
+        )
+    return steps
+
+
+def _moved(ids: list[int], leader: str, second: str) -> list[v.Step]:
+    """Move the partition from one follower to the other."""
+    moved = {"record": "PartitionRecord", "topic_id": "$t-id"}
+    return [
+        v.ReassignProbe(
+            as_="move",
+            node=leader,
+            partition="t-0",
+            to=(leader, second),
+            timeout_ms=5000,
+            expect=v.answers("ADM-05", "served"),
+        ),
+        v.AssignmentIs(
+            as_="moved",
+            partition="t-0",
+            is_=(leader, second),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("ADM-05"),
+        ),
+        _log(
+            "move-begun",
+            {**moved, "adding_replicas": [ids[2]]},
+            {
+                "log[].replicas[]": sorted(ids),
+                "log[0].replicas": [ids[0], ids[2], ids[1]],
+                "log[0].removing_replicas": [ids[1]],
+            },
+            "K631-63",
+        ),
+        _log(
+            "move-ended",
+            {**moved, "replicas": [ids[0], ids[2]]},
+            {
+                "log[].leader": [ids[0]],
+                "log[0].isr[]": sorted([ids[0], ids[2]]),
+                "log[0].adding_replicas": [],
+                "log[0].removing_replicas": [],
+            },
+            "K631-63",
+        ),
+    ]
+
+
+def _placed(leader: str) -> list[v.Step]:
+    """Create a topic whose replicas the controller places."""
+    return [
+        v.CreateTopicProbe(
+            as_="create",
+            node=leader,
+            topic="placed",
+            partitions=4,
+            replicas=2,
+            timeout_ms=5000,
+            expect=v.answers("ADM-02", "served"),
+        ),
+        _log(
+            "placed",
+            {"record": "TopicRecord", "name": "placed"},
+            {"log[].deleting": [False], "broken[rule=spread-over-racks]": None},
+            "D631-32",
+            "K631-62",
+            binds={"placed-id": "log[0].topic_id"},
+        ),
+    ]
+
+
+def _shrunk(ids: list[int], leader: str, second: str) -> list[v.Step]:
+    """Let the follower leave the ISR and come back, under one leader. Meanwhile another process takes its id."""
+    return [
+        v.Bind(as_="before-shrink", value="leader-epoch:t-0"),
+        v.inject("stall", v.StallParameters(from_=second, to=leader)),
+        v.IsrIs(as_="left", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.Bind(as_="shrunk-epoch", value="leader-epoch:t-0"),
+        v.ReplicaFetchProbe(
+            as_="epoch-behind",
+            node=leader,
+            topic="t",
+            broker=second,
+            leader_epoch="$before-shrink",
+            timeout_ms=5000,
+            expect=v.answers("D631-18", "error:74"),
+            unchanged=("t-0",),
+        ),
+        _log(
+            "isr-change",
+            {"record": "IsrChangeRecord", "topic_id": "$t-id", "partition_id": 0, "leader_epoch": "$shrunk-epoch"},
+            {"log[].leader": [ids[0]], "log[0].isr": [ids[0]], "broken[rule=leader-epoch-grows]": None},
+            "K631-65",
+        ),
+        *_restarted(leader, second),
+        v.Heal(as_="mend", fault="stall"),
+        v.IsrIs(
+            as_="caught-up",
+            partition="t-0",
+            is_=(leader, second),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("D631-18", "ISR-06"),
+        ),
+        v.Bind(as_="grown-epoch", value="leader-epoch:t-0"),
+        _log(
+            "isr-change-back",
+            {"record": "IsrChangeRecord", "topic_id": "$t-id", "partition_id": 0, "leader_epoch": "$grown-epoch"},
+            {"log[].leader": [ids[0]], "log[0].isr[]": sorted([ids[0], ids[2]])},
+            "K631-65",
+        ),
+    ]
+
+
+def _restarted(leader: str, second: str) -> list[v.Step]:
+    """Replace the process of a replica outside the ISR: no change that was made for the earlier one adds it.
+
+    Of the topic that was placed it leaves every ISR.
+    """
+    return [
+        v.Bind(as_="earlier-registration", value=f"broker-epoch:{second}"),
+        v.inject("kill", v.KillParameters(nodes=second, back="running")),
+        v.Heal(as_="restart", fault="kill"),
+        v.BrokerEpochAbove(
+            as_="registered-anew",
+            node=second,
+            value="$earlier-registration",
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("K631-41"),
+        ),
+        v.BrokerActive(as_="active-anew", node=second, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K631-34")),
+        v.AlterIsrProbe(
+            as_="for-the-earlier",
+            node="active-controller",
+            topic="t",
+            broker=leader,
+            leader_epoch="$shrunk-epoch",
+            version="$shrunk-epoch",
+            isr=(leader, second),
+            timeout_ms=5000,
+            expect=v.answers("D631-25", "error:95"),
+        ),
+        _log(
+            "registration-over",
+            {"record": "DeleteBrokerRecord", "id": v.node_id(second)},
+            {
+                "log[0].id": v.node_id(second),
+                "broken[rule=left-every-isr]": None,
+                "broken[rule=epoch-after-registration]": None,
+            },
+            "K631-67",
+            "D631-25",
+        ),
+    ]
+
+
+def _deleted(leader: str) -> list[v.Step]:
+    """Delete the topic that was placed: the request is answered when the topic is gone."""
+    return [
+        v.DeleteTopicProbe(
+            as_="delete", node=leader, topic="placed", timeout_ms=5000, expect=v.answers("ADM-02", "served")
+        ),
+        _log(
+            "gone",
+            {"record": "DeleteTopicRecord", "name": "$placed-id"},
+            {"log[].name": ["$placed-id"], "broken[rule=deletion-marked]": None},
+            "K631-68",
+            "D631-41",
+            at_once=True,
+        ),
+        _log(
+            "marked",
+            {"record": "TopicRecord", "topic_id": "$placed-id"},
+            {"log[].name": ["placed", "placed"], "log[0].deleting": False, "log[1].deleting": True},
+            "K631-62",
+            "D631-41",
+        ),
+        v.ApiProbe(
+            as_="not-listed",
+            node=leader,
+            api="metadata",
+            body={"topics": [{"name": "placed"}]},
+            answer={"topics[0].error_code": 3, "topics[0].partitions[].partition_index": []},
+            timeout_ms=5000,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.answers("K631-68", "served"),
+        ),
+    ]
+
+
+def _registered_at_a_high_port(leader: str) -> list[v.Step]:
+    """Register a broker whose port is above 32767, and let its lease run out."""
+    record = {"record": "BrokerRecord", "broker_id": v.GUEST_ID}
+    return [
+        v.HeartbeatProbe(
+            as_="guest",
+            node="active-controller",
+            broker=GUEST,
+            broker_epoch=-1,
+            state="initial",
+            metadata_offset=0,
+            client_port=HIGH_PORT,
+            timeout_ms=5000,
+            expect=v.answers("K631-34", "served"),
+        ),
+        _log(
+            "high-port",
+            record,
+            {
+                "log[0].end_points[name=CLIENT].port": HIGH_PORT_ON_THE_WIRE,
+                "log[0].end_points[name=CLIENT].host": GUEST,
+            },
+            "D631-22",
+            "K631-61",
+        ),
+        v.ApiProbe(
+            as_="port-listed",
+            node=leader,
+            api="metadata",
+            body={"topics": []},
+            answer={f"brokers[node_id={v.GUEST_ID}].port": HIGH_PORT},
+            timeout_ms=5000,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.answers("D631-22", "served"),
+        ),
+        _log(
+            "lease-over",
+            {"record": "DeleteBrokerRecord", "id": v.GUEST_ID},
+            {"log[].id": [v.GUEST_ID]},
+            "K631-67",
+        ),
+    ]
+
+
+def _log(
+    name: str,
+    where: dict[str, Any],
+    answer: dict[str, Any],
+    requirement: str,
+    *also: str,
+    binds: dict[str, str] | None = None,
+    at_once: bool = False,
+) -> v.Step:
+    """Expect these values of the records in the log, within a while, or `at_once`."""
+    return v.MetadataLogProbe(
+        as_=f"log-{name}",
+        node="active-controller",
+        where=where,
+        answer=answer,
+        binds=binds or {},
+        timeout_ms=5000,
+        within_ms=0 if at_once else v.LIVENESS_TIMEOUT_MS,
+        expect=v.answers(requirement, "served", *also),
+    )
+
+
+SCENARIOS = (
+    v.Scenario(
+        slug="changes-are-records",
+        title="Each change of the cluster is the drafted record in the metadata log",
+        requirements=(
+            "K631-11",
+            "K631-19",
+            "K631-61",
+            "K631-62",
+            "K631-63",
+            "K631-64",
+            "K631-65",
+            "K631-67",
+            "K631-68",
+            "D631-18",
+            "D631-22",
+            "D631-25",
+            "D631-28",
+            "D631-31",
+            "D631-32",
+            "D631-41",
+            "LIVE-01",
+            "LIVE-03",
+        ),
+        needs=frozenset({v.Capability.LINKS, v.Capability.KILL}),
+        seconds=20,
+        build=build,
+        dialects=frozenset({v.Dialect.KIP_631}),
+    ),
+)
