@@ -126,6 +126,7 @@ def second_death(second: Literal["silent", "slow"], scenario: v.Scenario, target
         v.LeaderIs(as_="moved", partition="u-0", is_=successor, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(moved)),
         v.learns_leader("known", last, "u-0", successor, v.must(moved)),
         v.Hold(as_="first-answer", after="known.ended", ms=LATE_MS * 5 // 4 if second == "slow" else 1000),
+        *_keeps_its_log(target, last),
         v.IsrIs(as_="in-sync", partition="u-0", has=last, within_ms=v.LIVENESS_TIMEOUT_MS),
         v.inject("successor-dies", v.KillParameters(nodes=successor)),
         v.LeaderIs(
@@ -151,6 +152,22 @@ def second_death(second: Literal["silent", "slow"], scenario: v.Scenario, target
             v.Acknowledged(by="others", acks="all", at_least=10),
         ],
     )
+
+
+def _keeps_its_log(target: v.TargetFacts, last: str) -> list[v.Step]:
+    """Expect that a follower keeps what its high watermark does not cover, in a design with a quorum of controllers."""
+    if target.uses_zookeeper:
+        return []
+    return [
+        v.LogEnd(
+            as_="keeps-its-log",
+            node=last,
+            partition="u-0",
+            is_=BEFORE + UNREPORTED,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("D631-34"),
+        )
+    ]
 
 
 def _second(slug: str, title: str, second: Literal["silent", "slow"], seconds: int) -> v.Scenario:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
+from fencepost.suites.kip_631.metadata_log import log_holds
 
 LEASE_MS = 4000
 """Long enough for the leases of the other two to outlive an election on a busy machine."""
@@ -49,6 +50,7 @@ def under_faults(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pl
                 for broker in (leader, *followers)
             ),
         ]
+    steps.append(log_holds("follows", {}, {"versions": [1], "broken": []}, "K631-65", "K631-67", "K631-19"))
     steps += v.teardown()
     return v.build_plan(
         scenario,
@@ -69,7 +71,17 @@ SCENARIOS = (
     v.Scenario(
         slug="combined-nodes",
         title="Processes that are broker and controller at once outlive kill -9, and a pause or a partition",
-        requirements=("K631-03", "K631-13", "D631-07", "LIVE-01", "LIVE-02", "LIVE-03"),
+        requirements=(
+            "K631-03",
+            "K631-13",
+            "K631-19",
+            "K631-65",
+            "K631-67",
+            "D631-07",
+            "LIVE-01",
+            "LIVE-02",
+            "LIVE-03",
+        ),
         needs=frozenset({v.Capability.KILL, v.Capability.PAUSE, v.Capability.LINKS}),
         seconds=15,
         build=under_faults,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
+from fencepost.suites.kip_631.metadata_log import log_holds
 
 LEASE_MS = 20_000
 """A broker that no controller lets go waits for so long; one that is let go needs less than a tenth."""
@@ -31,6 +32,13 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             expect=v.must("K631-36", "K631-35"),
         ),
         v.NodeExited(as_="let-go", node=leader, within_ms=timing.lease_ms // 2, expect=v.must("K631-37")),
+        log_holds(
+            "deleted",
+            {"record": "DeleteBrokerRecord", "id": v.node_id(leader)},
+            {"log[].id": [v.node_id(leader)], "broken": []},
+            "K631-67",
+            "K631-65",
+        ),
         v.Start(as_="start", nodes=leader),
         v.IsrIs(as_="back", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")),
         v.inject("far", v.SlowParameters(from_="controllers", to="active-controller", latency_ms=LATENCY_MS)),
@@ -78,7 +86,7 @@ SCENARIOS = (
     v.Scenario(
         slug="controlled-shutdown",
         title="A broker that is shut down hands its leaderships over and is let go at once",
-        requirements=("K631-35", "K631-36", "K631-37", "LEAD-02", "ISR-06", "LIVE-01", "LIVE-03"),
+        requirements=("K631-35", "K631-36", "K631-37", "K631-65", "K631-67", "LEAD-02", "ISR-06", "LIVE-01", "LIVE-03"),
         needs=frozenset({v.Capability.LINKS, v.Capability.TERMINATE}),
         seconds=20,
         build=build,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.suites import vocabulary as v
+from fencepost.suites.kip_631.metadata_log import log_holds
 
 _AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -83,6 +84,20 @@ def raised(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             unchanged=("brokers", "t-0"),
         ),
         ask("create", "create_acls", {"creations": [ENTRY, *CONTRADICTING]}, v.answers("K631-66", "served")),
+        log_holds(
+            "entry",
+            {"record": "AccessControlRecord", "resource_name": "hers"},
+            {
+                "log[].principal": [ENTRY["principal"]],
+                "log[0].resource_type": ENTRY["resource_type"],
+                "log[0].pattern_type": ENTRY["resource_pattern_type"],
+                "log[0].host": ENTRY["host"],
+                "log[0].operation": ENTRY["operation"],
+                "log[0].permission_type": ENTRY["permission_type"],
+            },
+            "K631-66",
+            "K631-19",
+        ),
         *(
             v.ApiProbe(
                 as_=f"denied-{broker}",
@@ -136,6 +151,7 @@ SCENARIOS = (
         slug="metadata-format-raised",
         title="A record of level 2 is refused until the level is raised, and outlives the active controller",
         requirements=(
+            "K631-19",
             "K631-21",
             "K631-29",
             "K631-66",

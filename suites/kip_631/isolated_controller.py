@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
+from fencepost.suites.kip_631.metadata_log import log_holds
 
 BROKERS = tuple(map(v.node_name, v.BROKER_IDS))
 LEASE_MS = 4000
@@ -40,6 +41,7 @@ def from_peers(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         v.MetadataProbe(
             as_="never-made", node=leader, topic="minority", expect=v.answers("K631-16", "error:3", "K631-14")
         ),
+        *_truncated(target),
     ]
     return v.build_plan(
         scenario,
@@ -56,6 +58,23 @@ def from_peers(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
             v.Acknowledged(by="p1", acks="all", after="elected.ended"),
         ],
     )
+
+
+def _truncated(target: v.TargetFacts) -> list[v.Step]:
+    """Expect that the old controller gives up what it had not committed, and that the log never gets it."""
+    if target.dialect is not v.Dialect.KIP_631:
+        return []
+    return [
+        v.Logged(
+            as_="truncated",
+            node="$old",
+            says="truncated the metadata log to",
+            after=v.After(event="elected.ended"),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("K631-18"),
+        ),
+        log_holds("never-logged", {"record": "TopicRecord", "name": "minority"}, {"log": []}, "K631-16", "K631-18"),
+    ]
 
 
 def _powerless(target: v.TargetFacts, leader: str, shrunk: tuple[str, ...]) -> list[v.Step]:
@@ -134,6 +153,7 @@ SCENARIOS = (
             "K631-14",
             "K631-16",
             "K631-17",
+            "K631-18",
             "D631-03",
             "CTRL-05",
             "LIVE-01",

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from fencepost.suites import vocabulary as v
+from fencepost.suites.kip_631.metadata_log import log_holds
+from fencepost.suites.kip_631.recorded_registrations import registered_at_a_high_port, shrunk
 
 METADATA_TOPIC = "__kafka_metadata"
-GUEST = v.node_name(v.GUEST_ID)
-HIGH_PORT = 40_000
-"""A port that is negative as an int16."""
-HIGH_PORT_ON_THE_WIRE = HIGH_PORT - 65_536
 TOPIC, BROKER = 2, 4
 """Kafka's numbers of the resource types in ConfigRecord and in requests about settings."""
 SET, DELETE = 0, 1
@@ -31,10 +28,10 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *_configured(leader),
         *_moved(ids, leader, second),
         *_placed(leader),
-        *_shrunk(ids, leader, second),
+        *shrunk(ids, leader, second),
         *_deleted(leader),
-        *_registered_at_a_high_port(leader),
-        _log(
+        *registered_at_a_high_port(leader),
+        log_holds(
             "whole",
             {},
             {"versions": [1], "broken": []},
@@ -84,7 +81,7 @@ def _found(leader: str, ids: list[int], racks: Mapping[str, str]) -> list[v.Step
             timeout_ms=5000,
         ),
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
-        _log(
+        log_holds(
             "broker",
             {"record": "BrokerRecord", "broker_id": ids[0], "broker_epoch": "$epoch"},
             {
@@ -97,13 +94,13 @@ def _found(leader: str, ids: list[int], racks: Mapping[str, str]) -> list[v.Step
             "K631-61",
             "D631-32",
         ),
-        _log(
+        log_holds(
             "topic",
             {"record": "TopicRecord", "name": "t"},
             {"log[].topic_id": ["$t-id"], "log[].deleting": [False]},
             "K631-62",
         ),
-        _log(
+        log_holds(
             "partition",
             {"record": "PartitionRecord", "topic_id": "$t-id"},
             {
@@ -138,7 +135,7 @@ def _configured(leader: str) -> list[v.Step]:
                 )
             )
         steps.append(
-            _log(
+            log_holds(
                 f"setting-{name.replace('.', '-')}",
                 {"record": "ConfigRecord", "resource_type": kind, "resource_name": resource, "name": name},
                 {"log[].value": ["3600000", None], "log[0].value": "3600000"},
@@ -168,7 +165,7 @@ def _moved(ids: list[int], leader: str, second: str) -> list[v.Step]:
             within_ms=v.LIVENESS_TIMEOUT_MS,
             expect=v.must("ADM-05"),
         ),
-        _log(
+        log_holds(
             "move-begun",
             {**moved, "adding_replicas": [ids[2]]},
             {
@@ -178,7 +175,7 @@ def _moved(ids: list[int], leader: str, second: str) -> list[v.Step]:
             },
             "K631-63",
         ),
-        _log(
+        log_holds(
             "move-ended",
             {**moved, "replicas": [ids[0], ids[2]]},
             {
@@ -204,7 +201,7 @@ def _placed(leader: str) -> list[v.Step]:
             timeout_ms=5000,
             expect=v.answers("ADM-02", "served"),
         ),
-        _log(
+        log_holds(
             "placed",
             {"record": "TopicRecord", "name": "placed"},
             {"log[].deleting": [False], "broken[rule=spread-over-racks]": None},
@@ -215,97 +212,13 @@ def _placed(leader: str) -> list[v.Step]:
     ]
 
 
-def _shrunk(ids: list[int], leader: str, second: str) -> list[v.Step]:
-    """Let the follower leave the ISR and come back, under one leader. Meanwhile another process takes its id."""
-    return [
-        v.Bind(as_="before-shrink", value="leader-epoch:t-0"),
-        v.inject("stall", v.StallParameters(from_=second, to=leader)),
-        v.IsrIs(as_="left", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
-        v.Bind(as_="shrunk-epoch", value="leader-epoch:t-0"),
-        v.ReplicaFetchProbe(
-            as_="epoch-behind",
-            node=leader,
-            topic="t",
-            broker=second,
-            leader_epoch="$before-shrink",
-            timeout_ms=5000,
-            expect=v.answers("D631-18", "error:74"),
-            unchanged=("t-0",),
-        ),
-        _log(
-            "isr-change",
-            {"record": "IsrChangeRecord", "topic_id": "$t-id", "partition_id": 0, "leader_epoch": "$shrunk-epoch"},
-            {"log[].leader": [ids[0]], "log[0].isr": [ids[0]], "broken[rule=leader-epoch-grows]": None},
-            "K631-65",
-        ),
-        *_restarted(leader, second),
-        v.Heal(as_="mend", fault="stall"),
-        v.IsrIs(
-            as_="caught-up",
-            partition="t-0",
-            is_=(leader, second),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("D631-18", "ISR-06"),
-        ),
-        v.Bind(as_="grown-epoch", value="leader-epoch:t-0"),
-        _log(
-            "isr-change-back",
-            {"record": "IsrChangeRecord", "topic_id": "$t-id", "partition_id": 0, "leader_epoch": "$grown-epoch"},
-            {"log[].leader": [ids[0]], "log[0].isr[]": sorted([ids[0], ids[2]])},
-            "K631-65",
-        ),
-    ]
-
-
-def _restarted(leader: str, second: str) -> list[v.Step]:
-    """Replace the process of a replica outside the ISR: no change that was made for the earlier one adds it.
-
-    Of the topic that was placed it leaves every ISR.
-    """
-    return [
-        v.Bind(as_="earlier-registration", value=f"broker-epoch:{second}"),
-        v.inject("kill", v.KillParameters(nodes=second, back="running")),
-        v.Heal(as_="restart", fault="kill"),
-        v.BrokerEpochAbove(
-            as_="registered-anew",
-            node=second,
-            value="$earlier-registration",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("K631-41"),
-        ),
-        v.BrokerActive(as_="active-anew", node=second, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K631-34")),
-        v.AlterIsrProbe(
-            as_="for-the-earlier",
-            node="active-controller",
-            topic="t",
-            broker=leader,
-            leader_epoch="$shrunk-epoch",
-            version="$shrunk-epoch",
-            isr=(leader, second),
-            timeout_ms=5000,
-            expect=v.answers("D631-25", "error:95"),
-        ),
-        _log(
-            "registration-over",
-            {"record": "DeleteBrokerRecord", "id": v.node_id(second)},
-            {
-                "log[0].id": v.node_id(second),
-                "broken[rule=left-every-isr]": None,
-                "broken[rule=epoch-after-registration]": None,
-            },
-            "K631-67",
-            "D631-25",
-        ),
-    ]
-
-
 def _deleted(leader: str) -> list[v.Step]:
     """Delete the topic that was placed: the request is answered when the topic is gone."""
     return [
         v.DeleteTopicProbe(
             as_="delete", node=leader, topic="placed", timeout_ms=5000, expect=v.answers("ADM-02", "served")
         ),
-        _log(
+        log_holds(
             "gone",
             {"record": "DeleteTopicRecord", "name": "$placed-id"},
             {"log[].name": ["$placed-id"], "broken[rule=deletion-marked]": None},
@@ -313,7 +226,7 @@ def _deleted(leader: str) -> list[v.Step]:
             "D631-41",
             at_once=True,
         ),
-        _log(
+        log_holds(
             "marked",
             {"record": "TopicRecord", "topic_id": "$placed-id"},
             {"log[].name": ["placed", "placed"], "log[0].deleting": False, "log[1].deleting": True},
@@ -331,72 +244,6 @@ def _deleted(leader: str) -> list[v.Step]:
             expect=v.answers("K631-68", "served"),
         ),
     ]
-
-
-def _registered_at_a_high_port(leader: str) -> list[v.Step]:
-    """Register a broker whose port is above 32767, and let its lease run out."""
-    record = {"record": "BrokerRecord", "broker_id": v.GUEST_ID}
-    return [
-        v.HeartbeatProbe(
-            as_="guest",
-            node="active-controller",
-            broker=GUEST,
-            broker_epoch=-1,
-            state="initial",
-            metadata_offset=0,
-            client_port=HIGH_PORT,
-            timeout_ms=5000,
-            expect=v.answers("K631-34", "served"),
-        ),
-        _log(
-            "high-port",
-            record,
-            {
-                "log[0].end_points[name=CLIENT].port": HIGH_PORT_ON_THE_WIRE,
-                "log[0].end_points[name=CLIENT].host": GUEST,
-            },
-            "D631-22",
-            "K631-61",
-        ),
-        v.ApiProbe(
-            as_="port-listed",
-            node=leader,
-            api="metadata",
-            body={"topics": []},
-            answer={f"brokers[node_id={v.GUEST_ID}].port": HIGH_PORT},
-            timeout_ms=5000,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.answers("D631-22", "served"),
-        ),
-        _log(
-            "lease-over",
-            {"record": "DeleteBrokerRecord", "id": v.GUEST_ID},
-            {"log[].id": [v.GUEST_ID]},
-            "K631-67",
-        ),
-    ]
-
-
-def _log(
-    name: str,
-    where: dict[str, Any],
-    answer: dict[str, Any],
-    requirement: str,
-    *also: str,
-    binds: dict[str, str] | None = None,
-    at_once: bool = False,
-) -> v.Step:
-    """Expect these values of the records in the log, within a while, or `at_once`."""
-    return v.MetadataLogProbe(
-        as_=f"log-{name}",
-        node="active-controller",
-        where=where,
-        answer=answer,
-        binds=binds or {},
-        timeout_ms=5000,
-        within_ms=0 if at_once else v.LIVENESS_TIMEOUT_MS,
-        expect=v.answers(requirement, "served", *also),
-    )
 
 
 SCENARIOS = (

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
+from fencepost.suites.kip_631.metadata_log import log_holds
 
 CONTROLLERS = tuple(map(v.node_name, v.CONTROLLER_IDS))
 SETTINGS = v.NodeSettings(
     controller={"metadata.snapshot.max.lag.records": "4", "controller.heartbeat.interval.ms": "200"}
 )
 """A snapshot for every second topic."""
+TOPIC = 2
+"""Kafka's number of the resource type."""
+LAST = "3600000"
 ROUNDS = 3
 """Snapshots of the active controller while another is away: two are kept, so the older of the last two is newer than
 the log of the one that is away."""
@@ -37,7 +41,9 @@ def behind_the_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         v.inject("away", v.KillParameters(nodes="$old", back="running")),
         v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
         v.Bind(as_="successor", node="active-controller"),
+        *_settings(leader),
         *rounds,
+        *_fewest(),
         v.Heal(as_="restart", fault="away"),
         v.Logged(
             as_="fetched",
@@ -61,6 +67,58 @@ def behind_the_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
             v.Acknowledged(by="p1", acks="all", after="restart.ended"),
         ],
     )
+
+
+def _settings(broker: str) -> list[v.Step]:
+    """Change one setting twice, and set and remove another, so that the log has more records than settings."""
+    changes = (("retention.ms", 0, "1"), ("retention.ms", 0, LAST), ("segment.ms", 0, "1"), ("segment.ms", 1, None))
+    return [
+        v.ApiProbe(
+            as_=f"setting-{number}",
+            node=broker,
+            api="incremental_alter_configs",
+            body={
+                "resources": [
+                    {
+                        "resource_type": TOPIC,
+                        "resource_name": "t",
+                        "configs": [{"name": name, "config_operation": how, "value": value}],
+                    }
+                ]
+            },
+            timeout_ms=5000,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.answers("ADM-04", "served"),
+        )
+        for number, (name, how, value) in enumerate(changes, 1)
+    ]
+
+
+def _fewest() -> list[v.Step]:
+    """Expect one record in the snapshot of the active controller for each broker, topic, partition and setting."""
+    of_topic = {"record": "ConfigRecord", "resource_type": TOPIC, "resource_name": "t"}
+    once = {"broken[rule=fewest-records]": None}
+    return [
+        log_holds(
+            "brokers", {"record": "BrokerRecord"}, {"snapshot[].broker_id": list(v.BROKER_IDS), **once}, "K631-22"
+        ),
+        log_holds(
+            "topic",
+            {"record": "TopicRecord", "name": "t"},
+            {"snapshot[].deleting": [False]},
+            "K631-22",
+            binds={"t-id": "snapshot[0].topic_id"},
+        ),
+        log_holds(
+            "partition", {"record": "PartitionRecord", "topic_id": "$t-id"}, {"snapshot[].partition_id": [0]}, "K631-22"
+        ),
+        log_holds(
+            "settings",
+            of_topic,
+            {"snapshot[].name": ["min.insync.replicas", "retention.ms"], "snapshot[].value": ["2", LAST]},
+            "K631-22",
+        ),
+    ]
 
 
 def killed_while_writing(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -120,7 +178,7 @@ SCENARIOS = (
     v.Scenario(
         slug="snapshot-fetched",
         title="A controller whose next record is cut from the log catches up by a snapshot",
-        requirements=("K631-23", "K631-24", "K631-25", "D631-30", "LIVE-01", "LIVE-02", "LIVE-03"),
+        requirements=("K631-22", "K631-23", "K631-24", "K631-25", "D631-30", "LIVE-01", "LIVE-02", "LIVE-03"),
         needs=frozenset({v.Capability.KILL}),
         seconds=15,
         build=behind_the_log,

@@ -20,7 +20,7 @@ MARKED = "deletion-marked"
 LEFT = "left-every-isr"
 """A broker that is deleted is in no ISR but one of which it is the last member (KIP-631, DeleteBroker)."""
 ENDED = "epoch-after-registration"
-"""Where a registration ends, each partition of that broker with a leader has a new leader epoch (D631-25)."""
+"""Each partition of a broker whose registration ends has a new leader epoch, if it has a leader (D631-25)."""
 SPREAD = "spread-over-racks"
 """A new partition has replicas in as many racks as there are, if each registered broker has one (D631-32)."""
 RULES = (FEWEST, KNOWN, GROWS, MARKED, LEFT, ENDED, SPREAD)
@@ -94,7 +94,7 @@ class _Partition:
 
 @dataclass
 class _State:
-    """What the records so far say."""
+    """The state that the records so far describe."""
 
     racks: dict[int, str | None] = field(default_factory=dict)
     topics: dict[str, int | None] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a probe claims of an answer by path, and the names that it gives to values of it."""
+"""The values that a probe claims of an answer by path, and the names that it gives to values of it."""
 
 from __future__ import annotations
 

@@ -29,6 +29,8 @@ steps:
 - {do: probe, request: api, as: end, node: node-4, api: end_txn, version: 3, answer: {error_code: 0},
    body: {transactional_id: x, producer_id: $id, producer_epoch: 0, committed: true}}
 - {do: probe, request: api, as: none, node: node-4, api: metadata, body: {topics: []}}
+- {do: probe, request: metadata-log, as: log, node: node-1, where: {resource_name: "", value: null, name: $id},
+   answer: {"log[1]": null}, binds: {topic: "log[0].topic_id"}}
 """
 
 
@@ -36,6 +38,7 @@ def test_a_request_written_out_survives_its_round_trip_with_empty_lists_and_null
     plan = parse_plan(PLAN, "plan.yaml")
     assert parse_plan(dump_plan(plan), "again.yaml") == plan
     assert "topics: []" in dump_plan(plan)
+    assert plan.steps[-1].where == {"resource_name": "", "value": None, "name": "$id"}  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -50,6 +53,8 @@ def test_a_request_written_out_survives_its_round_trip_with_empty_lists_and_null
         ("topics: []", "topics: [t]", "`topics[0]` is a mapping with the fields"),
         ("producer_id: $id", "producer_id: $no", "no bind `no` comes before this; so far: id"),
         ("answer: {error_code: 0}", 'answer: {"error code": 0}', "`error code` is no path"),
+        ("name: $id", "name: $no", "no bind `no` comes before this; so far: id"),
+        ('"log[1]": null', '"log(1)": null', "`log(1)` is no path"),
         ("log.message.timestamp.type", "log.dirs", "`log.dirs` is set by the harness"),
     ],
 )

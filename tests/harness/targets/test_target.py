@@ -17,7 +17,7 @@ from fencepost.harness.plan.conditions import ActiveController, Registered, Repl
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, Timing, TopicSpec, Topology
-from fencepost.harness.plan.probes import DescribeQuorumProbe, MetadataProbe, UpdateMetadataProbe
+from fencepost.harness.plan.probes import DescribeQuorumProbe, MetadataLogProbe, MetadataProbe, UpdateMetadataProbe
 from fencepost.harness.plan.steps import Bind, Roll, Step
 from fencepost.harness.targets import registry as targets
 from fencepost.harness.targets.registry import UnknownTarget, load, load_file
@@ -213,6 +213,15 @@ def test_a_plan_about_controllers_is_refused_where_there_are_none(step: Step, wh
     load_file("zk-controller").check_design(plan)
     with pytest.raises(UsageError, match=f"has {what}, but leader-driven has no controllers: its state is in `zookee"):
         load_file("leader-driven").check_design(plan)
+
+
+def test_a_plan_that_reads_the_drafts_records_is_refused_where_they_are_not_written() -> None:
+    step = MetadataLogProbe(as_="read", node="active-controller")
+    plan = Plan(scenario="s", title="s", document="d", seed=1, target="x", topology=Topology(nodes=()), steps=(step,))
+    load_file("quorum").check_design(plan)
+    for target in ("apache-kafka", "zk-controller"):
+        with pytest.raises(UsageError, match="the step read reads the records of the KIP-631 draft, which"):
+            load_file(target).check_design(plan)
 
 
 def test_no_broker_is_started_first_to_be_controller_where_there_is_none() -> None:

@@ -1,0 +1,43 @@
+"""The heartbeat of the draft in the name of a broker, with the listeners that a plan gives it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from unittest.mock import create_autospec
+
+import pytest
+from kio.schema.errors import ErrorCode
+from kio.static.primitive import i8, i32, i32Timedelta, i64
+
+from fencepost.harness.clients import drafts
+from fencepost.harness.clients.raw import RawConnection
+from fencepost.harness.engine.probes.answer import ProbeOutcome
+from fencepost.harness.engine.probes.control import ask_heartbeat
+from fencepost.harness.engine.references import References
+from fencepost.harness.plan.probes import HeartbeatProbe
+from tests.harness.engine.still_context import healthy, still_context
+
+GRANTED = drafts.BrokerHeartbeatResponse(
+    throttle_time=i32Timedelta.parse(timedelta()),
+    error_code=ErrorCode.none,
+    active_controller_id=i32(2),
+    next_state=i8(2),
+    broker_epoch=i64(9),
+    lease_end_time_ms=i64(0),
+)
+
+
+@pytest.fixture
+def references(tmp_path: Path) -> References:
+    return still_context(tmp_path, healthy()).references
+
+
+@pytest.mark.parametrize(("port", "sent"), [(None, 9092), (32767, 32767), (40000, 40000 - 65536)])
+def test_a_heartbeat_names_the_port_that_the_plan_has(references: References, port: int | None, sent: int) -> None:
+    asked: list[drafts.BrokerHeartbeatRequest] = []
+    connection = create_autospec(RawConnection, instance=True)
+    connection.call.side_effect = lambda request, *_: asked.append(request) or GRANTED
+    guest = HeartbeatProbe(node="node-2", broker="node-5", broker_epoch=-1, state="initial", client_port=port)
+    assert ask_heartbeat(guest, connection, references).outcome is ProbeOutcome.SERVED
+    assert [(each.name, each.port) for each in asked[0].listeners] == [("INTERNAL", 9090), ("CLIENT", sent)]
