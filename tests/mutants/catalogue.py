@@ -508,6 +508,24 @@ DEFECTS: tuple[Defect, ...] = (
         "permission_not_asked", "", (QUORUM,), ("K631-10",), ("logins-between-nodes",),
         f"{_SEC}/test_cluster_action.py::test_a_controller_does_nothing_for_a_sender_without_the_permission",
     ),
+    # Records of the metadata log.
+    Defect(
+        "settings_twice_in_snapshot", "", (QUORUM,), ("K631-22",), ("snapshot-fetched",),
+        f"{_Q}/test_snapshot_records.py::test_a_snapshot_has_one_record_for_each_entity",
+    ),
+    Defect(
+        "epoch_kept_outside_isr", "KAFKA-15221", (QUORUM,), ("D631-25",), ("changes-are-records",),
+        f"{_Q}/controller/test_alter_isr.py::"
+        "test_only_the_process_that_caught_up_joins_not_one_that_took_its_id_since",
+    ),
+    Defect(
+        "deleted_in_one_batch", "", (QUORUM,), ("D631-41",), ("changes-are-records",),
+        f"{_Q}/controller/test_controller.py::test_a_deletion_is_answered_when_the_topic_is_gone_and_marked_before",
+    ),
+    Defect(
+        "placed_without_racks", "", (QUORUM,), ("D631-32",), ("changes-are-records",),
+        f"{_Q}/controller/test_topics.py::test_replicas_of_a_new_topic_are_spread_over_racks",
+    ),
     # Requests of administrators; random plans make them, too.
     Defect(
         "validated_change_made", "", (QUORUM,), ("ADM-01",), ("administrators-ask",),

@@ -1,0 +1,22 @@
+"""A controller that marks a topic as being deleted and removes it in one batch (against D631-41)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fencepost.cluster_impl.designs.quorum.controller import controller
+from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
+from fencepost.cluster_impl.wire import messages as m
+
+
+def apply() -> None:
+    honest = controller.delete_topics
+
+    def at_once(
+        state: ControllerState, request: m.DeleteTopicsRequest, version: int
+    ) -> ControllerResult[m.DeleteTopicsResponse]:
+        result = honest(state, request, version)
+        marked = [record.topic_id for record in result.records if isinstance(record, m.TopicRecord)]
+        return replace(result, records=[*result.records, *(m.DeleteTopicRecord(name=topic) for topic in marked)])
+
+    vars(controller)["delete_topics"] = at_once

@@ -1,0 +1,18 @@
+"""A controller that places replicas as if no broker had a rack (against D631-32)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fencepost.cluster_impl.designs.quorum.controller import placing
+
+
+def apply() -> None:
+    honest = placing.place_as_neighbours
+
+    def anywhere(
+        brokers: Sequence[int], partitions: int, factor: int, first_place: int, racks: Mapping[int, str | None]
+    ) -> list[tuple[int, ...]]:
+        return honest(brokers, partitions, factor, first_place, dict.fromkeys(racks))
+
+    vars(placing)["place_as_neighbours"] = anywhere
