@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.kip_631.metadata_log import log_holds
+from fencepost.suites.kip_631.metadata_log import rules_hold
 
 LEASE_MS = 4000
 """Long enough for the leases of the other two to outlive an election on a busy machine."""
@@ -50,7 +50,7 @@ def under_faults(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pl
                 for broker in (leader, *followers)
             ),
         ]
-    steps.append(log_holds("follows", {}, {"versions": [1], "broken": []}, "K631-65", "K631-67", "K631-19"))
+    steps += rules_hold("follows", "leader-epoch-grows", "left-every-isr", "epoch-after-registration")
     steps += v.teardown()
     return v.build_plan(
         scenario,
@@ -74,10 +74,10 @@ SCENARIOS = (
         requirements=(
             "K631-03",
             "K631-13",
-            "K631-19",
             "K631-65",
             "K631-67",
             "D631-07",
+            "D631-25",
             "LIVE-01",
             "LIVE-02",
             "LIVE-03",

@@ -1,10 +1,19 @@
-"""What the metadata log must hold, as an observer reads it."""
+"""Claims about the metadata log, as an observer reads it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fencepost.suites import vocabulary as v
+
+RULES = {
+    "leader-epoch-grows": "K631-65",
+    "left-every-isr": "K631-67",
+    "entity-known": "K631-68",
+    "epoch-after-registration": "D631-25",
+    "deletion-marked": "D631-41",
+}
+"""The requirement of each rule that every log of this design keeps."""
 
 
 def log_holds(
@@ -27,3 +36,8 @@ def log_holds(
         within_ms=0 if at_once else v.LIVENESS_TIMEOUT_MS,
         expect=v.answers(requirement, "served", *also),
     )
+
+
+def rules_hold(name: str, *rules: str) -> list[v.Step]:
+    """Expect that no record so far breaks these rules; without rules, any of `RULES`."""
+    return [log_holds(f"{name}-{rule}", {}, {f"broken[rule={rule}]": None}, RULES[rule]) for rule in rules or RULES]

@@ -31,7 +31,7 @@ def shrunk(ids: list[int], leader: str, second: str) -> list[v.Step]:
         log_holds(
             "isr-change",
             {"record": "IsrChangeRecord", "topic_id": "$t-id", "partition_id": 0, "leader_epoch": "$shrunk-epoch"},
-            {"log[].leader": [ids[0]], "log[0].isr": [ids[0]], "broken[rule=leader-epoch-grows]": None},
+            {"log[].leader": [ids[0]], "log[0].isr": [ids[0]]},
             "K631-65",
         ),
         *_restarted(leader, second),
@@ -84,13 +84,8 @@ def _restarted(leader: str, second: str) -> list[v.Step]:
         log_holds(
             "registration-over",
             {"record": "DeleteBrokerRecord", "id": v.node_id(second)},
-            {
-                "log[0].id": v.node_id(second),
-                "broken[rule=left-every-isr]": None,
-                "broken[rule=epoch-after-registration]": None,
-            },
+            {"log[0].id": v.node_id(second)},
             "K631-67",
-            "D631-25",
         ),
     ]
 
