@@ -10,12 +10,12 @@ from fencepost.cluster_impl.wire import messages as m
 
 
 def apply() -> None:
-    honest = controller.delete_topics
+    honest = vars(controller)["delete_topics"]
 
     def at_once(
         state: ControllerState, request: m.DeleteTopicsRequest, version: int
     ) -> ControllerResult[m.DeleteTopicsResponse]:
-        result = honest(state, request, version)
+        result: ControllerResult[m.DeleteTopicsResponse] = honest(state, request, version)
         marked = [record.topic_id for record in result.records if isinstance(record, m.TopicRecord)]
         return replace(result, records=[*result.records, *(m.DeleteTopicRecord(name=topic) for topic in marked)])
 

@@ -10,10 +10,10 @@ from fencepost.cluster_impl.wire import messages as m
 
 
 def apply() -> None:
-    honest = heartbeats.changes_when_broker_goes
+    honest = vars(heartbeats)["changes_when_broker_goes"]
 
     def of_members(image: MetadataImage, broker_id: int, eligible: Collection[int]) -> list[m.IsrChangeRecord]:
-        changes = honest(image, broker_id, eligible)
+        changes: list[m.IsrChangeRecord] = honest(image, broker_id, eligible)
         before = {(each.topic_id, each.index): each.isr for each in image.all_partitions()}
         return [each for each in changes if broker_id in before[each.topic_id, each.partition_id]]
 

@@ -8,11 +8,12 @@ from fencepost.cluster_impl.designs.quorum.controller import placing
 
 
 def apply() -> None:
-    honest = placing.place_as_neighbours
+    honest = vars(placing)["place_as_neighbours"]
 
     def anywhere(
         brokers: Sequence[int], partitions: int, factor: int, first_place: int, racks: Mapping[int, str | None]
     ) -> list[tuple[int, ...]]:
-        return honest(brokers, partitions, factor, first_place, dict.fromkeys(racks))
+        layout: list[tuple[int, ...]] = honest(brokers, partitions, factor, first_place, dict.fromkeys(racks))
+        return layout
 
     vars(placing)["place_as_neighbours"] = anywhere

@@ -11,7 +11,7 @@ from kio.schema.errors import ErrorCode
 from kio.schema.fetch.v12 import request as fetch_request
 from kio.schema.fetch.v12 import response as fetch
 from kio.schema.fetch_snapshot.v0 import request as snapshot_request
-from kio.schema.fetch_snapshot.v0 import response as snapshot
+from kio.schema.fetch_snapshot.v0 import response as fetch_snapshot
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
@@ -62,19 +62,19 @@ class LogLeader:
         topic = fetch.FetchableTopicResponse(topic=TopicName(DRAFT_TOPIC), partitions=(partition,))
         return fetch.FetchResponse(throttle_time=NO_TIME, error_code=ErrorCode.none, responses=(topic,))
 
-    def _part(self, position: int) -> snapshot.FetchSnapshotResponse:
+    def _part(self, position: int) -> fetch_snapshot.FetchSnapshotResponse:
         content = self.snapshot or b""
-        part = snapshot.PartitionSnapshot(
+        part = fetch_snapshot.PartitionSnapshot(
             index=i32(0),
             error_code=ErrorCode.none,
-            snapshot_id=snapshot.SnapshotId(end_offset=i64(self.end), epoch=i32(EPOCH)),
-            current_leader=snapshot.LeaderIdAndEpoch(leader_id=BrokerId(1), leader_epoch=i32(EPOCH)),
+            snapshot_id=fetch_snapshot.SnapshotId(end_offset=i64(self.end), epoch=i32(EPOCH)),
+            current_leader=fetch_snapshot.LeaderIdAndEpoch(leader_id=BrokerId(1), leader_epoch=i32(EPOCH)),
             size=i64(len(content)),
             position=i64(position),
             unaligned_records=Records(content[position:]),
         )
-        topic = snapshot.TopicSnapshot(name=TopicName(DRAFT_TOPIC), partitions=(part,))
-        return snapshot.FetchSnapshotResponse(throttle_time=NO_TIME, error_code=ErrorCode.none, topics=(topic,))
+        topic = fetch_snapshot.TopicSnapshot(name=TopicName(DRAFT_TOPIC), partitions=(part,))
+        return fetch_snapshot.FetchSnapshotResponse(throttle_time=NO_TIME, error_code=ErrorCode.none, topics=(topic,))
 
     def _described(self) -> quorum.DescribeQuorumResponse:
         partition = quorum.PartitionData(

@@ -37,7 +37,12 @@ def references(tmp_path: Path) -> References:
 def test_a_heartbeat_names_the_port_that_the_plan_has(references: References, port: int | None, sent: int) -> None:
     asked: list[drafts.BrokerHeartbeatRequest] = []
     connection = create_autospec(RawConnection, instance=True)
-    connection.call.side_effect = lambda request, *_: asked.append(request) or GRANTED
+
+    def grant(request: drafts.BrokerHeartbeatRequest, *_: object) -> drafts.BrokerHeartbeatResponse:
+        asked.append(request)
+        return GRANTED
+
+    connection.call.side_effect = grant
     guest = HeartbeatProbe(node="node-2", broker="node-5", broker_epoch=-1, state="initial", client_port=port)
     assert ask_heartbeat(guest, connection, references).outcome is ProbeOutcome.SERVED
     assert [(each.name, each.port) for each in asked[0].listeners] == [("INTERNAL", 9090), ("CLIENT", sent)]
