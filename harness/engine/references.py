@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -105,8 +105,15 @@ class References:
         return now - 1
 
     def value(self, claim: Any) -> Any:
-        """Return what a plan claims: a text `$name` stands for what is bound to it."""
-        return self.bound[claim[1:]] if isinstance(claim, str) and claim.startswith("$") else claim
+        """Return what a plan claims: a text `$name` stands for what is bound to it, also in lists and mappings."""
+        match claim:
+            case str() if claim.startswith("$"):
+                return self.bound[claim[1:]]
+            case Mapping():
+                return {key: self.value(each) for key, each in claim.items()}
+            case list() | tuple():
+                return [self.value(each) for each in claim]
+        return claim
 
     def broker_entry(self, node: str) -> BrokerEntry:
         """Return the broker's registration. Raise UnresolvedRole if it was never registered."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from kio.schema.errors import ErrorCode
@@ -23,22 +22,10 @@ def judge_claims(
     for name, path in probe.binds.items():
         if (bound := messages.at_path(answer, path)) is not None:
             references.bound[name] = bound
-    claims = {path: claimed(claim, references) for path, claim in probe.answer.items()}
+    claims = {path: references.value(claim) for path, claim in probe.answer.items()}
     found = {path: messages.at_path(answer, path) for path in claims}
     wrong = {path: value for path, value in found.items() if value != claims[path]}
     if code == ErrorCode.none and wrong:
         of_wrong = {path: claims[path] for path in wrong}
         return ProbeAnswer(ProbeOutcome.DIFFERENT, None, {"claimed": of_wrong, "answered": wrong, **body})
     return answered(code, **body)
-
-
-def claimed(claim: Any, references: References) -> Any:
-    """Return what is claimed, in which a text `$name` stands for a bound value."""
-    match claim:
-        case str() if claim.startswith("$"):
-            return references.bound[claim[1:]]
-        case Mapping():
-            return {key: claimed(each, references) for key, each in claim.items()}
-        case list() | tuple():
-            return [claimed(each, references) for each in claim]
-    return claim

@@ -16,7 +16,7 @@ from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.clients.views import Answer
 from fencepost.harness.engine.errors import StepError
 from fencepost.harness.engine.probes.answer import ProbeAnswer, answered
-from fencepost.harness.engine.probes.claims import claimed, judge_claims
+from fencepost.harness.engine.probes.claims import judge_claims
 from fencepost.harness.engine.references import References
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.probes import MetadataLogProbe
@@ -42,7 +42,7 @@ def ask_metadata_log(probe: MetadataLogProbe, connection: RawConnection, referen
         return answered(ErrorCode.not_controller, reason=str(error))
     except MalformedLog as error:
         raise connection.unreadable(f"gave a metadata log that cannot be read: {error}") from error
-    where = {key: claimed(value, references) for key, value in probe.where.items()}
+    where = references.value(probe.where)
     answer = plain_log(log, where)
     return judge_claims(probe, answer, references, 0, **_excerpt(answer))
 
