@@ -3,8 +3,7 @@
 Followers are not clients: a fenced broker still serves them while it leads, and they read beyond the high watermark.
 A client may read from a follower, which serves what it knows to be committed; a leader that is configured so sends a
 client to a follower in its rack (KIP-392).
-There are no fetch sessions (KIP-227): session id 0 in responses says so, and each request names all of its partitions.
-One that builds on a session gets FETCH_SESSION_ID_NOT_FOUND, upon which every client sends a full request.
+Each request names all of its partitions here: fetch sessions (`fetch_sessions`) have put them together.
 """
 
 from __future__ import annotations
@@ -32,8 +31,6 @@ _REPLICA_STATE_FROM = 15
 _CONSUMER = -1
 _NO_REPLICA = -1
 _NONE_STABLE = -1
-_FULL = (0, -1)
-"""The session epochs of requests that name all of their partitions: the first of a session, and one without any."""
 _LARGEST_RESPONSE = 16 * 1024 * 1024
 """Bytes; a client that asks for more gets the rest by its next request, and cannot exhaust the broker's memory."""
 
@@ -70,8 +67,6 @@ class Fetch:
         is_client = follower.replica_id < 0
         if is_client and not self._control.serving():
             return refused_fetch(body)
-        if body.session_epoch not in _FULL:
-            return m.FetchResponse(error_code=Error.FETCH_SESSION_ID_NOT_FOUND)
         requested = [
             self._find(topic, partition, request.version) for topic in body.topics for partition in topic.partitions
         ]

@@ -46,6 +46,12 @@ class DataPlaneConfig(Table):
     fetch_max_bytes: int = key(
         "replica.fetch.max.bytes", values.size(1), "Bytes of one partition in a follower's fetch.", default="1048576"
     )
+    fetch_session_slots: int = key(
+        "max.incremental.fetch.session.cache.slots",
+        values.size(0),
+        "Clients that fetch by sessions, at most; others send all of their partitions in each request.",
+        default="1000",
+    )
     replica_selector: ReplicaSelector = key(
         "replica.selector.class",
         values.one_of(ReplicaSelector),

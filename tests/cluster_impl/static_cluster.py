@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fencepost.cluster_impl.api.apis import BrokerApis
+from fencepost.cluster_impl.api.fetch_sessions import FetchSessions
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
 from fencepost.cluster_impl.config.settings import settings_of
 from fencepost.cluster_impl.replication.control_plane import (
@@ -52,7 +53,7 @@ class Broker:
         self.log_dirs = LogDirs.open([path / name for name in DISKS], CLUSTER_ID, broker_id)
         self.replicas = ReplicaManager(self.control, config, self.log_dirs, Hosts(), rules=rules)
         self.apis = BrokerApis(self.control, self.replicas, config, tuple(settings_of(DataPlaneConfig, {})))
-        self.server = Server(KAFKA, self.apis.handlers)
+        self.server = Server(KAFKA, FetchSessions(config.fetch_session_slots).among(self.apis.handlers))
         self.stopped = False
         self.refused: dict[TopicPartition, Error] = {}
         """The errors of the latest changes that could not be carried out."""

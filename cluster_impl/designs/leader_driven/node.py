@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import AsyncExitStack
 
 from fencepost.cluster_impl.api.apis import BrokerApis
+from fencepost.cluster_impl.api.fetch_sessions import FetchSessions
 from fencepost.cluster_impl.config.nodes import LeaderDrivenNodeConfig
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.leader_driven import znodes
@@ -89,9 +90,10 @@ class LeaderDrivenNode:
 
     async def _listen(self, apis: BrokerApis) -> None:
         """Open the listeners. All answer the same requests, since no peer has requests of its own."""
+        sessions = FetchSessions(self._config.data_plane.fetch_session_slots)
         server = Server(
             LEADER_DRIVEN_BROKER,
-            require_cluster_action(apis.handlers, authorizer_of(self._config.security)),
+            sessions.among(require_cluster_action(apis.handlers, authorizer_of(self._config.security))),
             max_frame_bytes=self._config.max_request_bytes,
         )
         self._closing.push_async_callback(server.close)

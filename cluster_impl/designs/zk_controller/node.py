@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 
 from fencepost.cluster_impl.api.apis import BrokerApis
+from fencepost.cluster_impl.api.fetch_sessions import FetchSessions
 from fencepost.cluster_impl.config.nodes import ZkControllerNodeConfig
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
@@ -88,8 +89,10 @@ class ZkNode:
         """
         largest = self._config.max_request_bytes
         between = require_cluster_action({**apis.handlers, **broker.handlers, **host.handlers}, self._authorizer)
-        internal = Server(ZK_BROKER, between, max_frame_bytes=largest)
-        clients = Server(KAFKA, require_cluster_action(apis.handlers, self._authorizer), max_frame_bytes=largest)
+        of_clients = require_cluster_action(apis.handlers, self._authorizer)
+        sessions = FetchSessions(self._config.data_plane.fetch_session_slots)
+        internal = Server(ZK_BROKER, sessions.among(between), max_frame_bytes=largest)
+        clients = Server(KAFKA, sessions.among(of_clients), max_frame_bytes=largest)
         for server in (internal, clients):
             self._closing.push_async_callback(server.close)
         for at in self._config.listeners:

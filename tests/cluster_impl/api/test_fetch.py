@@ -191,19 +191,3 @@ def test_epochs_end_where_the_next_one_begins(cluster: StaticCluster) -> None:
     )
     ends = cluster.ask(2, request, 4).topics[0].partitions
     assert [(end.leader_epoch, end.end_offset) for end in ends] == [(0, 2), (1, 3)]
-
-
-@pytest.mark.parametrize("epoch", [0, -1])
-def test_a_full_fetch_gets_records_and_is_offered_no_session(cluster: StaticCluster, epoch: int) -> None:
-    produce(cluster, 1, batch("a"))
-    request = fetch_request(cluster.state("t"))
-    request.session_epoch = epoch
-    answer = cluster.ask(1, request, FETCH_VERSION)
-    assert (answer.error_code, answer.session_id) == (Error.NONE, 0)
-    assert fetched(answer.responses[0].partitions[0]) == [0]
-
-
-def test_a_fetch_that_builds_on_a_session_is_refused_since_there_is_none(cluster: StaticCluster) -> None:
-    request = m.FetchRequest(session_id=77, session_epoch=5, topics=[])
-    answer = cluster.ask(1, request, FETCH_VERSION)
-    assert (answer.error_code, answer.responses) == (Error.FETCH_SESSION_ID_NOT_FOUND, [])

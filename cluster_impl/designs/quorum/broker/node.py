@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from fencepost.cluster_impl.api.apis import BrokerApis
 from fencepost.cluster_impl.api.authorization.guard import authorized
+from fencepost.cluster_impl.api.fetch_sessions import FetchSessions
 from fencepost.cluster_impl.config.nodes import QuorumBrokerNodeConfig
 from fencepost.cluster_impl.designs.quorum.broker.control_plane import QuorumControlPlane
 from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
@@ -90,15 +91,16 @@ class BrokerNode:
         if access is not None:
             clients = authorized(clients, access, self._replicas.topic_name)
             between = authorized(between, access, self._replicas.topic_name, MisdirectedHeartbeats(finder).handlers)
+        sessions = FetchSessions(config.data_plane.fetch_session_slots)
         self._internal = Server(
             QUORUM_BROKER,
-            between,
+            sessions.among(between),
             max_frame_bytes=largest,
             features=lambda: report(image.features, image.offset),
         )
         self._clients = Server(
             QUORUM_CLIENTS,
-            clients,
+            sessions.among(clients),
             max_frame_bytes=largest,
             features=lambda: report(image.features, image.offset),
         )
