@@ -409,10 +409,7 @@ DEFECTS: tuple[Defect, ...] = (
     Defect("retention_below_its_limit", "", ALL, ("DSTO-08",), ("log-start-moves",), f"{_S}/test_log_start.py"),
     Defect("log_start_not_recorded", "", ALL, ("DSTO-07",), ("log-start-moves",), _R),
     Defect("log_before_the_start_kept", "", ALL, ("DSTO-10",), ("log-start-moves",), f"{_R}/test_log_start.py"),
-    Defect(
-        "compacted_in_place", "", ALL, ("DSTO-12",), ("last-of-each-key",),
-        f"{_S}/test_compaction.py::test_a_crash_while_segments_are_replaced_leaves_a_whole_log",
-    ),
+    Defect("compacted_in_place", "", ALL, ("DSTO-12",), ("last-of-each-key",), _S),
     Defect(
         "last_batch_of_a_producer_removed", "", ALL, ("DSTO-13",), ("last-of-each-key",),
         f"{_S}/test_compaction.py::test_the_last_batch_of_a_producer_stays_though_it_is_empty",
