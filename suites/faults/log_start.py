@@ -28,8 +28,8 @@ def start_moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
     """The oldest segments are deleted by size and by age, as the settings of a running topic say.
 
     A follower is away meanwhile, and its log ends before the leader's begins when it is back. Then the leader stops,
-    its indexes are damaged, and it starts; and at last all brokers are killed. Shipped Kafka looks at its indexes only
-    after a crash, and has not written the start of the log then if all brokers crash.
+    its indexes are damaged, and it starts; and at last all brokers are killed. Shipped Kafka believes an index that is
+    there, so it loses them; and it has not written yet where the log begins if all brokers crash.
     """
     leader, follower, other = replicas = v.replica_roles(scenario, seed)
     everything = replicas if target.follows_its_documents else [leader]
@@ -60,7 +60,7 @@ def start_moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
         *_shown("by-age", leader, 8),
         _served_by_leader(leader, rack=follower),
         _deleted(leader, 9),
-        *_stopped_and_started(leader, "shutdown" if target.follows_its_documents else "kill"),
+        *_stopped_and_started(leader, "garbage" if target.follows_its_documents else "lost"),
         v.inject("crash", v.KillParameters(nodes=tuple(everything))),
         v.Heal(as_="restart", fault="crash"),
         _starts("crash", f"leader:{TOPIC}-0", 9, "DSTO-07"),
@@ -197,9 +197,9 @@ def _filled() -> list[v.Step]:
     return [v.Workload(as_="work", action="start"), *filled, v.Workload(as_="filled", action="stop")]
 
 
-def _stopped_and_started(leader: str, how: Literal["kill", "shutdown"]) -> list[v.Step]:
-    """Stop a broker, damage the indexes of one of its logs, and claim that it answers as before."""
-    damaged = v.DamagedFileParameters(node=leader, file=f"{INDEXED}-0/*index", damage="garbage", how=how)
+def _stopped_and_started(leader: str, damage: Literal["garbage", "lost"]) -> list[v.Step]:
+    """Stop a broker cleanly, damage the indexes of one of its logs, and claim that it answers as before."""
+    damaged = v.DamagedFileParameters(node=leader, file=f"{INDEXED}-0/*index", damage=damage, how="shutdown")
     return [
         *(step for topic in _FILLED for step in _asked(topic, leader)),
         v.inject("damage", damaged),
