@@ -313,7 +313,7 @@ class MetadataLogProbe(ProbeStep):
     The answer has `log` and, if the log does not begin at offset 0, `snapshot` and `snapshot_end`: their records in
     order, each with its name (`record`), `version`, `offset` and fields. `versions` are those of all records, and
     `broken` the rules of the log that do not hold. A record that is malformed, unknown or has a key makes the outcome
-    `unreadable`.
+    `different`.
     """
 
     request: Literal["metadata-log"] = "metadata-log"

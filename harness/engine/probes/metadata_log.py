@@ -15,7 +15,7 @@ from fencepost.harness.clients.metadata.whole_log import MalformedLog, MetadataL
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.clients.views import Answer
 from fencepost.harness.engine.errors import StepError
-from fencepost.harness.engine.probes.answer import ProbeAnswer, answered
+from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
 from fencepost.harness.engine.probes.claims import judge_claims
 from fencepost.harness.engine.references import References
 from fencepost.harness.plan.dialect import Dialect
@@ -28,8 +28,8 @@ MOST = 20
 def ask_metadata_log(probe: MetadataLogProbe, connection: RawConnection, references: References) -> ProbeAnswer:
     """Read the log of the active controller, and compare the values that the plan names.
 
-    A controller that does not lead is answered as error 41. Raise StepError for a target whose log is another, and
-    Unreadable for a log with a malformed record.
+    A controller that does not lead is answered as error 41, and a log with a malformed record is `different`, whatever
+    the plan names. Raise StepError for a target whose log is another.
     """
     if references.dialect is not Dialect.KIP_631:
         raise StepError("`metadata-log` reads the records of the KIP-631 draft, which this target does not write")
@@ -41,7 +41,7 @@ def ask_metadata_log(probe: MetadataLogProbe, connection: RawConnection, referen
     except NotLeader as error:
         return answered(ErrorCode.not_controller, reason=str(error))
     except MalformedLog as error:
-        raise connection.unreadable(f"gave a metadata log that cannot be read: {error}") from error
+        return ProbeAnswer(ProbeOutcome.DIFFERENT, None, {"malformed": str(error)})
     where = references.value(probe.where)
     answer = plain_log(log, where)
     return judge_claims(probe, answer, references, 0, **_excerpt(answer))

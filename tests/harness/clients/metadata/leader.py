@@ -16,7 +16,7 @@ from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
 from fencepost.harness.clients.metadata.tail import DRAFT_TOPIC
-from fencepost.harness.clients.raw import RawConnection, Unreadable
+from fencepost.harness.clients.raw import RawConnection
 
 NO_TIME = i32Timedelta.parse(timedelta())
 EPOCH = 3
@@ -36,7 +36,6 @@ class LogLeader:
         connection = create_autospec(RawConnection, instance=True)
         connection.call.side_effect = self._answer
         connection.newest.side_effect = lambda api: api.newest({api.key: (0, 0)}, "node-1")
-        connection.unreadable.side_effect = lambda what: Unreadable(what)
         assert isinstance(connection, RawConnection)
         return connection
 

@@ -12,7 +12,6 @@ from kio.schema.errors import ErrorCode
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.batches import build
 from fencepost.cluster_impl.wire.records import encode_record
-from fencepost.harness.clients.raw import Unreadable
 from fencepost.harness.engine.errors import StepError
 from fencepost.harness.engine.probes.answer import ProbeOutcome
 from fencepost.harness.engine.probes.metadata_log import ask_metadata_log
@@ -74,9 +73,11 @@ def test_versions_and_broken_rules_are_those_of_the_whole_log(references: Refere
     assert kept.outcome is ProbeOutcome.DIFFERENT
 
 
-def test_a_malformed_record_makes_the_answer_unreadable(references: References) -> None:
-    with pytest.raises(Unreadable, match="the record at offset 0 of the log has the key b'k'"):
-        ask_metadata_log(probe(), LogLeader(batch(0, TOPIC, key=b"k"), committed=1).connection(), references)
+def test_a_malformed_record_is_not_what_any_plan_claims(references: References) -> None:
+    keyed = LogLeader(batch(0, TOPIC, key=b"k"), committed=1).connection()
+    answer = ask_metadata_log(probe(), keyed, references)
+    assert answer.outcome is ProbeOutcome.DIFFERENT
+    assert answer.body == {"malformed": "the record at offset 0 of the log has the key b'k'"}
 
 
 def test_a_controller_that_does_not_lead_answers_that_it_is_none(references: References) -> None:
