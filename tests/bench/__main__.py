@@ -1,10 +1,11 @@
 """Measure every design and the Apache Kafka of its kind in turn, and print one table: `python -m tests.bench`.
 
 Cells are medians; in brackets stands the ratio to the Kafka of the same kind: today's for the design that keeps its
-metadata itself, the last one with ZooKeeper for the designs around it. A second table is about many partitions, for
-those with ZooKeeper. `--only faults` measures the faults, the way through the links, the start on each backend, and
-with `--suite RUNS` what a suite took beside its protocol waits; `--write` puts that into `faults/README.md`.
-`--only report` opens the report pages of a short and of a long run in headless Chromium.
+metadata itself, the last one with ZooKeeper for the designs around it. More tables are about many partitions, and
+`--only controllers` about controllers of quorum under simulated brokers. `--only faults` measures the faults, the way
+through the links, the start on each backend, and with `--suite RUNS` what a suite took beside its protocol waits;
+`--write` puts that into `faults/README.md`. `--only report` opens the report pages of a short and of a long run in
+headless Chromium.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fencepost.harness.terminal import terminal
-from tests.bench import many_partitions, measures, report_page
+from tests.bench import controllers, many_partitions, measures, report_page
 from tests.bench.clusters import started
 from tests.bench.faults_page import measure_page
 from tests.bench.kept import Kept
@@ -34,7 +35,9 @@ BESIDE = {"leader-driven": KAFKA_ZK, "zk-controller": KAFKA_ZK, "quorum": KAFKA}
 """Which Kafka each design is held beside."""
 FAULTS = "faults"
 REPORT = "report"
+CONTROLLERS = "controllers"
 WITH_ZOOKEEPER = ("leader-driven", "zk-controller", KAFKA_ZK)
+WITHOUT_ZOOKEEPER = ("quorum", KAFKA)
 SCALES = (Scale(1000, 3, 3),)
 
 
@@ -48,7 +51,14 @@ def measure(target: str) -> Figures:
         p50, p99 = measures.single_latencies(cluster)
         figures["one record acknowledged, p50, ms"] = p50
         figures["one record acknowledged, p99, ms"] = p99
-        figures["produce 1 KB, acks=all, 3 replicas, MB/s"] = measures.bulk_throughput(cluster)
+        small = measures.produced(cluster, measures.RECORD, measures.BULK_RECORDS)
+        large = measures.produced(cluster, measures.LARGE_RECORD, measures.LARGE_RECORDS)
+        figures["produce 1 KB, acks=all, 3 replicas, MB/s"] = small.rate
+        figures["produce 10 KB, acks=all, 3 replicas, MB/s"] = large.rate
+        figures["CPU of all nodes for a GB of 1 KB records, s"] = 1000 * small.cpu / small.megabytes
+        figures["CPU of all nodes for a GB of 10 KB records, s"] = 1000 * large.cpu / large.megabytes
+        figures["memory that a node grew by meanwhile, MB"] = small.grown + large.grown
+        figures["consume, MB/s"] = measures.consumed(cluster, small.megabytes + large.megabytes)
         figures["kill -9 of a leader to next acknowledgement, session timeouts"] = measures.failover(cluster)
     return figures
 
@@ -56,9 +66,12 @@ def measure(target: str) -> Figures:
 def measure_many(scales: Sequence[Scale], target: str) -> Figures:
     """A fresh cluster for each scale."""
     figures: Figures = {}
+    with_zookeeper = target in WITH_ZOOKEEPER
+    timing = many_partitions.TIMING if with_zookeeper else many_partitions.LEASES
+    measured = many_partitions.measure_with_zookeeper if with_zookeeper else many_partitions.measure
     for scale in scales:
-        with started(target, many_partitions.TIMING) as cluster:
-            figures |= many_partitions.measure(cluster, scale)
+        with started(target, timing) as cluster:
+            figures |= measured(cluster, scale)
     return figures
 
 
@@ -100,13 +113,14 @@ def options() -> argparse.Namespace:
     arguments = argparse.ArgumentParser(prog="make bench", description=__doc__)
     arguments.add_argument("--repeat", type=int, default=5, help="clusters of each target (default 5)")
     arguments.add_argument(
-        "--many", type=int, default=1, help="clusters with many partitions, of each target with ZooKeeper (default 1)"
+        "--many", type=int, default=1, help="clusters with many partitions, of each target (default 1)"
     )
     arguments.add_argument(
         "--only",
-        choices=[*BESIDE, FAULTS, REPORT],
+        choices=[*BESIDE, CONTROLLERS, FAULTS, REPORT],
         action="append",
-        help="this design and its Kafka, the faults, or the report page; may be repeated",
+        help="this design and its Kafka, controllers under simulated brokers, the faults, or the report page; may be "
+        "repeated",
     )
     arguments.add_argument("--times", type=int, default=50, help="how often each fault is tried (default 50)")
     arguments.add_argument(
@@ -143,7 +157,7 @@ def options() -> argparse.Namespace:
 def main() -> None:
     chosen = options()
     console = terminal()
-    only = chosen.only or [*BESIDE, FAULTS, *([REPORT] if BINARY else [])]
+    only = chosen.only or [*BESIDE, CONTROLLERS, FAULTS, *([REPORT] if BINARY else [])]
     targets = targets_of([name for name in only if name in BESIDE])
     if chosen.without_kafka:
         targets = [target for target in targets if target in BESIDE]
@@ -151,7 +165,8 @@ def main() -> None:
     found: dict[str, Runs] = {}
     for what, times, measured, among in (
         ("each cluster", chosen.repeat, measure, targets),
-        ("many partitions", chosen.many, lambda target: measure_many(scales, target), WITH_ZOOKEEPER),
+        ("many partitions, with ZooKeeper", chosen.many, lambda target: measure_many(scales, target), WITH_ZOOKEEPER),
+        ("many partitions", chosen.many, lambda target: measure_many(scales, target), WITHOUT_ZOOKEEPER),
     ):
         asked = [target for target in targets if target in among]
         if times and asked:
@@ -159,6 +174,12 @@ def main() -> None:
             console.print(table(found[what], f"{what}: medians of {times}, links through Toxiproxy, in turn"))
             if chosen.json:
                 chosen.json.write_text(json.dumps(found, indent=2))
+    if CONTROLLERS in only:
+        console.print("[dim]controllers under simulated brokers[/]")
+        found[CONTROLLERS] = {"quorum": [{**controllers.heartbeats(), **controllers.metadata()}]}
+        console.print(table(found[CONTROLLERS], "controllers of quorum under simulated brokers: one run"))
+        if chosen.json:
+            chosen.json.write_text(json.dumps(found, indent=2))
     if FAULTS in only:
         page = measure_page(
             console,

@@ -5,8 +5,8 @@ and settings of the suite.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +15,14 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # its stubs do not export NewTopic
 
 from fencepost.harness.backends import PROCESS
+from fencepost.harness.clients.asking import ask_quorum
+from fencepost.harness.clients.raw import NoAnswer, RawConnection
+from fencepost.harness.clients.views import Answer, ControllerView
 from fencepost.harness.cluster.cluster import Cluster
-from fencepost.harness.plan.model import NodeSpec, Plan, Timing, Topology
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.model import NodeSettings, NodeSpec, Plan, Timing, Topology
 from fencepost.harness.targets.registry import load
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter
@@ -26,6 +32,7 @@ TIMING = Timing()
 CONTROLLER = "node-6"
 """The controller of a cluster with ZooKeeper until that broker dies."""
 TOPIC_WITHIN = 60.0
+ACTIVE_WITHIN = 120.0
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,57 @@ def plan(target: str, timing: Timing) -> Plan:
         timing=timing,
         topology=topology,
     )
+
+
+class Controllers:
+    """Three controllers of the design quorum, without brokers."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.processes = cluster.processes
+        self.names = [node.name for node in cluster.layout.nodes]
+
+    def pid(self, name: str) -> int:
+        pid = self.processes.status(name).pid
+        assert pid is not None, f"{name} does not run"
+        return pid
+
+    def endpoint(self, name: str) -> Endpoint:
+        return self._cluster.node(name).endpoint(Listener.CONTROLLER)
+
+    def home(self, name: str) -> Path:
+        return self._cluster.installation.home(self._cluster.node(name))
+
+    def active(self, *, but: str = "") -> str:
+        """Wait for an active controller, other than `but`, and return its name."""
+        return self._await([name for name in self.names if name != but], lambda view: view.answer is Answer.SERVING)
+
+    def await_described(self, name: str) -> None:
+        """Wait until a controller describes the quorum, or names the one that does."""
+        self._await([name], lambda view: view.answer in (Answer.SERVING, Answer.STANDBY))
+
+    def _await(self, names: Sequence[str], wanted: Callable[[ControllerView], bool]) -> str:
+        deadline = time.monotonic() + ACTIVE_WITHIN
+        while time.monotonic() < deadline:
+            for name in names:
+                with suppress(NoAnswer), RawConnection(*self.endpoint(name), 1.0) as connection:
+                    if wanted(ask_quorum(connection, Dialect.KIP_631)):
+                        return name
+            time.sleep(0.01)
+        raise TimeoutError(f"none of {', '.join(names)} within {ACTIVE_WITHIN:g} s")
+
+
+@contextmanager
+def started_controllers(timing: Timing, settings: NodeSettings | None = None) -> Iterator[Controllers]:
+    """Three fresh controllers, one of them active."""
+    nodes = tuple(NodeSpec(name=f"node-{n}", id=n, index=n, roles=("controller",)) for n in (1, 2, 3))
+    what = plan("quorum", timing).model_copy(update={"topology": Topology(nodes=nodes), "settings": settings})
+    with TemporaryDirectory(prefix="fencepost-bench-") as scratch:
+        folder = RunFolder.create_at(Path(scratch, "run"))
+        target = load("quorum")
+        with JournalWriter(folder.journal) as journal, Cluster(what, folder, journal, target, PROCESS) as cluster:
+            cluster.start([node.name for node in nodes])
+            yield Controllers(cluster)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A cluster with many partitions: the time to create them, and to elect leaders when one of three brokers dies."""
+"""A cluster with many partitions: the time to create them, to restart a broker, and to elect leaders when one dies."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ from tests.bench.clusters import TOPIC, Started
 from tests.bench.zookeeper_counts import counted, counts
 
 BROKERS = (4, 5, 6)
-VICTIM, WITNESS = 4, 5
-"""The broker that is killed, and the broker whose metadata is read; neither is the controller, where there is one."""
+VICTIM, WITNESS, RESTARTED = 4, 5, 6
+"""The broker that is killed, the one whose metadata is read (neither is the controller, if there is one), and the one
+that is restarted. It leads nothing afterwards, so it is another one than the first."""
 TIMING = Timing(session_ms=18_000, lease_ms=60_000, fence_ms=90_000, lag_ms=60_000)
+LEASES = TIMING.model_copy(update={"lease_ms": 18_000})
+"""Those of a cluster without ZooKeeper, whose controllers give a broker up after its lease."""
 """Timeouts as in production, since a machine that opens thousands of logs is busy. The session is the first to end, so
 the cluster starts to act at its end.
 """
@@ -61,6 +64,15 @@ class Scale:
 
 
 def measure(started: Started, scale: Scale) -> dict[str, float]:
+    """Times in seconds of a cluster without ZooKeeper."""
+    return {
+        f"{scale}: created until all are in sync, s": create(started, scale),
+        f"{scale}: a broker restarted until all are in sync, s": restart(started, scale),
+        f"{scale}: end of one broker's lease to all led, s": give_up(started, scale),
+    }
+
+
+def measure_with_zookeeper(started: Started, scale: Scale) -> dict[str, float]:
     """Times in seconds; ZooKeeper's work is all that arrived at it, pings and the questions of this measurement too."""
     before = counts(started)
     with counted(started) as creation:
@@ -95,6 +107,27 @@ def create(started: Started, scale: Scale) -> float:
             created.result()
     _await(started, scale, lambda one: one.leader > 0 and len(one.isr) == scale.replicas, "all are led and in sync")
     return time.monotonic() - begun
+
+
+def restart(started: Started, scale: Scale) -> float:
+    """Seconds from SIGTERM of a broker until it runs again and is in sync everywhere."""
+    name, nodes = f"node-{RESTARTED}", started.cluster.processes
+    begun = time.monotonic()
+    nodes.shut_down(name)
+    if not nodes.await_end(name, WITHIN):
+        raise TimeoutError(f"{name} did not end within {WITHIN:g} s of SIGTERM")
+    nodes.start(name)
+    nodes.await_ready(name, WITHIN)
+    _await(started, scale, lambda one: one.leader > 0 and len(one.isr) == scale.replicas, "all are in sync again")
+    return time.monotonic() - begun
+
+
+def give_up(started: Started, scale: Scale) -> float:
+    """Seconds from the end of a killed broker's lease, as it is configured, until others lead all partitions."""
+    killed = time.monotonic()
+    started.cluster.processes.kill(f"node-{VICTIM}")
+    _await(started, scale, lambda one: one.leader > 0 and one.leader != VICTIM, "others lead all")
+    return time.monotonic() - killed - started.timing.lease_ms / 1000
 
 
 def take_over(started: Started, scale: Scale) -> float:

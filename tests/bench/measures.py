@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
 
 import psutil
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
 
 from tests.bench.clusters import TOPIC, Started
 
 RECORD = b"x" * 1024
-BULK_RECORDS = 100_000
+LARGE_RECORD = b"x" * 10_240
+BULK_RECORDS, LARGE_RECORDS = 100_000, 30_000
 SINGLE_RECORDS = 500
 REST_SECONDS = 3.0
 
@@ -48,11 +50,31 @@ def single_latencies(started: Started) -> tuple[float, float]:
     return 1000 * median(seconds), 1000 * quantiles(seconds, n=100)[98]
 
 
-def bulk_throughput(started: Started) -> float:
-    """MB/s of 1 KB records over three partitions, from the first send to the last acknowledgement."""
+@dataclass(frozen=True)
+class Produced:
+    """A bulk of records, from the first send to the last acknowledgement. `cpu`: of all nodes and their ZooKeeper."""
+
+    megabytes: float
+    seconds: float
+    cpu: float
+    grown: float
+    """MB by which the resident set of the broker that grew most is larger than before."""
+
+    @property
+    def rate(self) -> float:
+        return self.megabytes / self.seconds
+
+
+def produced(started: Started, record: bytes, records: int) -> Produced:
+    """Produce to three partitions with acks=all."""
     client = producer(
         started,
-        **{"linger.ms": 5, "batch.size": 1_000_000, "queue.buffering.max.messages": BULK_RECORDS + 1},
+        **{
+            "linger.ms": 5,
+            "batch.size": 1_000_000,
+            "queue.buffering.max.messages": records + 1,
+            "queue.buffering.max.kbytes": 2_000_000,
+        },
     )
     failed: list[KafkaError] = []
 
@@ -60,16 +82,59 @@ def bulk_throughput(started: Started) -> float:
         if error is not None:
             failed.append(error)
 
+    nodes = processes(started)
+    used, memory = _cpu(nodes), [node.memory_info().rss for node in nodes]
     begun = time.perf_counter()
-    for n in range(BULK_RECORDS):
-        client.produce(TOPIC, RECORD, partition=n % 3, on_delivery=delivered)
+    for n in range(records):
+        client.produce(TOPIC, record, partition=n % 3, on_delivery=delivered)
         if n % 1000 == 0:
             client.poll(0)
     client.flush()
     elapsed = time.perf_counter() - begun
     if failed:
-        raise RuntimeError(f"{len(failed)} of {BULK_RECORDS} records were not acknowledged: {failed[0]}")
-    return BULK_RECORDS * len(RECORD) / 1e6 / elapsed
+        raise RuntimeError(f"{len(failed)} of {records} records were not acknowledged: {failed[0]}")
+    grown = max(node.memory_info().rss - before for node, before in zip(nodes, memory, strict=True))
+    return Produced(records * len(record) / 1e6, elapsed, _cpu(nodes) - used, grown / 1e6)
+
+
+def bulk_throughput(started: Started) -> float:
+    """Return MB/s of records of 1 KB."""
+    return produced(started, RECORD, BULK_RECORDS).rate
+
+
+def consumed(started: Started, megabytes: float) -> float:
+    """MB/s of a consumer that reads so much from the begin of the three partitions, from its first record on."""
+    client = Consumer(
+        {
+            "bootstrap.servers": started.bootstrap,
+            "group.id": "bench",
+            "enable.auto.commit": False,
+            "fetch.message.max.bytes": 4_000_000,
+            "queued.max.messages.kbytes": 200_000,
+            "log_level": 0,
+        }
+    )
+    client.assign([TopicPartition(TOPIC, partition, OFFSET_BEGINNING) for partition in range(3)])
+    read, begun, deadline = 0, 0.0, time.perf_counter() + 300
+    while read < megabytes * 1e6:
+        for message in client.consume(10_000, 1.0):
+            begun = begun or time.perf_counter()
+            read += len(message.value() or b"")
+        if time.perf_counter() > deadline:
+            raise TimeoutError(f"read {read / 1e6:.0f} of {megabytes:.0f} MB within 300 s")
+    elapsed = time.perf_counter() - begun
+    client.close()
+    return read / 1e6 / elapsed
+
+
+def processes(started: Started) -> list[psutil.Process]:
+    """Return the processes of all nodes."""
+    status = started.cluster.processes.status
+    return [psutil.Process(status(node.name).pid) for node in started.cluster.layout.nodes]
+
+
+def _cpu(nodes: list[psutil.Process]) -> float:
+    return float(sum(sum(node.cpu_times()[:2]) for node in nodes))
 
 
 def failover(started: Started) -> float:
