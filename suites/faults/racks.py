@@ -15,6 +15,7 @@ FIRST, CUT_OFF, LAST = 12, 60, 40
 COMMITTED = FIRST + CUT_OFF + 1
 """With the one that a client waits for at the follower."""
 _LAST_COMMITTED = {f"{v.FETCHED}.records[].offset": [COMMITTED - 1]}
+_FROM_LEADER = {f"{v.FETCHED}.preferred_read_replica": -1}
 LONG_MS = 5000
 """A leader holds a follower's empty fetch for so long: the follower learns of a commit otherwise."""
 OTHER_EPOCH = 1000
@@ -57,6 +58,8 @@ def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         _asks("at-the-end", follower, COMMITTED, v.answers("DRACK-03", "served")),
         _asks("not-committed", follower, COMMITTED + 1, v.answers("DRACK-04", "error:78")),
         _asks("not-there", follower, COMMITTED + 2, v.answers("DRACK-04", "error:1")),
+        v.IsrIs(as_="lags", partition="u-0", lacks=other, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.fetched("laggard", leader, "u", 0, rack=other, answer=_FROM_LEADER, expect=v.answers("DRACK-02", "served")),
         v.Heal(as_="released", fault="slow"),
         v.Heal(as_="reachable", fault="cut-off"),
         v.inject("follower-dies", v.KillParameters(nodes=follower)),
