@@ -205,7 +205,13 @@ def _stopped_and_started(leader: str, damage: Literal["garbage", "lost"]) -> lis
         v.inject("damage", damaged),
         v.Heal(as_="started", fault="damage"),
         *(
-            v.LeaderIs(as_=f"leads-{topic}", partition=f"{topic}-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS)
+            v.LeaderIs(
+                as_=f"leads-{topic}",
+                partition=f"{topic}-0",
+                is_=leader,
+                within_ms=v.LIVENESS_TIMEOUT_MS,
+                expect=v.must("LIVE-01"),
+            )
             for topic in _FILLED
         ),
         *_answers_as_before(STOPPED, leader, "DSTO-03"),
