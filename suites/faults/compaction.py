@@ -14,8 +14,8 @@ KEPT, KEPT_FOR_A_DAY = (1, 2, 6), (1, 2, 5, 6)
 compacted first, and not after it was written."""
 LAST_OFFSET = 7
 """That of the record in the last segment, which is not compacted."""
-LATE_MS = 2000
-IN_THE_MIDDLE_MS = 1200
+LATE_MS = 6000
+IN_THE_MIDDLE_MS = 4000
 """How long the disk keeps a compacted segment waiting, and for how long a broker compacts before it is killed."""
 COMPACTED_MS = 10_000
 """For so long a replica may be compacting: many times what it needs."""
