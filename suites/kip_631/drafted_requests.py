@@ -128,58 +128,6 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     )
 
 
-def awaited(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    """By hand another process takes the id of a partition's only replica, is active, and dies.
-
-    What it may have acknowledged, the first process does not have: that one is refused, until it is started again.
-    """
-    leader, *followers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=LEASE_MS)
-
-    def heartbeat(name: str, expect: v.ExpectOutcome, **more: Any) -> v.Step:
-        values = {"node": "active-controller", "broker": leader, "timeout_ms": 5000, **more}
-        return v.HeartbeatProbe.model_validate({"as": name, "expect": expect, **values})
-
-    steps = [
-        *v.setup(followers[0]),
-        v.LeaderIs(as_="alone", partition="s-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS),
-        v.Bind(as_="first", value=f"broker-epoch:{leader}"),
-        heartbeat("taken", v.answers("K631-39", "served", "D631-12"), state="initial", broker_epoch=-1),
-        v.BrokerEpochAbove(
-            as_="second", node=leader, value="$first", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K631-39")
-        ),
-        v.Bind(as_="second-epoch", value=f"broker-epoch:{leader}"),
-        heartbeat("active", v.answers("K631-34", "served"), answer={"next_state": "active"}),
-        v.LeaderIs(as_="leads", partition="s-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-01")),
-        v.Hold(as_="lease-over", after="leads.ended", ms=timing.lease_ms + 1000),
-        heartbeat(
-            "refused",
-            v.answers("D631-26", "error:77"),
-            state="fenced",
-            broker_epoch="$first",
-        ),
-        # The first process asks with each of its heartbeats, too.
-        v.BrokerEpochAbove(
-            as_="given-back", node=leader, value="$second-epoch", within_ms=2000, expect=v.never("D631-26")
-        ),
-        v.Shutdown(as_="stop", nodes=leader),
-        v.Start(as_="start", nodes=leader),
-        v.LeaderIs(
-            as_="leads-again", partition="s-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-01")
-        ),
-        *v.teardown(),
-    ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic(followers), v.topic([leader], name="s", min_isr=1)],
-        steps=steps,
-        coverage=[v.StepDone(step="refused"), v.Acknowledged(by="p1", acks="all", after="leads-again.ended")],
-    )
-
-
 def _with_metrics(topology: v.Topology) -> v.Topology:
     nodes = (node.model_copy(update={"settings": METRICS}) if node.start == "now" else node for node in topology.nodes)
     return topology.model_copy(update={"nodes": tuple(nodes)})
@@ -293,15 +241,6 @@ SCENARIOS = (
         needs=frozenset(),
         seconds=12,
         build=build,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-    v.Scenario(
-        slug="id-awaited-by-a-partition",
-        title="A process is refused while a partition waits for records that only its successor can have",
-        requirements=("D631-12", "D631-26", "K631-34", "K631-39", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.TERMINATE}),
-        seconds=15,
-        build=awaited,
         dialects=frozenset({v.Dialect.KIP_631}),
     ),
 )

@@ -1,6 +1,7 @@
 """All scenarios of this suite. Each theme is a module that exports `SCENARIOS`."""
 
 from fencepost.suites.kip_631 import (
+    awaited_id,
     combined,
     configurations,
     controlled_shutdown,
@@ -50,6 +51,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *combined.SCENARIOS,
     *voters.SCENARIOS,
     *drafted_requests.SCENARIOS,
+    *awaited_id.SCENARIOS,
     *configurations.SCENARIOS,
     *logins.SCENARIOS,
     *records.SCENARIOS,
