@@ -97,7 +97,7 @@ class _Session:
             yield topic
 
     def news(self, response: m.FetchResponse) -> m.FetchResponse:
-        """Return the response of this session: of the answers of the handler those that are new to the client."""
+        """Return the response of a handler with those answers only that are new to the client."""
         reported = m.FetchResponse(error_code=response.error_code, session_id=self.id)
         for topic in response.responses:
             name = topic.topic_id if self.has_topic_ids else topic.topic

@@ -33,6 +33,8 @@ CONTROLLER = "node-6"
 """The controller of a cluster with ZooKeeper until that broker dies."""
 TOPIC_WITHIN = 60.0
 ACTIVE_WITHIN = 120.0
+ASK_EVERY = 0.01
+"""Seconds between two questions to controllers: a failover is measured by their answers."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Controllers:
                 with suppress(NoAnswer), RawConnection(*self.endpoint(name), 1.0) as connection:
                     if wanted(ask_quorum(connection, Dialect.KIP_631)):
                         return name
-            time.sleep(0.01)
+            time.sleep(ASK_EVERY)
         raise TimeoutError(f"none of {', '.join(names)} within {ACTIVE_WITHIN:g} s")
 
 
