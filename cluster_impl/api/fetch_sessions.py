@@ -134,12 +134,11 @@ class FetchSessions:
 
     def _handle(self, request: Request, fetch: Handler) -> Answer:
         body = body_of(request, m.FetchRequest)
-        if body.session_epoch == _NONE:
-            self._sessions.pop(body.session_id, None)
-            return fetch(request)
-        if body.session_epoch == _NEW:
-            self._sessions.pop(body.session_id, None)
-            session = self._begin(request)
+        if body.session_epoch in (_NEW, _NONE):
+            known = self._sessions.get(body.session_id)
+            if known is not None and known.principal == request.principal:
+                del self._sessions[known.id]
+            session = self._begin(request) if body.session_epoch == _NEW else None
             if session is None:
                 return fetch(request)
             session.apply(body)

@@ -181,6 +181,8 @@ def test_the_session_of_one_user_is_none_of_another() -> None:
     sessions = FetchSessions(2)
     id = begun(sessions)
     assert _asked(sessions, id, 1, "User:b").error_code == Error.FETCH_SESSION_ID_NOT_FOUND
+    _asked(sessions, id, -1, "User:b")
+    _asked(sessions, id, 0, "User:b")
     assert _asked(sessions, id, 1).error_code == Error.NONE
 
 
