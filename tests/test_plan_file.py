@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from fencepost.harness.engine.run import run
 from fencepost.harness.plan import conditions, probes, steps
-from fencepost.harness.plan.check import problems
+from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.file import load_plan, parse_plan
 from fencepost.harness.plan.model import ConsumerSpec, NodeSpec, Plan, ProducerSpec, Timing, TopicSpec, Topology
 from fencepost.results.records.verdict import Verdict

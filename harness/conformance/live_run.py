@@ -26,7 +26,7 @@ from fencepost.harness.engine.manifest import add_plan
 from fencepost.harness.engine.run import NoProgress, Recording, RunInterrupt, check, identified, recorded, started
 from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.plan.base import Expect, Level
-from fencepost.harness.plan.check import problems
+from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.conditions import LIVENESS_TIMEOUT_MS, Converged, WorkloadAcks
 from fencepost.harness.plan.file import dump_plan
 from fencepost.harness.plan.injects import InjectStep

@@ -19,8 +19,8 @@ from fencepost.harness.engine.convergence import converged
 from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout
 from fencepost.harness.engine.probes.prober import Prober
 from fencepost.harness.engine.steps import perform
-from fencepost.harness.errors import InfrastructureError, LinksLost
-from fencepost.harness.plan.check import deleted_topics
+from fencepost.harness.errors import DeadlinePassed, InfrastructureError, LinksLost
+from fencepost.harness.plan.checks.topic_changes import deleted_topics
 from fencepost.harness.plan.conditions import Converged
 from fencepost.harness.plan.model import TopicSpec
 from fencepost.harness.plan.steps import Step
@@ -96,11 +96,15 @@ class Execution:
     def perform(self, step: Step, name: str, number: int) -> Mapping[str, Any]:
         """Perform a step, and return the data of its end, which is journalled as its beginning is.
 
-        Raise StepError or FaultError if it cannot be done, InfrastructureError if the machinery failed. After any of
-        them only the end of the run is left.
+        Raise StepError or FaultError if it cannot be done, DeadlinePassed if the time of the run is up, and
+        InfrastructureError if the machinery failed. After any of them only the end of the run is left.
         """
         try:
             return self._perform(step, name, number)
+        except DeadlinePassed as error:
+            self._context.journal.overrun(f"at the step {name}: {error}")
+            self._timeout = BROKEN_SECONDS
+            raise
         except InfrastructureError as error:
             self._auditor.record(str(error))
             self._timeout = BROKEN_SECONDS
@@ -120,7 +124,7 @@ class Execution:
             raise
         except CapabilityError as error:
             context.journal.write("step", name, "end", {"outcome": "failed", "message": str(error)})
-            if isinstance(error, LinksLost):
+            if isinstance(error, DeadlinePassed | LinksLost):
                 raise
             raise InfrastructureError(f"the step {name} failed: {error}") from error
         context.clock.instants[f"{name}.ended"] = context.journal.write("step", name, "end", end).t

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from fencepost.harness.plan.check import problems
+from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.hash import plain
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.yaml_file import YamlFileError, line_of, parse_mapping, read_text, validated

@@ -54,7 +54,7 @@ class InjectStep(FaultParameters):
     @property
     def heard(self) -> str | None:
         """The reference to the node whose log `when` is about: the node that it names, or the one that the fault hits.
-        None: not about a log, or ambiguous (`fencepost.harness.plan.check` refuses that)."""
+        None: not about a log, or ambiguous (`fencepost.harness.plan.checks` refuses that)."""
         if not isinstance(self.when, LogLine):
             return None
         return self.when.node or (self.aims[0] if len(self.aims) == 1 else None)

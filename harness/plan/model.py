@@ -271,7 +271,7 @@ class NodeSettings(PlanModel):
 
 
 class Plan(PlanModel):
-    """A complete plan. `fencepost.harness.plan.check.problems` finds the mistakes that a schema cannot."""
+    """A complete plan. `fencepost.harness.plan.checks.problems` finds the mistakes that a schema cannot."""
 
     format: Literal["fencepost-plan/2"] = PLAN_FORMAT
     scenario: Name

@@ -17,7 +17,7 @@ from fencepost.faults.links.link_fault import LinkFault, Pair
 from fencepost.faults.parameters import MOVING, NodeRef, NodeRefs, names_in
 from fencepost.faults.processes.pause import Pause
 from fencepost.faults.registry import FAULTS
-from fencepost.harness.plan.check import Problem, problems
+from fencepost.harness.plan.checks import Problem, problems
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import NodeSpec, Plan
 from fencepost.harness.plan.steps import Heal, HealAll

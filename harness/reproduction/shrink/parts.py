@@ -1,7 +1,7 @@
 """The parts of a plan, and the plan without some of them.
 
 Everything that refers to a dropped part is dropped as well: the heal of a fault, a hold after it, a probe of a node.
-`fencepost.harness.plan.check` finds these, so a plan that is left can be run, or there is none.
+`fencepost.harness.plan.checks` finds these, so a plan that is left can be run, or there is none.
 """
 
 from __future__ import annotations

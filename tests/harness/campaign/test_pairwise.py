@@ -14,7 +14,7 @@ from fencepost.harness.campaign.features import FaultMove
 from fencepost.harness.campaign.pairwise import OPERATIONS, ROUNDS, Pairwise, cover, legal_pairs, pairwise_for
 from fencepost.harness.campaign.planner import features_for
 from fencepost.harness.plan import dump_plan
-from fencepost.harness.plan.check import problems
+from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.probes import ProbeStep
 from fencepost.harness.targets.registry import load_file, names

@@ -12,7 +12,7 @@ from fencepost.harness.campaign.features import draw
 from fencepost.harness.campaign.operations.upgrades import is_final, releases_after
 from fencepost.harness.campaign.planner import features_for, generate_for, left_out
 from fencepost.harness.plan import Plan
-from fencepost.harness.plan.check import problems
+from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.steps import Heal, HealAll, Roll
 from fencepost.harness.targets.registry import load_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.harness.cli.interactive import described, interactive_plan
-from fencepost.harness.plan.check import problems
+from fencepost.harness.plan.checks import problems
 from fencepost.harness.targets.registry import names
 
 

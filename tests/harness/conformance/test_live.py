@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from fencepost.harness.conformance.live_plan import live_plan, unavailable
 from fencepost.harness.conformance.live_run import in_words
 from fencepost.harness.errors import UsageError
-from fencepost.harness.plan.check import problems
+from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.conditions import Await
 from fencepost.harness.targets.registry import shipped_names
 from fencepost.results.records.verdict import RunVerdict, Verdict

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from fencepost.faults.clock.jump import ClockJumpParameters
 from fencepost.faults.clock.skew import ClockSkewParameters
-from fencepost.harness.plan.check import problems
+from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
 from fencepost.harness.plan.steps import Step

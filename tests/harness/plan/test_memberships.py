@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.harness.plan.check import problems
+from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.model import (
     ConsumerSpec,
     MembershipSpec,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.harness.plan.check import problems
+from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.file import dump_plan, parse_plan
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan

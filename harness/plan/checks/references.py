@@ -1,0 +1,92 @@
+"""Checks of names in steps: nodes, roles, partitions, and instants of earlier steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fencepost.harness.network.layout import MAIN_SITE, PROBE_SITE, SITE_PREFIX
+from fencepost.harness.plan.base import PlanModel
+from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
+from fencepost.harness.plan.checks.topic_changes import changed_topics
+from fencepost.harness.plan.conditions import LeaderIs
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.probes import IsrChangeProbe, LeaderAndIsrProbe
+from fencepost.harness.plan.refs import refs
+
+ROLES = ("controllers", "brokers", "active-controller", "standby-controller", "zookeeper", "zookeeper-leader")
+OF_PARTITION = ("leader", "followers")
+GROUP_COORDINATOR = "coordinator"
+COORDINATORS = {GROUP_COORDINATOR: "__consumer_offsets", "transaction-coordinator": "__transaction_state"}
+"""The roles of brokers that keep the state of a group or a transactional id, each with the topic that holds it."""
+INTERNAL_TOPICS = tuple(COORDINATORS.values())
+
+
+def step_references(at: tuple[str | int, ...], step: PlanModel, plan: Plan, bound: set[str]) -> Iterator[Problem]:
+    for key, ref in refs(step):
+        if ref == "none" and _may_be_none(step, key):
+            continue
+        yield from _ref((*at, key), ref, plan, bound)
+
+
+def _may_be_none(step: PlanModel, key: str) -> bool:
+    """Return whether `none` is allowed: a partition may have no leader, and a probe may name none or an empty ISR."""
+    match step:
+        case LeaderIs():
+            return key == "is"
+        case LeaderAndIsrProbe():
+            return key == "leader" or (key == "isr" and step.isr == "none")
+        case IsrChangeProbe():
+            return key == "isr" and step.isr == "none"
+        case _:
+            return False
+
+
+def _ref(at: tuple[str | int, ...], ref: str, plan: Plan, bound: set[str]) -> Iterator[Problem]:
+    names = {node.name for node in plan.topology.nodes}
+    if ref in names or ref in ROLES:
+        return
+    if ref.startswith(SITE_PREFIX) and at[-1] in ("from", "nodes"):
+        yield from _site(at, ref, plan)
+        return
+    if ref.startswith("$"):
+        if ref[1:] not in bound:
+            yield Problem(at, not_yet("bind", ref[1:], bound))
+        return
+    role, colon, partition = ref.partition(":")
+    if colon and role in OF_PARTITION:
+        yield from partition_problems(at, partition, plan)
+        return
+    if colon and role in COORDINATORS:
+        known = plan.groups if role == GROUP_COORDINATOR else plan.transactional_ids
+        if partition not in known:
+            yield Problem(at, unknown("group" if role == GROUP_COORDINATOR else "transactional id", partition, known))
+        return
+    yield Problem(at, unknown("node", ref, names))
+
+
+def _site(at: tuple[str | int, ...], ref: str, plan: Plan) -> Iterator[Problem]:
+    """Check a client site as the source of links. Faults cannot use the probe site, through which the harness looks.
+
+    Nor can they use another site than main: a broker advertises one address, that of main, so that all clients come by
+    it once they have asked for metadata, and the fault would meet none.
+    """
+    known = {f"{SITE_PREFIX}{site}" for site in (MAIN_SITE, *plan.topology.sites) if site != PROBE_SITE}
+    if ref not in known:
+        yield Problem(at, unknown("client site", ref, known))
+    elif ref != f"{SITE_PREFIX}{MAIN_SITE}":
+        advertised = f"brokers advertise the addresses of `{SITE_PREFIX}{MAIN_SITE}`: break the links of that"
+        yield Problem(at, f"the links of `{ref}` carry no client, since {advertised}")
+
+
+def partition_problems(at: tuple[str | int, ...], partition: str, plan: Plan) -> Iterator[Problem]:
+    known = {f"{topic.name}-{index}" for topic in plan.topics for index in range(len(topic.assignments))}
+    if partition not in known and partition.rpartition("-")[0] not in (*INTERNAL_TOPICS, *changed_topics(plan)):
+        yield Problem(at, unknown("partition", partition, known))
+
+
+def instant_problems(at: tuple[str | int, ...], instant: str, names: set[str], faults: set[str]) -> Iterator[Problem]:
+    name, _, phase = instant.rpartition(".")
+    if name not in names:
+        yield Problem(at, not_yet("step", name, names))
+    elif phase in ("injected", "proven", "healed") and name not in faults:
+        yield Problem(at, f"`{name}` is not a fault, so `{instant}` never comes: use `{name}.begun` or `{name}.ended`")

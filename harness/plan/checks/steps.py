@@ -1,0 +1,180 @@
+"""Checks of steps, in their order: what a step names has to come before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fencepost.harness.plan import messages
+from fencepost.harness.plan.base import LogLine
+from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
+from fencepost.harness.plan.checks.references import instant_problems, partition_problems, step_references
+from fencepost.harness.plan.conditions import AwaitStep, NodeExited, RunsRelease, WorkloadAcks, WorkloadReads
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.probes import (
+    ApiProbe,
+    HeartbeatProbe,
+    MetadataLogProbe,
+    ProbeStep,
+    ProduceProbe,
+    ReplicaStateEventProbe,
+)
+from fencepost.harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Roll, Shutdown, Start, Workload
+
+OF_MANY = ("brokers", "controllers", "followers:")
+"""Beginnings of references that usually match several nodes."""
+
+
+def step_problems(plan: Plan) -> Iterator[Problem]:
+    clients = {spec.name for spec in plan.workload.producers} | {spec.name for spec in plan.workload.consumers}
+    senders = senders_of(plan)
+    seen: set[str] = set()
+    bound: set[str] = set()
+    faults: set[str] = set()
+    ended: set[str] = set()
+    copies: set[str] = set()
+    for place, step in enumerate(plan.steps):
+        at = ("steps", place)
+        yield from step_references(at, step, plan, bound)
+        if isinstance(step, AwaitStep) and isinstance(partition := getattr(step, "partition", None), str):
+            yield from partition_problems((*at, "partition"), partition, plan)
+        if isinstance(step, WorkloadAcks) and step.producer is not None and step.producer not in senders:
+            yield Problem((*at, "producer"), unknown("producer", step.producer, senders))
+        if isinstance(step, WorkloadReads):
+            yield from _reads((*at,), step, plan)
+        for part in step.unchanged if isinstance(step, ProbeStep) else ():
+            if part != "brokers":
+                yield from partition_problems((*at, "unchanged"), part, plan)
+        if isinstance(step, Heal) and step.fault not in faults:
+            yield Problem((*at, "fault"), not_yet("fault", step.fault, faults))
+        if isinstance(step, Workload):
+            for name in step.only:
+                if name not in clients:
+                    yield Problem((*at, "only"), unknown("producer or consumer", name, clients))
+        if isinstance(step, Produce) and step.idempotent and (step.node is not None or step.acks != "all"):
+            yield Problem((*at, "idempotent"), "an idempotent burst needs `acks: all` and no `node`")
+        after = step.after if isinstance(step, Hold) else getattr(getattr(step, "after", None), "event", None)
+        if after is not None:
+            yield from instant_problems((*at, "after"), after, seen, faults)
+        if isinstance(step, InjectStep):
+            yield from _when(at, step, plan, bound, seen, faults)
+            for key, message in step.problems(plan.topology.nodes, copies):
+                yield Problem((*at, key), message)
+        if isinstance(step, Start):
+            yield from _later((*at, "nodes"), step, plan, ended)
+        if isinstance(step, Shutdown | NodeExited):
+            gone = step.nodes if isinstance(step, Shutdown) else step.node
+            ended.update((gone,) if isinstance(gone, str) else gone)
+        yield from _release(at, step, plan)
+        has_user = isinstance(step, HeartbeatProbe | ReplicaStateEventProbe) and step.user is not None
+        if has_user and plan.security != "sasl":
+            yield Problem((*at, "user"), "`user` needs a plan with `security: sasl`")
+        if isinstance(step, ApiProbe | MetadataLogProbe):
+            yield from _claims(at, step, bound)
+        name = plan.step_name(place)
+        if name in seen:
+            yield Problem((*at, "as"), f"a second step is named `{name}`")
+        seen.add(name)
+        if isinstance(step, Bind):
+            bound.add(name)
+        if isinstance(step, Backup):
+            copies.add(name)
+        if step.do == "inject":
+            faults.add(name)
+
+
+def _claims(at: tuple[str | int, ...], step: ApiProbe | MetadataLogProbe, bound: set[str]) -> Iterator[Problem]:
+    """Check a request that is written out, and the claims about its answer; note the names that the answer binds."""
+    asked = ("body", step.body) if isinstance(step, ApiProbe) else ("where", step.where)
+    for key, data in (asked, ("answer", step.answer)):
+        for name in messages.bound_names(data):
+            if name not in bound:
+                yield Problem((*at, key), not_yet("bind", name, bound))
+    bound.update(step.binds)
+    if isinstance(step, ApiProbe):
+        yield from _request(at, step)
+    try:
+        for path in (*step.answer, *step.binds.values()):
+            messages.check_path(path)
+    except messages.MessageError as error:
+        yield Problem((*at, "answer"), str(error))
+
+
+def _request(at: tuple[str | int, ...], step: ApiProbe) -> Iterator[Problem]:
+    """Check the request against the schema of its newest version."""
+    try:
+        known = [each for each in messages.versions(step.api) if step.version is None or each <= step.version]
+        if not known:
+            raise messages.MessageError(f"`{step.api}` has no version {step.version} or older")
+        messages.build(messages.payload_types(step.api, known[-1])[0], step.body, lambda _: messages.UNKNOWN)
+    except messages.MessageError as error:
+        yield Problem((*at, "body"), str(error))
+
+
+def _release(at: tuple[str | int, ...], step: object, plan: Plan) -> Iterator[Problem]:
+    """Check a step that names the old or the new release."""
+    if not isinstance(step, Roll | RunsRelease) or step.release is None:
+        return
+    if plan.releases is None:
+        message = f"`release: {step.release}` needs a target with two releases, but {plan.target} has one: "
+        yield Problem((*at, "release"), message + "name both, as in `apache-kafka:3.9.1..4.3.1`")
+    servers = [node.name for node in plan.topology.nodes if "zookeeper" in node.roles]
+    if step.node in (*servers, "zookeeper", "zookeeper-leader"):
+        message = f"{step.node} is a ZooKeeper server: only brokers and controllers are upgraded"
+        yield Problem((*at, "node"), message)
+
+
+def _reads(at: tuple[str | int, ...], step: WorkloadReads, plan: Plan) -> Iterator[Problem]:
+    consumers = {spec.name for spec in plan.workload.consumers}
+    if step.consumer is not None and step.consumer not in consumers:
+        yield Problem((*at, "consumer"), unknown("consumer", step.consumer, consumers))
+    if step.group is not None and step.group not in plan.groups:
+        yield Problem((*at, "group"), unknown("group", step.group, plan.groups))
+
+
+def _when(
+    at: tuple[str | int, ...], step: InjectStep, plan: Plan, bound: set[str], seen: set[str], faults: set[str]
+) -> Iterator[Problem]:
+    """Check the condition that a fault waits for."""
+    when, here = step.when, (*at, "when")
+    if when is None:
+        if step.plus_ms is not None:
+            message = (
+                "`plus_ms` counts from `when`, which is missing: add it, or use a hold step to wait after an instant"
+            )
+            yield Problem((*at, "plus_ms"), message)
+        return
+    yield from step_references(here, when, plan, bound)
+    if isinstance(when, LogLine):
+        if when.since is not None:
+            yield from instant_problems((*here, "since"), when.since, seen, faults)
+        if step.heard is None or step.heard.startswith(OF_MANY):
+            yield Problem(here, "`when` reads the log of one node: name it, `when: {node: node-4, says: …}`")
+        return
+    if when.after is not None:
+        yield from instant_problems((*here, "after"), when.after.event, seen, faults)
+    for key in ("as_", "expect"):
+        if getattr(when, key) is not None:
+            message = f"`{key.rstrip('_')}` belongs to an await step: the condition of a fault claims nothing"
+            yield Problem((*here, key.rstrip("_")), message)
+    if isinstance(partition := getattr(when, "partition", None), str):
+        yield from partition_problems((*here, "partition"), partition, plan)
+
+
+def _later(at: tuple[str | int, ...], step: Start, plan: Plan, ended: set[str]) -> Iterator[Problem]:
+    """Check the nodes of a start step. `ended` has the references, also roles, of nodes that ended before it."""
+    any_node = any(ref not in {node.name for node in plan.topology.nodes} for ref in ended)
+    for ref in (step.nodes,) if isinstance(step.nodes, str) else step.nodes:
+        spec = next((node for node in plan.topology.nodes if node.name == ref), None)
+        if spec is not None and spec.start != "later" and ref not in ended and not any_node:
+            yield Problem(
+                at,
+                f"{ref} starts with the cluster: give it `start: later`, or shut it down or await its exit in an "
+                "earlier step",
+            )
+
+
+def senders_of(plan: Plan) -> set[str]:
+    """Return the names of producers, and of steps that send records."""
+    steps = {plan.step_name(place) for place, step in enumerate(plan.steps) if isinstance(step, Produce | ProduceProbe)}
+    return steps | {spec.name for spec in plan.workload.producers}
