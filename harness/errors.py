@@ -21,5 +21,9 @@ class InfrastructureError(HarnessError, CapabilityError):
     """
 
 
+class DeadlinePassed(InfrastructureError):
+    """The run was not over when its time was up. What it saw until then is evidence as in any other run."""
+
+
 class LinksLost(InfrastructureError):
     """A Toxiproxy died, hangs or refuses: the state of the links is unknown, so no fault of theirs is proven."""

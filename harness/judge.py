@@ -61,7 +61,7 @@ from fencepost.harness.plan.file import load_plan
 from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.targets.registry import load_file
-from fencepost.results.records.events import CLIENT_ENDED, INFRASTRUCTURE
+from fencepost.results.records.events import CLIENT_ENDED, INFRASTRUCTURE, OVERRUN
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import Journal, read_journal
 from fencepost.results.records.requirements import RequirementResult, RequirementState
@@ -212,6 +212,10 @@ def _controllers(control: ControlHistory, dialect: Dialect) -> tuple[Finding, ..
     )
 
 
+_FAILURES = {INFRASTRUCTURE: "harness", OVERRUN: "overrun"}
+"""The check of a finding on a failure of the infrastructure, by what the note in the journal is about."""
+
+
 def _infrastructure_findings(journal: Journal) -> Iterator[Finding]:
     """Yield a finding for each failure of the infrastructure: the journal, the harness, the machinery around it."""
     if journal.damaged:
@@ -221,8 +225,9 @@ def _infrastructure_findings(journal: Journal) -> Iterator[Finding]:
         last = f"event {journal.events[-1].seq} at {journal.duration:.1f} s" if journal.events else "none"
         yield _infrastructure("unfinished", f"The run did not reach its end; the last recorded event is {last}.")
     for event in journal.of("note"):
-        if event.data.get("what") == INFRASTRUCTURE:
-            yield replace(_infrastructure("harness", event.data["message"]), at=event.t)
+        check = _FAILURES.get(event.data.get("what", ""))
+        if check is not None:
+            yield replace(_infrastructure(check, event.data["message"]), at=event.t)
 
 
 def _infrastructure(check: str, message: str) -> Finding:
@@ -230,6 +235,7 @@ def _infrastructure(check: str, message: str) -> Finding:
         "journal": "The journal is damaged",
         "unfinished": "The run was cut short",
         "harness": "The harness failed",
+        "overrun": "The run was not over in time",
     }[check]
     return Finding(Verdict.INFRASTRUCTURE, check, title, message)
 

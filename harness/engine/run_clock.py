@@ -10,7 +10,7 @@ from fencepost.harness.clients.observer import RECHECK, Observer
 from fencepost.harness.cluster.cluster import Cluster
 from fencepost.harness.engine.active_faults import ActiveFaults
 from fencepost.harness.engine.errors import StepError
-from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.errors import DeadlinePassed, InfrastructureError
 from fencepost.harness.plan.base import After
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.journal import JournalWriter
@@ -38,8 +38,8 @@ class RunClock:
     def wait(self, condition: Callable[[], bool], deadline: float, every: float = RECHECK) -> bool:
         """Return True as soon as `condition` holds, and False when the monotonic `deadline` has passed.
 
-        Raise InfrastructureError when the run's own deadline has passed, and at once when the machinery that carries
-        the cluster is broken: then no condition means anything.
+        Raise DeadlinePassed when the run's own deadline has passed, and InfrastructureError at once when the machinery
+        that carries the cluster is broken: then no condition means anything.
         """
 
         def holds() -> bool:
@@ -63,7 +63,7 @@ class RunClock:
             raise self.active_faults.lost
 
     def check_deadline(self) -> None:
-        """Raise InfrastructureError if the run's deadline has passed or its machinery is broken."""
+        """Raise DeadlinePassed if the run's deadline has passed, InfrastructureError if its machinery is broken."""
         self.check_machinery()
         if time.monotonic() >= self.deadline:
-            raise InfrastructureError(f"the run was not over after {self.plan.deadline_ms / 1000:g} s")
+            raise DeadlinePassed(f"the run was not over after {self.plan.deadline_ms / 1000:g} s")

@@ -23,6 +23,9 @@ PHASES: Final[Mapping[str, frozenset[str]]] = {
 INFRASTRUCTURE: Final = "infrastructure"
 """The `data.what` of a note on a failure of the infrastructure; `data.message` describes the failure."""
 
+OVERRUN: Final = "overrun"
+"""The `data.what` of a note on a run that was not over when its time was up; `data.message` says where it was."""
+
 CLIENT_ENDED: Final = "client-ended"
 """The `data.what` of a note on a client of the workload that a fatal error ended.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from fencepost.results.records.events import INFRASTRUCTURE, Event, check_phase
+from fencepost.results.records.events import INFRASTRUCTURE, OVERRUN, Event, check_phase
 
 
 class JournalError(Exception):
@@ -99,6 +99,10 @@ class JournalWriter:
     def infrastructure(self, message: str) -> Event:
         """Record that the infrastructure around the cluster failed, so that the effects of faults are in doubt."""
         return self.write("note", "infrastructure", "seen", {"what": INFRASTRUCTURE, "message": message})
+
+    def overrun(self, message: str) -> Event:
+        """Record that the time of the run is up; what was seen until then is not in doubt."""
+        return self.write("note", "overrun", "seen", {"what": OVERRUN, "message": message})
 
     def close(self) -> None:
         """Write everything to the disk and close the journal. May be called twice."""

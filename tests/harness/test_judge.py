@@ -125,6 +125,15 @@ def test_a_lost_record_is_held_against_the_target_whatever_the_links_did() -> No
     assert verdict.verdict is Verdict.VIOLATION
 
 
+@pytest.mark.parametrize(("at", "verdict"), [(4.0, Verdict.VIOLATION), (6.0, Verdict.INFRASTRUCTURE)])
+def test_what_showed_before_the_time_of_a_run_was_up_stands(claims: list[Finding], at: float, verdict: Verdict) -> None:
+    claims.append(served_after_a_fault(at=at))
+    note = {"what": "overrun", "message": "at the step move: the run was not over after 5 s"}
+    judged = judge(plan(), ended(good().at(5.0).event("note", "overrun", "seen", note)).journal())
+    assert judged.verdict is verdict
+    assert note["message"] in of_check(judged, "overrun").message
+
+
 def test_a_damaged_journal_proves_no_loss() -> None:
     verdict = judge(plan(), ended(lost()).journal(damaged=DAMAGE))
     assert verdict.verdict is Verdict.INFRASTRUCTURE
