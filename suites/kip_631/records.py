@@ -240,6 +240,9 @@ def _deleted(leader: str) -> list[v.Step]:
             within_ms=v.LIVENESS_TIMEOUT_MS,
             expect=v.answers("K631-68", "served"),
         ),
+        v.CreateTopicProbe(
+            as_="name-free-again", node=leader, topic="placed", timeout_ms=5000, expect=v.answers("K631-68", "served")
+        ),
     ]
 
 

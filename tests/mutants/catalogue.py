@@ -523,6 +523,42 @@ DEFECTS: tuple[Defect, ...] = (
         "placed_without_racks", "", (QUORUM,), ("D631-32",), ("changes-are-records",),
         f"{_Q}/controller/test_topics.py::test_replicas_of_a_new_topic_are_spread_over_racks",
     ),
+    # Data plane and records, each seen by a step that names its rule.
+    Defect(
+        "missing_directory_made_again", "", (ZK, LEADER_DRIVEN), ("DSTO-01",),
+        ("log-dir-fails-on-a-leader", "log-dir-fails-on-a-follower"),
+        f"{_S}/test_log_dirs.py::test_a_missing_folder_is_never_made_anew_once_the_node_has_run",
+    ),
+    Defect(
+        "newest_time_lost_in_clean_stop", "", ALL, ("DSTO-03",), ("log-start-moves",),
+        f"{_S}/test_clean_stop.py::test_after_a_clean_stop_nothing_is_read_and_all_answers_are_the_same",
+    ),
+    Defect(
+        "segment_age_ignored", "", ALL, ("DSTO-06",), ("log-start-moves",),
+        f"{_S}/test_clean_stop.py::test_a_segment_ends_before_a_record_that_is_too_much_newer_than_its_first",
+    ),
+    Defect(
+        "racks_not_shown", "", ALL, ("DRACK-01",), ("rack-reads-on",),
+        "tests/cluster_impl/api/test_read_replica.py::"
+        "test_a_client_in_the_rack_of_a_follower_is_sent_there_without_records",
+    ),
+    Defect(
+        "follower_reads_in_any_epoch", "", ALL, ("DRACK-05",), ("rack-reads-on",),
+        "tests/cluster_impl/api/test_fetch.py::test_a_position_or_an_epoch_that_is_not_there_is_refused",
+    ),
+    Defect(
+        "cancelled_move_goes_on", "", (QUORUM,), ("ADM-05",), ("administrators-ask",),
+        f"{_Q}/controller/test_reassignment.py::"
+        "test_a_cancelled_reassignment_drops_the_added_replicas_also_from_the_isr",
+    ),
+    Defect(
+        "metadata_records_with_keys", "", (QUORUM,), ("K631-19",), ("changes-are-records",),
+        f"{_Q}/raft/test_metadata_log.py::test_records_have_values_and_no_keys",
+    ),
+    Defect(
+        "deleted_topic_stays_known", "", (QUORUM,), ("K631-68",), ("changes-are-records",),
+        f"{_Q}/test_image.py::test_a_topic_made_again_begins_above_every_leader_epoch_of_the_earlier_one",
+    ),
     # Requests of administrators; random plans make them, too.
     Defect(
         "validated_change_made", "", (QUORUM,), ("ADM-01",), ("administrators-ask",),
