@@ -11,6 +11,8 @@ from fencepost.suites import vocabulary as v
 SEGMENTS = "t-0/*.log"
 CUT_OFF = "cut [0-9]+ torn bytes off|invalid messages|corrupt"
 """The log lines of servers that cut a log because a batch in it is damaged."""
+STORAGE_ERROR = 56
+"""KAFKA_STORAGE_ERROR, of a directory that cannot be used."""
 SLOW_MS = 150
 """The delay of each write of the leader: below every deadline, and far above what a disk needs."""
 LATE_MS = 600
@@ -42,7 +44,10 @@ def leader_cannot_write(torn: bool, scenario: v.Scenario, target: v.TargetFacts,
 
 
 def one_of_two_fails(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    """The leader has a replica in each of two log directories, and one of them answers writes with errors."""
+    """The leader has a replica in each of two log directories, and one of them answers writes with errors.
+
+    On clusters that never make a missing directory anew, it is gone then, and the broker starts once without it.
+    """
     leader, *others = v.replica_roles(scenario, seed)
     steps = [
         *v.setup(leader),
@@ -62,6 +67,7 @@ def one_of_two_fails(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         ),
         v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
         *_repaired(leader, "broken"),
+        *(_started_without(leader, target) if target.follows_its_documents else []),
         *v.teardown(),
     ]
     plan = _plan(scenario, target, seed, [leader, *others], (leader,), steps, [v.FaultMet(fault="broken")])
@@ -72,6 +78,27 @@ def one_of_two_fails(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
     return plan.model_copy(
         update={"topology": plan.topology.model_copy(update={"nodes": two}), "topics": (*plan.topics, beside)}
     )
+
+
+def _started_without(broker: str, target: v.TargetFacts) -> list[v.Step]:
+    """Restart the broker while a directory is missing: an empty one in its place would hide what it has lost."""
+    returned = v.must(target.rule("K631-44", "INT-51", "DLD-16"))
+    return [
+        v.inject("gone", v.LogDirParameters(node=broker, partition="t-0", how="removed")),
+        v.Shutdown(as_="stop-without", nodes=broker),
+        v.Start(as_="start-without", nodes=broker),
+        v.BrokerActive(as_="back-without", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=returned),
+        v.ApiProbe(
+            as_="not-made-anew",
+            node=broker,
+            api="describe_log_dirs",
+            body={"topics": None},
+            answer={f"results[error_code={STORAGE_ERROR}].error_code": STORAGE_ERROR},
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.answers("DSTO-01", "served"),
+        ),
+        *_repaired(broker, "gone", "-again"),
+    ]
 
 
 def follower_is_full(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -224,12 +251,12 @@ def controller_cannot_fsync(scenario: v.Scenario, target: v.TargetFacts, seed: i
     return _plan(scenario, target, seed, [leader, follower, other], controllers, steps, [v.FaultMet(fault="broken")])
 
 
-def _repaired(broker: str, fault: str) -> list[v.Step]:
+def _repaired(broker: str, fault: str, suffix: str = "") -> list[v.Step]:
     """Repair the disk and restart the server: it has given the disk up, or has ended, and uses it again only then."""
     return [
-        v.Heal(as_="repaired", fault=fault),
-        v.Shutdown(as_="stop", nodes=broker),
-        v.Start(as_="start", nodes=broker),
+        v.Heal(as_=f"repaired{suffix}", fault=fault),
+        v.Shutdown(as_=f"stop{suffix}", nodes=broker),
+        v.Start(as_=f"start{suffix}", nodes=broker),
     ]
 
 
@@ -289,6 +316,7 @@ SCENARIOS: tuple[v.Scenario, ...] = (
         14,
         "DISK-01",
         "DISK-07",
+        "DSTO-01",
         needs=(*_NEEDS, v.Capability.LOG_DIRS),
         dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
     ),

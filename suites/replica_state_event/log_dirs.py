@@ -23,7 +23,7 @@ def two_dirs(controller: str) -> v.Topology:
 def fails(which: FailingReplica, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     """The broker has replicas of both topics, one in each dir; the dir with `t-0` fails.
 
-    On clusters that never make a missing dir anew, the leader's dir is gone, and the leader starts once without it.
+    On clusters that follow their documents the leader's dir is gone, and with it all that it held.
     """
     leader, follower, controller = v.replica_roles(scenario, seed)
     broker = leader if which == "leader" else follower
@@ -52,7 +52,6 @@ def fails(which: FailingReplica, scenario: v.Scenario, target: v.TargetFacts, se
         ),
         v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
         *([] if level == "base" else _no_znode(target, broker)),
-        *(_started_without(broker) if is_gone else []),
         *restored(broker),
         *v.teardown(),
     ]
@@ -106,17 +105,6 @@ def _no_znode(target: v.TargetFacts, broker: str) -> list[v.Step]:
             as_="first", path=NOTIFICATION, has='"broker"', within_ms=1000, expect=v.must("RSE-36", "RSE-06", "RSE-07")
         ),
         v.Znode(as_="taken", path=NOTIFICATION, exists=False, within_ms=1500, expect=v.never("RSE-37", "RSE-35")),
-    ]
-
-
-def _started_without(broker: str) -> list[v.Step]:
-    """Restart the broker while its dir is missing: an empty one in its place would hide what it has lost."""
-    return [
-        v.Shutdown(as_="stop-without", nodes=broker),
-        v.Start(as_="start-without", nodes=broker),
-        v.ReplicaOffline(
-            as_="still-offline", node=broker, partition="t-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DSTO-01")
-        ),
     ]
 
 

@@ -526,7 +526,7 @@ DEFECTS: tuple[Defect, ...] = (
     # Data plane and records, each seen by a step that names its rule.
     Defect(
         "missing_directory_made_again", "", (ZK, LEADER_DRIVEN), ("DSTO-01",),
-        ("log-dir-fails-on-a-leader", "log-dir-fails-on-a-follower"),
+        ("one-of-two-disks-fails",),
         f"{_S}/test_log_dirs.py::test_a_missing_folder_is_never_made_anew_once_the_node_has_run",
     ),
     Defect(

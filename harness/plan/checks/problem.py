@@ -1,4 +1,4 @@
-"""A mistake in a plan, and the sentences that many checks share."""
+"""A mistake in a plan, and the messages that many checks share."""
 
 from __future__ import annotations
 

@@ -435,7 +435,8 @@ class ReplicaAgent:
         if self.state is not AgentState.STOPPED:
             return
         self._topic = topic
-        to = without_leader(self.partition, topic, found.assigned, is_new=self._me not in found.isr)
+        # A broker outside the ISR may have had the replica before, in a log dir that is offline now.
+        to = without_leader(self.partition, topic, found.assigned, is_new=not found.isr)
         if self._context.data_plane.apply([to]):
             self._enter(AgentState.FAILED)
             raise NotStarted("its log dir has failed")

@@ -36,6 +36,8 @@ class Disk:
     """The state that outlives a process."""
 
     logs: dict[TopicPartition, StoredLog] = field(default_factory=dict)
+    has_lost_dir: bool = False
+    """A log dir is offline, and may hold any replica that is not in `logs`."""
 
 
 class MemoryDataPlane:
@@ -55,6 +57,8 @@ class MemoryDataPlane:
                 return {change.topic_partition: Error.KAFKA_STORAGE_ERROR}
             match change:
                 case PartitionAssignment():
+                    if self._disk.has_lost_dir and not change.is_new and change.topic_partition not in self._disk.logs:
+                        return {change.topic_partition: Error.KAFKA_STORAGE_ERROR}
                     self._assign(change)
                 case ReplicaStopped():
                     if change.topic_partition in self.replicas:

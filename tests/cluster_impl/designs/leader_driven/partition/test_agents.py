@@ -153,6 +153,20 @@ def test_a_leader_whose_log_dir_fails_lets_the_others_elect_and_stands_no_more(c
     assert broker.agents[OF].state is AgentState.FAILED
 
 
+@pytest.mark.requirement("DSTO-01")
+def test_a_replica_outside_the_isr_is_not_made_anew_beside_a_log_dir_that_may_hold_it(cluster: MemoryCluster) -> None:
+    cluster.kill(6)
+    lag(cluster, 6)
+    disk = cluster.disks[6]
+    del disk.logs[OF]
+    disk.has_lost_dir = True
+    cluster.frozen = set()
+    broker = cluster.start(6)
+    cluster.pass_time(5.0)
+    assert broker.agents[OF].state is AgentState.FAILED
+    assert OF not in broker.data_plane.replicas
+
+
 @pytest.mark.requirement("DLD-13")
 def test_a_replica_that_lost_its_disk_does_not_lead_before_it_has_all_again(cluster: MemoryCluster) -> None:
     cluster.kill(5)
