@@ -16,7 +16,7 @@ from fencepost.cluster_impl.designs.quorum.controller.state import ControllerRes
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage, MetadataRecord
 from fencepost.cluster_impl.designs.quorum.metrics import ControllerMeters
 from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader
-from fencepost.cluster_impl.designs.quorum.raft.node import LostLeadership
+from fencepost.cluster_impl.designs.quorum.raft.waiting import LostLeadership
 from fencepost.cluster_impl.security.entries import AclOperation, PatternType, PermissionType, ResourceType
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.records import encode_record

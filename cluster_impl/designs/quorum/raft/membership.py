@@ -13,8 +13,9 @@ from functools import partial
 from typing import cast
 
 from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader, VoterChangeRefused
-from fencepost.cluster_impl.designs.quorum.raft.node import LostLeadership, RaftNode
+from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
 from fencepost.cluster_impl.designs.quorum.raft.voters import Address, VoterSet
+from fencepost.cluster_impl.designs.quorum.raft.waiting import LostLeadership
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.server import Handler, Request

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 from fencepost.cluster_impl.config.quorum import QuorumConfig
 from fencepost.cluster_impl.designs.quorum.raft import effects as fx
 from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader, RaftCore, VoterChangeRefused
 from fencepost.cluster_impl.designs.quorum.raft.describe import describe_quorum
+from fencepost.cluster_impl.designs.quorum.raft.listener import RaftListener
 from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd, FetchSnapshotRequest, FetchSnapshotResponse
 from fencepost.cluster_impl.designs.quorum.raft.messages import Request as RaftRequest
 from fencepost.cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
@@ -37,6 +38,7 @@ from fencepost.cluster_impl.designs.quorum.raft.translate import (
     response_message,
 )
 from fencepost.cluster_impl.designs.quorum.raft.voters import Address, VoterHistory, VoterSet
+from fencepost.cluster_impl.designs.quorum.raft.waiting import LostLeadership, WaitingCallers, complete
 from fencepost.cluster_impl.storage.directory import LogDir
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Malformed, Message
@@ -51,42 +53,6 @@ NO_NODE = -1
 """The leader id if there is no leader."""
 _RESIGN_TIMEOUT_S = 0.2
 """Seconds to wait, when the node stops, until the peers have received its resignation."""
-
-
-class LostLeadership(Exception):
-    """This node no longer leads the epoch; the pending records may have been committed or not."""
-
-
-class RaftListener(Protocol):
-    """The listener for events of the quorum. Called in the event loop, in the order of events; must not block."""
-
-    def on_commit(self, records: Sequence[tuple[int, bytes]]) -> None:
-        """Handle committed records, given as (offset, value) in order, each once in the life of this process."""
-        ...
-
-    def on_snapshot(self, values: Sequence[bytes], end_offset: int) -> None:
-        """Take the state of a snapshot in place of the present one; `on_commit` goes on from `end_offset`."""
-        ...
-
-    def snapshot(self) -> Iterator[bytes]:
-        """Return the records of the present state; they are read later, in another thread."""
-        ...
-
-    def on_elected(self, epoch: int) -> None:
-        """Handle that this node leads; every record before its epoch was given to `on_commit`."""
-        ...
-
-    def on_resigned(self) -> None:
-        """Handle that this node no longer leads, whether `on_elected` was called before or not."""
-        ...
-
-    def on_leader(self, leader_id: int, epoch: int) -> None:
-        """Handle a change of the leader of the newest epoch, as this node knows it; -1 for none."""
-        ...
-
-    def on_voters(self, voter_ids: frozenset[int]) -> None:
-        """Handle the set of voters that holds from now on, at the start as well."""
-        ...
 
 
 @dataclass(slots=True)
@@ -130,8 +96,7 @@ class RaftNode:
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = float("inf")
-        self._awaiting_commit: list[tuple[int, asyncio.Future[None]]] = []
-        self._awaiting_confirmation: set[asyncio.Future[None]] = set()
+        self._waiting = WaitingCallers(node_id)
         self._failure: asyncio.Future[None] | None = None
         self.handlers: Mapping[int, Handler] = {
             m.FetchRequest.API_KEY: self._handle,
@@ -262,9 +227,7 @@ class RaftNode:
         """Return once `offset` is committed in the leadership of `epoch`. Raises LostLeadership."""
         self._check_still_leads(epoch)
         if offset >= self.last_stable_offset:
-            done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._awaiting_commit.append((offset, done))
-            await done
+            await self._waiting.for_commit(offset)
 
     async def confirm_leadership(self) -> None:
         """Return once a majority has confirmed the epoch in a round that began after this call.
@@ -273,8 +236,7 @@ class RaftNode:
         """
         self._input(RaftCore.tick)
         self._check_still_leads()
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._awaiting_confirmation.add(done)
+        done = self._waiting.for_confirmation()
         self._input(lambda core, now: core.confirm(done, now))
         await done
 
@@ -371,7 +333,7 @@ class RaftNode:
         self._failure.set_exception(error)
         self._failure.exception()  # marks the exception as retrieved, also if no caller awaits `failed`
         self._effects.clear()
-        self._give_up_waiting()
+        self._waiting.give_up()
 
     def _set_timer(self) -> None:
         """Keep one timer, no later than the core's deadline; an early tick does no harm."""
@@ -413,13 +375,13 @@ class RaftNode:
                 self._spawn(self._ask(peer, correlation, request))
             case fx.Notify(peer, request):
                 self._spawn(self._notify(peer, request))
-            case fx.Reply(_PendingRequest(version, answer), response):
-                _answer(answer, response_message(response, version, voters=self._named_voters()))
-            case fx.ReplyWithRecords(_PendingRequest(version, answer), response, start, limit):
+            case fx.Reply(_PendingRequest(version, waiting), response):
+                complete(waiting, response_message(response, version, voters=self._named_voters()))
+            case fx.ReplyWithRecords(_PendingRequest(version, waiting), response, start, limit):
                 found = self._log.read(start.end_offset, limit)
-                _answer(answer, response_message(response, version, found, self._named_voters()))
-            case fx.ReplyWithSnapshot(_PendingRequest(version, answer), part, response):
-                _answer(answer, response_message(self._snapshot_part(part, response), version))
+                complete(waiting, response_message(response, version, found, self._named_voters()))
+            case fx.ReplyWithSnapshot(_PendingRequest(version, waiting), part, response):
+                complete(waiting, response_message(self._snapshot_part(part, response), version))
             case fx.StoreSnapshotPart(snapshot, position, data):
                 self._snapshots.store_part(snapshot, position, data)
             case fx.InstallSnapshot(snapshot):
@@ -433,15 +395,12 @@ class RaftNode:
             case fx.LeaderElection(epoch):
                 self._listener.on_elected(epoch)
             case fx.LeaderResignation():
-                self._give_up_waiting()
+                self._waiting.give_up()
                 self._listener.on_resigned()
             case fx.LeaderChange(leader_id, epoch):
                 self._listener.on_leader(NO_NODE if leader_id is None else leader_id, epoch)
             case fx.LeadershipConfirmation(tokens):
-                for token in tokens:
-                    assert isinstance(token, asyncio.Future)
-                    self._awaiting_confirmation.discard(token)
-                    _answer(token, None)
+                self._waiting.confirmed(tokens)
 
     def _named_voters(self) -> Mapping[int, Address]:
         return self._running.voters.latest.addresses or self._config.voter_addresses
@@ -489,20 +448,7 @@ class RaftNode:
     def _deliver(self, high_watermark: int) -> None:
         for records in self._log.committed_records(high_watermark):
             self._listener.on_commit(records)
-        waiting, self._awaiting_commit = self._awaiting_commit, []
-        for offset, done in waiting:
-            if offset < high_watermark:
-                _answer(done, None)
-            else:
-                self._awaiting_commit.append((offset, done))
-
-    def _give_up_waiting(self) -> None:
-        waiting = [done for _, done in self._awaiting_commit] + list(self._awaiting_confirmation)
-        self._awaiting_commit.clear()
-        self._awaiting_confirmation.clear()
-        for done in waiting:
-            if not done.done():
-                done.set_exception(LostLeadership(f"controller {self._node_id} lost its leadership"))
+        self._waiting.committed(high_watermark)
 
     # Tasks that take longer
 
@@ -545,9 +491,3 @@ class RaftNode:
     async def _notify(self, node_id: int, request: RaftRequest) -> None:
         with contextlib.suppress(ConnectionError):
             await self._peers.peer(node_id).notify(request)
-
-
-def _answer(future: asyncio.Future[Any], value: object) -> None:
-    """Set the result unless the caller has left."""
-    if not future.done():
-        future.set_result(value)

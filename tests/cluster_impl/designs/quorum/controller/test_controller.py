@@ -16,7 +16,7 @@ from fencepost.cluster_impl.designs.quorum.controller import topics
 from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader
-from fencepost.cluster_impl.designs.quorum.raft.node import LostLeadership
+from fencepost.cluster_impl.designs.quorum.raft.waiting import LostLeadership
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error

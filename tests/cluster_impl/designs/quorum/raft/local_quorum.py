@@ -10,7 +10,8 @@ from fencepost.cluster_impl.config.quorum import QuorumConfig
 from fencepost.cluster_impl.config.values import Voter
 from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader
 from fencepost.cluster_impl.designs.quorum.raft.membership import VoterRequests
-from fencepost.cluster_impl.designs.quorum.raft.node import LostLeadership, RaftNode
+from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
+from fencepost.cluster_impl.designs.quorum.raft.waiting import LostLeadership
 from fencepost.cluster_impl.storage.directory import LogDir
 from fencepost.cluster_impl.wire.client import Connection
 from fencepost.cluster_impl.wire.codec import R, RequestMessage

@@ -9,7 +9,7 @@ import pytest
 
 from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader
 from fencepost.cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
-from fencepost.cluster_impl.designs.quorum.raft.node import LostLeadership
+from fencepost.cluster_impl.designs.quorum.raft.waiting import LostLeadership
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.quorum.raft.local_quorum import CLUSTER_ID, TIMEOUT_S, Quorum
