@@ -10,7 +10,7 @@ from kio.schema.types import TopicName
 from kio.static.primitive import i32
 
 from fencepost.harness.clients.login import Credentials, connect
-from fencepost.harness.clients.metadata.tail import DRAFT_TOPIC, KRAFT_TOPIC
+from fencepost.harness.clients.metadata.fetching import DRAFT_TOPIC, KRAFT_TOPIC
 from fencepost.harness.clients.raw import NoAnswer, RawConnection
 from fencepost.harness.clients.versions import DESCRIBE_QUORUM, METADATA, entity
 from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, PartitionView

@@ -43,15 +43,21 @@ class _Layout:
     lowest: int = 0
 
 
-def decode(value: bytes) -> DraftRecord:
-    """Return the record in a value, to its last byte. Raise MalformedRecord."""
+def decode(value: bytes, *, whole: bool = True) -> DraftRecord:
+    """Return the record in a value. Raise MalformedRecord.
+
+    `whole`: to its last byte, and in a known version. Otherwise fields that a newer version added are left out, and a
+    record of an unknown type has no fields.
+    """
     cursor = Cursor(value, flexible=False)
     try:
         kind, version = cursor.uvarint(), cursor.uvarint()
         layout = LAYOUTS.get(kind)
         if layout is None:
+            if not whole:
+                return DraftRecord(f"type {kind}", version, {})
             raise MalformedRecord(f"type {kind} is unknown")
-        if not layout.lowest <= version <= NEWEST:
+        if whole and not layout.lowest <= version <= NEWEST:
             raise MalformedRecord(f"{layout.name} has no version {version}")
         cursor.flexible = version > 0
         fields = {name: read(cursor) for name, read in layout.fields}
@@ -63,7 +69,7 @@ def decode(value: bytes) -> DraftRecord:
         raise MalformedRecord(f"it ends too early: {error}") from error
     except UnicodeDecodeError as error:
         raise MalformedRecord(f"a text is not UTF-8: {error}") from error
-    if rest := cursor.rest():
+    if whole and (rest := cursor.rest()):
         raise MalformedRecord(f"{len(rest)} bytes follow the fields of {layout.name}")
     return DraftRecord(layout.name, version, fields)
 

@@ -1,8 +1,8 @@
 """The facts of the metadata log that both dialects share, and their encodings.
 
-KIP-631 v28 frames a record as uvarint type, uvarint version, payload; version 0 is not flexible, later ones are
-(D631-28). Apache Kafka puts one more uvarint before it, the version of the frame, and all its payloads are flexible.
-Records that say nothing about brokers, leaders and ISRs decode to None.
+KIP-631 v28 frames a record as uvarint type, uvarint version, payload (`draft_records`). Apache Kafka puts one more
+uvarint before it, the version of the frame, and all its payloads are flexible. Records that say nothing about brokers,
+leaders and ISRs decode to None.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from fencepost.harness.clients.metadata import draft_records
 from fencepost.harness.clients.metadata.cursor import Cursor
 
 
@@ -92,55 +94,47 @@ Decoders = Mapping[int, Callable[[Cursor, int], Fact | None]]
 
 
 def decode_draft(value: bytes) -> Fact | None:
-    """A record of KIP-631 v28, Record Formats."""
-    return _decode(Cursor(value, flexible=False), _DRAFT, flexible_from=1)
+    """A record of KIP-631 v28, Record Formats, also with fields that are not known here. Raise MalformedRecord."""
+    record = draft_records.decode(value, whole=False)
+    known = record.fields
+    match record.name:
+        case "BrokerRecord":
+            return BrokerRegistrationFact(known["broker_id"], known["broker_epoch"], fenced=False)
+        case "TopicRecord":  # a topic that is being deleted is there until a record removes it (D631-41)
+            return TopicFact(uuid.UUID(known["topic_id"]), known["name"])
+        case "PartitionRecord":
+            return _draft_partition(known)
+        case "IsrChangeRecord":
+            topic, isr = uuid.UUID(known["topic_id"]), tuple(known["isr"])
+            return PartitionChangeFact(topic, known["partition_id"], isr, known["leader"], known["leader_epoch"])
+        case "DeleteBrokerRecord":
+            return BrokerRemovalFact(known["id"])
+        case "DeleteTopicRecord":
+            return TopicRemovalFact(uuid.UUID(known["name"]))
+    return None
+
+
+def _draft_partition(known: Mapping[str, Any]) -> Fact:
+    return PartitionFact(
+        uuid.UUID(known["topic_id"]),
+        known["partition_id"],
+        tuple(known["replicas"]),
+        tuple(known["isr"]),
+        known["leader"],
+        known["leader_epoch"],
+        version=known["leader_epoch"],
+        removing=tuple(known["removing_replicas"]),
+        adding=tuple(known["adding_replicas"]),
+    )
 
 
 def decode_kraft(value: bytes) -> Fact | None:
     """A record of Apache Kafka's metadata log, versions 3.3 to 4.3."""
     cursor = Cursor(value, flexible=True)
     cursor.uvarint()
-    return _decode(cursor, _KRAFT, flexible_from=0)
-
-
-def _decode(cursor: Cursor, decoders: Decoders, flexible_from: int) -> Fact | None:
     kind, version = cursor.uvarint(), cursor.uvarint()
-    cursor.flexible = version >= flexible_from
-    decoder = decoders.get(kind)
+    decoder = _KRAFT.get(kind)
     return None if decoder is None else decoder(cursor, version)
-
-
-def _draft_broker(cursor: Cursor, version: int) -> Fact:
-    return BrokerRegistrationFact(cursor.int32(), cursor.int64(), fenced=False)
-
-
-def _draft_topic(cursor: Cursor, version: int) -> Fact:
-    """A topic that is being deleted is there until a record removes it (D631-41)."""
-    name, topic = cursor.string(), cursor.uuid()
-    return TopicFact(topic, name or "")
-
-
-def _draft_partition(cursor: Cursor, version: int) -> Fact:
-    partition, topic = cursor.int32(), cursor.uuid()
-    replicas, isr, removing, adding = (tuple(cursor.array(cursor.int32)) for _ in range(4))
-    leader, epoch = cursor.int32(), cursor.int32()
-    return PartitionFact(topic, partition, replicas, isr, leader, epoch, epoch, removing, adding)
-
-
-def _draft_isr_change(cursor: Cursor, version: int) -> Fact:
-    partition, topic = cursor.int32(), cursor.uuid()
-    isr = tuple(cursor.array(cursor.int32))
-    return PartitionChangeFact(topic, partition, isr, leader=cursor.int32(), leader_epoch=cursor.int32())
-
-
-_DRAFT: Decoders = {
-    0: _draft_broker,
-    1: _draft_topic,
-    2: _draft_partition,
-    4: _draft_isr_change,
-    6: lambda cursor, version: BrokerRemovalFact(cursor.int32()),
-    7: lambda cursor, version: TopicRemovalFact(cursor.uuid()),
-}
 
 
 def _kraft_register(cursor: Cursor, version: int) -> Fact:

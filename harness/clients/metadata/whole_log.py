@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kio.records.schema import RecordBatch
-from kio.schema.errors import ErrorCode
 
 from fencepost.harness.clients.metadata.draft_records import DraftRecord, MalformedRecord, decode
-from fencepost.harness.clients.metadata.snapshot import NoSnapshot, fetch_snapshot
-from fencepost.harness.clients.metadata.tail import CONTROL_BATCH, DRAFT_TOPIC, NotLeader, fetch, whole_batches
+from fencepost.harness.clients.metadata.fetching import CONTROL_BATCH, SnapshotPart, fetch_part, whole_batches
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.plan.dialect import Dialect
 
@@ -47,27 +45,19 @@ def read_log(connection: RawConnection, leader_epoch: int) -> MetadataLog:
     log: list[PlacedRecord] = []
     offset = epoch = fruitless = 0
     while fruitless < FRUITLESS:
-        found = fetch(connection, Dialect.KIP_631, leader_epoch, offset, epoch)
-        if found.error_code is not ErrorCode.none:
-            raise NotLeader(found.error_code.name)
-        if found.diverging_epoch.end_offset >= 0:
-            raise NotLeader(f"diverges from what was read at offset {found.diverging_epoch.end_offset}")
-        if found.snapshot_id.end_offset > offset:
-            try:
-                content = fetch_snapshot(connection, DRAFT_TOPIC, leader_epoch, found.snapshot_id)
-            except NoSnapshot as error:
-                raise NotLeader(f"the snapshot at {found.snapshot_id.end_offset}: {error}") from error
-            snapshot = tuple(each for batch in _batches(content) for each in _records(batch, "the snapshot"))
+        part = fetch_part(connection, Dialect.KIP_631, leader_epoch, offset, epoch)
+        if isinstance(part, SnapshotPart):
+            snapshot = tuple(each for batch in _batches(part.content) for each in _records(batch, "the snapshot"))
             log.clear()
-            offset = snapshot_end = found.snapshot_id.end_offset
-            epoch = found.snapshot_id.epoch
+            offset = snapshot_end = part.end_offset
+            epoch = part.epoch
             continue
         before = offset
-        for batch in _batches(found.records or b""):
-            log += (each for each in _records(batch, "the log") if offset <= each.offset < found.high_watermark)
+        for batch in _batches(part.records):
+            log += (each for each in _records(batch, "the log") if offset <= each.offset < part.high_watermark)
             offset = max(offset, batch.base_offset + batch.last_offset_delta + 1)
             epoch = batch.partition_leader_epoch
-        if offset >= found.high_watermark:
+        if offset >= part.high_watermark:
             return MetadataLog(snapshot_end, snapshot, tuple(log))
         fruitless = fruitless + 1 if offset == before else 0
     raise MalformedLog(f"the leader gives nothing from offset {offset} on, and says that more is committed")

@@ -15,7 +15,7 @@ from kio.schema.vote.v0.response import VoteResponse
 from kio.static.primitive import i8, i16, i32, i64
 
 from fencepost.harness.clients import drafts
-from fencepost.harness.clients.metadata.tail import DRAFT_TOPIC, KRAFT_TOPIC
+from fencepost.harness.clients.metadata.fetching import DRAFT_TOPIC, KRAFT_TOPIC
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.clients.versions import ALTER_PARTITION, DESCRIBE_QUORUM, entity
 from fencepost.harness.engine.errors import StepError

@@ -9,8 +9,8 @@ from typing import Any
 from kio.schema.errors import ErrorCode
 
 from fencepost.harness.clients.asking import ask_quorum
+from fencepost.harness.clients.metadata.fetching import NotLeader
 from fencepost.harness.clients.metadata.log_rules import broken_rules
-from fencepost.harness.clients.metadata.tail import NotLeader
 from fencepost.harness.clients.metadata.whole_log import MalformedLog, MetadataLog, PlacedRecord, read_log
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.clients.views import Answer

@@ -15,7 +15,7 @@ from kio.schema.fetch_snapshot.v0 import response as fetch_snapshot
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
-from fencepost.harness.clients.metadata.tail import DRAFT_TOPIC
+from fencepost.harness.clients.metadata.fetching import DRAFT_TOPIC
 from fencepost.harness.clients.raw import RawConnection
 
 NO_TIME = i32Timedelta.parse(timedelta())

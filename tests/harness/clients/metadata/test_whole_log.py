@@ -8,7 +8,7 @@ from kio.schema.errors import ErrorCode
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.batches import build
 from fencepost.cluster_impl.wire.records import encode_record
-from fencepost.harness.clients.metadata.tail import NotLeader
+from fencepost.harness.clients.metadata.fetching import NotLeader
 from fencepost.harness.clients.metadata.whole_log import MalformedLog, MetadataLog, read_log
 from fencepost.harness.clients.raw import RawConnection
 from tests.harness.clients.metadata.leader import LogLeader
