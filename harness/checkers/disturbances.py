@@ -30,6 +30,7 @@ HARMLESS_REQUESTS = frozenset(
         "list-offsets",
         "describe-quorum",
         "metadata-log",
+        "metrics",
         "list-reassignments",
         "create-topic",
         "delete-topic",
