@@ -71,6 +71,12 @@ def cluster_with_a_guest() -> Topology:
     return quorum_cluster(more=topologies.brokers([GUEST_ID], held_back=[guest]))
 
 
+def fourth_broker(settings: Mapping[str, str | None]) -> NodeSpec:
+    """Return a broker beside the three of each cluster, with settings of its own."""
+    [broker] = topologies.brokers([GUEST_ID])
+    return broker.model_copy(update={"settings": dict(settings)})
+
+
 def combined_cluster() -> Topology:
     """Return three processes that are a broker and a controller each."""
     return Topology(nodes=topologies.combined())

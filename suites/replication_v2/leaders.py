@@ -8,6 +8,11 @@ from fencepost.suites.replication_v2 import log_lines as log
 
 WAITS_MS = 6000
 """KeepInSyncTime of a scenario that observes a leader while it waits for so long."""
+LATE_TO_STAND = {
+    "leader.election.wait.time.ms": str(3 * WAITS_MS),
+    "preferred.replica.wait.time.ms": str(2 * WAITS_MS),
+}
+"""The settings of a broker that leaves every other replica time to win an election."""
 DROPPED_MS, HEARD_MS = 1500, 9000
 """KeepInSyncTime, and a session whose client waits for longer before it gives up a server that does not answer."""
 TAKEN = 40
@@ -63,12 +68,14 @@ def _only_the_leader(asked: str, asking: str) -> list[v.Step]:
 
 
 def waits(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    """A new leader waits for the other follower, which lives and cannot reach it, until KeepInSyncTime has passed.
+    """A new leader waits for one follower, which lives and cannot reach it, until KeepInSyncTime has passed.
 
-    Until then it answers followers and no client.
+    Until then it answers followers and no client, and neither does its other follower, which reaches it, and which
+    stands for election so late that it does not win.
     """
     leader, *others = v.replica_roles(scenario, seed)
     one, two = others
+    guest = v.node_name(v.GUEST_ID)
     timing = v.scaled_timing(target, lag_ms=WAITS_MS)
     steps = [
         *v.setup(leader),
@@ -80,7 +87,14 @@ def waits(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         ),
         v.Bind(as_="new", node="leader:t-0"),
         v.ProduceProbe(as_="not-yet", node="$new", topic="t", acks=1, repeat=5, expect=v.answers("DLD-06", "error:6")),
-        v.IsrIs(as_="at-last", partition="t-0", is_="$new", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-52")),
+        v.fetched("nor-its-follower", guest, "t", 0, repeat=5, every_ms=200, expect=v.answers("DRACK-05", "error:6")),
+        v.IsrIs(
+            as_="at-last",
+            partition="t-0",
+            is_=("$new", guest),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("LD-52"),
+        ),
         v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-55")),
         *v.teardown(),
     ]
@@ -89,7 +103,8 @@ def waits(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         target,
         seed,
         timing=timing,
-        topics=[v.topic([leader, *others], min_isr=1)],
+        topology=v.zookeeper_cluster(more=[v.fourth_broker(LATE_TO_STAND)]),
+        topics=[v.topic([leader, *others, guest], min_isr=1)],
         steps=steps,
         coverage=[
             v.FaultProven(fault="apart"),

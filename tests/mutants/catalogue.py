@@ -432,7 +432,7 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_R}/test_read_replica.py::test_only_a_live_in_sync_replica_that_has_the_offset_is_read",
     ),
     Defect(
-        "follower_serves_before_leader", "", (LEADER_DRIVEN,), ("DRACK-05",), ("rack-reads-on",),
+        "follower_serves_before_leader", "", (LEADER_DRIVEN,), ("DRACK-05",), ("v2-new-leader-waits", "rack-reads-on"),
         "tests/cluster_impl/api/test_read_replica.py::"
         "test_a_follower_of_a_leader_that_is_not_ready_serves_no_client",
     ),
