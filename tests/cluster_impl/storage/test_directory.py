@@ -99,6 +99,18 @@ def test_files_that_are_overwritten_with_garbage_are_named(tmp_path: Path) -> No
         LogDir.open(tmp_path, "cluster", 4)
 
 
+@pytest.mark.requirement("DSTO-07")
+def test_where_a_log_begins_is_written_at_once(tmp_path: Path) -> None:
+    directory = LogDir.open(tmp_path, "cluster", 4)
+    directory.note_start("t", 0, 7)
+    directory.note_start("u", 0, 9)
+    directory.note_start("u", 0, None)
+    directory.close()
+    again = LogDir.open(tmp_path, "cluster", 4)
+    assert again.checkpointed_starts == {("t", 0): 7}
+    again.close()
+
+
 def test_a_deleted_partition_is_gone_also_if_the_deletion_was_interrupted(tmp_path: Path) -> None:
     directory = LogDir.open(tmp_path, "cluster", 4)
     directory.create("t", 0)
