@@ -37,7 +37,9 @@ def unknown_key(key: str, known: Iterable[str]) -> PydanticCustomError:
 class PlanModel(BaseModel):
     """A frozen part of a plan. An unknown key is refused with the nearest right one."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=key_of, populate_by_name=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=key_of, populate_by_name=True, defer_build=True
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -212,10 +212,6 @@ def _controllers(control: ControlHistory, dialect: Dialect) -> tuple[Finding, ..
     )
 
 
-_FAILURES = {INFRASTRUCTURE: "harness", OVERRUN: "overrun"}
-"""The check of a finding on a failure of the infrastructure, by what the note in the journal is about."""
-
-
 def _infrastructure_findings(journal: Journal) -> Iterator[Finding]:
     """Yield a finding for each failure of the infrastructure: the journal, the harness, the machinery around it."""
     if journal.damaged:
@@ -225,9 +221,10 @@ def _infrastructure_findings(journal: Journal) -> Iterator[Finding]:
         last = f"event {journal.events[-1].seq} at {journal.duration:.1f} s" if journal.events else "none"
         yield _infrastructure("unfinished", f"The run did not reach its end; the last recorded event is {last}.")
     for event in journal.of("note"):
-        check = _FAILURES.get(event.data.get("what", ""))
-        if check is not None:
-            yield replace(_infrastructure(check, event.data["message"]), at=event.t)
+        if event.data.get("what") == INFRASTRUCTURE:
+            yield replace(_infrastructure("harness", event.data["message"]), at=event.t)
+        if event.data.get("what") == OVERRUN:
+            yield replace(_infrastructure("overrun", event.data["message"]), at=event.t)
 
 
 def _infrastructure(check: str, message: str) -> Finding:
