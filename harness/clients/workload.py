@@ -20,8 +20,8 @@ from fencepost.harness.clients.reading import FinalReadResult, Reader, read_alon
 from fencepost.harness.clients.sending import OUTSTANDING, Sender, Tally, send_at_rate
 from fencepost.harness.clients.transactions import TransactionalProducer
 from fencepost.harness.errors import InfrastructureError
-from fencepost.harness.plan.checks.topic_changes import changed_topics, deleted_topics
 from fencepost.harness.plan.model import ConsumerSpec, MembershipSpec, Plan, ProducerSpec, TransactionSpec
+from fencepost.harness.plan.topic_changes import changed_topics, deleted_topics
 from fencepost.results.records.events import CLIENT_ENDED, CLIENT_RESTARTED
 from fencepost.results.records.journal import JournalWriter
 

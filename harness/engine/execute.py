@@ -20,10 +20,10 @@ from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout
 from fencepost.harness.engine.probes.prober import Prober
 from fencepost.harness.engine.steps import perform
 from fencepost.harness.errors import DeadlinePassed, InfrastructureError, LinksLost
-from fencepost.harness.plan.checks.topic_changes import deleted_topics
 from fencepost.harness.plan.conditions import Converged
 from fencepost.harness.plan.model import TopicSpec
 from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.topic_changes import deleted_topics
 from fencepost.results.records.events import CONVERGE
 from fencepost.results.records.progress import Phase
 

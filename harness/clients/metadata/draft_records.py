@@ -7,7 +7,7 @@ version 1 on lengths are compact, and a section of tagged fields ends each group
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,24 +43,26 @@ class _Layout:
     lowest: int = 0
 
 
-def decode(value: bytes, *, whole: bool = True) -> DraftRecord:
+def decode(value: bytes, *, only: Collection[str] | None = None) -> DraftRecord:
     """Return the record in a value. Raise MalformedRecord.
 
-    `whole`: to its last byte, and in a known version. Otherwise fields that a newer version added are left out, and a
-    record of an unknown type has no fields.
+    Without `only` it is read to its last byte, and has to be of a known type and version. With `only`, the names of
+    records, others have no fields, and tagged fields and what a newer version added are left out.
     """
     cursor = Cursor(value, flexible=False)
     try:
         kind, version = cursor.uvarint(), cursor.uvarint()
         layout = LAYOUTS.get(kind)
+        if only is not None and (layout is None or layout.name not in only):
+            return DraftRecord(f"type {kind}", version, {})
         if layout is None:
-            if not whole:
-                return DraftRecord(f"type {kind}", version, {})
             raise MalformedRecord(f"type {kind} is unknown")
-        if whole and not layout.lowest <= version <= NEWEST:
+        if only is None and not layout.lowest <= version <= NEWEST:
             raise MalformedRecord(f"{layout.name} has no version {version}")
         cursor.flexible = version > 0
         fields = {name: read(cursor) for name, read in layout.fields}
+        if only is not None:
+            return DraftRecord(layout.name, version, fields)
         for tag, content in cursor.tags().items():
             if tag in layout.tagged:
                 name, read = layout.tagged[tag]
@@ -69,7 +71,7 @@ def decode(value: bytes, *, whole: bool = True) -> DraftRecord:
         raise MalformedRecord(f"it ends too early: {error}") from error
     except UnicodeDecodeError as error:
         raise MalformedRecord(f"a text is not UTF-8: {error}") from error
-    if whole and (rest := cursor.rest()):
+    if rest := cursor.rest():
         raise MalformedRecord(f"{len(rest)} bytes follow the fields of {layout.name}")
     return DraftRecord(layout.name, version, fields)
 

@@ -95,7 +95,7 @@ Decoders = Mapping[int, Callable[[Cursor, int], Fact | None]]
 
 def decode_draft(value: bytes) -> Fact | None:
     """A record of KIP-631 v28, Record Formats, also with fields that are not known here. Raise MalformedRecord."""
-    record = draft_records.decode(value, whole=False)
+    record = draft_records.decode(value, only=_DRAFT)
     known = record.fields
     match record.name:
         case "BrokerRecord":
@@ -112,6 +112,12 @@ def decode_draft(value: bytes) -> Fact | None:
         case "DeleteTopicRecord":
             return TopicRemovalFact(uuid.UUID(known["name"]))
     return None
+
+
+_DRAFT = frozenset(
+    {"BrokerRecord", "TopicRecord", "PartitionRecord", "IsrChangeRecord", "DeleteBrokerRecord", "DeleteTopicRecord"}
+)
+"""The records of the draft that say something about brokers, leaders and ISRs."""
 
 
 def _draft_partition(known: Mapping[str, Any]) -> Fact:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fencepost.harness.plan.checks.problem import Problem, twice, unknown
-from fencepost.harness.plan.checks.topic_changes import deleted_topics
 from fencepost.harness.plan.model import ConsumerSpec, Plan, ProducerSpec
+from fencepost.harness.plan.probes import ProduceProbe
+from fencepost.harness.plan.steps import Produce
+from fencepost.harness.plan.topic_changes import deleted_topics
 
 STRATEGIES = {"classic": ("range", "roundrobin", "cooperative-sticky"), "consumer": ("range", "uniform")}
 """The strategies by which partitions are assigned, by the group's protocol: its members assign, or the coordinator."""
@@ -55,3 +57,14 @@ def membership_problems(plan: Plan) -> Iterator[Problem]:
         if membership.strategy != agreed:
             message = f"{spec.name} assigns by {membership.strategy}, earlier members of {membership.group} by {agreed}"
             yield Problem(where, f"{message}: give all members one strategy")
+
+
+def clients_of(plan: Plan) -> set[str]:
+    """Return the names of producers and consumers."""
+    return {spec.name for spec in plan.workload.producers} | {spec.name for spec in plan.workload.consumers}
+
+
+def senders_of(plan: Plan) -> set[str]:
+    """Return the names of producers, and of steps that send records."""
+    steps = {plan.step_name(place) for place, step in enumerate(plan.steps) if isinstance(step, Produce | ProduceProbe)}
+    return steps | {spec.name for spec in plan.workload.producers}

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fencepost.harness.plan.checks.clients import clients_of, senders_of
 from fencepost.harness.plan.checks.problem import Problem, unknown
 from fencepost.harness.plan.checks.references import instant_problems
-from fencepost.harness.plan.checks.steps import senders_of
 from fencepost.harness.plan.model import Committed, Plan
 
 
 def coverage_problems(plan: Plan) -> Iterator[Problem]:
     names = {plan.step_name(place) for place in range(len(plan.steps))}
     senders = senders_of(plan)
-    clients = {spec.name for spec in plan.workload.producers} | {spec.name for spec in plan.workload.consumers}
+    clients = clients_of(plan)
     faults = {plan.step_name(place) for place, step in enumerate(plan.steps) if step.do == "inject"}
     for place, item in enumerate(plan.coverage):
         at = ("coverage", place)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from fencepost.harness.network.layout import MAIN_SITE, PROBE_SITE, SITE_PREFIX
 from fencepost.harness.plan.base import PlanModel
 from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
-from fencepost.harness.plan.checks.topic_changes import changed_topics
 from fencepost.harness.plan.conditions import LeaderIs
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.probes import IsrChangeProbe, LeaderAndIsrProbe
 from fencepost.harness.plan.refs import refs
+from fencepost.harness.plan.topic_changes import changed_topics
 
 ROLES = ("controllers", "brokers", "active-controller", "standby-controller", "zookeeper", "zookeeper-leader")
 OF_PARTITION = ("leader", "followers")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fencepost.harness.plan import messages
 from fencepost.harness.plan.base import LogLine
+from fencepost.harness.plan.checks.clients import clients_of, senders_of
 from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
 from fencepost.harness.plan.checks.references import instant_problems, partition_problems, step_references
 from fencepost.harness.plan.conditions import AwaitStep, NodeExited, RunsRelease, WorkloadAcks, WorkloadReads
@@ -16,7 +17,6 @@ from fencepost.harness.plan.probes import (
     HeartbeatProbe,
     MetadataLogProbe,
     ProbeStep,
-    ProduceProbe,
     ReplicaStateEventProbe,
 )
 from fencepost.harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Roll, Shutdown, Start, Workload
@@ -26,7 +26,7 @@ OF_MANY = ("brokers", "controllers", "followers:")
 
 
 def step_problems(plan: Plan) -> Iterator[Problem]:
-    clients = {spec.name for spec in plan.workload.producers} | {spec.name for spec in plan.workload.consumers}
+    clients = clients_of(plan)
     senders = senders_of(plan)
     seen: set[str] = set()
     bound: set[str] = set()
@@ -172,9 +172,3 @@ def _later(at: tuple[str | int, ...], step: Start, plan: Plan, ended: set[str]) 
                 f"{ref} starts with the cluster: give it `start: later`, or shut it down or await its exit in an "
                 "earlier step",
             )
-
-
-def senders_of(plan: Plan) -> set[str]:
-    """Return the names of producers, and of steps that send records."""
-    steps = {plan.step_name(place) for place, step in enumerate(plan.steps) if isinstance(step, Produce | ProduceProbe)}
-    return steps | {spec.name for spec in plan.workload.producers}

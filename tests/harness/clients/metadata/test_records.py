@@ -68,7 +68,7 @@ OTHER = uuid.UUID("0c658e94-87cd-4350-8cc3-00604b44c074")
 )
 def test_the_drafts_records(record: Any, fact: Fact | None) -> None:
     assert decode_draft(encode_record(record)) == fact
-    record.unknown_tags = {99: b"a field that is not known"}
+    record.unknown_tags = {0: b"a field that is not known"}
     assert decode_draft(encode_record(record)) == fact
     record.unknown_tags = {}
     drafted = uvarint(record.API_KEY) + uvarint(0) + record.encode(0)
