@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyspark
@@ -20,19 +21,19 @@ from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
 from fencepost.results.mining.synthesize import make_truth, synthesize
 from fencepost.results.store.store import Store
 from tests.results.mining.conftest import SLOW
-from tests.results.store.stores import NOW
 
 ROOT = Path(__file__).parents[3]
 HOME = Path(pyspark.__file__).parent
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-JOBS_HERE = ("flakiness", "reached")
-"""Two quick jobs that differ: one has long expressions, one joins small tables. All 15 would take minutes."""
 STARTED = 120.0
+"""Seconds for the start of a daemon, on a machine with other work."""
+LOST_AFTER = 3
+"""The worker is killed after this many jobs."""
 
 
 @contextmanager
-def daemon(log: Path, name: str, *arguments: str, ready: str) -> Iterator[str]:
-    """Start a daemon of Spark; yield what the pattern found in its log, and end it by its process."""
+def daemon(log: Path, name: str, *arguments: str, ready: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Start a daemon of Spark; yield what the pattern found in its log, and its process, which is ended in the end."""
     command = [str(HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments]
     environment = {**os.environ, "SPARK_DAEMON_JAVA_OPTS": QUICK, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": ""}
     environment |= {"SPARK_DAEMON_MEMORY": "256m"}
@@ -48,58 +49,67 @@ def daemon(log: Path, name: str, *arguments: str, ready: str) -> Iterator[str]:
             while (found := re.search(ready, log.read_text())) is None:
                 assert process.poll() is None and time.monotonic() < until, log.read_text()[-2000:]
                 time.sleep(0.1)
-            yield found[0]
+            yield found[0], process
         finally:
             process.terminate()
 
 
 @pytest.mark.integration
 @SLOW
-def test_a_cluster_of_separate_processes_computes_what_local_mode_computes(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_cluster_that_loses_a_worker_computes_what_local_mode_computes(spark: SparkSession, tmp_path: Path) -> None:
     store = Store.create(str(tmp_path / "store"))
     synthesize(store, make_truth(40, 4, 5, 1), 1)
     dist = tmp_path / "dist"
     subprocess.run([sys.executable, ROOT / ".ci" / "mining-archive", dist], check=True, timeout=120)
     local, bind = ("--host", "127.0.0.1", "--webui-port", "0"), ("--port", "0")
-    with daemon(tmp_path / "master", "master.Master", *local, *bind, ready=r"spark://127.0.0.1:\d+") as master:
+    with daemon(tmp_path / "master", "master.Master", *local, *bind, ready=r"spark://127.0.0.1:\d+") as (master, _):
         worker = (*local, "--cores", "1", "--memory", "512m", "--work-dir", str(tmp_path / "work"), master)
         up = r"Successfully registered with master"
         with (
-            daemon(tmp_path / "worker-1", "worker.Worker", *worker, ready=up),
+            daemon(tmp_path / "worker-1", "worker.Worker", *worker, ready=up) as (_, first),
             daemon(tmp_path / "worker-2", "worker.Worker", *worker, ready=up),
         ):
-            conf = {
-                "spark.driver.host": "127.0.0.1",
-                "spark.ui.enabled": "false",
-                "spark.executor.memory": "512m",
-                "spark.executor.extraJavaOptions": QUICK,
-                "spark.sql.shuffle.partitions": "2",
-                "spark.log.level": "WARN",
-            }
-            submit = [str(HOME / "bin" / "spark-submit"), "--master", master, "--driver-java-options", QUICK]
-            submit += [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
-            submit += ["--py-files", str(dist / "fencepost-mining.zip"), str(dist / "main.py")]
-            submit += [store.name, "--out", str(tmp_path / "out"), *(f"--only={name}" for name in JOBS_HERE)]
-            # Neither this source tree nor its variables help the driver: the archive has all that it imports.
-            environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYSPARK", "SPARK"))}
-            environment |= {"PYSPARK_PYTHON": sys.executable, "PYTHONSAFEPATH": "1"}
-            done = subprocess.run(
-                submit,
-                cwd=dist,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=200,
-                preexec_fn=end_on_interrupt,
-            )
-    assert done.returncode == 0, done.stderr[-3000:]
+            done = list(submitted(master, dist, store, tmp_path / "out", lose=first))
+    assert done == list(JOBS)
     executors = {path.name for path in (tmp_path / "work").glob("app-*/*")}
     assert executors == {"0", "1"}
-    evidence = read_evidence(spark, store, Scope(NOW))
-    for name in JOBS_HERE:
-        here = [rounded(row) for row in JOBS[name](evidence).collect()]
+    evidence = read_evidence(spark, store, Scope(datetime.now(UTC)))
+    for name, job in JOBS.items():
+        here = [rounded(row) for row in job(evidence).collect()]
         there = [rounded(row) for row in spark.read.parquet(str(tmp_path / "out" / name)).collect()]
-        assert here and sorted(there) == sorted(here), name
+        assert sorted(there) == sorted(here), name
+        spark.catalog.clearCache()
+
+
+def submitted(master: str, dist: Path, store: Store, out: Path, lose: subprocess.Popen[bytes]) -> Iterator[str]:
+    """Submit all jobs to the cluster; yield the name of each that is done, and kill a worker after some of them."""
+    conf = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": QUICK,
+        "spark.sql.shuffle.partitions": "2",
+        "spark.log.level": "WARN",
+    }
+    submit = [str(HOME / "bin" / "spark-submit"), "--master", master, "--driver-java-options", QUICK]
+    submit += [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
+    submit += ["--py-files", str(dist / "fencepost-mining.zip"), str(dist / "main.py"), store.name, "--out", str(out)]
+    # Neither this source tree nor its variables help the driver: the archive has all that it imports.
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYSPARK", "SPARK"))}
+    environment |= {"PYSPARK_PYTHON": sys.executable, "PYTHONSAFEPATH": "1"}
+    errors = out.with_name("errors")
+    with (
+        errors.open("wb") as output,
+        subprocess.Popen(
+            submit, cwd=dist, env=environment, stdout=subprocess.PIPE, stderr=output, preexec_fn=end_on_interrupt
+        ) as driver,
+    ):
+        assert driver.stdout is not None
+        for number, line in enumerate(driver.stdout, 1):
+            if number == LOST_AFTER:
+                lose.kill()
+            yield line.decode().partition(":")[0]
+    assert driver.returncode == 0, errors.read_text()[-3000:]
 
 
 def rounded(row: object) -> str:
