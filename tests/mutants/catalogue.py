@@ -352,6 +352,10 @@ DEFECTS: tuple[Defect, ...] = (
         f"{_Q}/raft/test_describe.py::test_brokers_that_fetch_are_observers_until_they_are_silent",
     ),
     Defect(
+        "other_voters_not_described", "", (QUORUM,), ("K631-11",), ("changes-are-records",),
+        f"{_Q}/raft/test_node.py::test_every_controller_describes_the_quorum_as_it_sees_it",
+    ),
+    Defect(
         "changed_topic_settings_unread", "", (LEADER_DRIVEN,), ("DLD-52",), ("v2-topics-administered",),
         "tests/cluster_impl/designs/leader_driven/broker/test_broker_settings.py::"
         "test_the_replicas_of_a_changed_topic_are_notified_and_of_no_other",
