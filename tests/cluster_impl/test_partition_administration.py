@@ -137,7 +137,7 @@ def test_partitions_are_added_moved_and_led_as_clients_ask_for_it(
 @pytest.mark.requirement("K631-63", "D631-70")
 def test_a_reassignment_survives_the_active_controller_and_the_death_of_a_target(tmp_path: Path) -> None:
     # The target stays registered while it is stopped, however long the client takes on a busy machine.
-    with processes.running(tmp_path, **{"registration.lease.timeout.ms": "30000"}) as cluster:
+    with processes.running(tmp_path, **{"registration.lease.timeout.ms": "180000"}) as cluster:
         admin = Administrator()
         admin.create([4, 5])
         producing = Producing("t", at(4, 5))
