@@ -353,7 +353,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "other_voters_not_described", "", (QUORUM,), ("K631-11",), ("changes-are-records",),
-        f"{_Q}/raft/test_node.py::test_every_controller_describes_the_quorum_as_it_sees_it",
+        f"{_Q}/raft/test_describe.py::test_the_leader_itself_has_caught_up_and_voters_as_their_fetches_say",
     ),
     Defect(
         "changed_topic_settings_unread", "", (LEADER_DRIVEN,), ("DLD-52",), ("v2-topics-administered",),

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from fencepost.cluster_impl.designs.quorum.raft import node
+from fencepost.cluster_impl.designs.quorum.raft import describe
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
-from fencepost.cluster_impl.designs.quorum.raft.describe import describe_quorum
-from fencepost.cluster_impl.wire import messages as m
 
 
 def apply() -> None:
-    def of_itself_alone(
-        request: m.DescribeQuorumRequest, core: RaftCore, now: float, wall: float
-    ) -> m.DescribeQuorumResponse:
-        response = describe_quorum(request, core, now, wall)
-        for topic in response.topics:
-            for partition in topic.partitions:
-                partition.current_voters = [
-                    each for each in partition.current_voters if each.replica_id == core.node_id
-                ]
-        return response
+    voters = describe._voters
 
-    vars(node)["describe_quorum"] = of_itself_alone
+    def itself_alone(core: RaftCore, clock: describe._Clock) -> list[describe.ReplicaState]:
+        return [each for each in voters(core, clock) if each.replica_id == core.node_id]
+
+    vars(describe)["_voters"] = itself_alone

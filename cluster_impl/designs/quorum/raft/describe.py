@@ -36,7 +36,7 @@ def describe_quorum(
         leader_id=_UNKNOWN if core.leader_id is None else core.leader_id,
         leader_epoch=core.epoch,
         high_watermark=core.high_watermark,
-        current_voters=[_voter(core, node_id, clock) for node_id in sorted(core.voters.latest.ids)],
+        current_voters=_voters(core, clock),
         observers=_observers(core, clock),
     )
     topic = m.DescribeQuorumResponse.TopicData(topic_name=TOPIC, partitions=[partition])
@@ -53,6 +53,10 @@ class _Clock:
     def milliseconds(self, at: float | None) -> int:
         """Return a time of the core's clock in milliseconds since 1970."""
         return _UNKNOWN if at is None else int((self.wall - (self.now - at)) * 1000)
+
+
+def _voters(core: RaftCore, clock: _Clock) -> list[ReplicaState]:
+    return [_voter(core, node_id, clock) for node_id in sorted(core.voters.latest.ids)]
 
 
 def _observers(core: RaftCore, clock: _Clock) -> list[ReplicaState]:

@@ -81,6 +81,7 @@ def test_a_broker_with_the_id_of_a_voter_is_not_counted_as_that_voter() -> None:
     assert seen(partition.observers)[2] == (1, 1000, 1000)
 
 
+@pytest.mark.requirement("K631-11")
 def test_the_leader_itself_has_caught_up_and_voters_as_their_fetches_say() -> None:
     leader = leading()
     leader.now = 1.5
