@@ -7,6 +7,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.association import associated, with_false_discovery_rate
+from fencepost.results.mining.computed import computed
 from fencepost.results.mining.identity import counted, failed
 
 STRATUM = ("test", "target")
@@ -82,13 +83,13 @@ def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
     Sources: J. Han et al., Mining frequent patterns without candidate generation, 2000; the elimination of explained
     runs: B. Liblit et al., Scalable statistical bug isolation, 2005.
     """
-    by_features = cells(runs, faults).cache()
+    by_features = computed(cells(runs, faults))
     single = associated(_counted(by_features), ("feature",))
-    single = single.where(F.col("failures") >= LEAST_FAILURES).cache()
+    single = computed(single.where(F.col("failures") >= LEAST_FAILURES))
     best = _Best.of(single, by_features)
-    pairs = best.pairs().cache()
+    pairs = computed(best.pairs())
     candidates = best.chosen.select(F.array("bit").alias("causes")).union(pairs.select("causes"))
-    independent = best.independent(candidates.cache())
+    independent = best.independent(computed(candidates))
     tested = single.withColumn("causes", F.array("feature")).drop("feature").unionByName(best.named(pairs))
     named = with_false_discovery_rate(tested).where(F.col("q_value") <= DISCOVERY)
     if independent:
@@ -131,7 +132,7 @@ class _Best:
             F.desc(alone), F.desc(F.when(alone, F.col("z"))), F.desc("failures")
         )
         chosen = single.where(alone | kind).select("feature", F.row_number().over(best).alias("bit"))
-        chosen = chosen.where(F.col("bit") <= _PAIRED).cache()
+        chosen = computed(chosen.where(F.col("bit") <= _PAIRED))
         numbers = chosen.agg(F.map_from_entries(F.collect_list(F.struct("feature", "bit"))).alias("numbers"))
         bits = F.transform("features", lambda feature: F.try_element_at("numbers", feature))
         counts = (
@@ -141,7 +142,7 @@ class _Best:
             .agg(F.sum("n").alias("n"), F.sum("x").alias("x"))
             .withColumn("mask", _mask("bits"))
         )
-        return cls(chosen, counts.cache())
+        return cls(chosen, computed(counts))
 
     def named(self, frame: DataFrame) -> DataFrame:
         """Replace the column of bits, `causes`, by the names of the features."""

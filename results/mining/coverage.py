@@ -3,6 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from fencepost.results.mining.computed import computed
 from fencepost.results.mining.identity import TARGET, build_of, counted
 
 WEIGHTS = ("broken", "not covered", "as listed", "held", "not exercised")
@@ -87,7 +88,7 @@ def reached(faults: DataFrame, runs: DataFrame) -> DataFrame:
         F.count(F.when(F.col("violation"), 1)).alias("violations"),
         F.max("started_at").alias("last_at"),
     )
-    counts = counts.cache()
+    counts = computed(counts)
     every = counts.select("target", "kind").distinct()
     for column in ("role", "cluster_state"):
         every = every.join(counts.select("target", column).distinct(), "target")

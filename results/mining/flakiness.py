@@ -2,6 +2,8 @@
 
 import json
 import math
+import operator
+from functools import reduce
 from itertools import product
 
 from pyspark.sql import Column, DataFrame, Window
@@ -16,6 +18,7 @@ _HEALTHY = (0.0003, 0.001, 0.003)
 _FLAKY = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _BROKEN = (0.002, 0.01, 0.03, 0.1, 0.3, 0.6, 0.95)
 """The grid: failure rates of healthy and of flaky tests, and shares of builds on which a test is broken."""
+_STATES = ("broken", "flaky", "healthy")
 _SUMS = ("unstable_plans", "failed_again", "passed_again")
 _GRID = [
     (pi, p, math.log((0.7 / len(_HEALTHY) if p in _HEALTHY else 0.3 / len(_FLAKY)) / len(_BROKEN)))
@@ -169,17 +172,18 @@ def _with_posterior(tests: DataFrame) -> DataFrame:
             F.when(at["p"] < _FLAKY[0], weight * (1 - broken)).otherwise(0.0).alias("healthy"),
         )
 
-    zero = F.struct(*(F.lit(0.0).alias(name) for name in ("broken", "flaky", "healthy")))
+    zero = F.struct(*(F.lit(0.0).alias(name) for name in _STATES))
 
     def add(sum_: Column, each: Column) -> Column:
-        return F.struct(*((sum_[name] + each[name]).alias(name) for name in ("broken", "flaky", "healthy")))
+        return F.struct(*((sum_[name] + each[name]).alias(name) for name in _STATES))
 
     tests = tests.na.fill(0, ["partly_x", "partly_passed"]).na.fill(False, ["newest_failed"])
     weighed = tests.withColumn("grid", grid).withColumn("logs", F.transform("grid", log_weight))
     weighed = weighed.withColumn("top", F.array_max("logs"))
-    sums = weighed.withColumn("sums", F.aggregate(F.zip_with("grid", "logs", share), zero, add))
-    total = F.col("sums.broken") + F.col("sums.flaky") + F.col("sums.healthy")
-    return sums.withColumns({name: F.col(f"sums.{name}") / total for name in ("broken", "flaky", "healthy")})
+    # A generator, because Spark would put the whole sum into each filter of a column that is made of it.
+    sums = weighed.select("*", F.inline(F.array(F.aggregate(F.zip_with("grid", "logs", share), zero, add))))
+    total = reduce(operator.add, (F.col(name) for name in _STATES))
+    return sums.withColumns({name: F.col(name) / total for name in _STATES})
 
 
 def halts(runs: DataFrame, *, days: int = 7) -> DataFrame:

@@ -19,6 +19,8 @@ from fencepost.results.store.store import NewerStore, NotAStore, Store, StoreErr
 
 FAILED, WRONG_USAGE = 2, 64
 """Exit codes, those of the command `fencepost`."""
+CHECKPOINTS = "_checkpoints"
+"""The folder in the output where jobs keep what they use more than once, until all are done."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -44,12 +46,12 @@ def main(argv: Sequence[str]) -> int:
     try:
         if _exists(spark, out):
             return _say(f"{out} is there already: give a new folder with --out", WRONG_USAGE)
+        spark.sparkContext.setCheckpointDir(f"{out}/{CHECKPOINTS}")
         evidence = read_evidence(spark, store, Scope(datetime.now(UTC), given.since, given.target))
         for name in given.only or JOBS:
             JOBS[name](evidence).write.parquet(f"{out}/{name}")
-            # Jobs cache what they use more than once.
-            spark.catalog.clearCache()
             print(f"{name}: {out}/{name}", flush=True)
+        _remove(spark, f"{out}/{CHECKPOINTS}")
     except StoreError as error:
         return _say(error, FAILED)
     finally:
@@ -67,8 +69,19 @@ def _say(message: object, code: int) -> int:
 
 
 def _exists(spark: SparkSession, address: str) -> bool:
-    """Return whether something is at the address, asked of Hadoop, which reaches whatever Spark reaches."""
+    """Return whether something is at the address."""
+    files, path = _at(spark, address)
+    return bool(files.exists(path))
+
+
+def _remove(spark: SparkSession, address: str) -> None:
+    """Remove a folder with all that is in it."""
+    files, path = _at(spark, address)
+    files.delete(path, True)
+
+
+def _at(spark: SparkSession, address: str) -> tuple[Any, Any]:
+    """Return the file system of Hadoop, which reaches whatever Spark reaches, and the path in it."""
     jvm: Any = spark._jvm
-    conf = spark._jsc.hadoopConfiguration()
     path = jvm.org.apache.hadoop.fs.Path(address)
-    return bool(path.getFileSystem(conf).exists(path))
+    return path.getFileSystem(spark._jsc.hadoopConfiguration()), path

@@ -4,6 +4,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.association import with_false_discovery_rate
+from fencepost.results.mining.computed import computed
 from fencepost.results.mining.formulas import fisher_tail
 from fencepost.results.mining.identity import TARGET, build_of, counted
 
@@ -37,7 +38,7 @@ def failing_together(runs: DataFrame) -> DataFrame:
     name = F.concat_ws(" on ", "test", "backend")
     ran = counted(runs).select("target", name.alias("name"), "verdict", F.coalesce("ci_url", machine).alias("occasion"))
     totals = ran.groupBy("target").agg(F.approx_count_distinct("occasion", 0.01).alias("occasions"))
-    tests = _tests(ran.where("verdict = 'violation'")).cache()
+    tests = computed(_tests(ran.where("verdict = 'violation'")))
     sets = tests.where("alike = 1").select("target", "bits", "failures", F.col("name").alias("set"))
     a, b = sets.alias("a"), F.broadcast(sets.alias("b"))
     both = F.aggregate(
@@ -75,7 +76,7 @@ def failing_together(runs: DataFrame) -> DataFrame:
     of_target = F.count("*") * (F.count("*") - 1) / 2
     number = tests.groupBy("target").agg(of_target.alias("pairs")).agg(F.sum("pairs").alias("pairs"))
     tested = with_false_discovery_rate(tested.crossJoin(F.broadcast(number)), number=F.col("pairs"))
-    named = tested.where("q_value <= 0.05").drop("p_value", "occasions", "pairs").cache()
+    named = computed(tested.where("q_value <= 0.05").drop("p_value", "occasions", "pairs"))
     columns = ("target", "first", "second", "together", "first_failures", "second_failures", "similarity", "q_value")
     return (
         named.join(_groups(named), ["target", "first"])
@@ -144,7 +145,7 @@ def _groups(pairs: DataFrame) -> DataFrame:
         there.select("target", "b", F.col("b").alias("a"))
     )
     # Each test is its own neighbour, so that a round reads the labels of the one before once.
-    near = there.union(there.select("target", "b", "a")).union(itself).distinct().cache()
+    near = computed(there.union(there.select("target", "b", "a")).union(itself).distinct())
     labels = near.groupBy("target", F.col("a").alias("b")).agg(F.min("b").alias("group"))
     for _ in range(_ROUNDS - 1):
         labels = (

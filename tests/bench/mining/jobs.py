@@ -62,7 +62,6 @@ def by_spark(store: Store, out: Path) -> None:
     for name, job in ((name, job) for name, job in JOBS.items() if name in QUERIES):
         with measured(name):
             job(evidence).coalesce(1).write.mode("overwrite").parquet(str(out / name))
-        spark.catalog.clearCache()
     spark.stop()
 
 
