@@ -25,6 +25,8 @@ CONF = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.log.level": "ERROR",
+    # Else Python looks up the calling line for each column that it makes.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
 """JVM options that halve its start (C1 only). A job over months of runs is for spark-submit, without these options."""
