@@ -1,11 +1,12 @@
 """Tests of association between a feature of runs and their failure, stratified, and corrected for their number."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.formulas import fisher_tail, normal_tail
+from fencepost.results.mining.formulas import fisher_tail, let, normal_tail
 
 
 def associated(counts: DataFrame, keys: Sequence[str]) -> DataFrame:
@@ -42,22 +43,27 @@ def associated(counts: DataFrame, keys: Sequence[str]) -> DataFrame:
         F.sum((n1 - x1) * other_x / size).alias("odds_without"),
         F.first(table).alias("table"),
     )
-    runs, failures = F.col("runs"), F.col("failures")
+    return sums.select(*keys, *_scores())
+
+
+@cache
+def _scores() -> tuple[Column, ...]:
+    """Return the scores of `associated` from its sums. Python makes them by thousands of calls to the JVM, so once."""
+    runs, failures, elsewhere = F.col("runs"), F.col("failures"), F.col("elsewhere")
     exact = F.col("strata") == 1
     fisher = fisher_tail(*(F.col(f"table.{name}") for name in ("with_x", "with_n", "all_x", "all_n")))
     z = (failures - F.col("expected") - 0.5) / F.sqrt("variance")
-    return sums.withColumn("z", z).select(
-        *keys,
-        "runs",
-        "failures",
-        "strata",
+    return (
+        runs,
+        failures,
+        F.col("strata"),
         (failures / runs).alias("rate_with"),
-        (F.col("elsewhere") / runs).alias("rate_without"),
-        F.when(F.col("elsewhere") > 0, failures / F.col("elsewhere")).alias("lift"),
+        (elsewhere / runs).alias("rate_without"),
+        F.when(elsewhere > 0, failures / elsewhere).alias("lift"),
         F.when(F.col("odds_without") > 0, F.col("odds_with") / F.col("odds_without")).alias("odds_ratio"),
-        "z",
+        z.alias("z"),
         exact.alias("exact"),
-        F.when(exact, fisher).otherwise(normal_tail(F.col("z"))).alias("p_value"),
+        F.when(exact, fisher).otherwise(let(z, normal_tail)).alias("p_value"),
     )
 
 

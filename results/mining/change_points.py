@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from fencepost.results.mining.formulas import log_gamma
 from fencepost.results.mining.identity import TEST, build_of, builds, counted
-from fencepost.results.mining.segments import PLACE, segmented
+from fencepost.results.mining.segments import PLACE, Gain, segmented
 
 PRIOR_OF_CHANGE = 1 / 5
 """The prior odds that a history of verdicts has a change (decision 0056)."""
@@ -46,7 +46,7 @@ def change_points(
         .groupBy(*TEST, build_of(sort).alias("build"))
         .agg(F.count("*").alias("n"), F.count(of).alias("x"))
     )
-    found = segmented(_numbered(on_builds, runs, sort), TEST, ("n", "x"), _of_rates, prior)
+    found = segmented(_numbered(on_builds, runs, sort), TEST, ("n", "x"), _of_rates(), prior)
     before, after = (F.col(f"{side}.x") / F.col(f"{side}.n") for side in ("before", "after"))
     return found.select(
         *TEST,
@@ -94,7 +94,7 @@ def slow_downs(timings: DataFrame, runs: DataFrame, sort: str, *, timing: Sequen
             F.sum(F.log("seconds")).alias("logs"),
         )
     )
-    found = segmented(_numbered(on_builds, runs, sort), keys, ("n", "logs"), _of_ranks, PRIOR_OF_SLOW_DOWN)
+    found = segmented(_numbered(on_builds, runs, sort), keys, ("n", "logs"), _of_ranks(), PRIOR_OF_SLOW_DOWN)
     before, after = (F.exp(F.col(f"{side}.logs") / F.col(f"{side}.n")) for side in ("before", "after"))
     return found.select(
         *keys,
@@ -113,15 +113,20 @@ def _numbered(on_builds: DataFrame, runs: DataFrame, sort: str) -> DataFrame:
     return on_builds.join(F.broadcast(order), ["target", "build"])
 
 
-def _of_rates(rows: DataFrame, whole: WindowSpec) -> DataFrame:
-    """Add the evidence of a change of rates, from n and x of each build."""
+def _of_rates() -> Gain:
+    """Return the evidence of a change of rates, from n and x of each build."""
     # Each argument is a column before it is used: the formula uses it many times.
     arguments: dict[str, Column] = {}
     for side in _SIDES:
         n, x = (F.col(f"{side}_{name}") for name in ("n", "x"))
         arguments |= {f"{side}_a": x + _A, f"{side}_b": n - x + _B, f"{side}_c": n + (_A + _B)}
     gain = _likelihood("left") + _likelihood("right") - _likelihood("all")
-    return _with_sides(rows, whole, ("n", "x")).withColumns(arguments).select(*rows.columns, gain.alias("gain"))
+
+    def add(rows: DataFrame, whole: WindowSpec) -> DataFrame:
+        sides = _with_sides(rows, whole, ("n", "x"))
+        return sides.withColumns(arguments).select(*rows.columns, gain.alias("gain"))
+
+    return add
 
 
 def _likelihood(side: str) -> Column:
@@ -131,8 +136,8 @@ def _likelihood(side: str) -> Column:
     return a + b - c - nothing
 
 
-def _of_ranks(rows: DataFrame, whole: WindowSpec) -> DataFrame:
-    """Add the evidence of a change of durations, from n, u and squares (sums of u and of u squared) of each build."""
+def _of_ranks() -> Gain:
+    """Return the evidence of a change of durations, from n, u and squares (sums of u and of u²) of each build."""
     weights = {f"{side}_k": _K + F.col(f"{side}_n") for side in _SIDES}
     explained = {side: F.col(f"{side}_u") * F.col(f"{side}_u") / F.col(f"{side}_k") for side in _SIDES}
     squares = F.col("all_squares")
@@ -141,8 +146,12 @@ def _of_ranks(rows: DataFrame, whole: WindowSpec) -> DataFrame:
     )
     means = 0.5 * F.log(_K * F.col("all_k") / (F.col("left_k") * F.col("right_k")))
     gain = means - (_V + F.col("all_n") / 2) * F.log(split / none)
-    sides = _with_sides(rows, whole, ("n", "u", "squares"))
-    return sides.withColumns(weights).select(*rows.columns, gain.alias("gain"))
+
+    def add(rows: DataFrame, whole: WindowSpec) -> DataFrame:
+        sides = _with_sides(rows, whole, ("n", "u", "squares"))
+        return sides.withColumns(weights).select(*rows.columns, gain.alias("gain"))
+
+    return add
 
 
 _SIDES = ("left", "right", "all")

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 UNSEEN_BECAUSE: Mapping[str, str] = {
-    "late_isr_answer_adopted": "On quorum a broker gives up its connection to a controller with a request that timed "
-    "out, and once it knows of another controller, and the metadata comes from the same node over the same link: no "
-    "fault lets an answer come after newer state",
     "high_watermark_above_cut_log": "A log is cut below its high watermark only if its leader lost committed records, "
     "and then the loss is what shows: no fault that a design tolerates does that",
     "committed_metadata_truncated": "It takes a majority of controllers that lost records which they had flushed: no "
