@@ -21,9 +21,17 @@ _BROKEN = (0.002, 0.01, 0.03, 0.1, 0.3, 0.6, 0.95)
 _STATES = ("broken", "flaky", "healthy")
 _SUMS = ("unstable_plans", "failed_again", "passed_again")
 _GRID = [
-    (pi, p, math.log((0.7 / len(_HEALTHY) if p in _HEALTHY else 0.3 / len(_FLAKY)) / len(_BROKEN)))
+    {
+        "pi": pi,
+        "p": p,
+        "log_prior": math.log((0.7 / len(_HEALTHY) if p in _HEALTHY else 0.3 / len(_FLAKY)) / len(_BROKEN)),
+        "log_p": math.log(p),
+        "log_q": math.log(1 - p),
+        "log_rest": math.log(1 - pi),
+    }
     for pi, p in product(_BROKEN, _HEALTHY + _FLAKY)
 ]
+"""The points, with the logarithms that each test needs of them."""
 
 
 def flakiness(runs: DataFrame) -> DataFrame:
@@ -148,8 +156,8 @@ def _rate(part: Column, whole: Column) -> Column:
 def _with_posterior(tests: DataFrame) -> DataFrame:
     """Add the columns healthy, flaky and broken, which add up to 1."""
     # One literal: as an array of structs it would take 500 calls to the JVM.
-    points = json.dumps([dict(zip(("pi", "p", "prior"), point, strict=True)) for point in _GRID])
-    grid = F.from_json(F.lit(points), "array<struct<pi: double, p: double, prior: double>>")
+    fields = ", ".join(f"{name}: double" for name in _GRID[0])
+    grid = F.from_json(F.lit(json.dumps(_GRID)), f"array<struct<{fields}>>")
 
     def log_weight(at: Column) -> Column:
         """Return the log of prior times likelihood at one point of the grid."""
@@ -158,8 +166,8 @@ def _with_posterior(tests: DataFrame) -> DataFrame:
             F.lit(0.0),
             lambda sum_, n: sum_ + F.log(at["pi"] + (1 - at["pi"]) * F.pow(at["p"], n)),
         )
-        partly = F.col("partly_x") * F.log(at["p"]) + F.col("partly_passed") * F.log(1 - at["p"])
-        return at["prior"] + partly + F.col("partly") * F.log(1 - at["pi"]) + whole
+        partly = F.col("partly_x") * at["log_p"] + F.col("partly_passed") * at["log_q"]
+        return at["log_prior"] + partly + F.col("partly") * at["log_rest"] + whole
 
     def share(at: Column, log: Column) -> Column:
         """Return the weights of the three states at one point of the grid."""
