@@ -46,8 +46,10 @@ def segmented(units: DataFrame, keys: Sequence[str], sums: Sequence[str], gain: 
             "places": F.greatest(F.count("*").over(history) - 1, F.lit(1)),
         }
     )
-    for _ in range(LEVELS):
-        rows = _split(rows, keys, odds)
+    # A history that is not split as a whole has no change; most have none.
+    rows = _split(rows, keys, odds).where("splits").drop("splits")
+    for _ in range(LEVELS - 1):
+        rows = _split(rows, keys, odds).drop("splits")
     order = Window.partitionBy(*keys).orderBy("build_number")
     rows = rows.withColumn("point", F.coalesce(F.col("segment") != F.lag("segment").over(order), F.lit(False)))
     rows = rows.withColumn("part", F.sum(F.col("point").cast("int")).over(order))
@@ -55,14 +57,17 @@ def segmented(units: DataFrame, keys: Sequence[str], sums: Sequence[str], gain: 
 
 
 def _split(rows: DataFrame, keys: Sequence[str], gain: Gain) -> DataFrame:
-    """Split each segment at its most probable change, if there is one: the parts of segment s are 2 s and 2 s + 1."""
+    """Split each segment at its most probable change, if there is one: the parts of segment s are 2 s and 2 s + 1.
+
+    The column `splits` says whether there is one.
+    """
     whole = Window.partitionBy(*keys, "segment")
     best = F.max(F.struct("gain", -F.col("build_number"))).over(whole)
     gained = gain(rows, whole).withColumn("best", best)
-    later = (F.col("best.gain") > 0) & (F.col("build_number") >= -F.col("best.col2"))
-    return gained.withColumn("segment", 2 * F.col("segment") + F.coalesce(later, F.lit(False)).cast("int")).select(
-        *rows.columns
-    )
+    splits = F.coalesce(F.col("best.gain") > 0, F.lit(False))
+    later = splits & (F.col("build_number") >= -F.col("best.col2"))
+    changed = gained.withColumns({"segment": 2 * F.col("segment") + later.cast("int"), "splits": splits})
+    return changed.select(*rows.columns, "splits")
 
 
 def _placed(rows: DataFrame, keys: Sequence[str], sums: Sequence[str], gain: Gain) -> DataFrame:
