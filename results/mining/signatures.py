@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from fencepost.results.mining.computed import computed
 from fencepost.results.mining.identity import TARGET, TEST, build_of, counted
 
 NEW = timedelta(days=7)
@@ -53,7 +54,7 @@ def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: dat
     placed = failures.join(before, ["run_id", "signature", "masking"], "left")
     state = F.when(F.col("last").isNull(), QUIET).otherwise(F.col("last.cluster"))
     key = ("signature", "masking", "rule", "check", "state", "masked")
-    placed = placed.withColumn("state", state)
+    placed = computed(placed.withColumn("state", state))
     plan = F.struct("plan_steps", "started_at", "run_id")
     rows = placed.groupBy(*key).agg(
         F.max_by("message", "started_at").alias("message"),
