@@ -22,6 +22,7 @@ from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, an
 from fencepost.harness.engine.probes.produce import send_record
 from fencepost.harness.engine.probes.unchanged import Snapshots, changes
 from fencepost.harness.engine.references import RESOLVE_WITHIN, References
+from fencepost.harness.errors import DeadlinePassed
 from fencepost.harness.network.addresses import METRICS_PORT
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.base import Level
@@ -151,6 +152,8 @@ class Prober:
             self._ask_all(probe, name, node)
         except StepError as error:
             self._unasked(name, error)
+        except DeadlinePassed as error:
+            self._context.journal.overrun(f"in the probe {name}: {error}")
         except Exception as error:
             self._context.journal.infrastructure(f"the probe {name} failed in the background: {error!r}")
 

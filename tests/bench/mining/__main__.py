@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -32,6 +32,8 @@ from tests.bench.mining import numpy_scores
 
 NUMPY_MOST = 3_000_000
 """Results above which numpy is left out: it holds all of them."""
+FOLDERS = 100
+"""Run folders whose way to pages is measured."""
 WITHIN = 2
 """Builds by which a change point may be off."""
 JUDGED = ("healthy", "flaky", "broken", "mended", "slower")
@@ -201,6 +203,19 @@ def measured(store: Path, out: Path, engine: str, progress: Callable[[str], None
     return Cost({line[0]: line[1] for line in lines}, {line[0]: line[2] for line in lines}, most)
 
 
+def folders_to_pages(runs: Path) -> Iterator[tuple[str, float]]:
+    """Publish run folders into a new store, and mine it into pages; yield each command with its seconds."""
+    folders = [each.parent for each in sorted(runs.rglob("verdict.json"))][:FOLDERS]
+    if len(folders) < FOLDERS:
+        raise SystemExit(f"{runs} has {len(folders)} run folders with a verdict, and {FOLDERS} are needed")
+    with tempfile.TemporaryDirectory(prefix="fencepost-bench-") as scratch:
+        store, pages = Path(scratch) / "store", Path(scratch) / "pages"
+        for arguments in (["publish", *folders, "--to", store], ["trends", store, "--out", pages]):
+            began = time.monotonic()
+            subprocess.run([sys.executable, "-m", "fencepost.harness.cli", *map(str, arguments)], check=True)
+            yield str(arguments[0]), time.monotonic() - began
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench-mining", description="Truth and figures of the mining jobs.")
     parser.add_argument("--results", type=int, default=1_000_000)
@@ -208,8 +223,15 @@ def main() -> None:
     parser.add_argument("--runs-per-build", type=int, default=5, help="of each test")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--store", type=Path, help="keep the store here, or read the one that is here")
+    parser.add_argument(
+        "--folders", type=Path, metavar="RUNS", help=f"measure {FOLDERS} run folders from here instead, to their pages"
+    )
     given = parser.parse_args()
     console = Console(width=120)
+    if given.folders is not None:
+        for command, seconds in folders_to_pages(given.folders):
+            console.print(f"{command}: {seconds:.1f} s")
+        return
     with tempfile.TemporaryDirectory(prefix="fencepost-bench-") as scratch:
         place = given.store or Path(scratch) / "store"
         if not (place / TRUTH).exists():

@@ -20,11 +20,3 @@ def spark() -> Iterator[SparkSession]:
     session = SparkSession.builder.appName("fencepost-tests").getOrCreate()
     yield session
     session.stop()
-
-
-@pytest.fixture(autouse=True)
-def forgotten(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Drop what the jobs of a test cached: a session compares each new plan with all of it, until its memory ends."""
-    yield
-    if "spark" in request.fixturenames:
-        request.getfixturevalue("spark").catalog.clearCache()

@@ -78,7 +78,6 @@ def test_a_cluster_that_loses_a_worker_computes_what_local_mode_computes(spark: 
         here = [rounded(row) for row in job(evidence).collect()]
         there = [rounded(row) for row in spark.read.parquet(str(tmp_path / "out" / name)).collect()]
         assert sorted(there) == sorted(here), name
-        spark.catalog.clearCache()
 
 
 def submitted(master: str, dist: Path, store: Store, out: Path, lose: subprocess.Popen[bytes]) -> Iterator[str]:

@@ -1,0 +1,26 @@
+"""Probes in the background end with the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fencepost.harness.engine.probes.prober import Prober
+from fencepost.harness.plan.probes import MetricsProbe
+from fencepost.results.records.journal import read_journal
+from tests.harness.engine.still_context import healthy, still_context
+
+
+def test_a_probe_that_is_not_over_in_the_time_of_the_run_is_no_failure_of_the_harness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = still_context(tmp_path, healthy())
+    context.clock.deadline = 0.0
+    monkeypatch.setattr(Prober, "_ask", lambda *_, **__: False)
+    with Prober(context) as prober:
+        prober.run(MetricsProbe(node="node-4", equal={"lag": 3}, repeat=2, background=True), "lag")
+    context.journal.close()
+    [note] = read_journal(tmp_path / "journal.jsonl").of("note")
+    assert note.data["what"] == "overrun"
+    assert note.data["message"].startswith("in the probe lag: the run was not over after")
