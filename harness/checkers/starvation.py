@@ -53,7 +53,7 @@ class WaitedTime:
 
     def between(self, since: float, until: float) -> Sequence[ProcessorWait]:
         """Return the waits of which a part lies between two times."""
-        found = self._waits[bisect_left(self._ends, since) : bisect_left(self._ends, until) + 1]
+        found = self._waits[bisect_left(self._ends, since) : bisect_right(self._ends, until) + 1]
         return found[:-1] if found and found[-1].begin > until else found
 
 

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fencepost.harness.checkers.disturbances import Disturbances
@@ -134,6 +134,7 @@ def test_only_a_state_that_has_to_be_renewed_may_be_lost_for_want_of_a_processor
     st.floats(0.0, 100.0),
     st.floats(0.0, 100.0),
 )
+@example([(1.0, 0.0, 0.0), (1.0, 0.0, 0.0)], 0.0, 1.0)
 def test_the_time_waited_is_the_sum_of_the_parts_of_all_waits(
     samples: list[tuple[float, float, float]], begin: float, lasted: float
 ) -> None:
