@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# A slow machine is no counterexample.
-settings.register_profile("fencepost", deadline=None)
-settings.load_profile("fencepost")
+# A slow machine is no counterexample. A change is judged by the same examples each time; each night has new ones.
+settings.register_profile("fencepost", deadline=None, derandomize=True)
+settings.register_profile("nightly", deadline=None, max_examples=1000)
+settings.load_profile("nightly" if "FENCEPOST_TEST_RANDOM" in os.environ else "fencepost")
 
 
 def pytest_configure() -> None:
