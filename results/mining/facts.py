@@ -53,6 +53,10 @@ _SHOWN: Final[Mapping[str, tuple[int, tuple[str, ...]]]] = {
     "attribution_by_test": (5_000, ("q_value", "-z")),
 }
 """The jobs, how many of their rows are shown, and in which order (`-`: descending)."""
+_OF_VIOLATIONS: Final = frozenset(
+    {"change_points", "harness_changes", "attribution", "attribution_by_test", "together"}
+)
+"""The jobs that have no rows for a store without violations, which that of a healthy cluster is."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,9 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
             frames["quarantine"] = lambda: proposals(
                 of_scenarios(runs).join(_named(spark, flaky), list(TEST), "left_semi")
             )
-        for name, (most, order) in _SHOWN.items():
+        # The tests are in an order in which those with violations come first.
+        needless = frozenset[str]() if any(row["violations"] for row in tests) else _OF_VIOLATIONS
+        for name, (most, order) in ((name, shown) for name, shown in _SHOWN.items() if name not in needless):
             frames[name] = lambda name=name, most=most, order=order: (  # type: ignore[misc]
                 JOBS[name](evidence).orderBy(*map(_ordered, order)).limit(most)
             )
@@ -119,7 +125,8 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
             progress(name.replace("_", " "))
             return rows
 
-        rows: dict[str, list[Row]] = {"quarantine": []} | dict(zip(frames, pool.map(run, frames), strict=True))
+        found = dict(zip(frames, pool.map(run, frames), strict=True))
+        rows: dict[str, list[Row]] = {name: [] for name in ("quarantine", *needless)} | found
     scope = evidence.scope
     since = scope.since.isoformat() if scope.since else None
     return Facts(
