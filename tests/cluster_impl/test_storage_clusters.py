@@ -68,13 +68,20 @@ def read(cluster: AnyCluster, topic: str, begin: int, count: int) -> list[int]:
     consumer = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "none", "log_level": 0})
     consumer.assign([TopicPartition(topic, 0, begin)])
     found: list[int] = []
+    errors: list[object] = []
 
     def all_read() -> bool:
-        found.extend(message.offset() or 0 for message in consumer.consume(count, 0.2) if message.error() is None)
+        for message in consumer.consume(count, 0.2):
+            if message.error() is None:
+                found.append(message.offset() or 0)
+            else:
+                errors.append(message.error())
         return len(found) >= count
 
     try:
         eventually(all_read, f"{count} records of {topic} from {begin} on")
+    except AssertionError as error:
+        raise AssertionError(f"{error}; {len(found)} were read, the last errors are {errors[-3:]}") from None
     finally:
         consumer.close()
     return found
