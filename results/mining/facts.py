@@ -64,7 +64,8 @@ class Facts:
     """The rows of all jobs by name, and those of the store as a whole. All values are those of JSON.
 
     - store: its address. since, target: the scope, None for everything. now: the end of the last week.
-    - totals: runs, tests, targets (names), first_at, last_at, left_out (numbers of runs by reason).
+    - totals: runs and violations (with those of left-out runs), tests, targets (names), first_at, last_at, left_out
+      (numbers of runs by reason).
     - tests: scores, cost and newest change (`change`; None without one) of each test, at most MOST_TESTS, the most
       expensive first; `slug` names its page.
 
@@ -113,8 +114,7 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
             frames["quarantine"] = lambda: proposals(
                 of_scenarios(runs).join(_named(spark, flaky), list(TEST), "left_semi")
             )
-        # The tests are in an order in which those with violations come first.
-        needless = frozenset[str]() if any(row["violations"] for row in tests) else _OF_VIOLATIONS
+        needless = frozenset[str]() if totals.result()["violations"] else _OF_VIOLATIONS
         for name, (most, order) in ((name, shown) for name, shown in _SHOWN.items() if name not in needless):
             frames[name] = lambda name=name, most=most, order=order: (  # type: ignore[misc]
                 JOBS[name](evidence).orderBy(*map(_ordered, order)).limit(most)
@@ -152,7 +152,10 @@ def _ordered(name: str) -> Column:
 
 def _totals(runs: DataFrame) -> Row:
     groups = runs.groupBy("target", "left_out").agg(
-        F.count("*").alias("runs"), F.min("started_at").alias("first_at"), F.max("started_at").alias("last_at")
+        F.count("*").alias("runs"),
+        F.count(F.when(F.col("verdict") == "violation", 1)).alias("violations"),
+        F.min("started_at").alias("first_at"),
+        F.max("started_at").alias("last_at"),
     )
     rows = list(_rows(groups))
     left_out: dict[str, int] = {}
@@ -161,6 +164,7 @@ def _totals(runs: DataFrame) -> Row:
             left_out[row["left_out"]] = left_out.get(row["left_out"], 0) + row["runs"]
     return {
         "runs": sum(row["runs"] for row in rows),
+        "violations": sum(row["violations"] for row in rows),
         "tests": runs.select(*TEST).distinct().count(),
         "targets": sorted({row["target"] for row in rows}),
         "first_at": min((row["first_at"] for row in rows), default=None),

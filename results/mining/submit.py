@@ -46,8 +46,9 @@ def main(argv: Sequence[str]) -> int:
     try:
         if _exists(spark, out):
             return _say(f"{out} is there already: give a new folder with --out", WRONG_USAGE)
-        spark.sparkContext.setCheckpointDir(f"{out}/{CHECKPOINTS}")
         evidence = read_evidence(spark, store, Scope(datetime.now(UTC), given.since, given.target))
+        # It makes the output folder, so not before the store is known to be readable.
+        spark.sparkContext.setCheckpointDir(f"{out}/{CHECKPOINTS}")
         for name in given.only or JOBS:
             JOBS[name](evidence).write.parquet(f"{out}/{name}")
             print(f"{name}: {out}/{name}", flush=True)

@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
+from fencepost.harness.publishing.folders import find
 from fencepost.results.mining.synthesize import TRUTH, Truth, make_truth, name, synthesize
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import FAULTS, RUNS
@@ -205,9 +206,9 @@ def measured(store: Path, out: Path, engine: str, progress: Callable[[str], None
 
 def folders_to_pages(runs: Path) -> Iterator[tuple[str, float]]:
     """Publish run folders into a new store, and mine it into pages; yield each command with its seconds."""
-    folders = [each.parent for each in sorted(runs.rglob("verdict.json"))][:FOLDERS]
+    folders = [each.folder.path for each in find([runs]).runs][:FOLDERS]
     if len(folders) < FOLDERS:
-        raise SystemExit(f"{runs} has {len(folders)} run folders with a verdict, and {FOLDERS} are needed")
+        raise SystemExit(f"{runs} has {len(folders)} judged run folders, and {FOLDERS} are needed")
     with tempfile.TemporaryDirectory(prefix="fencepost-bench-") as scratch:
         store, pages = Path(scratch) / "store", Path(scratch) / "pages"
         for arguments in (["publish", *folders, "--to", store], ["trends", store, "--out", pages]):
