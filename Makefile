@@ -26,9 +26,9 @@ ZOOKEEPER_JARS := $(if $(filter zk-controller leader-driven,$(TARGET)),$(if $(ZO
 
 .DEFAULT_GOAL := help
 .PHONY: help conformance test check lint types unit integration suite $(SUITES) docker-suite gallery bench bench-mining fuzz dist mutation doctor lock clean
-# A target of these two uses both cores for steps that take one each: the build of Toxiproxy beside the installation, and
-# mypy beside the unit tests.
-.PHONY: .set-up .checks
+# A target of these two uses both cores for steps that take one each: the build of Toxiproxy beside the installation; the
+# images of nodes and mypy beside the unit tests.
+.PHONY: .set-up .checks .images
 PROXY := .tools/bin/toxiproxy-server
 
 help: ## print this
@@ -46,7 +46,10 @@ test: .set-up .checks integration .suites docker-suite ## lint, types, unit and 
 	@$(MAKE) --no-print-directory -j2 .venv/.all $(PROXY)
 
 .checks:
-	@$(MAKE) --no-print-directory -j2 check
+	@$(MAKE) --no-print-directory -j2 .images check
+
+.images: .venv/.all $(PROXY)
+	@.ci/images
 
 lint: .venv/.all
 	@test -x .tools/bin/actionlint || .ci/actionlint $(ACTIONLINT_VERSION)

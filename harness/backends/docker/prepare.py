@@ -1,17 +1,25 @@
-"""All images that a target's nodes need, before anything is started: a build takes longer than a start may."""
+"""All images that a target's nodes need, before anything is started: a build takes longer than a start may.
+
+    python -m fencepost.harness.backends.docker.prepare TARGET...
+
+fetches these targets and builds their images; or says why it cannot, with exit code 2.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from fencepost.harness.backends.docker.commands import contained
 from fencepost.harness.backends.docker.images import Image, pod_image
+from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.network.addresses import Addresses
 from fencepost.harness.network.layout import MAIN_SITE, PROBE_SITE, Layout, Node, Role
 from fencepost.harness.plan.base import release_range
 from fencepost.harness.plan.model import Timing
+from fencepost.harness.targets.registry import load
 from fencepost.harness.targets.target import Installation, Target
 
 NOWHERE = Path("/nonexistent")
@@ -38,3 +46,14 @@ def _examples(target: Target) -> Iterator[Node]:
     for index, role in enumerate(kinds, 1):
         old = Node(f"node-{index}", index, index, frozenset({role}), EXAMPLE.node(index))
         yield from (old, replace(old, release="new")) if release_range(target.version) else (old,)
+
+
+if __name__ == "__main__":
+    try:
+        for name in sys.argv[1:]:
+            target = load(name)
+            target.prepare()
+            prepare_images(target)
+    except (InfrastructureError, UsageError) as message:
+        print(f"fencepost: {message}", file=sys.stderr)
+        sys.exit(2)

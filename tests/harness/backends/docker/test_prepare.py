@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -29,3 +31,10 @@ def test_a_single_release_needs_one_image_beside_that_of_the_pods() -> None:
     target = cast("Any", _driver("4.3.1"))
     target.file = load_file("apache-kafka")
     assert [image.title for image in images_of(target)[1:]] == ["acme:4.3.1"]
+
+
+def test_a_target_that_is_not_known_is_named_before_anything_is_built() -> None:
+    command = [sys.executable, "-m", "fencepost.harness.backends.docker.prepare", "nosuch"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("fencepost: there is no target 'nosuch'")
