@@ -67,16 +67,19 @@ def _scores() -> tuple[Column, ...]:
     )
 
 
-def with_false_discovery_rate(tested: DataFrame, by: Sequence[str] = (), number: Column | None = None) -> DataFrame:
+def with_false_discovery_rate(
+    tested: DataFrame, by: Sequence[str] = (), number: Column | None = None, weight: Column | None = None
+) -> DataFrame:
     """Add `q_value`: the least false discovery rate at which a row is a discovery, among all rows of the same `by`.
 
     It is the minimum of p m / rank over this and all higher ranks. m is the `number` of hypotheses, if `tested` has
-    only those that were chosen for what they show; else that of the rows.
+    only those that were chosen for what they show; else that of the rows. A row stands for `weight` hypotheses, or one.
     Source: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, 1995.
     """
     family = Window.partitionBy(*(by or (F.lit(0),)))
-    rank = F.count("*").over(family.orderBy("p_value"))
-    m = F.count("*").over(family) if number is None else number
+    hypotheses = F.count("*") if weight is None else F.sum(weight)
+    rank = hypotheses.over(family.orderBy("p_value"))
+    m = hypotheses.over(family) if number is None else number
     scaled = tested.withColumn("q_value", F.col("p_value") * m / rank)
     # From the highest down: Spark computes a window that begins at the current row anew for each row.
     higher = family.orderBy(F.desc("p_value"))

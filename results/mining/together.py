@@ -1,6 +1,9 @@
 """Tests that fail together: one cause, one row."""
 
-from pyspark.sql import DataFrame, Window
+import operator
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.association import with_false_discovery_rate
@@ -14,8 +17,13 @@ LEAST_FAILURES = 3
 ALIKE = 5
 """Tests with the very same occasions that are paired with all others; further ones are paired with the first."""
 _ROUNDS = 6
+DISCOVERY = 0.05
+"""The share of pairs by chance among those that are named."""
+_COUNTS = ("target", "first_failures", "second_failures", "together")
 _WORD = 63
 """Occasions in one number."""
+_UNROLLED = 32
+"""Numbers up to which Spark compiles their comparison; it interprets functions over arrays, which takes far longer."""
 
 
 def failing_together(runs: DataFrame) -> DataFrame:
@@ -27,11 +35,10 @@ def failing_together(runs: DataFrame) -> DataFrame:
     steps).
 
     Each set of occasions is a set of bits and is compared with each other one of the target: n^2 / 2 comparisons of
-    n sets, so it costs little up to some 10,000 tests that failed three times. A build that breaks a thousand tests at
+    n sets, so it costs little up to some 30,000 tests that failed three times. A build that breaks a thousand tests at
     once is one set; of its tests 5 are paired with others, and the rest with the first. The p_value is Fisher's, of
     the occasions of the target: tests that fail often are together by chance, too. The q_value is over all pairs of
-    tests that failed three times. Rows have a similarity of 0.5 or
-    more, 3 or more common occasions, and a q_value of at most 0.05.
+    sets. Rows have a similarity of 0.5 or more, 3 or more common occasions, and a q_value of at most 0.05.
     Source: O. Parry et al., Systemic flakiness, 2025.
     """
     machine = F.concat_ws(" ", F.coalesce(build_of(TARGET), F.lit("")), F.to_date("started_at"), "machine")
@@ -39,57 +46,20 @@ def failing_together(runs: DataFrame) -> DataFrame:
     ran = counted(runs).select("target", name.alias("name"), "verdict", F.coalesce("ci_url", machine).alias("occasion"))
     totals = ran.groupBy("target").agg(F.approx_count_distinct("occasion", 0.01).alias("occasions"))
     tests = computed(_tests(ran.where("verdict = 'violation'")))
-    sets = tests.where("alike = 1").select("target", "bits", "failures", F.col("name").alias("set"))
-    a, b = sets.alias("a"), F.broadcast(sets.alias("b"))
-    both = F.aggregate(
-        F.zip_with("a.bits", "b.bits", lambda one, other: F.bit_count(one.bitwiseAND(other))),
-        F.lit(0),
-        lambda sum_, each: sum_ + each,
-    )
-    # Sets of very different sizes cannot be similar.
-    close = (F.col("a.failures") >= LEAST_SIMILARITY * F.col("b.failures")) & (
-        F.col("b.failures") >= LEAST_SIMILARITY * F.col("a.failures")
-    )
-    ordered = (F.col("a.target") == F.col("b.target")) & (F.col("a.set") <= F.col("b.set"))
-    compared = a.join(b, ordered & close).select(
-        "a.target",
-        F.col("a.set").alias("first_set"),
-        F.col("b.set").alias("second_set"),
-        F.col("a.failures").alias("first_failures"),
-        F.col("b.failures").alias("second_failures"),
-        both.cast("long").alias("together"),
-    )
-    any_ = F.col("first_failures") + F.col("second_failures") - F.col("together")
-    similar = compared.withColumn("similarity", F.col("together") / any_)
-    pairs = _named(similar.where(F.col("similarity") >= LEAST_SIMILARITY), tests)
-    pairs = pairs.where(F.col("together") >= LEAST_FAILURES)
-    tested = pairs.join(F.broadcast(totals), "target").withColumn(
-        "p_value",
-        fisher_tail(
-            F.col("together"),
-            F.col("first_failures"),
-            F.col("second_failures"),
-            F.greatest(F.col("occasions"), F.col("first_failures") + F.col("second_failures") - F.col("together")),
-        ),
-    )
-    # All pairs are hypotheses, not only those that are similar.
-    of_target = F.count("*") * (F.count("*") - 1) / 2
-    number = tests.groupBy("target").agg(of_target.alias("pairs")).agg(F.sum("pairs").alias("pairs"))
-    tested = with_false_discovery_rate(tested.crossJoin(F.broadcast(number)), number=F.col("pairs"))
-    named = computed(tested.where("q_value <= 0.05").drop("p_value", "occasions", "pairs"))
+    similar = computed(_similar(tests))
+    discovered = F.broadcast(_discovered(similar, tests, totals))
+    pairs = computed(similar.join(discovered, list(_COUNTS)))
+    named = _named(pairs.join(F.broadcast(_groups(pairs, tests)), ["target", "first_set"]), tests)
     columns = ("target", "first", "second", "together", "first_failures", "second_failures", "similarity", "q_value")
-    return (
-        named.join(_groups(named), ["target", "first"])
-        .select(*columns, "group")
-        .orderBy(F.desc("similarity"), "target", "first", "second")
-    )
+    return named.select(*columns, "group").orderBy(F.desc("similarity"), "target", "first", "second")
 
 
 def _tests(failures: DataFrame) -> DataFrame:
     """Return the tests that failed on 3 or more occasions.
 
-    Columns: target, name, failures (occasions), bits (of the occasions), set (the first test with the same ones) and
-    alike (the number of the test among those).
+    Columns: target, name, failures (occasions), bits (of the occasions), set (the number of these bits, in
+    the order of their first tests), alike (the number of the test among those of its set) and several (whether there
+    is another one).
     """
     failed = failures.select("target", "name", "occasion").distinct()
     often = failed.groupBy("target", "name").agg(F.count("*").alias("failures")).where(f"failures >= {LEAST_FAILURES}")
@@ -110,11 +80,84 @@ def _tests(failures: DataFrame) -> DataFrame:
     )
     tests = listed.join(F.broadcast(last), "target").select("target", "name", "failures", every.alias("bits"))
     same = Window.partitionBy("target", "bits")
+    tests = tests.withColumn("first", F.min("name").over(same))
     return tests.select(
         *("target", "name", "failures", "bits"),
-        F.min("name").over(same).alias("set"),
+        F.dense_rank().over(Window.partitionBy("target").orderBy("first")).alias("set"),
         F.row_number().over(same.orderBy("name")).alias("alike"),
+        (F.count("*").over(same) > 1).alias("several"),
     )
+
+
+def _similar(tests: DataFrame) -> DataFrame:
+    """Return the pairs of sets that are similar enough, and each set that several tests have with itself.
+
+    Columns: target, first_set, second_set, first_failures, second_failures, together.
+    """
+    spark = tests.sparkSession
+    sets = tests.where("alike = 1").select("target", "bits", "failures", "set", "several")
+    # Few rows, each of which is compared with all others: so they go to all cores.
+    a = sets.repartition(2 * spark.sparkContext.defaultParallelism, "set").alias("a")
+    b = F.broadcast(sets.alias("b"))
+    # Sets of very different sizes cannot be similar.
+    close = (F.col("a.failures") >= LEAST_SIMILARITY * F.col("b.failures")) & (
+        F.col("b.failures") >= LEAST_SIMILARITY * F.col("a.failures")
+    )
+    once = (F.col("a.set") < F.col("b.set")) | (F.col("a.set") == F.col("b.set")) & F.col("a.several")
+    words = tests.agg(F.max(F.size("bits"))).first()
+    compared = a.join(b, (F.col("a.target") == F.col("b.target")) & close & once).select(
+        "a.target",
+        F.col("a.set").alias("first_set"),
+        F.col("b.set").alias("second_set"),
+        F.col("a.failures").alias("first_failures"),
+        F.col("b.failures").alias("second_failures"),
+        _common(words[0] if words else None).cast("long").alias("together"),
+    )
+    together = F.col("together")
+    return compared.where((together >= LEAST_SIMILARITY * _any()) & (together >= LEAST_FAILURES))
+
+
+def _any() -> Column:
+    """Return the number of occasions on which any of two sets failed."""
+    return F.col("first_failures") + F.col("second_failures") - F.col("together")
+
+
+def _common(words: int | None) -> Column:
+    """Return the number of bits that `a.bits` and `b.bits`, of at most so many words, have in common."""
+    if words is not None and words <= _UNROLLED:
+        counts = (F.bit_count(F.get("a.bits", word).bitwiseAND(F.get("b.bits", word))) for word in range(words))
+        return reduce(operator.add, (F.coalesce(count, F.lit(0)) for count in counts))
+    return F.aggregate(
+        F.zip_with("a.bits", "b.bits", lambda one, other: F.bit_count(one.bitwiseAND(other))),
+        F.lit(0),
+        lambda sum_, each: sum_ + each,
+    )
+
+
+def _discovered(similar: DataFrame, tests: DataFrame, totals: DataFrame) -> DataFrame:
+    """Return the counts of pairs of sets that are no chance: those of `_COUNTS`, similarity and q_value.
+
+    Millions of pairs have some thousands of different counts.
+    """
+    kinds = similar.groupBy(*_COUNTS).agg(F.count("*").alias("pairs")).join(F.broadcast(totals), "target")
+    tested = kinds.withColumn(
+        "p_value",
+        fisher_tail(
+            F.col("together"),
+            F.col("first_failures"),
+            F.col("second_failures"),
+            F.greatest(F.col("occasions"), _any()),
+        ),
+    )
+    # All pairs are hypotheses, not only those that are similar.
+    of_target = F.count("*") * (F.count("*") - 1) / 2 + F.count(F.when(F.col("several"), 1))
+    sets = tests.where("alike = 1").groupBy("target").agg(of_target.alias("hypotheses"))
+    number = sets.agg(F.sum("hypotheses").alias("hypotheses"))
+    tested = with_false_discovery_rate(
+        tested.crossJoin(F.broadcast(number)), number=F.col("hypotheses"), weight=F.col("pairs")
+    )
+    found = tested.where(F.col("q_value") <= DISCOVERY)
+    return found.select(*_COUNTS, (F.col("together") / _any()).alias("similarity"), "q_value")
 
 
 def _named(similar: DataFrame, tests: DataFrame) -> DataFrame:
@@ -124,7 +167,8 @@ def _named(similar: DataFrame, tests: DataFrame) -> DataFrame:
     second = of.select(
         "target", F.col("name").alias("two"), F.col("set").alias("second_set"), F.col("alike").alias("j")
     )
-    pairs = similar.join(first, ["target", "first_set"]).join(second, ["target", "second_set"])
+    pairs = similar.join(F.broadcast(first), ["target", "first_set"])
+    pairs = pairs.join(F.broadcast(second), ["target", "second_set"])
     within = F.col("first_set") == F.col("second_set")
     chosen = (F.col("i") <= ALIKE) & (F.col("j") <= ALIKE) | within & (F.col("i") == 1)
     pairs = pairs.where(chosen & F.when(within, F.col("i") < F.col("j")).otherwise(True))
@@ -135,22 +179,25 @@ def _named(similar: DataFrame, tests: DataFrame) -> DataFrame:
         "first_failures": F.when(turned, F.col("second_failures")).otherwise(F.col("first_failures")),
         "second_failures": F.when(turned, F.col("first_failures")).otherwise(F.col("second_failures")),
     }
-    return pairs.select("target", "together", "similarity", *(column.alias(name) for name, column in ends.items()))
+    return pairs.select(
+        "target", "together", "similarity", "q_value", "group", *(column.alias(name) for name, column in ends.items())
+    )
 
 
-def _groups(pairs: DataFrame) -> DataFrame:
-    """Return the group of each test: target, first (the test), group; labels spread over the pairs in six rounds."""
-    there = pairs.select("target", F.col("first").alias("a"), F.col("second").alias("b"))
+def _groups(pairs: DataFrame, tests: DataFrame) -> DataFrame:
+    """Return the group of each set: target, first_set, group (a test); labels spread over the pairs in six rounds."""
+    there = pairs.select("target", F.col("first_set").alias("a"), F.col("second_set").alias("b"))
     itself = there.select("target", "a", F.col("a").alias("b")).union(
         there.select("target", "b", F.col("b").alias("a"))
     )
-    # Each test is its own neighbour, so that a round reads the labels of the one before once.
-    near = computed(there.union(there.select("target", "b", "a")).union(itself).distinct())
-    labels = near.groupBy("target", F.col("a").alias("b")).agg(F.min("b").alias("group"))
+    # Each set is its own neighbour, so that a round reads the labels of the one before once.
+    near = computed(there.union(there.select("target", "b", "a")).union(itself.distinct()))
+    labels = near.groupBy("target", F.col("a").alias("b")).agg(F.min("b").alias("label"))
     for _ in range(_ROUNDS - 1):
         labels = (
-            near.join(labels, ["target", "b"])
+            near.join(F.broadcast(labels), ["target", "b"])
             .groupBy("target", F.col("a").alias("b"))
-            .agg(F.min("group").alias("group"))
+            .agg(F.min("label").alias("label"))
         )
-    return labels.withColumnRenamed("b", "first")
+    names = tests.where("alike = 1").select("target", F.col("set").alias("label"), F.col("name").alias("group"))
+    return labels.join(F.broadcast(names), ["target", "label"]).select("target", F.col("b").alias("first_set"), "group")
