@@ -94,19 +94,25 @@ QUERIES = {
         from shown left join last using (run_id, signature) join runs using (run_id) group by all""",
     "coverage": """
         select rule, q.target, q.backend, state, runs.build, count(*), max(q.started_at), arg_max(run_id, q.started_at)
-        from requirements q join runs using (run_id) group by all""",
+        from requirements q join (select run_id, build from runs where left_out is null) runs using (run_id)
+        group by all""",
     "reached": """
         select target, kind, role, cluster_state, count(distinct run_id),
-          count(distinct run_id) filter (verdict = 'violation'), max(started_at) from faults group by all""",
+          count(distinct run_id) filter (verdict = 'violation'), max(started_at)
+        from faults semi join (select run_id from runs where left_out is null) using (run_id) group by all""",
     "times": """
-        select target, backend, build, timing, fault_kind, count(*), approx_quantile(seconds, [0.5, 0.95]),
-          max(seconds), arg_max(run_id, seconds) from timings group by all""",
+        select target, backend, runs.build, timing, fault_kind, count(*), approx_quantile(seconds, [0.5, 0.95]),
+          max(seconds), arg_max(run_id, seconds)
+        from timings join (select run_id, build from runs where left_out is null) runs using (run_id) group by all""",
     "outliers": """
-        with fences as (
+        with shown as (
+          select * from timings semi join (select run_id from runs where left_out is null) using (run_id)
+          where seconds > 0),
+        fences as (
           select test, target, backend, timing, approx_quantile(ln(seconds), [0.25, 0.5, 0.75]) q
-          from timings where seconds > 0 group by all)
-        select * from timings join fences using (test, target, backend, timing)
-        where seconds > 0 and ln(seconds) > q[3] + 3 * (q[3] - q[1])
+          from shown group by all)
+        select * from shown join fences using (test, target, backend, timing)
+        where ln(seconds) > q[3] + 3 * (q[3] - q[1])
         qualify row_number() over (partition by test, target, backend, timing order by seconds desc) <= 5""",
     "together": """
         with failures as (

@@ -61,7 +61,7 @@ def by_spark(store: Store, out: Path) -> None:
         spark.range(1).collect()
     for name, job in ((name, job) for name, job in JOBS.items() if name in QUERIES):
         with measured(name):
-            job(evidence).coalesce(1).write.mode("overwrite").parquet(str(out / name))
+            job(evidence).write.mode("overwrite").parquet(str(out / name))
     spark.stop()
 
 
