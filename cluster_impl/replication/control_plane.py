@@ -138,6 +138,10 @@ class IsrProposal:
     isr: tuple[int, ...]
     version: int
 
+    @property
+    def topic_partition(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsrAccepted:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from pathlib import Path
 
 from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from fencepost.cluster_impl.designs.quorum.broker.isr_requests import IsrRequests
 from fencepost.cluster_impl.designs.quorum.broker.lifecycle import LeaseLifecycle
 from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage
@@ -19,24 +19,17 @@ from fencepost.cluster_impl.replication.control_plane import (
     BrokerView,
     ClusterView,
     Endpoint,
-    IsrAccepted,
     IsrOutcome,
     IsrProposal,
-    IsrRefused,
-    IsrUnknown,
     PartitionView,
     ProducerIdsUnavailable,
     TopicPartition,
     TopicView,
 )
-from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
-
-RETRY = 0.05
-"""Seconds between attempts while no active controller answers."""
 
 _NOT_ACTIVE = (Error.NOT_CONTROLLER, Error.NOT_LEADER_OR_FOLLOWER)
 """The answers of a controller that is not active; the second one is that to DescribeQuorum."""
@@ -67,10 +60,9 @@ class QuorumControlPlane:
         self._cluster_id = cluster_id
         self._lifecycle = lifecycle
         self._image = image
-        self._link = link
+        self._isr_requests = IsrRequests(broker_id, lifecycle, link, finder, request_timeout)
         self._forward_link = forward_link
         self._finder = finder
-        self._request_timeout = request_timeout
         self._last_producer_id = NO_EPOCH
         self._view: tuple[int, ClusterView] | None = None
 
@@ -87,51 +79,8 @@ class QuorumControlPlane:
         broker = self._image.brokers.get(broker_id)
         return None if broker is None else broker.epoch
 
-    async def alter_isr(self, proposal: IsrProposal) -> IsrOutcome:
-        """Send the proposal to the active controller, and retry within the request timeout, also at a new controller.
-
-        A retry after an unknown outcome is safe: if the change was made, its version has moved. But a refusal of a
-        retry says nothing about the first attempt, which may have been made or may still arrive, so the outcome stays
-        unknown.
-        """
-        deadline = time.monotonic() + self._request_timeout
-        in_doubt = False
-        while True:
-            outcome = await self._propose(proposal, max(RETRY, deadline - time.monotonic()))
-            if in_doubt and isinstance(outcome, IsrRefused):
-                return IsrUnknown(f"it was refused ({outcome.error.name}) after an attempt without a response")
-            if not isinstance(outcome, IsrUnknown) or time.monotonic() + RETRY >= deadline:
-                return outcome
-            in_doubt = True
-            await asyncio.sleep(RETRY)
-
-    async def _propose(self, proposal: IsrProposal, timeout: float) -> IsrOutcome:
-        partition = m.AlterIsrRequest.PartitionData(
-            partition_index=proposal.partition,
-            leader_epoch=proposal.leader_epoch,
-            new_isr=list(proposal.isr),
-            current_isr_version=proposal.version,
-        )
-        request = m.AlterIsrRequest(
-            broker_id=self.broker_id,
-            broker_epoch=self._lifecycle.epoch,
-            topics=[m.AlterIsrRequest.TopicData(name=proposal.topic, partitions=[partition])],
-        )
-        try:
-            controller_id, reply = await self._link.request(request, 0, timeout)
-        except (ConnectionError, TimeoutError) as failure:
-            return IsrUnknown(str(failure))
-        if reply.error_code == Error.NOT_CONTROLLER:
-            self._finder.failed(controller_id)
-            return IsrUnknown(f"controller {controller_id} is not active")
-        if reply.error_code:
-            return IsrRefused(Error(reply.error_code))
-        answer = reply.topics[0].partitions[0]
-        if answer.error_code == Error.NOT_CONTROLLER:
-            return IsrUnknown(f"controller {controller_id} is behind this broker")
-        if answer.error_code:
-            return IsrRefused(Error(answer.error_code))
-        return IsrAccepted(isr=tuple(answer.isr), leader_epoch=answer.leader_epoch, version=answer.current_isr_version)
+    def alter_isr(self, proposal: IsrProposal) -> Awaitable[IsrOutcome]:
+        return self._isr_requests.ask(proposal)
 
     def new_producer_id(self) -> int:
         """Return an id with the broker epoch in its upper bits and a counter in its lower bits.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -116,6 +117,60 @@ def test_a_stale_broker_epoch_refuses_the_whole_request() -> None:
 def test_without_an_answer_in_time_the_outcome_of_an_isr_change_is_unknown(answer: object) -> None:
     assert callable(answer)
     assert isinstance(propose(ScriptedController(answer), request_timeout=0.2), IsrUnknown)
+
+
+def test_proposals_that_come_while_one_is_on_its_way_go_together_in_one_request() -> None:
+    """A request for each partition of a broker that returns keeps a controller from its heartbeats."""
+    arrived, first = asyncio.Event(), asyncio.Event()
+
+    async def answer(request: Request) -> Message:
+        assert isinstance(request.body, m.AlterIsrRequest)
+        arrived.set()
+        await first.wait()
+        topics = []
+        for topic in request.body.topics:
+            accept = [
+                m.AlterIsrResponse.PartitionData(
+                    partition_index=each.partition_index, leader_epoch=4, isr=each.new_isr, current_isr_version=4
+                )
+                for each in topic.partitions
+            ]
+            topics.append(m.AlterIsrResponse.TopicData(name=topic.name, partitions=accept))
+        return m.AlterIsrResponse(topics=topics)
+
+    async def run() -> tuple[list[IsrOutcome], list[Message]]:
+        active = ScriptedController(answer)
+        async with controllers(active) as voters:
+            plane = broker(voters)
+            alone = asyncio.ensure_future(plane.alter_isr(PROPOSAL))
+            await arrived.wait()
+            # The same partition twice is never in one request.
+            numbers = [1, 2, 2, 3]
+            others = [asyncio.ensure_future(plane.alter_isr(replace(PROPOSAL, partition=n))) for n in numbers]
+            await asyncio.sleep(0)
+            first.set()
+            return [*await asyncio.gather(alone, *others)], [*active.asked]
+
+    outcomes, asked = asyncio.run(run())
+    assert outcomes == [IsrAccepted(isr=(4, 5), leader_epoch=4, version=4)] * 5
+    assert [
+        [each.partition_index for topic in body.topics for each in topic.partitions]
+        for body in asked
+        if isinstance(body, m.AlterIsrRequest)
+    ] == [[0], [1, 2, 3], [2]]
+
+
+def test_a_proposal_waits_for_the_requests_before_it_no_longer_than_its_time() -> None:
+    async def run() -> list[IsrOutcome]:
+        async with controllers(ScriptedController(never)) as voters:
+            plane = broker(voters, request_timeout=0.2)
+            first = asyncio.ensure_future(plane.alter_isr(PROPOSAL))
+            await asyncio.sleep(0.05)
+            second = asyncio.ensure_future(plane.alter_isr(replace(PROPOSAL, partition=1)))
+            async with asyncio.timeout(2):
+                return [*await asyncio.gather(first, second)]
+
+    assert all(isinstance(outcome, IsrUnknown) for outcome in asyncio.run(run()))
 
 
 REQUEST = m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="t")], timeout_ms=5000)
