@@ -19,6 +19,7 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
+from fencepost.harness.targets import jvm
 from fencepost.harness.terminal import terminal
 from tests.bench import controllers, many_partitions, measures, report_page
 from tests.bench.clusters import started
@@ -39,6 +40,8 @@ CONTROLLERS = "controllers"
 WITH_ZOOKEEPER = ("leader-driven", "zk-controller", KAFKA_ZK)
 WITHOUT_ZOOKEEPER = ("quorum", KAFKA)
 SCALES = (Scale(1000, 3, 3),)
+HEAP = "-Xmx1g"
+"""The heap of a node of Apache Kafka with many partitions."""
 
 
 def measure(target: str) -> Figures:
@@ -66,6 +69,8 @@ def measure(target: str) -> Figures:
 def measure_many(scales: Sequence[Scale], target: str) -> Figures:
     """A fresh cluster for each scale."""
     figures: Figures = {}
+    # The heap of the suites would be full: Kafka's nodes then do little but collect garbage.
+    jvm.BROKER_HEAP = HEAP
     with_zookeeper = target in WITH_ZOOKEEPER
     timing = many_partitions.TIMING if with_zookeeper else many_partitions.LEASES
     measured = many_partitions.measure_with_zookeeper if with_zookeeper else many_partitions.measure
