@@ -92,6 +92,10 @@ class Controllers:
     def home(self, name: str) -> Path:
         return self._cluster.installation.home(self._cluster.node(name))
 
+    def log(self, name: str) -> str:
+        """Return what a controller logged so far."""
+        return (self._cluster.folder.logs / f"{name}.log").read_text(errors="replace")
+
     def active(self, *, but: str = "") -> str:
         """Wait for an active controller, other than `but`, and return its name."""
         return self._await([name for name in self.names if name != but], lambda view: view.answer is Answer.SERVING)

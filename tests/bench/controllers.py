@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from datetime import datetime
 from pathlib import Path
 
 import psutil
@@ -21,7 +22,7 @@ from fencepost.cluster_impl.wire.hosts import Hosts
 from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
 from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.plan.model import NodeSettings, Timing
-from tests.bench.clusters import started_controllers
+from tests.bench.clusters import Controllers, started_controllers
 
 TIMING = Timing(lease_ms=20_000, heartbeat_ms=2000, request_ms=10_000, fetch_ms=4000, election_ms=1000)
 """Leases and heartbeats as in production."""
@@ -32,6 +33,8 @@ PARTITIONS = (10_000, 100_000)
 AT_ONCE = 100
 """Partitions of one topic, and of one request."""
 REQUEST_S = 60.0
+SNAPSHOT_WITHIN = 120.0
+"""Seconds: the first snapshot of a quorum is made after the silence at which a controller counts as gone, 16 s here."""
 FIRST_BROKER = 1000
 
 
@@ -131,7 +134,9 @@ def metadata(numbers: tuple[int, ...] = PARTITIONS) -> dict[str, float]:
             figures[f"{what}: created, s"] = asyncio.run(_created(number, at))
             figures[f"{what}: memory of the active controller, MB"] = _memory(cluster.pid(first))
             standby = next(name for name in cluster.names if name != first)
-            figures[f"{what}: snapshot on disk, MB"] = _newest_snapshot(cluster.home(standby)) / 1e6
+            written = _await_snapshot(cluster, standby, number)
+            figures[f"{what}: snapshot on disk, MB"] = written.stat().st_size / 1e6
+            figures[f"{what}: snapshot written, s"] = _seconds_of_writing(cluster.log(standby))
             begun = time.monotonic()
             cluster.processes.kill(standby)
             cluster.processes.start(standby)
@@ -189,7 +194,21 @@ def _memory(pid: int) -> float:
     return psutil.Process(pid).memory_info().rss / 1e6
 
 
-def _newest_snapshot(home: Path) -> float:
-    """Return the bytes of the newest snapshot of a controller, 0 if there is none."""
-    found = sorted(home.rglob("*.checkpoint"), key=lambda path: path.name)
-    return found[-1].stat().st_size if found else 0.0
+def _await_snapshot(cluster: Controllers, name: str, records: int) -> Path:
+    """Wait until a controller has a snapshot of so many records, and return its file."""
+    deadline = time.monotonic() + SNAPSHOT_WITHIN
+    while time.monotonic() < deadline:
+        for path in cluster.home(name).rglob("*.checkpoint"):
+            if int(path.name.split("-")[0]) >= records:
+                return path
+        time.sleep(0.1)
+    raise TimeoutError(f"{name} made no snapshot of {records:,} records within {SNAPSHOT_WITHIN:g} s")
+
+
+def _seconds_of_writing(log: str) -> float:
+    """Return how long a controller wrote its newest snapshot, from its log."""
+    begun, ended = (
+        [datetime.fromisoformat(line[:23].replace(",", ".")) for line in log.splitlines() if what in line]
+        for what in ("began to write the snapshot", "wrote the snapshot")
+    )
+    return (ended[-1] - begun[len(ended) - 1]).total_seconds()
