@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.computed import computed
-from fencepost.results.mining.identity import TARGET, build_of, counted
+from fencepost.results.mining.identity import TARGET, build_of, counted, of_counted
 
 WEIGHTS = ("broken", "not covered", "as listed", "held", "not exercised")
 """The states of a requirement in a run, the weightiest first."""
@@ -72,9 +72,8 @@ def reached(faults: DataFrame, runs: DataFrame) -> DataFrame:
     last_at. The rows are all combinations of the kinds, roles and states that the target has had: a campaign that
     learns reads those with few runs.
     """
-    known = counted(runs).select("run_id")
     place = ("kind", "role", "cluster_state")
-    hits = faults.where("role is not null").join(known, "run_id", "left_semi")
+    hits = of_counted(faults.where("role is not null"), runs)
     hits = hits.withColumn("cluster_state", F.coalesce("cluster_state", F.lit("not recorded")))
     # One row for each combination and run, because a fault that hits three followers is one hit.
     once = hits.groupBy("target", *place, "run_id").agg(

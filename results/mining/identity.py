@@ -16,6 +16,12 @@ def counted(runs: DataFrame) -> DataFrame:
     return runs.where(F.col("left_out").isNull())
 
 
+def of_counted(rows: DataFrame, runs: DataFrame) -> DataFrame:
+    """Return the rows of a table that belong to runs that scores count. Few runs are left out, so these are joined."""
+    left_out = runs.where(F.col("left_out").isNotNull()).select("run_id")
+    return rows.join(F.broadcast(left_out), "run_id", "left_anti")
+
+
 def failed() -> Column:
     """Return 1 for a violation, 0 for a pass, and null for a verdict that proves nothing."""
     return F.when(F.col("verdict") == "violation", 1).when(F.col("verdict") == "pass", 0)

@@ -30,7 +30,10 @@ def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: dat
     templates that depend on the order of the messages: so a signature never changes, and months can be compared.
     Source: failure signatures of Chromium's LUCI (masked reasons, hashed).
     """
-    known = counted(runs).select("run_id", "plan_hash", "plan_steps", build_of(TARGET).alias("known_build"))
+    # A run with a violation has that verdict: the others leave before anything is joined.
+    violated = F.col("verdict") == "violation"
+    known = counted(runs).where(violated)
+    known = known.select("run_id", "plan_hash", "plan_steps", build_of(TARGET).alias("known_build"))
     shown = findings.where("finding = 'violation' and part_of is null").select(
         *TEST,
         "run_id",
@@ -44,7 +47,7 @@ def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: dat
         F.min("at_s").alias("at_s"),
     )
     failures = first.select("run_id", "signature", "masking", "at_s", "of.*").join(known, "run_id")
-    ordered = faults.select("run_id", "ordered_s", "kind", F.col("cluster_state").alias("cluster"))
+    ordered = faults.where(violated).select("run_id", "ordered_s", "kind", F.col("cluster_state").alias("cluster"))
     before = failures.select("run_id", "signature", "masking", "at_s").join(ordered, "run_id")
     before = (
         before.where("ordered_s <= at_s")

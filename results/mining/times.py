@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.identity import TARGET, TEST, build_of, counted
+from fencepost.results.mining.identity import TARGET, TEST, build_of, counted, of_counted
 
 OUTLIERS = 5
 """The runs that stand out, named for each timing of a test at most."""
@@ -72,11 +72,7 @@ def outliers(timings: DataFrame, runs: DataFrame) -> DataFrame:
     Source: J. Tukey, Exploratory data analysis, 1977 (far out values).
     """
     key = (*TEST, "timing", "fault_kind")
-    rows = (
-        timings.select(*key, "run_id", "seconds")
-        .where("seconds > 0")
-        .join(counted(runs).select("run_id"), "run_id", "left_semi")
-    )
+    rows = of_counted(timings.select(*key, "run_id", "seconds").where("seconds > 0"), runs)
     rows = rows.withColumn("fault_kind", F.coalesce("fault_kind", F.lit("")))
     fences = rows.groupBy(*key).agg(
         F.percentile_approx(F.log("seconds"), [0.25, 0.5, 0.75], 1000).alias("q"), F.count("*").alias("times")

@@ -44,7 +44,8 @@ def test_failures_of_one_rule_message_and_state_are_one_row_with_the_shortest_pl
         failure("mutant", "s1"),
     ]
     faults = [
-        {"run_id": run, "row": row, "fault": kind, "kind": kind, "ordered_s": at, "cluster_state": state}
+        {"run_id": run, "verdict": "violation", "row": row, "fault": kind, "kind": kind}
+        | {"ordered_s": at, "cluster_state": state}
         for run in ("r0", "r1", "r2", "r3", "r4")
         for row, (kind, at, state) in enumerate([("cut", 1.0, "settled"), ("kill", 2.0, "ISR of t-0 shrunk")])
     ]
