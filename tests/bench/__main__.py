@@ -60,6 +60,7 @@ def measure(target: str) -> Figures:
         figures["produce 10 KB, acks=all, 3 replicas, MB/s"] = large.rate
         figures["CPU of all nodes for a GB of 1 KB records, s"] = 1000 * small.cpu / small.megabytes
         figures["CPU of all nodes for a GB of 10 KB records, s"] = 1000 * large.cpu / large.megabytes
+        figures["CPU of Toxiproxy and the client for a GB of 1 KB records, s"] = 1000 * small.around / small.megabytes
         figures["memory that a node grew by meanwhile, MB"] = small.grown + large.grown
         figures["consume, MB/s"] = measures.consumed(cluster, small.megabytes + large.megabytes)
         figures["kill -9 of a leader to next acknowledgement, session timeouts"] = measures.failover(cluster)

@@ -54,11 +54,15 @@ def single_latencies(started: Started) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Produced:
-    """A bulk of records, from the first send to the last acknowledgement. `cpu`: of all nodes and their ZooKeeper."""
+    """A bulk of records, from the first send to the last acknowledgement. `cpu`: of all nodes and their ZooKeeper.
+
+    `around`: of Toxiproxy, which carries each byte to the leader and to both followers, and of the client.
+    """
 
     megabytes: float
     seconds: float
     cpu: float
+    around: float
     grown: float
     """MB by which the resident set of the broker that grew most is larger than before."""
 
@@ -85,7 +89,8 @@ def produced(started: Started, record: bytes, records: int) -> Produced:
             failed.append(error)
 
     nodes = processes(started)
-    used, memory = _cpu(nodes), [node.memory_info().rss for node in nodes]
+    others = _around(nodes)
+    used, around, memory = _cpu(nodes), _cpu(others), [node.memory_info().rss for node in nodes]
     begun = time.perf_counter()
     for n in range(records):
         client.produce(TOPIC, record, partition=n % 3, on_delivery=delivered)
@@ -96,7 +101,7 @@ def produced(started: Started, record: bytes, records: int) -> Produced:
     if failed:
         raise RuntimeError(f"{len(failed)} of {records} records were not acknowledged: {failed[0]}")
     grown = max(node.memory_info().rss - before for node, before in zip(nodes, memory, strict=True))
-    return Produced(records * len(record) / 1e6, elapsed, _cpu(nodes) - used, grown / 1e6)
+    return Produced(records * len(record) / 1e6, elapsed, _cpu(nodes) - used, _cpu(others) - around, grown / 1e6)
 
 
 def bulk_throughput(started: Started) -> float:
@@ -133,6 +138,12 @@ def processes(started: Started) -> list[psutil.Process]:
     """Return the processes of all nodes."""
     status = started.cluster.processes.status
     return [psutil.Process(status(node.name).pid) for node in started.cluster.layout.nodes]
+
+
+def _around(nodes: list[psutil.Process]) -> list[psutil.Process]:
+    """Return this process and those of its children that are no nodes."""
+    here = psutil.Process()
+    return [here, *({*here.children(recursive=True)} - {*nodes})]
 
 
 def _cpu(nodes: list[psutil.Process]) -> float:
