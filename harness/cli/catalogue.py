@@ -150,7 +150,7 @@ def _value(text: str) -> Any:
     if not text.startswith(("{", "[")):
         return text
     try:
-        return YAML(typ="safe").load(text)
+        return YAML(typ="safe", pure=True).load(text)
     except YAMLError as error:
         raise UsageError(f"{text!r} begins like YAML but is not valid YAML: {error}") from None
 

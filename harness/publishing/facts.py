@@ -111,7 +111,8 @@ def read_facts(folder: RunFolder, campaign: str | None = None) -> Facts:
 def _plan(path: Path) -> tuple[str, Plan]:
     """Return the text and the model of a plan. It was checked before the run, so only its schema is checked here."""
     text = path.read_text(encoding="utf-8")
-    data = YAML(typ="safe").load(text)
+    # Plans are YAML 1.2; the parser in C, which is taken where it is installed, is of YAML 1.1 and refuses some.
+    data = YAML(typ="safe", pure=True).load(text)
     if not isinstance(data, dict):
         raise ValueError("it is no plan")
     upgrade_plan(data)
