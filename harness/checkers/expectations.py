@@ -31,6 +31,8 @@ from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Counterexample, Finding, Verdict
 
 _TIMED_OUT = 7
+_VACANT = frozenset({5, 6, 8, 9, 14, 15, 16, 19, 20, 41, 80, 83})
+"""The errors that say that a role is vacant or moves: of leaders, coordinators and controllers, and too few in sync."""
 UNREADABLE = "unreadable"
 """The outcome of an answer that may have been the expected one, or one that must never be."""
 NOT_ASKED = "not-asked"
@@ -53,6 +55,11 @@ class RequestAttempt:
     def is_late(self) -> bool:
         """Return whether the request was not refused, but not answered in time, or answered with a timeout."""
         return self.outcome == "unanswered" or self.error == _TIMED_OUT
+
+    @property
+    def is_vacant(self) -> bool:
+        """Return whether the answer says that no node had the role that the request needs."""
+        return self.outcome == "refused" and self.error in _VACANT
 
     def is_as(self, outcome: str) -> bool:
         """Return whether the attempt ended with an outcome of the plan, such as `error:74`."""
@@ -196,7 +203,11 @@ def _answers(name: str, expect: ExpectOutcome, judged: list[RequestAttempt]) -> 
             finding = _broken(
                 expect, name, f"{count}, and all must be; the first that was not: {_description(others[0])}.", others
             )
-            return replace(finding, evidence={**finding.evidence, "only_late": all(each.is_late for each in others)})
+            late = {
+                "only_late": all(each.is_late for each in others),
+                "only_vacant": all(each.is_late or each.is_vacant for each in others),
+            }
+            return replace(finding, evidence={**finding.evidence, **late})
         case Level.MUST | Level.NEVER if unreadable:
             message = f"{unreadable} of {len(judged)} answers to `{name}` could not be read."
             return _finding(expect, name, Verdict.INCONCLUSIVE, message)

@@ -2,8 +2,9 @@
 
 A violation is withdrawn only if the expectation was that a condition becomes true, or a request is answered, *in time*,
 and only if a node waited for a processor for at least a third of that time. The same holds for the expectation that a
-node keeps a state that it must renew in time: its epoch, its leadership, its place in an ISR. Records that were lost,
-and requests that were served, accepted or refused against the rules, are not excused by a lack of time.
+node keeps a state that it must renew in time: its epoch, its leadership, its place in an ISR; and for a request that
+was refused because no node had such a state, if one waited for a third of the two shortest terms before. Records that
+were lost, and requests that were served, accepted or refused against the rules, are not excused by a lack of time.
 """
 
 from bisect import bisect_left, bisect_right
@@ -87,8 +88,8 @@ def _window(
     plan: Plan, step: object, finding: Finding, begun: float, ended: float
 ) -> tuple[float, float, float] | None:
     """Return the begin, the end and the length of the time for the step, None if its expectation is not about time."""
+    shortest = min(plan.timing.lease_ms, plan.timing.session_ms, plan.timing.lag_ms) / 1000
     if finding.level == "never" and _is_lost(step):
-        shortest = min(plan.timing.lease_ms, plan.timing.session_ms, plan.timing.lag_ms) / 1000
         return ended - 2 * shortest, ended, shortest
     if finding.level != "must" or ended <= begun:
         return None
@@ -97,6 +98,8 @@ def _window(
     if isinstance(step, ProbeStep | Produce) and finding.evidence.get("only_late"):
         first = begun if finding.at is None else finding.at
         return (first, ended, ended - first) if ended > first else None
+    if isinstance(step, ProbeStep | Produce) and finding.evidence.get("only_vacant"):
+        return begun - 2 * shortest, ended, ended - begun + 2 * shortest
     return None
 
 

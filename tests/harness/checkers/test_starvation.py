@@ -112,6 +112,25 @@ def test_an_answer_that_came_and_was_wrong_is_not_excused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("error", "waits", "excused"),
+    [(41, 0.5, True), (80, 0.5, True), (41, 0.25, False), (41, 0.0, False), (40, 0.9, False)],
+    ids=["no controller", "not in sync", "time enough", "no waits", "wrong"],
+)
+def test_a_role_that_was_vacant_for_want_of_a_processor_proves_nothing(error: int, waits: float, excused: bool) -> None:
+    """Seen on a machine with three campaigns: a starved broker left the ISR, so its preferred leader was refused."""
+    step = {"do": "probe", "as": "ask", "request": "api", "api": "elect_leaders", "node": "node-4", "body": {}}
+    whole = plan(steps=[step | {"expect": MUST | {"outcome": "served"}}])
+    builder = JournalBuilder()
+    for second in range(1, 9):
+        waited(builder, waits, until=float(second))
+    builder.at(8.0).event("step", "ask", "begin")
+    builder.event("op", "ask-1", "invoke", {"f": "probe", "step": "ask", "node": "node-4"}, "node-4")
+    body: dict[str, object] = {"f": "probe", "step": "ask", "outcome": "refused", "error": error, "body": {}}
+    builder.at(8.1).event("op", "ask-1", "fail", body, "node-4").event("step", "ask", "end", {"outcome": "done"})
+    assert judged(whole, builder).verdict is (Verdict.INCONCLUSIVE if excused else Verdict.VIOLATION)
+
+
+@pytest.mark.parametrize(
     ("condition", "excused"),
     [
         ({"condition": "broker-epoch-above", "node": "node-4", "value": 1}, True),
