@@ -7,6 +7,8 @@ from fencepost.suites import vocabulary as v
 BEFORE = 50
 LAG_MS = 4000
 """So long that a follower that stalls is in the ISR while a request is sent."""
+AWAY_MS = 5000
+"""The time for which a broker is watched that must not lead."""
 
 
 def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -17,6 +19,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     """
     leader, follower, other = v.replica_roles(scenario, seed)
     leads = v.must(target.rule("D631-07", "INT-28", "LD-31"))
+    stays_away = target.differs("AK-14")
     steps = [
         *v.setup(leader, partition="u-0", work=False),
         v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
@@ -33,7 +36,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="mend", fault="stall"),
         v.IsrIs(as_="back", partition="u-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")),
         v.Checkpoint(as_="noted", node=leader, partition="u-0", at_least=BEFORE, within_ms=v.LIVENESS_TIMEOUT_MS),
-        *([] if target.leader_driven else _alone(leader, follower, leads)),
+        *([] if target.leader_driven else _alone(leader, follower, leads, stays_away)),
         *v.teardown(work=False),
         v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
@@ -50,17 +53,27 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             v.FaultProven(fault="stall"),
             v.StepDone(step="left"),
             v.StepDone(step="waits"),
-            *([] if target.leader_driven else [v.StepDone(step="after-stop"), v.StepDone(step="after-crash")]),
+            *([] if target.leader_driven else [v.StepDone(step="after-stop")]),
+            *([] if target.leader_driven or stays_away else [v.StepDone(step="after-crash")]),
             v.Acknowledged(by="before", acks="all", at_least=BEFORE),
         ],
     )
 
 
-def _alone(leader: str, follower: str, leads: v.Expect) -> list[v.Step]:
+def _alone(leader: str, follower: str, leads: v.Expect, stays_away: bool) -> list[v.Step]:
     """Leave the leader alone in sync, and restart it twice.
 
     Without a controller a dead follower that lacks nothing stays in the ISR, and a leader begins with its log's end.
+    On a target that lists AK-14 it `stays_away` after the crash, until the follower is back.
     """
+    leads_again = v.LeaderIs(as_="crashed", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=leads)
+    waits = v.LeaderIs(
+        as_="crashed",
+        partition="u-0",
+        is_=leader,
+        within_ms=AWAY_MS,
+        expect=v.never("D631-07").model_copy(update={"difference": "AK-14"}),
+    )
     return [
         v.inject("gone", v.KillParameters(nodes=follower)),
         v.IsrIs(as_="alone", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
@@ -78,8 +91,7 @@ def _alone(leader: str, follower: str, leads: v.Expect) -> list[v.Step]:
             expect=v.must("ISR-09"),
         ),
         v.Heal(as_="restart", fault="crash"),
-        v.LeaderIs(as_="crashed", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=leads),
-        _readable("after-crash", leader),
+        *([waits] if stays_away else [leads_again, _readable("after-crash", leader)]),
     ]
 
 
