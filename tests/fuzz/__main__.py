@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import signal
 import sys
 import tempfile
 import time
@@ -29,6 +30,9 @@ def main() -> int:
     parser.add_argument("--frames", type=int, default=1_000_000, help="for each listener; default: 1000000")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
+    # The nodes end with the cluster, which is left in order.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     failures = [failure for design in asked.design or BROKERS for failure in run(design, asked.frames, asked.seed)]
     for failure in failures:
         print(f"FAILED: {failure}")
