@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Collection, Sequence
 from pathlib import Path
 
 from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
-from fencepost.cluster_impl.designs.quorum.broker.isr_requests import IsrRequests
+from fencepost.cluster_impl.designs.quorum.broker.isr_requests import AlterIsrRequests
 from fencepost.cluster_impl.designs.quorum.broker.lifecycle import LeaseLifecycle
 from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage
 from fencepost.cluster_impl.designs.shared.forwarding import forward
+from fencepost.cluster_impl.designs.shared.isr_proposals import IsrProposals
 from fencepost.cluster_impl.replication.control_plane import (
     NO_EPOCH,
     NO_LEADER,
@@ -60,7 +61,8 @@ class QuorumControlPlane:
         self._cluster_id = cluster_id
         self._lifecycle = lifecycle
         self._image = image
-        self._isr_requests = IsrRequests(broker_id, lifecycle, link, finder, request_timeout)
+        self._isr_proposals = IsrProposals(AlterIsrRequests(broker_id, lifecycle, link, finder).send)
+        self._request_timeout = request_timeout
         self._forward_link = forward_link
         self._finder = finder
         self._last_producer_id = NO_EPOCH
@@ -80,7 +82,7 @@ class QuorumControlPlane:
         return None if broker is None else broker.epoch
 
     def alter_isr(self, proposal: IsrProposal) -> Awaitable[IsrOutcome]:
-        return self._isr_requests.ask(proposal)
+        return self._isr_proposals.change(proposal, self._request_timeout)
 
     def new_producer_id(self) -> int:
         """Return an id with the broker epoch in its upper bits and a counter in its lower bits.

@@ -10,12 +10,13 @@ from fencepost.cluster_impl.config.nodes import ZkControllerNodeConfig
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
 from fencepost.cluster_impl.designs.shared.heartbeats import HeartbeatTiming
+from fencepost.cluster_impl.designs.shared.isr_proposals import IsrProposals
 from fencepost.cluster_impl.designs.zk_controller.broker.broker_settings import BrokerSettings
 from fencepost.cluster_impl.designs.zk_controller.broker.control_plane import IsrChanges, ZkControlPlane
 from fencepost.cluster_impl.designs.zk_controller.broker.controlled_shutdown import ShutdownLimits, ShutdownRequester
 from fencepost.cluster_impl.designs.zk_controller.broker.controller_requests import ControllerRequests
 from fencepost.cluster_impl.designs.zk_controller.broker.heartbeats import MetadataHeartbeats
-from fencepost.cluster_impl.designs.zk_controller.broker.isr_requests import IsrRequester
+from fencepost.cluster_impl.designs.zk_controller.broker.isr_requests import IsrChangeRequests
 from fencepost.cluster_impl.designs.zk_controller.broker.isr_writes import IsrWriter
 from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
 from fencepost.cluster_impl.designs.zk_controller.broker.link import BrokerAddresses, ControllerLink
@@ -81,8 +82,8 @@ class Broker:
         )
         self._writer = IsrWriter(broker_id, zookeeper, lambda partition: self._requests.assignment(partition))
         self._producer_ids = ProducerIds(zookeeper, broker_id)
-        self._requester = IsrRequester(broker_id, self._epoch, isr_link)
-        isr_changes: IsrChanges = self._requester if settings.ibp.has_heartbeats else self._writer
+        self._isr_proposals = IsrProposals(IsrChangeRequests(broker_id, self._epoch, isr_link).send)
+        isr_changes: IsrChanges = self._isr_proposals if settings.ibp.has_heartbeats else self._writer
         sender: FailureSender = NotificationSender(broker_id, zookeeper)
         if settings.ibp.has_replica_events:
             sender = EventSender(broker_id, self._epoch, request_link, settings.request_timeout)
@@ -167,7 +168,7 @@ class Broker:
         self._heartbeats.close()
         self._broker_settings.close()
         self._writer.close()
-        self._requester.close()
+        self._isr_proposals.close()
         self._producer_ids.close()
         self._failures.close()
         for link in self._links:

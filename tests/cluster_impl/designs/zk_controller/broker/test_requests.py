@@ -10,9 +10,10 @@ from uuid import UUID
 import pytest
 
 from fencepost.cluster_impl.designs.shared.heartbeats import HeartbeatTiming
+from fencepost.cluster_impl.designs.shared.isr_proposals import IsrProposals
 from fencepost.cluster_impl.designs.zk_controller.broker.controlled_shutdown import ShutdownLimits, ShutdownRequester
 from fencepost.cluster_impl.designs.zk_controller.broker.heartbeats import MetadataHeartbeats
-from fencepost.cluster_impl.designs.zk_controller.broker.isr_requests import IsrRequester
+from fencepost.cluster_impl.designs.zk_controller.broker.isr_requests import IsrChangeRequests
 from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Lifecycle
 from fencepost.cluster_impl.designs.zk_controller.broker.log_dir_failures import ATTEMPTS, EventSender
 from fencepost.cluster_impl.designs.zk_controller.broker_state import BrokerState
@@ -40,6 +41,10 @@ def isr_answer(top: Error = Error.NONE, result: Error = Error.NONE) -> m.IsrChan
     return m.IsrChangeResponse(top_level_error_code=top, results=results)
 
 
+def proposals(brokers: Controllers) -> IsrProposals:
+    return IsrProposals(IsrChangeRequests(ME, lambda: INCARNATION, brokers.link()).send)
+
+
 def asked_for(*answers: Answer | Message, timeout: float = 1.0) -> tuple[IsrOutcome, Scripted]:
     """The outcome of a proposal; the last answer is given again and again."""
     left = list(answers)
@@ -52,7 +57,7 @@ def asked_for(*answers: Answer | Message, timeout: float = 1.0) -> tuple[IsrOutc
 
     async def main() -> IsrOutcome:
         async with controllers(scripted) as brokers:
-            return await IsrRequester(ME, lambda: INCARNATION, brokers.link()).change(PROPOSAL, timeout)
+            return await proposals(brokers).change(PROPOSAL, timeout)
 
     return asyncio.run(main()), scripted
 
@@ -108,9 +113,7 @@ async def test_a_broker_that_is_not_the_controller_is_asked_no_more_once_another
 
     async def main() -> IsrOutcome:
         async with controllers(former, present) as brokers:
-            changing = asyncio.create_task(
-                IsrRequester(ME, lambda: INCARNATION, brokers.link()).change(PROPOSAL, timeout=5.0)
-            )
+            changing = asyncio.create_task(proposals(brokers).change(PROPOSAL, timeout=5.0))
             while not former.asked:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
             brokers.active = 2
@@ -122,7 +125,7 @@ async def test_a_broker_that_is_not_the_controller_is_asked_no_more_once_another
 @pytest.mark.requirement("K343-48", "K343-49")
 async def test_what_gathers_while_a_request_is_on_its_way_goes_into_the_next_and_is_answered_one_by_one() -> None:
     """Proposals for three topics in turn; those of the second are refused."""
-    proposals = [replace(PROPOSAL, topic="tuv"[index % 3], partition=index) for index in range(60)]
+    changes = [replace(PROPOSAL, topic="tuv"[index % 3], partition=index) for index in range(60)]
 
     def answer(request: Request) -> Message:
         body = request.body
@@ -139,16 +142,16 @@ async def test_what_gathers_while_a_request_is_on_its_way_goes_into_the_next_and
 
     async def main() -> list[IsrOutcome]:
         async with controllers(scripted) as brokers:
-            requester = IsrRequester(ME, lambda: INCARNATION, brokers.link())
-            first = asyncio.create_task(requester.change(proposals[0], 5.0))
+            requester = proposals(brokers)
+            first = asyncio.create_task(requester.change(changes[0], 5.0))
             await asyncio.sleep(0)
             await asyncio.sleep(0)
-            rest = await asyncio.gather(*(requester.change(each, 5.0) for each in proposals[1:]))
+            rest = await asyncio.gather(*(requester.change(each, 5.0) for each in changes[1:]))
             return [await first, *rest]
 
     outcomes = await main()
     assert len(scripted.asked) == 2
-    for proposal, outcome in zip(proposals, outcomes, strict=True):
+    for proposal, outcome in zip(changes, outcomes, strict=True):
         assert isinstance(outcome, IsrRefused if proposal.topic == "u" else IsrAccepted)
 
 
