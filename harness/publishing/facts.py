@@ -83,7 +83,7 @@ def read_facts(folder: RunFolder, campaign: str | None = None) -> Facts:
         "test": RANDOM_PLANS if campaign is not None else manifest.scenario,
         "target": manifest.target,
         "release": manifest.target_version or None,
-        "build": manifest.target_digest or None,
+        "build": manifest.target_digest or manifest.target_commit or None,
         "backend": manifest.backend,
         "verdict": verdict.verdict.value,
         "started_at": started,

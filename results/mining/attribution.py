@@ -21,10 +21,13 @@ _PAIRED = 24
 MOST_INDEPENDENT = 6
 _SUPPORT = 0.02
 """The share of failures in which a pair must be."""
+_ALL = 0
+"""In place of a bit: all runs of a stratum."""
 
 
 def cells(runs: DataFrame, faults: DataFrame) -> DataFrame:
-    """Return the runs with the same features in each stratum: test, target, features (sorted), n (runs), x (failures).
+    """Return the runs of each stratum that are alike in features, counted: test, target, features (sorted), n (runs),
+    x (failures). Several rows may have the same features.
 
     From the faults of a run: `fault:pause`, `fault:pause role:leader`, `fault:pause node:catching up`, `role:leader`,
     `state:ISR of t-0 shrunk`. From the run: `release:3.9.1`, `backend:docker`, and those of its plan
@@ -34,25 +37,43 @@ def cells(runs: DataFrame, faults: DataFrame) -> DataFrame:
     """
     judged = counted(runs).withColumn("failed", failed()).where("failed is not null")
     totals = judged.groupBy(*STRATUM).agg(F.count("*").alias("all_n"), F.sum("failed").alias("all_x"))
-    mixed = totals.where("all_x > 0 and all_x < all_n").select(*STRATUM)
     # Most tests have one verdict: their runs and faults leave before anything is made of them.
-    telling = judged.join(F.broadcast(mixed), list(STRATUM))
-    hits = faults.join(F.broadcast(mixed), list(STRATUM))
+    mixed = F.broadcast(computed(totals.where("all_x > 0 and all_x < all_n").select(*STRATUM)))
+    hits, places = _hits(faults.join(mixed, list(STRATUM)), faults)
+    alike = (
+        judged.join(mixed, list(STRATUM))
+        .join(hits, "run_id", "left")
+        .groupBy(*STRATUM, "release", "backend", "features", "places")
+        .agg(F.count("*").alias("n"), F.sum("failed").alias("x"))
+        .crossJoin(F.broadcast(places))
+    )
+    none = F.array().cast("array<string>")
+    of_run = F.array(F.concat(F.lit("release:"), "release"), F.concat(F.lit("backend:"), "backend"))
+    of_faults = F.flatten(F.transform("places", lambda number: F.element_at("features_of", number)))
+    present = F.concat(of_run, F.coalesce("features", none), F.coalesce(of_faults, none))
+    features = F.array_sort(F.array_distinct(F.array_compact(present)))
+    return alike.select(*STRATUM, features.alias("features"), "n", "x")
+
+
+def _hits(hits: DataFrame, faults: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """Return run_id and places (sorted numbers of what its faults hit), and one row with the features of each number.
+
+    Millions of runs hit some hundreds of places.
+    """
+    place = ("kind", "role", "node_state", "cluster_state")
+    number = F.row_number().over(Window.partitionBy(F.lit(0)).orderBy(*place)).alias("number")
+    numbered = computed(faults.select(*place).distinct().select(*place, number))
+    same = [hits[each].eqNullSafe(numbered[each]) for each in place]
+    of_runs = hits.join(F.broadcast(numbered), same).groupBy("run_id")
     fault = F.concat(F.lit("fault:"), "kind")
     role, node, state = (
         F.concat(F.lit(f"{name}:"), column)
         for name, column in (("role", "role"), ("node", "node_state"), ("state", "cluster_state"))
     )
-    hit = F.array(fault, F.concat_ws(" ", fault, role), F.concat_ws(" ", fault, node), role, state)
-    of_faults = hits.groupBy("run_id").agg(F.flatten(F.collect_set(hit)).alias("hits"))
-    none = F.array().cast("array<string>")
-    own = F.array(F.concat(F.lit("release:"), "release"), F.concat(F.lit("backend:"), "backend"))
-    present = F.array_compact(F.concat(own, F.coalesce("features", none), F.coalesce("hits", none)))
-    return (
-        telling.join(of_faults, "run_id", "left")
-        .groupBy(*STRATUM, F.array_sort(F.array_distinct(present)).alias("features"))
-        .agg(F.count("*").alias("n"), F.sum("failed").alias("x"))
-    )
+    features = F.array(fault, F.concat_ws(" ", fault, role), F.concat_ws(" ", fault, node), role, state)
+    listed = F.array_sort(F.collect_list(F.struct("number", features.alias("features"))))
+    features_of = numbered.agg(F.transform(listed, lambda each: each["features"]).alias("features_of"))
+    return of_runs.agg(F.array_sort(F.collect_set("number")).alias("places")), features_of
 
 
 def _counted(cells: DataFrame) -> DataFrame:
@@ -89,7 +110,7 @@ def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
     best = _Best.of(single, by_features)
     pairs = computed(best.pairs())
     candidates = best.chosen.select(F.array("bit").alias("causes")).union(pairs.select("causes"))
-    independent = best.independent(computed(candidates))
+    independent = best.independent(computed(candidates.withColumn("wanted", _mask("causes"))))
     tested = single.withColumn("causes", F.array("feature")).drop("feature").unionByName(best.named(pairs))
     named = with_false_discovery_rate(tested).where(F.col("q_value") <= DISCOVERY)
     if independent:
@@ -117,7 +138,9 @@ class _Best:
     """The runs of each stratum that have the same ones of the best features, counted.
 
     - chosen: feature, bit (from 1 for the best one).
-    - counts: test, target, bits (sorted), mask (the same, as a number), n, x (runs, and failures).
+    - counts: stratum, bits (sorted), mask (the same, as a number), n, x (runs, and failures).
+
+    A stratum is a hash of `STRATUM`: numbers are grouped and joined several times, and faster than names.
     """
 
     chosen: DataFrame
@@ -137,8 +160,9 @@ class _Best:
         bits = F.transform("features", lambda feature: F.try_element_at("numbers", feature))
         counts = (
             by_features.crossJoin(F.broadcast(numbers))
-            .withColumn("bits", F.array_sort(F.array_compact(bits)))
-            .groupBy(*STRATUM, "bits")
+            .select(F.xxhash64(*STRATUM).alias("stratum"), F.array_sort(F.array_compact(bits)).alias("bits"), "n", "x")
+            .repartition("stratum")
+            .groupBy("stratum", "bits")
             .agg(F.sum("n").alias("n"), F.sum("x").alias("x"))
             .withColumn("mask", _mask("bits"))
         )
@@ -159,19 +183,18 @@ class _Best:
         """Return the pairs that explain more than their parts, as `associated` has them; `causes` has their bits."""
         baskets = self.counts.where("x > 0 and size(bits) > 1").select("bits", F.explode(F.sequence(F.lit(1), "x")))
         patterns = FPGrowth(itemsCol="bits", minSupport=_SUPPORT).fit(baskets).freqItemsets.where("size(items) = 2")
-        first, second = (F.array_contains("bits", F.col("causes")[index]) for index in (0, 1))
+        pairs = patterns.select(F.array_sort("items").alias("causes"))
+        there = _with(self.counts, pairs.withColumn("wanted", _mask("causes")))
         # Three comparisons of a pair: with all other runs, and with the runs that have one of its parts.
-        universes = F.array(
-            F.struct(F.lit("all").alias("among"), F.lit(True).alias("there")),
-            F.struct(F.lit("first").alias("among"), first.alias("there")),
-            F.struct(F.lit("second").alias("among"), second.alias("there")),
-        )
-        crossed = self.counts.crossJoin(F.broadcast(patterns.select(F.array_sort("items").alias("causes"))))
-        compared = crossed.withColumn("universe", F.explode(universes)).where("universe.there")
-        scored = associated(_counts(compared, "causes", "universe.among"), ("causes", "among"))
-        beyond = scored.where("among != 'all' and p_value <= 0.01").groupBy("causes").agg(F.count("*").alias("parts"))
-        kept = scored.where("among = 'all'").join(beyond.where("parts = 2"), "causes")
-        return kept.where(F.col("failures") >= LEAST_FAILURES).drop("among", "parts")
+        parts = self.counts.select("stratum", F.explode("bits").alias("bit"), "n", "x")
+        among = parts.union(self.counts.select("stratum", F.lit(_ALL), "n", "x"))
+        among = among.groupBy("stratum", "bit").agg(F.sum("n").alias("all_n"), F.sum("x").alias("all_x"))
+        bit = F.explode(F.array(F.lit(_ALL), F.col("causes")[0], F.col("causes")[1]))
+        scored = associated(there.withColumn("bit", bit).join(among, ["stratum", "bit"]), ("causes", "bit"))
+        beyond = scored.where((F.col("bit") != _ALL) & (F.col("p_value") <= 0.01))
+        beyond = beyond.groupBy("causes").agg(F.count("*").alias("parts")).where("parts = 2")
+        kept = scored.where(F.col("bit") == _ALL).join(beyond, "causes")
+        return kept.where(F.col("failures") >= LEAST_FAILURES).drop("bit", "parts")
 
     def independent(self, candidates: DataFrame) -> list[list[int]]:
         """Return the bits of the best candidate, then of the best one for the runs without the first, and so on."""
@@ -182,8 +205,8 @@ class _Best:
             for bits in found:
                 mask = sum(1 << bit for bit in bits)
                 rest = rest.where(F.col("mask").bitwiseAND(mask) != mask)
-            crossed = rest.crossJoin(F.broadcast(candidates))
-            scored = associated(_counts(crossed, "causes"), ("causes",))
+            totals = rest.groupBy("stratum").agg(F.sum("n").alias("all_n"), F.sum("x").alias("all_x"))
+            scored = associated(_with(rest, candidates).join(totals, "stratum"), ("causes",))
             sure = F.col("p_value") * number <= DISCOVERY
             discovered = scored.where(sure & (F.col("failures") >= LEAST_FAILURES))
             best = discovered.orderBy(F.desc("z"), "causes").select("causes").first()
@@ -193,17 +216,15 @@ class _Best:
         return found
 
 
-def _counts(crossed: DataFrame, *keys: str) -> DataFrame:
-    """Return the counts that `associated` takes, of cells beside candidates."""
-    crossed = crossed.withColumn("wanted", _mask("causes"))
-    crossed = crossed.withColumn("both", F.col("mask").bitwiseAND(F.col("wanted")) == F.col("wanted"))
-    both = F.col("both")
-    return crossed.groupBy(*STRATUM, *keys).agg(
-        F.sum(F.when(both, F.col("n")).otherwise(0)).alias("with_n"),
-        F.sum(F.when(both, F.col("x")).otherwise(0)).alias("with_x"),
-        F.sum("n").alias("all_n"),
-        F.sum("x").alias("all_x"),
-    )
+def _with(counts: DataFrame, candidates: DataFrame) -> DataFrame:
+    """Return stratum, causes, with_n and with_x: the runs of each stratum that have all causes of a candidate.
+
+    `candidates` has the columns causes (bits) and wanted (the same, as a number).
+    """
+    wanted = F.col("wanted")
+    there = counts.join(F.broadcast(candidates.select("wanted")), F.col("mask").bitwiseAND(wanted) == wanted)
+    sums = there.groupBy("stratum", "wanted").agg(F.sum("n").alias("with_n"), F.sum("x").alias("with_x"))
+    return sums.join(F.broadcast(candidates), "wanted").drop("wanted")
 
 
 def _mask(bits: str) -> Column:

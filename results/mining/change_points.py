@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.formulas import log_gamma
-from fencepost.results.mining.identity import TEST, build_of, builds, counted
+from fencepost.results.mining.identity import HARNESS, TEST, build_of, builds, counted, of_counted
 from fencepost.results.mining.segments import PLACE, Gain, segmented
 
 PRIOR_OF_CHANGE = 1 / 5
@@ -46,7 +46,7 @@ def change_points(
         .groupBy(*TEST, build_of(sort).alias("build"))
         .agg(F.count("*").alias("n"), F.count(of).alias("x"))
     )
-    found = segmented(_numbered(on_builds, runs, sort), TEST, ("n", "x"), _of_rates(), prior)
+    found = segmented(_numbered(on_builds, runs, sort), TEST, ("n", "x"), _of_rates(), prior, _both)
     before, after = (F.col(f"{side}.x") / F.col(f"{side}.n") for side in ("before", "after"))
     return found.select(
         *TEST,
@@ -76,8 +76,9 @@ def slow_downs(timings: DataFrame, runs: DataFrame, sort: str, *, timing: Sequen
     statistics, 1981; K. P. Murphy, Conjugate Bayesian analysis of the Gaussian distribution, 2007.
     """
     keys = (*TEST, *timing)
-    commit = counted(runs).select("run_id", *({"commit", "target_commit"} - set(timings.columns)))
-    timed = timings.where("seconds > 0 and verdict = 'pass'").join(commit, "run_id")
+    timed = of_counted(timings.where("seconds > 0 and verdict = 'pass'"), runs)
+    if sort == HARNESS:
+        timed = timed.join(runs.select("run_id", "commit"), "run_id")
     timed = timed.select(*keys, build_of(sort).alias("build"), "seconds")
     series = Window.partitionBy(*keys)
     upwards = series.orderBy("seconds")
@@ -127,6 +128,15 @@ def _of_rates() -> Gain:
         return sides.withColumns(arguments).select(*rows.columns, gain.alias("gain"))
 
     return add
+
+
+def _both(history: WindowSpec) -> Column:
+    """Return whether a history has runs with the verdict and runs without it.
+
+    One in which all runs are alike has no change: two rates never make it more likely than one.
+    """
+    n, x = (F.sum(name).over(history) for name in ("n", "x"))
+    return (x > 0) & (x < n)
 
 
 def _likelihood(side: str) -> Column:

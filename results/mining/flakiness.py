@@ -9,6 +9,7 @@ from itertools import product
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from fencepost.results.mining.computed import computed
 from fencepost.results.mining.formulas import entropy, wilson
 from fencepost.results.mining.identity import HALTS, TARGET, TEST, build_of, counted, failed
 
@@ -19,6 +20,8 @@ _FLAKY = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7,
 _BROKEN = (0.002, 0.01, 0.03, 0.1, 0.3, 0.6, 0.95)
 """The grid: failure rates of healthy and of flaky tests, and shares of builds on which a test is broken."""
 _STATES = ("broken", "flaky", "healthy")
+_EVIDENCE = ("partly", "partly_x", "partly_passed", "all_failed", "newest_n", "newest_failed")
+"""The counts of a test from which its posterior follows."""
 _SUMS = ("unstable_plans", "failed_again", "passed_again")
 _GRID = [
     {
@@ -80,12 +83,9 @@ def flakiness(runs: DataFrame) -> DataFrame:
         F.count(F.when(F.col("flip"), 1)).alias("flips"),
         *(F.count(F.when(F.col("verdict") == name, 1)).alias(name) for name in HALTS),
         F.max("started_at").alias("last_at"),
-        F.max(F.when(F.col("failed") == 0, F.col("run_id"))).alias("passed_run"),
-        F.max(F.when(F.col("failed") == 1, F.col("run_id"))).alias("failed_run"),
     )
     n, x = F.col("n"), F.col("x")
     unstable = (x > 0) & (x < n)
-    example = F.when(unstable, F.struct("last_at", "passed_run", "failed_run"))
     on_builds = plans.groupBy(*TEST, "build").agg(
         *(F.sum(name).alias(name) for name in ("n", "x", "pairs", "flips", *HALTS)),
         F.sum(n * (n - 1) / 2).alias("same_pairs"),
@@ -93,7 +93,6 @@ def flakiness(runs: DataFrame) -> DataFrame:
         F.count(F.when(unstable, 1)).alias("unstable_plans"),
         F.sum(F.when((x == n) & (n > 0), n - 1).otherwise(0)).alias("failed_again"),
         F.sum(F.when((x == 0) & (n > 0), n - 1).otherwise(0)).alias("passed_again"),
-        F.max(example).alias("example"),
         F.max(F.when(n > 0, F.col("last_at"))).alias("last_at"),
     )
     on_builds = on_builds.withColumn("all_failed", (x == n) & (n > 0))
@@ -104,48 +103,53 @@ def flakiness(runs: DataFrame) -> DataFrame:
         F.sum("same_differ").alias("same_differ"),
         F.sum(n * (n - 1) / 2 - F.col("same_pairs")).alias("other_pairs"),
         F.sum(x * (n - x) - F.col("same_differ")).alias("other_differ"),
-        F.max("example").alias("example"),
         F.sum(F.when(n > 0, n * entropy(x / n))).alias("entropy"),
         F.sum(partly * x).alias("partly_x"),
         F.sum(partly * (n - x)).alias("partly_passed"),
         F.count(F.when(n > x, 1)).alias("partly"),
-        F.collect_list(F.when(F.col("all_failed"), n.cast("double"))).alias("all_failed"),
+        F.array_sort(F.collect_list(F.when(F.col("all_failed"), n.cast("double")))).alias("all_failed"),
         F.max_by("all_failed", "last_at").alias("newest_failed"),
         F.max_by(n.cast("double"), "last_at").alias("newest_n"),
         # Last, because they take the names of columns that are summed above.
         F.sum("n").alias("n"),
         F.sum("x").alias("x"),
     )
+    tests = computed(tests)
+    examples = _examples(narrow, tests.where("unstable_plans > 0").select(*TEST))
     low, high = wilson(x, n)
     by_chance = F.exp(F.col("failed_again") * F.log(x / n) + F.col("passed_again") * F.log(1 - x / n))
     decides = F.when(unstable, F.when(F.col("unstable_plans") > 0, 0.0).otherwise(1 / (1 + by_chance)))
     healthy, flaky, broken = F.col("healthy"), F.col("flaky"), F.col("broken")
-    return _with_posterior(tests).select(
-        *TEST,
-        (n + F.col("infrastructure") + F.col("inconclusive")).alias("runs"),
-        (n - x).alias("passes"),
-        x.alias("violations"),
-        *HALTS,
-        _rate(x, n).alias("failure_rate"),
-        low.alias("rate_low"),
-        high.alias("rate_high"),
-        _rate(F.col("flips"), F.col("pairs")).alias("flip_rate"),
-        _rate(F.col("entropy"), n).alias("entropy"),
-        _rate(F.col("same_differ"), F.col("same_pairs")).alias("same_plan"),
-        _rate(F.col("other_differ"), F.col("other_pairs")).alias("other_plan"),
-        "unstable_plans",
-        decides.alias("plan_decides"),
-        "example.passed_run",
-        "example.failed_run",
-        "healthy",
-        "flaky",
-        "broken",
-        F.when(healthy >= SURE, "healthy")
-        .when((flaky >= SURE) & (F.coalesce(decides, F.lit(0.0)) >= SURE), "by plan")
-        .when(flaky >= SURE, "flaky")
-        .when(broken >= SURE, "broken")
-        .otherwise("unsure")
-        .alias("state"),
+    return (
+        _with_posterior(tests)
+        .join(examples, list(TEST), "left")
+        .select(
+            *TEST,
+            (n + F.col("infrastructure") + F.col("inconclusive")).alias("runs"),
+            (n - x).alias("passes"),
+            x.alias("violations"),
+            *HALTS,
+            _rate(x, n).alias("failure_rate"),
+            low.alias("rate_low"),
+            high.alias("rate_high"),
+            _rate(F.col("flips"), F.col("pairs")).alias("flip_rate"),
+            _rate(F.col("entropy"), n).alias("entropy"),
+            _rate(F.col("same_differ"), F.col("same_pairs")).alias("same_plan"),
+            _rate(F.col("other_differ"), F.col("other_pairs")).alias("other_plan"),
+            "unstable_plans",
+            decides.alias("plan_decides"),
+            "passed_run",
+            "failed_run",
+            "healthy",
+            "flaky",
+            "broken",
+            F.when(healthy >= SURE, "healthy")
+            .when((flaky >= SURE) & (F.coalesce(decides, F.lit(0.0)) >= SURE), "by plan")
+            .when(flaky >= SURE, "flaky")
+            .when(broken >= SURE, "broken")
+            .otherwise("unsure")
+            .alias("state"),
+        )
     )
 
 
@@ -153,8 +157,31 @@ def _rate(part: Column, whole: Column) -> Column:
     return F.when(whole > 0, part / whole)
 
 
+def _examples(runs: DataFrame, tests: DataFrame) -> DataFrame:
+    """Return a run that passed and one that failed, of the newest plan of each test that did both on one build.
+
+    Few tests have such a plan. Spark sorts all rows for an aggregate that holds text, so it has only their runs.
+    """
+    failed = F.col("failed")
+    plans = (
+        runs.join(F.broadcast(tests), list(TEST), "left_semi")
+        .groupBy(*TEST, "build", "plan_hash")
+        .agg(
+            F.max("started_at").alias("last_at"),
+            F.max(F.when(failed == 0, F.col("run_id"))).alias("passed_run"),
+            F.max(F.when(failed == 1, F.col("run_id"))).alias("failed_run"),
+        )
+        .where("passed_run is not null and failed_run is not null")
+    )
+    newest = plans.groupBy(*TEST).agg(F.max(F.struct("last_at", "passed_run", "failed_run")).alias("of"))
+    return newest.select(*TEST, "of.passed_run", "of.failed_run")
+
+
 def _with_posterior(tests: DataFrame) -> DataFrame:
-    """Add the columns healthy, flaky and broken, which add up to 1."""
+    """Add the columns healthy, flaky and broken, which add up to 1.
+
+    They are the same for the same counts, which most tests share with others, so each is computed once.
+    """
     # One literal: as an array of structs it would take 500 calls to the JVM.
     fields = ", ".join(f"{name}: double" for name in _GRID[0])
     grid = F.from_json(F.lit(json.dumps(_GRID)), f"array<struct<{fields}>>")
@@ -186,12 +213,18 @@ def _with_posterior(tests: DataFrame) -> DataFrame:
         return F.struct(*((sum_[name] + each[name]).alias(name) for name in _STATES))
 
     tests = tests.na.fill(0, ["partly_x", "partly_passed"]).na.fill(False, ["newest_failed"])
-    weighed = tests.withColumn("grid", grid).withColumn("logs", F.transform("grid", log_weight))
+    different = tests.select(*_EVIDENCE).distinct()
+    weighed = different.withColumn("grid", grid).withColumn("logs", F.transform("grid", log_weight))
     weighed = weighed.withColumn("top", F.array_max("logs"))
     # A generator, because Spark would put the whole sum into each filter of a column that is made of it.
     sums = weighed.select("*", F.inline(F.array(F.aggregate(F.zip_with("grid", "logs", share), zero, add))))
     total = reduce(operator.add, (F.col(name) for name in _STATES))
-    return sums.withColumns({name: F.col(name) / total for name in _STATES})
+    states = sums.select(
+        *(F.col(name).alias(f"of_{name}") for name in _EVIDENCE),
+        *((F.col(name) / total).alias(name) for name in _STATES),
+    )
+    same = [F.col(name).eqNullSafe(F.col(f"of_{name}")) for name in _EVIDENCE]
+    return tests.join(states, same).drop(*states.columns[: len(_EVIDENCE)])
 
 
 def halts(runs: DataFrame, *, days: int = 7) -> DataFrame:

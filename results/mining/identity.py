@@ -1,5 +1,7 @@
 """The columns that the jobs share: tests, builds, and the runs that are counted."""
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -17,9 +19,21 @@ def counted(runs: DataFrame) -> DataFrame:
 
 
 def of_counted(rows: DataFrame, runs: DataFrame) -> DataFrame:
-    """Return the rows of a table that belong to runs that scores count. Few runs are left out, so these are joined."""
+    """Return the rows of a table that belong to runs that scores count. Few are left out, so only these are joined."""
     left_out = runs.where(F.col("left_out").isNotNull()).select("run_id")
     return rows.join(F.broadcast(left_out), "run_id", "left_anti")
+
+
+def with_run(groups: DataFrame, rows: DataFrame, keys: Sequence[str], measure: str) -> DataFrame:
+    """Return `groups` with the run_id of the row that has the keys and the `measure` of the group; null without one.
+
+    Of several runs it is the last one by its id. Spark sorts all rows for an aggregate that holds text: so groups are
+    made of numbers, and find their runs afterwards.
+    """
+    places = groups.select(*(F.col(each).alias(f"of_{each}") for each in (*keys, measure)))
+    here = [F.col(each).eqNullSafe(F.col(f"of_{each}")) for each in (*keys, measure)]
+    found = rows.join(F.broadcast(places), here).groupBy(*places.columns[:-1]).agg(F.max("run_id").alias("run_id"))
+    return groups.join(F.broadcast(found), here[:-1], "left").drop(*places.columns[:-1])
 
 
 def failed() -> Column:
@@ -28,11 +42,11 @@ def failed() -> Column:
 
 
 def build_of(sort: str) -> Column:
-    """Return the build of one sort; null where it is not known.
+    """Return the build of one sort; null where it is not known. Each table has those of the target.
 
-    A build of the target is the digest of its programs, else its commit, else its release.
+    A build of the target is the digest of its programs or its commit, as it was published, else its release.
     """
-    return F.col("commit") if sort == HARNESS else F.coalesce("build", "target_commit", "release")
+    return F.col("commit") if sort == HARNESS else F.coalesce("build", "release")
 
 
 def builds(runs: DataFrame, sort: str) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from pyspark.sql import DataFrame, Window, WindowSpec
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 TAIL = 0.005
@@ -24,12 +24,21 @@ PLACE = (
 """The columns that say where a change is: its build, and the ends of the interval."""
 
 
-def segmented(units: DataFrame, keys: Sequence[str], sums: Sequence[str], gain: Gain, prior: float) -> DataFrame:
+def segmented(
+    units: DataFrame,
+    keys: Sequence[str],
+    sums: Sequence[str],
+    gain: Gain,
+    prior: float,
+    may_change: Callable[[WindowSpec], Column] = lambda _: F.lit(True),
+) -> DataFrame:
     """Return the change points of `units`: rows of keys, build, build_number, first_run_at, and columns to add up.
 
     `prior` has the odds that a history has a change. All its builds after the first one share them equally: a long
     history would else have more false changes than a short one. A segment is split at the build where gain +
     ln(prior / (builds - 1)) is greatest, if that is above 0.
+
+    `may_change` says of a whole history whether it can have a change at all: what cannot is left out at once.
 
     The result has keys, the columns of `PLACE`, certainty, and `before` and `after` with the sums of both segments.
     """
@@ -44,8 +53,10 @@ def segmented(units: DataFrame, keys: Sequence[str], sums: Sequence[str], gain: 
             "segment": F.lit(1),
             # A history of one build has no place for a change, and no gain.
             "places": F.greatest(F.count("*").over(history) - 1, F.lit(1)),
+            "may_change": may_change(history),
         }
     )
+    rows = rows.where("may_change").drop("may_change")
     # A history that is not split as a whole has no change; most have none.
     rows = _split(rows, keys, odds).where("splits").drop("splits")
     for _ in range(LEVELS - 1):

@@ -3,10 +3,13 @@
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.identity import TARGET, TEST, build_of, counted, of_counted
+from fencepost.results.mining.computed import computed
+from fencepost.results.mining.identity import TARGET, TEST, build_of, of_counted, with_run
 
 OUTLIERS = 5
 """The runs that stand out, named for each timing of a test at most."""
+LEAST = 8
+"""The timings from which one can stand out among them."""
 _BUCKETS = 4
 """The buckets of a histogram for each doubling, as in the table `latencies`."""
 
@@ -18,20 +21,20 @@ def times(timings: DataFrame, runs: DataFrame) -> DataFrame:
     longest_s, longest_run. Quantiles are within 19 % of their value: durations are counted in four buckets for each
     doubling, so that days are merged by adding counts.
     """
-    known = counted(runs).select("run_id", build_of(TARGET).alias("known_build"))
     key = ("target", "backend", "build", "timing", "fault_kind")
-    rows = timings.select(*key[:2], "timing", "fault_kind", "run_id", "seconds").join(known, "run_id")
-    rows = rows.withColumnRenamed("known_build", "build")
+    rows = of_counted(timings.withColumn("build", build_of(TARGET)).select(*key, "run_id", "seconds"), runs)
     # Null, as `greatest` is not, for a timing without an end.
     measured = F.when(F.col("seconds").isNotNull(), F.greatest("seconds", F.lit(1e-6)))
     bucket = F.floor(_BUCKETS * F.log2(measured * 1e6)).cast("int")
     buckets = rows.groupBy(*key, bucket.alias("bucket")).agg(
-        F.count("*").alias("operations"), F.max(F.struct("seconds", "run_id")).alias("longest")
+        F.count("*").alias("operations"), F.max("seconds").alias("seconds")
     )
+    buckets = computed(buckets)
     ends = buckets.groupBy(*key).agg(
         F.coalesce(F.sum(F.when(F.col("bucket").isNull(), F.col("operations"))), F.lit(0)).alias("unseen"),
-        F.max("longest").alias("longest"),
+        F.max("seconds").alias("seconds"),
     )
+    ends = with_run(ends, rows, key, "seconds")
     quantiles = _quantiles(buckets.where("bucket is not null"), key, {"median_s": 0.5, "p95_s": 0.95})
     same = [quantiles[each].eqNullSafe(ends[each]) for each in key]
     return quantiles.join(ends, same).select(
@@ -40,8 +43,8 @@ def times(timings: DataFrame, runs: DataFrame) -> DataFrame:
         "unseen",
         "median_s",
         "p95_s",
-        F.col("longest.seconds").alias("longest_s"),
-        F.col("longest.run_id").alias("longest_run"),
+        F.col("seconds").alias("longest_s"),
+        F.col("run_id").alias("longest_run"),
     )
 
 
@@ -50,9 +53,8 @@ def latencies(histograms: DataFrame, runs: DataFrame) -> DataFrame:
 
     Columns: target, backend, build, operation, outcome, during, operations, mean_s, p50_s, p99_s.
     """
-    known = counted(runs).select("run_id", build_of(TARGET).alias("known_build"))
     key = ("target", "backend", "build", "operation", "outcome", "during")
-    rows = histograms.drop("build").join(known, "run_id").withColumnRenamed("known_build", "build")
+    rows = of_counted(histograms.withColumn("build", build_of(TARGET)), runs)
     buckets = rows.groupBy(*key, "bucket").agg(
         F.sum("operations").alias("operations"), F.sum("seconds").alias("seconds")
     )
@@ -68,23 +70,25 @@ def outliers(timings: DataFrame, runs: DataFrame) -> DataFrame:
     """Return the timings that stand out among those of their test, at most five for each, the longest first.
 
     Columns beside test, target, backend: timing, fault_kind, run_id, seconds, usual_s (the median), times_usual.
-    One stands out above Q3 + 3 (Q3 - Q1) of the logarithms, among 8 or more.
+    One stands out above Q3 + 3 (Q3 - Q1) of the logarithms, among 8 or more. Quartiles are values that occur.
     Source: J. Tukey, Exploratory data analysis, 1977 (far out values).
     """
     key = (*TEST, "timing", "fault_kind")
     rows = of_counted(timings.select(*key, "run_id", "seconds").where("seconds > 0"), runs)
     rows = rows.withColumn("fault_kind", F.coalesce("fault_kind", F.lit("")))
-    fences = rows.groupBy(*key).agg(
-        F.percentile_approx(F.log("seconds"), [0.25, 0.5, 0.75], 1000).alias("q"), F.count("*").alias("times")
-    )
-    fences = fences.where("times >= 8").withColumn("fence", F.col("q")[2] + 3 * (F.col("q")[2] - F.col("q")[0]))
-    far = rows.join(fences, list(key)).where(F.log("seconds") > F.col("fence"))
-    order = Window.partitionBy(*key).orderBy(F.desc("seconds"), "run_id")
-    usual = F.exp(F.col("q")[1])
-    return (
-        far.withColumn("place", F.row_number().over(order))
-        .where(F.col("place") <= OUTLIERS)
-        .select(*key, "run_id", "seconds", usual.alias("usual_s"), (F.col("seconds") / usual).alias("times_usual"))
+    # One sort serves for ranks, quartiles and the longest: other ways to quantiles sort as well, and have to be joined.
+    whole = Window.partitionBy(*key)
+    longest = Window.partitionBy(*key).orderBy(F.desc("seconds"), "run_id")
+    rows = rows.withColumns({"place": F.row_number().over(longest), "times": F.count("*").over(whole)})
+    quartiles = {
+        name: F.max(F.when(F.col("place") == F.col("times") + 1 - F.ceil(share * F.col("times")), F.col("seconds")))
+        for name, share in (("q1", 0.25), ("usual_s", 0.5), ("q3", 0.75))
+    }
+    rows = rows.withColumns({name: quartile.over(whole) for name, quartile in quartiles.items()})
+    q1, q3 = F.log("q1"), F.log("q3")
+    far = rows.where((F.col("times") >= LEAST) & (F.log("seconds") > q3 + 3 * (q3 - q1)))
+    return far.where(F.col("place") <= OUTLIERS).select(
+        *key, "run_id", "seconds", "usual_s", (F.col("seconds") / F.col("usual_s")).alias("times_usual")
     )
 
 

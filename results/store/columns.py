@@ -38,7 +38,11 @@ RUN: Final = (
     required("test", TEXT, "Identity of the test, constant over its runs. All random plans are one test."),
     required("target", TEXT, "Name of the target; of imported results the name that was given, else `unknown`."),
     column("release", TEXT, "Release of the target, such as `3.9.1`."),
-    column("build", TEXT, "Digest of the programs of the target; of imported results the commit that was tested."),
+    column(
+        "build",
+        TEXT,
+        "Digest of the programs of the target, else its commit; of imported results the commit that was tested.",
+    ),
     required("backend", TEXT, "`process` or `docker`; `none` for imported results."),
     required("verdict", TEXT, "Verdict of the run: `pass`, `violation`, `infrastructure` or `inconclusive`."),
     required("started_at", TIME, "Time at which the run started."),

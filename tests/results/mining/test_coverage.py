@@ -29,7 +29,11 @@ def test_each_row_of_the_catalogue_has_a_state_on_each_target_that_ran(spark: Sp
         ("r0", "CLK-01", "not covered"),
         ("mutant", "DIR-01", "broken"),
     ]
-    judged = [{"run_id": run, "rule": rule, "state": state, "checks": 1, "row": 0} for run, rule, state in states]
+    builds = {row["run_id"]: row.get("build", "b1") for row in runs}
+    judged = [
+        {"run_id": run, "build": builds[run], "rule": rule, "state": state, "checks": 1, "row": 0}
+        for run, rule, state in states
+    ]
     names = ["ACK-01", "ISR-01", "HW-01", "SEG-01", "CLK-01", "DIR-01"]
     owed = [(name, "quorum") for name in names] + [("ACK-01", "zk-controller"), ("ACK-01", "without-runs")]
     catalogue = spark.createDataFrame(
