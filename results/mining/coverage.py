@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.computed import computed
-from fencepost.results.mining.identity import TARGET, build_of, counted, of_counted, with_run
+from fencepost.results.mining.identity import TARGET, build_of, counted, of_counted
 
 WEIGHTS = ("broken", "not covered", "as listed", "held", "not exercised")
 """The states of a requirement in a run, the weightiest first."""
@@ -43,9 +43,7 @@ def coverage(requirements: DataFrame, runs: DataFrame, catalogue: DataFrame) -> 
         F.max(newest).alias("newest"),
     )
     rows = computed(rows.select("*", "newest.*").drop("newest"))
-    for name, of, at in (("last_run", evidence, "evidence_at"), ("broken_run", state == "broken", "broken_at")):
-        rows = with_run(rows, judged.where(of).withColumnRenamed("started_at", at), key, at)
-        rows = rows.withColumnRenamed("run_id", name)
+    rows = rows.join(F.broadcast(_newest_runs(judged.where(evidence), rows, key)), list(key), "left")
     every = F.broadcast(catalogue.select("rule", "says", "target")).join(F.broadcast(places), "target")
     counts = [F.coalesce(F.col(each.replace(" ", "_")), F.lit(0)) for each in WEIGHTS]
     names = ("broken", "not_covered", "as_listed", "held", "idle")
@@ -64,6 +62,23 @@ def coverage(requirements: DataFrame, runs: DataFrame, catalogue: DataFrame) -> 
         "last_run",
         F.col("build").alias("last_build"),
         "broken_run",
+    )
+
+
+def _newest_runs(judged: DataFrame, rows: DataFrame, key: tuple[str, ...]) -> DataFrame:
+    """Return the keys with last_run and broken_run: the runs that started at evidence_at and at broken_at.
+
+    Spark sorts all rows for an aggregate that holds text: so the times are found first, and then their runs.
+    """
+    at = F.explode(F.array_distinct(F.array("evidence_at", "broken_at")))
+    there = judged.join(
+        F.broadcast(rows.select(*key, "evidence_at", "broken_at", at.alias("started_at"))), [*key, "started_at"]
+    )
+    last = F.col("started_at") == F.col("evidence_at")
+    broken = (F.col("started_at") == F.col("broken_at")) & (F.col("state") == "broken")
+    return there.groupBy(*key).agg(
+        F.max(F.when(last, F.col("run_id"))).alias("last_run"),
+        F.max(F.when(broken, F.col("run_id"))).alias("broken_run"),
     )
 
 

@@ -1,7 +1,5 @@
 """The columns that the jobs share: tests, builds, and the runs that are counted."""
 
-from collections.abc import Sequence
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -22,18 +20,6 @@ def of_counted(rows: DataFrame, runs: DataFrame) -> DataFrame:
     """Return the rows of a table that belong to runs that scores count. Few are left out, so only these are joined."""
     left_out = runs.where(F.col("left_out").isNotNull()).select("run_id")
     return rows.join(F.broadcast(left_out), "run_id", "left_anti")
-
-
-def with_run(groups: DataFrame, rows: DataFrame, keys: Sequence[str], measure: str) -> DataFrame:
-    """Return `groups` with the run_id of the row that has the keys and the `measure` of the group; null without one.
-
-    Of several runs it is the last one by its id. Spark sorts all rows for an aggregate that holds text: so groups are
-    made of numbers, and find their runs afterwards.
-    """
-    places = groups.select(*(F.col(each).alias(f"of_{each}") for each in (*keys, measure)))
-    here = [F.col(each).eqNullSafe(F.col(f"of_{each}")) for each in (*keys, measure)]
-    found = rows.join(F.broadcast(places), here).groupBy(*places.columns[:-1]).agg(F.max("run_id").alias("run_id"))
-    return groups.join(F.broadcast(found), here[:-1], "left").drop(*places.columns[:-1])
 
 
 def failed() -> Column:

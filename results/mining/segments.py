@@ -46,9 +46,9 @@ def segmented(
     def odds(rows: DataFrame, whole: WindowSpec) -> DataFrame:
         return gain(rows, whole).withColumn("gain", F.col("gain") + F.log(prior / F.col("places")))
 
-    # From here on all rows of a key are on one executor, and no window moves them.
+    # The first window brings all rows of a key to one executor, unless they are there; no later one moves them.
     history = Window.partitionBy(*keys)
-    rows = units.repartition(*keys).withColumns(
+    rows = units.withColumns(
         {
             "segment": F.lit(1),
             # A history of one build has no place for a change, and no gain.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.computed import computed
@@ -30,40 +30,26 @@ def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: dat
     templates that depend on the order of the messages: so a signature never changes, and months can be compared.
     Source: failure signatures of Chromium's LUCI (masked reasons, hashed).
     """
-    # A run with a violation has that verdict: the others leave before anything is joined.
-    violated = F.col("verdict") == "violation"
-    known = counted(runs).where(violated)
-    known = known.select("run_id", "plan_hash", "plan_steps", build_of(TARGET).alias("known_build"))
     shown = findings.where("finding = 'violation' and part_of is null").select(
         *TEST,
-        "run_id",
-        "started_at",
-        *("signature", "masking", "rule", "check", "masked", "message"),
+        *("run_id", "started_at", "signature", "masking", "rule", "check", "masked", "message"),
+        build_of(TARGET).alias("known_build"),
         F.coalesce("at_s", F.lit(float("inf"))).alias("at_s"),
     )
+    # A run with a violation has that verdict: the others leave before anything is joined.
+    violated = F.col("verdict") == "violation"
+    known = counted(runs).where(violated).select("run_id", "plan_hash", "plan_steps")
     # A run that has a signature twice is one failure, at its first time.
-    first = shown.groupBy("run_id", "signature", "masking").agg(
-        F.min_by(F.struct(*TEST, "started_at", "rule", "check", "masked", "message"), "at_s").alias("of"),
-        F.min("at_s").alias("at_s"),
-    )
-    failures = first.select("run_id", "signature", "masking", "at_s", "of.*").join(known, "run_id")
-    ordered = faults.where(violated).select("run_id", "ordered_s", "kind", F.col("cluster_state").alias("cluster"))
-    before = failures.select("run_id", "signature", "masking", "at_s").join(ordered, "run_id")
-    before = (
-        before.where("ordered_s <= at_s")
-        .groupBy("run_id", "signature", "masking")
-        .agg(F.max_by(F.struct("kind", "cluster"), "ordered_s").alias("last"))
-    )
-    placed = failures.join(before, ["run_id", "signature", "masking"], "left")
+    times = Window.partitionBy("run_id", "signature", "masking").orderBy("at_s")
+    failures = _with_last_fault(shown, faults.where(violated)).withColumn("time", F.row_number().over(times))
     state = F.when(F.col("last").isNull(), QUIET).otherwise(F.col("last.cluster"))
-    key = ("signature", "masking", "rule", "check", "state", "masked")
-    placed = computed(placed.withColumn("state", state))
+    placed = computed(failures.where("time = 1").withColumn("state", state).join(known, "run_id"))
+    # Check, rule and masked message follow from the signature.
+    key = ("signature", "masking", "state")
     plan = F.struct("plan_steps", "started_at", "run_id")
     rows = placed.groupBy(*key).agg(
-        F.max_by("message", "started_at").alias("message"),
+        *(F.max_by(name, "started_at").alias(name) for name in ("rule", "check", "masked", "message")),
         F.count("*").alias("failures"),
-        F.count_distinct(*TEST).alias("test_count"),
-        F.array_sort(F.collect_set("target")).alias("targets"),
         F.min("started_at").alias("first_seen_at"),
         F.max("started_at").alias("last_seen_at"),
         F.min_by("known_build", "started_at").alias("first_build"),
@@ -75,11 +61,29 @@ def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: dat
             F.when(F.col("plan_hash").isNotNull() & F.col("plan_steps").isNotNull(), plan),
         ).alias("plan"),
     )
-    for column, name in (("test", "tests"), ("last.kind", "faults")):
-        commonest = _commonest(placed, key, column, name)
-        same = [rows[each].eqNullSafe(commonest[each]) for each in key]
-        rows = rows.join(commonest, same, "left").select(*(rows[each] for each in rows.columns), name)
-    return rows.select("*", "plan.*").drop("plan").orderBy(F.desc("failures"), *key)
+    tests = placed.select(*key, *TEST).distinct()
+    numbers = tests.groupBy(*key).agg(
+        F.count("*").alias("test_count"), F.array_sort(F.collect_set("target")).alias("targets")
+    )
+    for facts in (numbers, _commonest(placed, key, "test", "tests"), _commonest(placed, key, "last.kind", "faults")):
+        same = [rows[each].eqNullSafe(facts[each]) for each in key]
+        added = (facts[each] for each in facts.columns if each not in key)
+        rows = rows.join(facts, same, "left").select(*(rows[each] for each in rows.columns), *added)
+    found = rows.select("*", "plan.*").drop("plan")
+    return found.orderBy(F.desc("failures"), "signature", "masking", "rule", "check", "state", "masked")
+
+
+def _with_last_fault(failures: DataFrame, faults: DataFrame) -> DataFrame:
+    """Add the column `last`: kind and cluster (its state) of the last fault ordered before or at a failure.
+
+    Both are in one order of time, which moves the rows of a run once; a join would move them again for its result.
+    """
+    fault = F.struct("kind", F.col("cluster_state").alias("cluster")).alias("fault")
+    ordered = faults.select("run_id", F.col("ordered_s").alias("at_s"), fault)
+    events = failures.unionByName(ordered, allowMissingColumns=True)
+    failed = F.col("signature").isNotNull()
+    until = Window.partitionBy("run_id").orderBy("at_s", failed).rowsBetween(Window.unboundedPreceding, 0)
+    return events.withColumn("last", F.last("fault", ignorenulls=True).over(until)).where(failed).drop("fault")
 
 
 def _commonest(rows: DataFrame, key: Sequence[str], column: str, name: str) -> DataFrame:

@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.computed import computed
-from fencepost.results.mining.identity import TARGET, TEST, build_of, of_counted, with_run
+from fencepost.results.mining.identity import TARGET, TEST, build_of, of_counted
 
 OUTLIERS = 5
 """The runs that stand out, named for each timing of a test at most."""
@@ -34,7 +34,7 @@ def times(timings: DataFrame, runs: DataFrame) -> DataFrame:
         F.coalesce(F.sum(F.when(F.col("bucket").isNull(), F.col("operations"))), F.lit(0)).alias("unseen"),
         F.max("seconds").alias("seconds"),
     )
-    ends = with_run(ends, rows, key, "seconds")
+    ends = _with_longest_run(ends, rows, key)
     quantiles = _quantiles(buckets.where("bucket is not null"), key, {"median_s": 0.5, "p95_s": 0.95})
     same = [quantiles[each].eqNullSafe(ends[each]) for each in key]
     return quantiles.join(ends, same).select(
@@ -46,6 +46,15 @@ def times(timings: DataFrame, runs: DataFrame) -> DataFrame:
         F.col("seconds").alias("longest_s"),
         F.col("run_id").alias("longest_run"),
     )
+
+
+def _with_longest_run(ends: DataFrame, rows: DataFrame, key: tuple[str, ...]) -> DataFrame:
+    """Add the column run_id: the run that took the `seconds` of its key; of several ones the last by its id."""
+    places = ends.select(*(F.col(each).alias(f"of_{each}") for each in (*key, "seconds")))
+    *of_key, _ = places.columns
+    here = [F.col(each).eqNullSafe(F.col(f"of_{each}")) for each in (*key, "seconds")]
+    found = rows.join(F.broadcast(places), here).groupBy(*of_key).agg(F.max("run_id").alias("run_id"))
+    return ends.join(F.broadcast(found), here[:-1], "left").drop(*of_key)
 
 
 def latencies(histograms: DataFrame, runs: DataFrame) -> DataFrame:

@@ -33,7 +33,7 @@ def test_failures_of_one_rule_message_and_state_are_one_row_with_the_shortest_pl
         for number, day in enumerate(days)
     ]
     runs.append({"run_id": "mutant", "left_out": "planted defect", "plan_steps": 1})
-    began = {row["run_id"]: {"started_at": row["started_at"], "test": row["test"]} for row in runs[:5]}
+    began = {row["run_id"]: {name: row[name] for name in ("started_at", "test", "build")} for row in runs[:5]}
     findings = [
         *(failure(f"r{number}", "s1", at_s=5.0, **began[f"r{number}"]) for number in range(3)),
         failure("r0", "s1", at_s=3.0, row=1, **began["r0"]),
