@@ -30,6 +30,15 @@ def test_what_is_written_is_read_back_in_order(tmp_path: Path) -> None:
     assert (journal.torn, journal.damaged) == (0, ())
 
 
+@pytest.mark.parametrize("text", ["\ud800", "café 🧪", "\x00", str(10**30)])
+def test_any_text_and_number_is_read_back(tmp_path: Path, text: str) -> None:
+    values = {"text": text, "large": 10**30, "rest": [1e300, float("inf"), True, None]}
+    with JournalWriter(tmp_path / "j") as journal:
+        journal.write("op", "1", "ok", {"f": "send", **values})
+    [event] = read_journal(tmp_path / "j").events
+    assert event.data == {"f": "send", **values}
+
+
 def test_time_starts_at_zero_with_the_writer(tmp_path: Path) -> None:
     times = iter([100.0, 100.5, 102.25])
     with JournalWriter(tmp_path / "j", monotonic=lambda: next(times), wall=lambda: 1e9) as journal:
