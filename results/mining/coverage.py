@@ -94,9 +94,9 @@ def reached(faults: DataFrame, runs: DataFrame) -> DataFrame:
     hits = hits.withColumn("cluster_state", F.coalesce("cluster_state", F.lit("not recorded")))
     places = hits.select("target", *place).distinct()
     places = computed(places.withColumn("place", F.row_number().over(Window.orderBy("target", *place))))
-    # One row for each combination and run, because a fault that hits three followers is one hit. Millions of runs are
-    # told apart by hashes of 64 bits, which are grouped faster than text: of ten million, two are taken for one in one
-    # of 300,000 stores.
+    # One row for each combination and run, because a fault that hits three followers is one hit. A hash of 64 bits
+    # stands for a run, as numbers are grouped faster than text: of ten million runs two have the same one in one of
+    # 300,000 stores.
     once = (
         hits.join(F.broadcast(places), ["target", *place])
         .groupBy("place", F.xxhash64("run_id").alias("run"))
