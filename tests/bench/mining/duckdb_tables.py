@@ -4,6 +4,12 @@ What the jobs add to aggregated rows (posteriors, splits after the first, exact 
 comparison is in favour of DuckDB. `{occasions}` is at least the number of CI jobs.
 """
 
+VIEWS = (
+    "create view counted as from runs where left_out is null",
+    "create view left_out as select run_id from runs where left_out is not null",
+)
+"""The runs that scores count, and the few others."""
+
 QUERIES = {
     "flakiness": """
         with paired as (
@@ -11,7 +17,7 @@ QUERIES = {
             case verdict when 'violation' then 1 when 'pass' then 0 end failed,
             lag(case verdict when 'violation' then 1 when 'pass' then 0 end ignore nulls)
               over (partition by test, target, backend order by started_at, run_id) before
-          from runs where left_out is null),
+          from counted),
         plans as (
           select test, target, backend, build, plan_hash, count(failed) n, coalesce(sum(failed), 0) x,
             count(failed + before) pairs, count(*) filter (failed <> before) flips,
@@ -32,14 +38,14 @@ QUERIES = {
     "halts": """
         select test, target, backend, date_trunc('week', started_at), count(*),
           count(*) filter (verdict = 'infrastructure'), count(*) filter (verdict = 'inconclusive')
-        from runs where left_out is null group by all""",
+        from counted group by all""",
     "change_points": """
         with ordered as (
           select target, build, row_number() over (partition by target order by min(started_at)) number
           from runs group by target, build),
         units as (
           select test, target, backend, build, count(*) n, count(*) filter (verdict = 'violation') x
-          from runs where left_out is null and verdict in ('pass', 'violation') group by all),
+          from counted where verdict in ('pass', 'violation') group by all),
         sides as (
           select *, sum(n) over before n1, sum(x) over before x1, sum(n) over whole n2, sum(x) over whole x2
           from units join ordered using (target, build)
@@ -54,8 +60,7 @@ QUERIES = {
         select test, target, backend, max(gain), arg_max(build, gain) from gains group by all""",
     "slow_downs": """
         with timed as (
-          select test, target, backend, timing, t.build, seconds from timings t join
-            (select run_id from runs where left_out is null) using (run_id)
+          select test, target, backend, timing, build, seconds from timings anti join left_out using (run_id)
           where seconds > 0 and verdict = 'pass'),
         ranked as (
           select *, rank() over up + count(*) over up twice_rank, count(*) over series size from timed
@@ -69,10 +74,10 @@ QUERIES = {
           select distinct run_id, unnest(['fault:' || kind, 'fault:' || kind || ' role:' || role, 'role:' || role,
             'fault:' || kind || ' node:' || node_state, 'state:' || cluster_state]) feature
           from faults
-          union select run_id, unnest(['release:' || release, 'backend:' || backend]) from runs where left_out is null),
+          union select run_id, unnest(['release:' || release, 'backend:' || backend]) from counted),
         judged as (
           select run_id, test, target, case verdict when 'violation' then 1 else 0 end failed
-          from runs where left_out is null and verdict in ('pass', 'violation')),
+          from counted where verdict in ('pass', 'violation')),
         totals as (
           select test, target, count(*) n, sum(failed) x from judged group by all having x > 0 and x < n),
         counts as (
@@ -93,21 +98,19 @@ QUERIES = {
           arg_min(plan_hash, plan_steps), arg_max(run_id, shown.started_at), count(distinct shown.test)
         from shown left join last using (run_id, signature) join runs using (run_id) group by all""",
     "coverage": """
-        select rule, q.target, q.backend, state, runs.build, count(*), max(q.started_at), arg_max(run_id, q.started_at)
-        from requirements q join (select run_id, build from runs where left_out is null) runs using (run_id)
-        group by all""",
+        select rule, target, backend, state, build, count(*), max(started_at), arg_max(run_id, started_at)
+        from requirements anti join left_out using (run_id) group by all""",
     "reached": """
         select target, kind, role, cluster_state, count(distinct run_id),
           count(distinct run_id) filter (verdict = 'violation'), max(started_at)
-        from faults semi join (select run_id from runs where left_out is null) using (run_id) group by all""",
+        from faults anti join left_out using (run_id) group by all""",
     "times": """
-        select target, backend, runs.build, timing, fault_kind, count(*), approx_quantile(seconds, [0.5, 0.95]),
+        select target, backend, build, timing, fault_kind, count(*), approx_quantile(seconds, [0.5, 0.95]),
           max(seconds), arg_max(run_id, seconds)
-        from timings join (select run_id, build from runs where left_out is null) runs using (run_id) group by all""",
+        from timings anti join left_out using (run_id) group by all""",
     "outliers": """
         with shown as (
-          select * from timings semi join (select run_id from runs where left_out is null) using (run_id)
-          where seconds > 0),
+          select * from timings anti join left_out using (run_id) where seconds > 0),
         fences as (
           select test, target, backend, timing, approx_quantile(ln(seconds), [0.25, 0.5, 0.75]) q
           from shown group by all)
@@ -116,8 +119,8 @@ QUERIES = {
         qualify row_number() over (partition by test, target, backend, timing order by seconds desc) <= 5""",
     "together": """
         with failures as (
-          select distinct target, test || ' on ' || backend as name, ci_url from runs
-          where left_out is null and verdict = 'violation'),
+          select distinct target, test || ' on ' || backend as name, ci_url from counted
+          where verdict = 'violation'),
         numbered as (select *, dense_rank() over (partition by target order by ci_url) - 1 as occasion from failures),
         tests as (
           select target, name, count(*) n, bitstring_agg(occasion, 0, {occasions}) as bits from numbered group by all

@@ -20,7 +20,7 @@ from deltalake import DeltaTable
 
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import FAULTS, FINDINGS, REQUIREMENTS, RUNS, TIMINGS
-from tests.bench.mining.duckdb_tables import QUERIES
+from tests.bench.mining.duckdb_tables import QUERIES, VIEWS
 
 READ = (RUNS, FINDINGS, FAULTS, TIMINGS, REQUIREMENTS)
 MEMORY = os.environ.get("FENCEPOST_BENCH_MEMORY", "6g")
@@ -75,6 +75,8 @@ def by_duckdb(store: Store, out: Path) -> None:
         for table in READ:
             files = DeltaTable(store.at(table)).file_uris()
             connection.execute(f"create view {table.name} as from read_parquet({files}, hive_partitioning = true)")
+        for view in VIEWS:
+            connection.execute(view)
     jobs = connection.execute("select count(distinct ci_url) from runs").fetchall()[0][0]
     for name, query in QUERIES.items():
         with measured(name):
