@@ -184,7 +184,7 @@ class _Best:
         baskets = self.counts.where("x > 0 and size(bits) > 1").select("bits", F.explode(F.sequence(F.lit(1), "x")))
         patterns = FPGrowth(itemsCol="bits", minSupport=_SUPPORT).fit(baskets).freqItemsets.where("size(items) = 2")
         pairs = patterns.select(F.array_sort("items").alias("causes"))
-        there = _with(self.counts, pairs.withColumn("wanted", _mask("causes")))
+        there = _with_causes(self.counts, pairs.withColumn("wanted", _mask("causes")))
         # Three comparisons of a pair: with all other runs, and with the runs that have one of its parts.
         parts = self.counts.select("stratum", F.explode("bits").alias("bit"), "n", "x")
         among = parts.union(self.counts.select("stratum", F.lit(_ALL), "n", "x"))
@@ -206,7 +206,7 @@ class _Best:
                 mask = sum(1 << bit for bit in bits)
                 rest = rest.where(F.col("mask").bitwiseAND(mask) != mask)
             totals = rest.groupBy("stratum").agg(F.sum("n").alias("all_n"), F.sum("x").alias("all_x"))
-            scored = associated(_with(rest, candidates).join(totals, "stratum"), ("causes",))
+            scored = associated(_with_causes(rest, candidates).join(totals, "stratum"), ("causes",))
             sure = F.col("p_value") * number <= DISCOVERY
             discovered = scored.where(sure & (F.col("failures") >= LEAST_FAILURES))
             best = discovered.orderBy(F.desc("z"), "causes").select("causes").first()
@@ -216,7 +216,7 @@ class _Best:
         return found
 
 
-def _with(counts: DataFrame, candidates: DataFrame) -> DataFrame:
+def _with_causes(counts: DataFrame, candidates: DataFrame) -> DataFrame:
     """Return stratum, causes, with_n and with_x: the runs of each stratum that have all causes of a candidate.
 
     `candidates` has the columns causes (bits) and wanted (the same, as a number).
