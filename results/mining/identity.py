@@ -17,7 +17,10 @@ def counted(runs: DataFrame) -> DataFrame:
 
 
 def of_counted(rows: DataFrame, runs: DataFrame) -> DataFrame:
-    """Return the rows of a table that belong to runs that scores count. Few are left out, so only these are joined."""
+    """Return the rows of a table that belong to runs that scores count. Few are left out, so only these are joined.
+
+    The rows of a run whose publication was cut off count as well, until it is published again.
+    """
     left_out = runs.where(F.col("left_out").isNotNull()).select("run_id")
     return rows.join(F.broadcast(left_out), "run_id", "left_anti")
 

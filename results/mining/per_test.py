@@ -6,7 +6,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.identity import HALTS, TARGET, TEST, build_of, counted, failed
+from fencepost.results.mining.identity import HALTS, TARGET, TEST, build_of, counted, failed, of_counted
 
 WEEK: Final = timedelta(days=7)
 ATTENTION_S: Final = 600
@@ -94,8 +94,7 @@ def signatures_by_test(findings: DataFrame, runs: DataFrame, most: int) -> DataF
     Columns beside test, target, backend: signature, rule, check, message (of the newest), failures (runs),
     first_seen_at, last_seen_at, last_run.
     """
-    shown = findings.where("finding = 'violation' and part_of is null")
-    shown = shown.join(counted(runs).select("run_id"), "run_id", "left_semi")
+    shown = of_counted(findings.where("finding = 'violation' and part_of is null"), runs)
     kinds = shown.groupBy(*TEST, "signature").agg(
         F.max_by("rule", "started_at").alias("rule"),
         F.max_by("check", "started_at").alias("check"),
@@ -115,8 +114,7 @@ def times_by_test(timings: DataFrame, runs: DataFrame) -> DataFrame:
     longest_run.
     """
     return (
-        timings.where("timing != 'step'")
-        .join(counted(runs).select("run_id"), "run_id", "left_semi")
+        of_counted(timings.where("timing != 'step'"), runs)
         .groupBy(*TEST, "timing", "fault_kind")
         .agg(
             F.count("*").alias("times"),
