@@ -87,7 +87,10 @@ class ProcessBackend:
 
     def kill(self, name: str) -> None:
         """SIGKILL to the whole process group; returns when the process table no longer has it."""
-        child = self._living(name)
+        self._kill(name, self._living(name))
+
+    @staticmethod
+    def _kill(name: str, child: _Child) -> None:
         child.asked_to_end = True
         _signal_group(child.pid, signal.SIGKILL)
         if not child.exited.wait(SETTLE) or not within(SETTLE, lambda: not _group_lives(child.pid)):
@@ -144,10 +147,11 @@ class ProcessBackend:
     def stop_all(self) -> None:
         """End all processes of this backend, the newest first, paused ones included."""
         errors = []
-        for name in reversed(self._children):
+        for name, child in reversed(self._children.items()):
             if self.status(name).running in (Running.RUNNING, Running.PAUSED):
                 try:
-                    self.kill(name)
+                    # It may have ended since.
+                    self._kill(name, child)
                 except InfrastructureError as error:
                     errors.append(str(error))
         if errors:
