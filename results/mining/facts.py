@@ -6,10 +6,11 @@ The command, the summaries and the pages all show these rows, so they never disa
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.identity import TEST
-from fencepost.results.mining.jobs import JOBS, Evidence
+from fencepost.results.mining.jobs import JOBS, Evidence, Job
 from fencepost.results.mining.per_test import (
     costs,
     newest_runs,
@@ -93,40 +94,28 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
     runs = evidence.runs
     # Two at a time: Spark plans each query on one core, which takes longer than the query if there are few runs.
     with ThreadPoolExecutor(2) as pool:
-        totals = pool.submit(_totals, runs)
-        tests = _tests(evidence)
-        progress("tests")
-        spark = runs.sparkSession
-        chosen = _named(spark, tests)
 
-        def of_chosen(frame: DataFrame) -> DataFrame:
-            return frame.join(chosen, list(TEST), "left_semi")
+        def submit(name: str, frame: Callable[[], DataFrame]) -> "Future[list[Row]]":
+            def run() -> list[Row]:
+                rows = list(_rows(frame()))
+                progress(name.replace("_", " "))
+                return rows
 
-        frames: dict[str, Callable[[], DataFrame]] = {
-            "verdicts_by_build": lambda: verdicts_by_build(of_chosen(runs), MOST_BUILDS),
-            "newest_runs": lambda: newest_runs(of_chosen(runs), MOST_RUNS),
-            "signatures_by_test": lambda: signatures_by_test(of_chosen(evidence.findings), runs, MOST_KINDS),
-            "times_by_test": lambda: times_by_test(of_chosen(evidence.timings), runs),
-        }
-        # A test that is not flaky is not proposed, and the changes of the others need not be found again.
-        flaky = [row for row in tests if row["state"] == "flaky" and row["unstable_plans"]]
-        if flaky:
-            frames["quarantine"] = lambda: proposals(
-                of_scenarios(runs).join(_named(spark, flaky), list(TEST), "left_semi")
-            )
+            return pool.submit(run)
+
+        totals, scores = pool.submit(_totals, runs), pool.submit(_tests, evidence)
         needless = frozenset[str]() if totals.result()["violations"] else _OF_VIOLATIONS
-        for name, (most, order) in ((name, shown) for name, shown in _SHOWN.items() if name not in needless):
-            frames[name] = lambda name=name, most=most, order=order: (  # type: ignore[misc]
-                JOBS[name](evidence).orderBy(*map(_ordered, order)).limit(most)
-            )
-
-        def run(name: str) -> list[Row]:
-            rows = list(_rows(frames[name]()))
-            progress(name.replace("_", " "))
-            return rows
-
-        found = dict(zip(frames, pool.map(run, frames), strict=True))
-        rows: dict[str, list[Row]] = {name: [] for name in ("quarantine", *needless)} | found
+        found = {
+            name: submit(name, partial(_shown, JOBS[name], evidence, *shown))
+            for name, shown in _SHOWN.items()
+            if name not in needless
+        }
+        tests = scores.result()
+        progress("tests")
+        frames = _of_tests(evidence, tests)
+        found |= {name: submit(name, frame) for name, frame in frames.items()}
+    rows = {name: future.result() for name, future in found.items()}
+    rows |= {name: [] for name in ("quarantine", *needless) if name not in rows}
     scope = evidence.scope
     since = scope.since.isoformat() if scope.since else None
     return Facts(
@@ -138,6 +127,32 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
         _with_changes(tests, rows["change_points"]),
         rows,
     )
+
+
+def _shown(job: Job, evidence: Evidence, most: int, order: Sequence[str]) -> DataFrame:
+    return job(evidence).orderBy(*map(_ordered, order)).limit(most)
+
+
+def _of_tests(evidence: Evidence, tests: list[Row]) -> dict[str, Callable[[], DataFrame]]:
+    """Return what makes the frames of the tests that are named."""
+    runs = evidence.runs
+    spark = runs.sparkSession
+    chosen = _named(spark, tests)
+
+    def of_chosen(frame: DataFrame) -> DataFrame:
+        return frame.join(chosen, list(TEST), "left_semi")
+
+    frames: dict[str, Callable[[], DataFrame]] = {
+        "verdicts_by_build": lambda: verdicts_by_build(of_chosen(runs), MOST_BUILDS),
+        "newest_runs": lambda: newest_runs(of_chosen(runs), MOST_RUNS),
+        "signatures_by_test": lambda: signatures_by_test(of_chosen(evidence.findings), runs, MOST_KINDS),
+        "times_by_test": lambda: times_by_test(of_chosen(evidence.timings), runs),
+    }
+    # A test that is not flaky is not proposed, and the changes of the others need not be found again.
+    flaky = [row for row in tests if row["state"] == "flaky" and row["unstable_plans"]]
+    if flaky:
+        frames["quarantine"] = lambda: proposals(of_scenarios(runs).join(_named(spark, flaky), list(TEST), "left_semi"))
+    return frames
 
 
 def _named(spark: SparkSession, tests: list[Row]) -> DataFrame:

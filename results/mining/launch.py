@@ -43,14 +43,18 @@ LARGE_CONF = {
 LARGE_JVM = "-XX:+UseParallelGC"
 
 
-def submit_arguments(master: str, runs: int = 0) -> str:
-    """Return the arguments that spark-submit would get for a store with so many runs."""
+def submit_arguments(master: str, runs: int = 0, memory: str | None = None) -> str:
+    """Return the arguments that spark-submit would get for a store with so many runs.
+
+    `memory` is that of the JVM, such as 6g; by default half of this machine's for many runs, else the JVM decides.
+    """
     large = runs >= LARGE
     options = CONF | (LARGE_CONF if large else {})
     conf = " ".join(f"--conf {key}={value}" for key, value in options.items())
-    memory = f"--driver-memory {max(2, _memory_gb() // 2)}g " if large else ""
+    memory = memory or (f"{max(2, _memory_gb() // 2)}g" if large else None)
+    driver = f"--driver-memory {memory} " if memory else ""
     java = LARGE_JVM if large else JVM
-    return f'--master {master} {memory}--driver-java-options "{java}" {conf} pyspark-shell'
+    return f'--master {master} {driver}--driver-java-options "{java}" {conf} pyspark-shell'
 
 
 def _memory_gb() -> int:

@@ -43,17 +43,14 @@ def measured(name: str) -> Iterator[None]:
 
 
 def by_spark(store: Store, out: Path) -> None:
-    os.environ["PYSPARK_SUBMIT_ARGS"] = (
-        f"--master local[{CORES}] --driver-memory {MEMORY} --driver-java-options '-XX:+UseParallelGC' "
-        "--conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false --conf spark.log.level=ERROR "
-        f"--conf spark.sql.shuffle.partitions=8 --conf spark.sql.session.timeZone=UTC "
-        f"--conf spark.driver.host=127.0.0.1 --conf spark.local.dir={out} pyspark-shell"
-    )
     # Imported here, because the DuckDB process measures its memory without them.
     from pyspark.sql import SparkSession
 
     from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
+    from fencepost.results.mining.launch import LARGE, submit_arguments
 
+    arguments = submit_arguments(f"local[{CORES}]", LARGE, MEMORY)
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--conf spark.local.dir={out} {arguments}"
     with measured("start"):
         spark = SparkSession.builder.appName("bench-mining").getOrCreate()
         rules = [(f"SYN-{n:02}", "says", "synthetic") for n in range(60)]
